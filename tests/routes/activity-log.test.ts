@@ -2,7 +2,7 @@ import { beforeAll, expect, test } from "vitest";
 import { recordAuditEntry } from "../../app/models/audit-log.server.ts";
 import { resultOrThrow, setCharge } from "../../app/models/staff-action.server.ts";
 import type { StaffMember, TestApp, TestShipment } from "../support/desk-fixtures.ts";
-import { getHref, listHrefs, readCsv } from "../support/page-parts.ts";
+import { getHref, listLinkAddresses, readCsv } from "../support/page-parts.ts";
 import { type LoggedInClient, newClient, newShipment, newStaffMember } from "../support/route-fixtures.ts";
 import { getTestApp, getText, type ParsedPage, type TestBrowser } from "../support/test-app.ts";
 
@@ -76,7 +76,7 @@ test("The page of a client links to the client's entries in the activity log.", 
     expect.stringMatching(/^Account closed Logged Person Log Writer .* EAT Reason: As they asked$/),
   ]);
   expect(page.form("Find").fields).toMatchObject({ account: person.id });
-  expect(listHrefs(page, `${entries} a`)).toEqual([`/desk/clients/${person.id}`]);
+  expect(listLinkAddresses(page, `${entries} a`)).toEqual([`/desk/clients/${person.id}`]);
 });
 
 test("A shipment and a client without entries say that nothing has been done yet.", async () => {

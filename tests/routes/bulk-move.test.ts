@@ -1,6 +1,6 @@
 import { afterEach, beforeAll, expect, test } from "vitest";
 import type { TestApp } from "../support/desk-fixtures.ts";
-import { getHref, listHrefs, unknownId } from "../support/page-parts.ts";
+import { getHref, listLinkAddresses, unknownId } from "../support/page-parts.ts";
 import {
   allDocuments,
   type LoggedInClient,
@@ -62,7 +62,7 @@ async function listStages(ids: string[]): Promise<(number | null)[]> {
 }
 
 test("A bulk move lists which of 20 shipments moved, which did not, and why.", async () => {
-  const owner = await newClient(app, "Twenty At Once");
+  const owner = await newClient(app, "Twenty Shipments Owner");
   const names = Array.from({ length: 17 }, (_, index) => `Waiting ${index}`);
   const [closed = "", ...incomplete] = await newShipments(app, owner, names);
   const complete: string[] = [];
@@ -77,7 +77,8 @@ test("A bulk move lists which of 20 shipments moved, which did not, and why.", a
   const result = await moveShipments(page, ids, "Mombasa");
   expect([result.status, result.h1]).toEqual([200, "2 moved, 18 did not"]);
   expect(listDuplicateIds(result)).toEqual([]);
-  const row = (name: string, stage: string, reason = "") => `${name} Twenty At Once, ${stage}. ${reason}`.trim();
+  const row = (name: string, stage: string, reason = "") =>
+    `${name} Twenty Shipments Owner, ${stage}. ${reason}`.trim();
   const closedRow = row("Waiting 0", "10/10 Shipment Closed", "It is closed: stage 10 is the last.");
   const missing = "Still missing: Bill of Lading, Commercial Invoice, Insurance Certificate, Packing List.";
   const changedMessage = "Somebody changed it after you opened the list.";
@@ -89,7 +90,7 @@ test("A bulk move lists which of 20 shipments moved, which did not, and why.", a
       ...names.slice(1).map((name) => row(name, "1/10 Client Onboarding", missing)),
     ].sort(),
   });
-  expect(listHrefs(result, "main section a").sort()).toEqual(ids.map((id) => `/desk/shipments/${id}`).sort());
+  expect(listLinkAddresses(result, "main section a").sort()).toEqual(ids.map((id) => `/desk/shipments/${id}`).sort());
   expect(getHref(result, "Back to the shipments")).toBe(`/desk/shipments?q=${encodeURIComponent(owner.email)}`);
   const { data: events } = await app.company.from("tracking_events").select("location").in("shipment_id", complete);
   expect(events).toEqual(Array(2).fill({ location: "Mombasa" }));

@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from "vitest";
 import type { StaffMember, TestApp } from "../support/desk-fixtures.ts";
-import { listButtons, listHrefs, unknownId } from "../support/page-parts.ts";
+import { listButtons, listLinkAddresses, unknownId } from "../support/page-parts.ts";
 import {
   copyBrowser,
   countEmailsTo,
@@ -42,7 +42,7 @@ test("A team member finds a client by name, email or client ID, and sees the cli
   const [, clientId = ""] = /Client ID ([0-9A-Z-]{12,})/.exec(page.text) ?? [];
   for (const q of ["findABLE per", client.email.toUpperCase(), clientId.toLowerCase()]) {
     const list = await clerk.browser.open(`/desk/clients?q=${encodeURIComponent(q)}`);
-    expect([q, listHrefs(list, "main a[data-row]")]).toEqual([q, [`/desk/clients/${client.id}`]]);
+    expect([q, listLinkAddresses(list, "main a[data-row]")]).toEqual([q, [`/desk/clients/${client.id}`]]);
   }
   expect((await clerk.browser.open("/desk/clients?q=nobody-is-called-so")).text).toContain("No client matches.");
 });
@@ -125,7 +125,7 @@ test("A client is sent a password link, which the team member does not see.", as
 });
 
 test("A client is not erased while a shipment must be stored, and the client's page shows until when.", async () => {
-  const client = await newClient(app, "Kept Person");
+  const client = await newClient(app, "Retained Person");
   const { id } = await newShipment(app, client, "Stored");
   const { data } = await app.company.from("shipments").select("retention_ends_on").eq("id", id).single();
   const page = await openAccount(client);

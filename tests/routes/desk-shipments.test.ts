@@ -1,7 +1,7 @@
 import { afterEach, beforeAll, describe, expect, test } from "vitest";
 import { moveShipment, resultOrThrow } from "../../app/models/staff-action.server.ts";
 import type { TestApp, TestShipment } from "../support/desk-fixtures.ts";
-import { getHref, listHrefs, readCsv } from "../support/page-parts.ts";
+import { getHref, listLinkAddresses, readCsv } from "../support/page-parts.ts";
 import {
   allDocuments,
   type LoggedInClient,
@@ -63,7 +63,7 @@ describe("the list of shipments", () => {
     expect(await searchNames("q=zawadi&waiting=client&stage=1")).toEqual([]);
     const page = await clerk.open("/desk/shipments?q=zawadi&stage=2&waiting=client");
     expect(page.form("Find").fields).toMatchObject({ q: "zawadi", stage: "2", waiting: "client" });
-    const [href = ""] = listHrefs(page, rowLinks);
+    const [href = ""] = listLinkAddresses(page, rowLinks);
     expect(href).toMatch(/\?q=zawadi&stage=2&waiting=client$/);
     const opened = await clerk.open(href);
     expect(opened.all("main section a[aria-current=page]").map(getText)).toEqual([
@@ -86,11 +86,11 @@ describe("the list of shipments", () => {
     const page = await clerk.open(`/desk/shipments?${filter}&check=1`);
     expect(page.form("Find").fields).toMatchObject({ q: own.email, check: "1" });
     expect((await clerk.open(`/desk/shipments?${filter}`)).form("Find").fields).not.toHaveProperty("check");
-    expect(listHrefs(page, "main a")).toContain(`${complete.desk}?${filter}&check=1`);
+    expect(listLinkAddresses(page, "main a")).toContain(`${complete.desk}?${filter}&check=1`);
     const [, ...rows] = await readCsv(await clerk.get(getHref(page, "Download as CSV") ?? ""));
     expect(rows.map(([, name]) => name).sort()).toEqual(["Complete", "One file"]);
     await newShipment(app, own, "More to check", allDocuments);
-    expect(listHrefs(await clerk.open("/desk"), "main a")).toContain("/desk/shipments?check=1");
+    expect(listLinkAddresses(await clerk.open("/desk"), "main a")).toContain("/desk/shipments?check=1");
   });
 
   test("A row of the desk's list shows the client, the stage, who it waits for, the AWB/BL and the last change.", async () => {

@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from "vitest";
 import { resultOrThrow, saveArrival } from "../../app/models/staff-action.server.ts";
 import type { TestApp } from "../support/desk-fixtures.ts";
-import { listHrefs } from "../support/page-parts.ts";
+import { listLinkAddresses } from "../support/page-parts.ts";
 import {
   getField,
   type LoggedInClient,
@@ -62,7 +62,7 @@ test("Each row of Today links to an existing place on the page of its shipment."
     "Not delivered",
   ])
     expect(lists).toContain(title);
-  const hrefs = listHrefs(page, "main a");
+  const hrefs = listLinkAddresses(page, "main a");
   expect(hrefs).toContain(`${shipment.desk}#storage`);
   for (const href of hrefs.filter((href) => href.includes("#")).slice(0, 5)) {
     const [path = "", id = ""] = href.split("#");

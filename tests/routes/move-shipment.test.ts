@@ -64,7 +64,7 @@ test("A move form that is sent three times moves the shipment once.", async () =
   expect(await countMoves(complete)).toBe(2);
 });
 
-test("A move form is rejected if the shipment has moved, keeps place and note, and moves it from the new stage.", async () => {
+test("A move form is rejected if the shipment has moved, stays filled in, and moves it from the new stage.", async () => {
   const page = await clerk.open(complete.desk);
   await advanceShipment(app.company, complete.id);
   const fields = { location: "Kilindini", note: "On its way" };
@@ -76,7 +76,7 @@ test("A move form is rejected if the shipment has moved, keeps place and note, a
   expect(moved.text).toContain("Stage 5/10 Payment Clearance");
 });
 
-test("A move with missing documents names them and needs a confirmation, which keeps place and note.", async () => {
+test("A move with missing documents names them and needs a confirmation, which has the place and the note.", async () => {
   const shipment = await newShipment(app, client, "Incomplete", ["Packing List"]);
   const fields = { location: "Eldoret", note: "The documents follow" };
   const response = await clerk.submit(await clerk.open(shipment.desk), "Move to Document Verification", fields);

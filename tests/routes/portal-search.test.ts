@@ -3,7 +3,7 @@ import postgres from "postgres";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { correctStage, resultOrThrow } from "../../app/models/staff-action.server.ts";
 import type { TestApp } from "../support/desk-fixtures.ts";
-import { getHref, listHrefs, listShipmentNames, readCsv, shipmentLinks } from "../support/page-parts.ts";
+import { getHref, listLinkAddresses, listShipmentNames, readCsv, shipmentLinks } from "../support/page-parts.ts";
 import {
   allDocuments,
   type LoggedInClient,
@@ -147,12 +147,12 @@ test("Pages of 20 results link to each other, and an opened shipment stays next 
   expect(getHref(second, "Newer")).toBe("/portal?q=box&waiting=client");
   expect(getHref(second, "Download as CSV")).toBe("/portal/shipments.csv?q=box&waiting=client");
 
-  const [address = ""] = listHrefs(second, shipmentLinks);
+  const [address = ""] = listLinkAddresses(second, shipmentLinks);
   expect(address).toMatch(/^\/portal\/[0-9a-f-]{36}\?q=box&waiting=client&page=2$/);
   const opened = await many.browser.open(address);
   expect([opened.h1, listShipmentNames(opened)]).toEqual(["Box 1", ["Box 1"]]);
   expect(getHref(opened, "Newer")).toBe("/portal?q=box&waiting=client");
-  expect(listHrefs(opened, "main [aria-current=page]")).toEqual([address]);
+  expect(listLinkAddresses(opened, "main [aria-current=page]")).toEqual([address]);
   expect((await app.browser().get(address)).headers.get("Location")).toBe(`/login?next=${encodeURIComponent(address)}`);
   expect((await many.browser.open("/portal?q=box&page=3")).text).toContain("There are no older shipments.");
   const names = listShipmentNames(await many.browser.open("/portal"));

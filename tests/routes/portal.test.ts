@@ -10,7 +10,7 @@ import {
   setChargePaid,
 } from "../../app/models/staff-action.server.ts";
 import type { TestApp } from "../support/desk-fixtures.ts";
-import { getHref, listButtons, listHrefs, listShipmentNames, shipmentLinks } from "../support/page-parts.ts";
+import { getHref, listButtons, listLinkAddresses, listShipmentNames, shipmentLinks } from "../support/page-parts.ts";
 import {
   allDocuments,
   type LoggedInClient,
@@ -90,7 +90,7 @@ describe("the list of shipments", () => {
       expect.arrayContaining(["Newer", newer.id.slice(0, 8), "Client Onboarding"]),
       expect.arrayContaining(["Older", older.id.slice(0, 8), "Document Verification"]),
     ]);
-    expect(listHrefs(page, shipmentLinks)).toEqual([newer.portal, older.portal]);
+    expect(listLinkAddresses(page, shipmentLinks)).toEqual([newer.portal, older.portal]);
     expect(page.text).toContain("Choose a shipment");
     expect(page.text).not.toContain("You have no shipments yet");
   });
@@ -145,7 +145,7 @@ describe("the page of a shipment", () => {
     // Once in the stations of wide screens, and once in the list of stages of phones.
     expect(page.all("[aria-current=step]").map(getText)).toEqual(["Client Onboarding", "Client Onboarding"]);
     const beside = await client.browser.open(`${portal}?page=1`);
-    expect(listHrefs(beside, "main [aria-current=page]")).toEqual([portal]);
+    expect(listLinkAddresses(beside, "main [aria-current=page]")).toEqual([portal]);
   });
 
   test("A document is shown as uploaded, and then as verified.", async () => {
@@ -266,7 +266,7 @@ test("The list and the page of a shipment show who it waits for, and link to wha
   ]);
   expect(list.text).toContain("1 with us, 0 closed.");
   expect(list.text).toContain("Pay the Duties & Taxes by 4 May 2030.");
-  const [href = ""] = listHrefs(list, "section[aria-label='Your move'] li a");
+  const [href = ""] = listLinkAddresses(list, "section[aria-label='Your move'] li a");
   const [path, hash = ""] = href.split(/(?=#)/);
   expect([path, hash]).toEqual([tea.portal, expect.stringMatching(/^#file-[0-9a-f-]{36}$/)]);
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { TestApp } from "../support/desk-fixtures.ts";
-import { listHrefs } from "../support/page-parts.ts";
+import { listLinkAddresses } from "../support/page-parts.ts";
 import {
   getTestApp,
   noStorePattern,
@@ -133,7 +133,7 @@ test.each<[string, Record<string, string>]>([
 test("A person whose form came from another site sees a page that says so.", async () => {
   const page = await parsePage(await client.post("/login", {}, { Origin: "https://evil.example" }));
   expect([page.status, page.h1]).toEqual([403, "This form came from somewhere else"]);
-  expect(listHrefs(page, "main a")).toEqual(["/"]);
+  expect(listLinkAddresses(page, "main a")).toEqual(["/"]);
 });
 
 test("A person whose form arrived damaged sees a page that says so.", async () => {

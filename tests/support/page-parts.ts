@@ -13,7 +13,7 @@ export function getHref(page: ParsedPage, text: string): string | undefined {
 }
 
 /** Returns where the elements lead that match a selector. */
-export function listHrefs(page: ParsedPage, selector: string): string[] {
+export function listLinkAddresses(page: ParsedPage, selector: string): string[] {
   return page.all(selector).map((link) => link.getAttribute("href") ?? "");
 }
 
