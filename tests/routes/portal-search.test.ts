@@ -181,9 +181,14 @@ describe("shipments that wait for the client", () => {
   });
 
   test.each([
-    ["shows", true, ["", "?page=1", "?page=2", "?q=&stage=&waiting=", "?q=+"]],
-    ["hides", false, ["?q=box", "?q=rhinoceros", "?stage=1", "?waiting=client", "?waiting=nobody&page=2"]],
-  ])("The portal %s welcome and waiting shipments depending on the search.", async (_verb, isShown, searches) => {
+    ["shows", "without a search", true, ["", "?page=1", "?page=2", "?q=&stage=&waiting=", "?q=+"]],
+    [
+      "hides",
+      "during a search",
+      false,
+      ["?q=box", "?q=rhinoceros", "?stage=1", "?waiting=client", "?waiting=nobody&page=2"],
+    ],
+  ])("The portal %s the welcome and the waiting shipments %s.", async (_verb, _when, isShown, searches) => {
     for (const search of searches) {
       const page = await waiter.browser.open(`/portal${search}`);
       const shown = [page.text.includes("Welcome"), page.text.includes("Choose a"), countWaiting(page) > 0];

@@ -18,7 +18,7 @@ import {
   newShipment,
   uploadDocument,
 } from "../support/route-fixtures.ts";
-import { advanceShipment, issueClientIds, setAwb, verifyDocumentByName } from "../support/service-role.ts";
+import { advanceShipment, issueClientIds, setAwb } from "../support/service-role.ts";
 import {
   getTestApp,
   getText,
@@ -146,17 +146,6 @@ describe("the page of a shipment", () => {
     expect(page.all("[aria-current=step]").map(getText)).toEqual(["Client Onboarding", "Client Onboarding"]);
     const beside = await client.browser.open(`${portal}?page=1`);
     expect(listLinkAddresses(beside, "main [aria-current=page]")).toEqual([portal]);
-  });
-
-  test("A document is shown as uploaded, and then as verified.", async () => {
-    const { id, portal } = await newShipment(app, client, "Documents", ["Packing List", "Bill of Lading"]);
-    await verifyDocumentByName(app.company, id, "Packing List");
-    expect(listDocuments(await client.browser.open(portal))).toEqual([
-      ["Commercial Invoice", "Not uploaded", true],
-      ["Packing List", "Verified", false],
-      ["Insurance Certificate", "Not uploaded", true],
-      ["Bill of Lading", "Uploaded, we check it next", false],
-    ]);
   });
 
   test("A shipment shows its stage, its AWB/BL and its history, newest first, in East Africa Time.", async () => {
