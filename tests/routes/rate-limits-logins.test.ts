@@ -114,12 +114,14 @@ describe("failed logins", () => {
 });
 
 describe("a known browser", () => {
-  test("The owner logs in on a known browser while the account is locked, with five failures of its own.", async () => {
+  test("The owner logs in on a known browser, in any spelling of the address, while the account is locked; it has five failures of its own.", async () => {
+    const person = await app.browser().signUpAndLogIn("Owner");
     const owner = app.browser();
-    const person = await owner.signUpAndLogIn("Owner");
+    await owner.logIn(person.toUpperCase());
     await owner.post("/portal/sign-out", {});
     await lockAccount(app, person);
-    expect(await getStatus(logIn(owner, person.toUpperCase(), password))).toBe(303);
+    for (const spelling of [person, person.toUpperCase()])
+      expect(await getStatus(logIn(owner, spelling, password))).toBe(303);
     await repeat(5, () => logIn(owner, person), 400);
     const page = await parsePage(await logIn(owner, person, password));
     expectRateLimited(page, "Login Failed", /^Too many attempts to log in\. Try again in 15 minutes\.$/, 900);

@@ -7,7 +7,7 @@ import { createUploadFailedToast, invoiceUploadedToast } from "./invoice-fixture
 import { createResumableUpload } from "./resumable-upload.ts";
 import { getTestApp, logInToBackend, type TestBrowser } from "./test-app.ts";
 
-export const KiB = 1024;
+const KiB = 1024;
 export const MiB = 1024 * KiB;
 export const chunkSize = 256 * KiB;
 /** The size of a file that is just large enough to be sent in chunks. */
