@@ -8,7 +8,7 @@ const root = path.resolve(import.meta.dirname, "..");
 const backendTestFiles = ["supabase/local/backend.test.ts", "supabase/contract/lock.test.ts"];
 
 /** Route tests that give the site settings of their own, which it reads once. */
-const ownSettingsFiles = ["tests/routes/{backend-timeouts,https,rate-limits}.test.ts"];
+const ownSettingsFiles = ["tests/routes/{backend-timeouts,https,rate-limits-*}.test.ts"];
 
 /** With which a worker optimizes only what runs very often: the rest of these tests ends before that is repaid. */
 const lowOptimizationArgs = ["--interrupt-budget=1000000"];

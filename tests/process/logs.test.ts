@@ -23,9 +23,8 @@ const markSecret = (what: string, value: string) => {
 
 test("The log has one JSON line for each event and no secret or personal data.", async () => {
   const browser = sandbox.browser();
-  const issued = await sandbox.staff(["client-id", "new", "--json"]);
-  const [{ client_id }] = JSON.parse(issued.printed);
-  markSecret("the client ID", client_id);
+  const issued = await sandbox.staff(["client-id", "issue", "--json"]);
+  const clientId = markSecret("the client ID", JSON.parse(issued.printed)[0]);
   const email = markSecret("the email address", "marked.person@client.example");
   const password = markSecret("the password", "m4rked-passw0rd");
   const fullName = markSecret("the name", "Marked Njoroge");

@@ -1,9 +1,10 @@
 import { setTimeout } from "node:timers/promises";
-import { afterEach, beforeAll, describe, expect, test } from "vitest";
+import { afterEach, beforeAll, expect, test } from "vitest";
+import type { TestApp } from "../support/desk-fixtures.ts";
 import type { Fault } from "../support/fault-proxy.ts";
 import { createPdf, getTestApp, type TestBrowser } from "../support/test-app.ts";
 
-let app: Awaited<ReturnType<typeof getTestApp>>;
+let app: TestApp;
 let client: TestBrowser;
 let email: string;
 let shipment: string;
@@ -15,83 +16,74 @@ beforeAll(async () => {
 });
 afterEach(() => app.proxy.fail("none"));
 
-/** How many matching calls, all failing, the backend gets during an act, and how many milliseconds it takes. */
-async function measureCalls(fault: Fault, of: RegExp, act: () => Promise<unknown>) {
-  app.proxy.fail(fault, of);
-  const begun = performance.now();
-  const calls = await app.proxy.during(act);
-  return { times: calls.filter((call) => of.test(call)).length, ms: performance.now() - begun };
+const pageCall = /^GET \/rest\/v1\/rpc\/portal_page/;
+
+/** Lets matching calls fail while something is done; returns how many were made, and in how many milliseconds. */
+async function measureCalls(fault: Fault, pattern: RegExp, run: () => Promise<unknown>) {
+  app.proxy.fail(fault, pattern);
+  const start = performance.now();
+  const calls = await app.proxy.during(run);
+  return { count: calls.filter((call) => pattern.test(call)).length, ms: performance.now() - start };
 }
 
-/** A browser whose session has to be renewed. */
+/** Returns a logged-in browser whose access token has expired. */
 async function newExpiredBrowser(): Promise<TestBrowser> {
   const browser = app.browser();
   await browser.logIn(email);
-  const kept = Buffer.from((browser.cookies.get("session") ?? "").replace("base64-", ""), "base64url").toString();
-  const ended = JSON.stringify({ ...JSON.parse(kept), expires_at: 1 });
-  browser.cookies.set("session", `base64-${Buffer.from(ended).toString("base64url")}`);
+  const session = Buffer.from((browser.cookies.get("session") ?? "").replace("base64-", ""), "base64url").toString();
+  const expired = JSON.stringify({ ...JSON.parse(session), expires_at: 1 });
+  browser.cookies.set("session", `base64-${Buffer.from(expired).toString("base64url")}`);
   return browser;
 }
 
-describe("a backend that comes back within a moment is noticed by nobody:", () => {
-  test.each<Fault>([502, 503, 504, "close"])("what only reads is asked three times: %s", async (fault) => {
-    const { times, ms } = await measureCalls(fault, /^GET \/rest\/v1\/rpc\/portal_page/, () => client.get("/portal"));
-    expect(times).toBe(3);
+test.each<Fault>([502, 503, 504, "close"])(
+  "A call that only reads is made three times if it fails (%s).",
+  async (fault) => {
+    const { count, ms } = await measureCalls(fault, pageCall, () => client.get("/portal"));
+    expect(count).toBe(3);
     expect(ms).toBeGreaterThan(590);
-  });
+  },
+);
 
-  test.each<Fault>([502, 503, 504, "close"])("so is the renewal of a session: %s", async (fault) => {
+test.each<Fault>([502, 503, 504, "close"])(
+  "The refresh of a session is tried three times, and not after the response (%s).",
+  async (fault) => {
     const browser = await newExpiredBrowser();
-    const { times } = await measureCalls(fault, /grant_type=refresh_token/, async () => {
+    const { count } = await measureCalls(fault, /grant_type=refresh_token/, async () => {
       expect((await browser.get("/portal")).status).toBe(503);
-      // No further attempt follows after the answer.
       await setTimeout(1000);
     });
-    expect(times).toBe(3);
-  });
+    expect(count).toBe(3);
+  },
+);
 
-  test.each<Fault>([500, 404, "html"])("what is an answer is not asked for again: %s", async (fault) => {
-    const { times } = await measureCalls(fault, /^GET \/rest\/v1\/rpc\/portal_page/, () => client.get("/portal"));
-    expect(times).toBe(1);
-  });
+test.each<Fault>([500, 404, "html"])("A call that the backend itself rejects is not repeated (%s).", async (fault) => {
+  expect((await measureCalls(fault, pageCall, () => client.get("/portal"))).count).toBe(1);
 });
 
-describe("a write that may have succeeded is not repeated:", () => {
-  const acts = [
-    {
-      what: "a shipment",
-      of: /^POST \/rest\/v1\/shipments/,
-      prepare: async () => {
-        const form = await client.open("/portal/new");
-        return () => client.submit(form, "Create Shipment", { name: "Once" });
-      },
+const upload = async (document: string) => {
+  const page = await client.open(shipment);
+  return () => client.submit(page, `Upload the ${document}`, { file: createPdf() });
+};
+const writes: [string, RegExp, () => Promise<() => Promise<Response>>][] = [
+  [
+    "a new shipment",
+    /^POST \/rest\/v1\/shipments/,
+    async () => {
+      const form = await client.open("/portal/new");
+      return () => client.submit(form, "Create Shipment", { name: "Once" });
     },
-    {
-      what: "a file",
-      of: /^POST \/storage/,
-      prepare: async () => {
-        const page = await client.open(shipment);
-        return () => client.submit(page, "Upload the Commercial Invoice", { file: createPdf() });
-      },
-    },
-    {
-      what: "the mark of a document",
-      of: /^PATCH \/rest\/v1\/documents/,
-      prepare: async () => {
-        const page = await client.open(shipment);
-        return () => client.submit(page, "Upload the Packing List", { file: createPdf() });
-      },
-    },
-    {
-      what: "a login",
-      of: /grant_type=password/,
-      prepare: async () => () => app.browser().post("/login", { email, password: "not the password" }),
-    },
-  ];
-  test.each(acts.flatMap((act) => ([503, "close"] as const).map((fault) => ({ ...act, fault }))))(
-    "$what, when the backend answers $fault",
-    async ({ of, fault, prepare }) => {
-      expect((await measureCalls(fault, of, await prepare())).times).toBe(1);
-    },
-  );
+  ],
+  ["a file", /^POST \/storage/, () => upload("Commercial Invoice")],
+  ["a document's update", /^PATCH \/rest\/v1\/documents/, () => upload("Packing List")],
+  [
+    "a login",
+    /grant_type=password/,
+    async () => () => app.browser().post("/login", { email, password: "not the password" }),
+  ],
+];
+test.each(
+  writes.flatMap(([what, ...rest]) => ([503, "close"] as const).map((fault) => [what, fault, ...rest] as const)),
+)("The call for %s, which may have succeeded, is not repeated (%s).", async (_what, fault, pattern, prepare) => {
+  expect((await measureCalls(fault, pattern, await prepare())).count).toBe(1);
 });

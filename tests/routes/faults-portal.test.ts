@@ -1,5 +1,7 @@
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import type { TestApp } from "../support/desk-fixtures.ts";
 import { ambiguousStatuses, type Fault, faults } from "../support/fault-proxy.ts";
+import { getHref, listButtons } from "../support/page-parts.ts";
 import {
   createPdf,
   expectNoInternals,
@@ -12,7 +14,7 @@ import {
   unavailableText,
 } from "../support/test-app.ts";
 
-let app: Awaited<ReturnType<typeof getTestApp>>;
+let app: TestApp;
 let client: TestBrowser;
 let path: string;
 beforeAll(async () => {
@@ -23,214 +25,182 @@ beforeAll(async () => {
 });
 afterEach(() => app.proxy.fail("none"));
 
-/** Expects a 502 or 503 with this toast, navigation, footer and 'Sign out', and the session kept. */
-function expectFailure(page: ParsedPage, title: string) {
+/** Expects an error page of the portal with this toast, and the session in the browser. */
+function expectFailure(page: ParsedPage, title: string): void {
   expect([502, 503]).toContain(page.status);
   expect(page.headers.get("Cache-Control") ?? "").toMatch(noStorePattern);
   expect(page.toasts.at(-1)).toEqual({ title, description: unavailableText, variant: "destructive" });
-  expect(page.all("header button").map(getText)).toContain("Sign out");
+  expect(listButtons(page)).toContain("Sign out");
   expect(getText(page.all("footer")[0])).toContain("Head office, Nairobi");
   expect(client.cookies.has("session")).toBe(true);
   expectNoInternals(page);
 }
 
-const readSteps = [
-  { step: "the page is read", of: /^GET \/rest\/v1\/rpc\/portal_page/ },
-  { step: "anything is asked", of: /./ },
-];
-const withEveryFault = <Step>(steps: Step[]) =>
-  steps.flatMap((step) => faults.map((fault: Fault) => ({ ...step, fault })));
+type FaultCase = [calls: string, fault: Fault, pattern: RegExp];
+const createCases = (calls: string, pattern: RegExp, kinds: readonly Fault[]): FaultCase[] =>
+  kinds.map((fault) => [calls, fault, pattern]);
+const allFaults = [...faults, ...ambiguousStatuses];
+const everyCallCases = createCases("every call", /./, allFaults);
+const pageCases = createCases("the call of the page", /^GET \/rest\/v1\/rpc\/portal_page/, [...faults, "other json"]);
 
-/** Valid JSON of another shape: a fault for the call of the page only. */
-const otherJsonCase = { step: "the page is read", of: /portal_page/, fault: "other json" } as const;
-const createAnyCallCases = (kinds: Fault[]) => kinds.map((fault) => ({ step: "anything is asked", of: /./, fault }));
-
-describe("the list says that it cannot be fetched, and is there again afterwards", () => {
-  test.each([...withEveryFault(readSteps), otherJsonCase, ...createAnyCallCases([...ambiguousStatuses])])(
-    "when the backend fails as $step: $fault",
-    async ({ of, fault }) => {
-      app.proxy.fail(fault, of);
-      const page = await client.open("/portal");
-      expectFailure(page, "Error fetching shipments");
-      expect(page.h1).toBe("My Shipments");
-      expect(page.text).not.toContain("You have no shipments yet");
-      app.proxy.fail("none");
-      const again = await client.open("/portal");
-      expect(again.status).toBe(200);
-      expect(again.text).toContain(path.slice(8, 16));
-    },
-  );
-});
-
-describe("a shipment says that it cannot be fetched, and is there again afterwards", () => {
-  test.each([...withEveryFault(readSteps), otherJsonCase, ...createAnyCallCases([...ambiguousStatuses])])(
-    "when the backend fails as $step: $fault",
-    async ({ of, fault }) => {
-      app.proxy.fail(fault, of);
-      const page = await client.open(path);
-      expectFailure(page, "Error fetching shipments");
-      const [again] = page.all("main a").filter((link) => getText(link) === "Try again");
-      expect(again?.getAttribute("href")).toBe(path);
-      app.proxy.fail("none");
-      expect((await client.open(path)).h1).toBe("Tea");
-    },
-  );
-});
-
-describe("auth that fails stops nobody whose token is good:", () => {
-  test.each([...faults, ...ambiguousStatuses])("%s", async (fault) => {
-    app.proxy.fail(fault, /\/auth\//);
+test.each([...pageCases, ...everyCallCases])(
+  "The portal shows an error instead of shipments while %s fails (%s), and the shipments afterwards.",
+  async (_calls, fault, pattern) => {
+    app.proxy.fail(fault, pattern);
+    const list = await client.open("/portal");
+    expectFailure(list, "Error fetching shipments");
+    expect(list.h1).toBe("My Shipments");
+    expect(list.text).not.toContain("You have no shipments yet");
+    const shipment = await client.open(path);
+    expectFailure(shipment, "Error fetching shipments");
+    expect(getHref(shipment, "Try again")).toBe(path);
+    app.proxy.fail("none");
+    const again = await client.open("/portal");
+    expect([again.status, again.text.includes(path.slice(8, 16))]).toEqual([200, true]);
     expect((await client.open(path)).h1).toBe("Tea");
-    const form = await client.open("/portal/new");
-    const made = await client.follow(await client.submit(form, "Create Shipment", { name: `Made at ${fault}` }));
-    expect([made.status, made.h1]).toEqual([200, `Made at ${fault}`]);
-  });
+  },
+);
+
+test.each(allFaults)("A client with a valid access token works while auth fails (%s).", async (fault) => {
+  app.proxy.fail(fault, /\/auth\//);
+  expect((await client.open(path)).h1).toBe("Tea");
+  const form = await client.open("/portal/new");
+  const created = await client.follow(await client.submit(form, "Create Shipment", { name: `Created at ${fault}` }));
+  expect([created.status, created.h1]).toEqual([200, `Created at ${fault}`]);
 });
 
-describe("a shipment is not made and its name is kept when the session cannot be checked:", () => {
-  test.each([...faults])("%s", async (fault) => {
+describe("creating a shipment", () => {
+  async function countDocuments(name: string): Promise<number[]> {
+    const { data, error } = await app.company.from("shipments").select("id, documents (name)").eq("name", name);
+    if (error) throw error;
+    return data.map(({ documents }) => documents.length);
+  }
+
+  test.each(faults)("No shipment is created while the session cannot be checked (%s).", async (fault) => {
     app.proxy.fail(fault, /get_viewer/);
     const form = { name: "Unsent", idempotencyKey: crypto.randomUUID() };
     const page = await parsePage(await client.post("/portal/new", form));
     expectFailure(page, "Failed to create shipment");
     expect(page.value("name")).toBe("Unsent");
-    expect(await countShipments("Unsent")).toEqual([]);
+    expect(await countDocuments("Unsent")).toEqual([]);
   });
-});
 
-/** How many shipments have this name. */
-async function countShipments(name: string) {
-  const { data, error } = await app.company.from("shipments").select("id, documents (name)").eq("name", name);
-  if (error) throw error;
-  return data.map(({ documents }) => documents.length);
-}
-
-describe("a shipment is not made, its name is kept, and the same form makes one", () => {
-  const steps = [
-    { step: "the shipment is written", of: /^POST \/rest\/v1\/shipments/ },
-    { step: "anything is asked", of: /./ },
-  ];
-  const others = steps.slice(0, 1).flatMap((step) => ambiguousStatuses.map((fault) => ({ ...step, fault })));
-  test.each([...withEveryFault(steps), ...others, ...createAnyCallCases([...ambiguousStatuses])])(
-    "when the backend fails as $step: $fault",
-    async ({ of, fault, step }) => {
-      const name = `Beans & <peas>, ${step} ${fault}`;
+  test.each([...createCases("the write of the shipment", /^POST \/rest\/v1\/shipments/, allFaults), ...everyCallCases])(
+    "No shipment is created while %s fails (%s), and the form stays filled in and creates one afterwards.",
+    async (calls, fault, pattern) => {
+      const name = `Beans & <peas>, ${calls} ${fault}`;
       const form = await client.open("/portal/new");
-      app.proxy.fail(fault, of);
+      app.proxy.fail(fault, pattern);
       const page = await parsePage(await client.submit(form, "Create Shipment", { name }));
       expectFailure(page, "Failed to create shipment");
       expect(page.title).toMatch(/^Error: Create Shipment/);
       expect(page.value("name")).toBe(name);
       app.proxy.fail("none");
-      expect(await countShipments(name)).toEqual([]);
-      const again = await client.follow(await client.submit(page, "Create Shipment"));
-      expect(again.h1).toBe(name);
-      expect(await countShipments(name)).toEqual([4]);
+      expect(await countDocuments(name)).toEqual([]);
+      expect((await client.follow(await client.submit(page, "Create Shipment"))).h1).toBe(name);
+      expect(await countDocuments(name)).toEqual([4]);
     },
   );
 
-  test("when only its answer was lost: the same form finds the one that was made", async () => {
+  test("A form whose response was lost leads to the shipment that it created.", async () => {
     const form = await client.open("/portal/new");
     app.proxy.fail("lost answer", /^POST \/rest\/v1\/shipments/);
     const page = await parsePage(await client.submit(form, "Create Shipment", { name: "Found again" }));
-    expect(page.status).toBe(503);
-    expect(page.toasts[0]?.title).toBe("Failed to create shipment");
-    expect(await countShipments("Found again")).toEqual([4]);
+    expectFailure(page, "Failed to create shipment");
     app.proxy.fail("none");
-    const again = await client.follow(await client.submit(page, "Create Shipment"));
-    expect(again.h1).toBe("Found again");
-    expect(await countShipments("Found again")).toEqual([4]);
+    expect((await client.follow(await client.submit(page, "Create Shipment"))).h1).toBe("Found again");
+    expect(await countDocuments("Found again")).toEqual([4]);
   });
 });
 
-/** The invoice as the backend has it, with the paths of the files kept for the shipment. */
-async function readInvoice() {
-  const { data, error } = await app.company
-    .from("documents")
-    .select("user_id, uploaded, storage_path")
-    .eq("shipment_id", path.replace("/portal/", ""))
-    .eq("name", "Commercial Invoice")
-    .single();
-  if (error) throw error;
-  const folder = path.replace("/portal", data.user_id);
-  const { data: files } = await app.company.storage.from("documents").list(folder);
-  const paths = files?.map(({ name }) => `${folder}/${name.split("/").at(-1)}`) ?? [];
-  return { uploaded: data.uploaded, kept: data.storage_path, files: paths };
-}
-
-describe("a file is not taken, its document still waits, and the same form takes it", () => {
+describe("uploading a file", () => {
+  const button = "Upload the Commercial Invoice";
+  const noFile = { uploaded: false, storagePath: null };
+  const withFile = {
+    uploaded: true,
+    storagePath: expect.stringMatching(/\/commercial-invoice-[0-9a-f]{12}-invoice\.pdf$/),
+  };
   beforeEach(async () => {
     path = await client.createShipment("Tea");
   });
-  const button = "Upload the Commercial Invoice";
-  const awaited = { uploaded: false, kept: null };
-  const done = { uploaded: true, kept: expect.stringMatching(/\/commercial-invoice-[0-9a-f]{12}-invoice\.pdf$/) };
-  const steps = [
-    { step: "the document is asked for", of: /\/rpc\/require_upload_allowed/, title: "Upload failed" },
-    { step: "the file is stored", of: /\/storage\/v1\/object/, title: "Upload failed" },
-    { step: "the document is marked", of: /^PATCH \/rest\/v1\/documents/, title: "Failed to update document status" },
-  ];
-  const others = steps.flatMap((step) => ambiguousStatuses.map((fault) => ({ ...step, fault })));
-  test.each([...withEveryFault(steps), ...others])(
-    "when the backend fails as $step: $fault",
-    async ({ of, fault, title }) => {
-      const form = await client.open(path);
-      app.proxy.fail(fault, of);
-      const page = await parsePage(await client.submit(form, button, { file: createPdf() }));
+
+  async function readInvoice() {
+    const { data, error } = await app.company
+      .from("documents")
+      .select("user_id, uploaded, storage_path")
+      .eq("shipment_id", path.replace("/portal/", ""))
+      .eq("name", "Commercial Invoice")
+      .single();
+    if (error) throw error;
+    const folder = path.replace("/portal", data.user_id);
+    const { data: files } = await app.company.storage.from("documents").list(folder);
+    const paths = files?.map(({ name }) => `${folder}/${name.split("/").at(-1)}`) ?? [];
+    return { invoice: { uploaded: data.uploaded, storagePath: data.storage_path }, files: paths };
+  }
+
+  /** Uploads a file while some calls fail, and returns the page of the response. */
+  async function uploadDuring(fault: Fault, calls: RegExp): Promise<ParsedPage> {
+    const form = await client.open(path);
+    app.proxy.fail(fault, calls);
+    const page = await parsePage(await client.submit(form, button, { file: createPdf() }));
+    app.proxy.fail("none");
+    return page;
+  }
+
+  const uploadCases = [
+    ["the check of the document", /\/rpc\/require_upload_allowed/, "Upload failed"],
+    ["the file store", /\/storage\/v1\/object/, "Upload failed"],
+    ["the update of the document", /^PATCH \/rest\/v1\/documents/, "Failed to update document status"],
+  ] as const;
+  test.each(uploadCases.flatMap(([calls, ...rest]) => allFaults.map((fault) => [calls, fault, ...rest] as const)))(
+    "A document gets no file while %s fails (%s), and gets one from the form afterwards.",
+    async (_calls, fault, pattern, title) => {
+      const page = await uploadDuring(fault, pattern);
       expectFailure(page, title);
       expect(page.title).toMatch(/^Error: Tea/);
       for (const { id } of page.problems) expect(page.has(id)).toBe(true);
       expect(page.text).toContain("Commercial Invoice Not uploaded");
-      app.proxy.fail("none");
-      expect(await readInvoice()).toMatchObject(awaited);
+      expect((await readInvoice()).invoice).toEqual(noFile);
       const again = await client.follow(await client.submit(page, button, { file: createPdf() }));
       expect(again.text).toContain("Commercial Invoice Uploaded, we check it next");
-      const { kept, files, ...rest } = await readInvoice();
-      expect({ kept, ...rest }).toEqual(done);
-      expect(files).toContain(kept);
+      const { invoice, files } = await readInvoice();
+      expect(invoice).toEqual(withFile);
+      expect(files).toContain(invoice.storagePath);
     },
   );
 
-  test("when only the answer of the store was lost: the file that counts is the one that was sent again", async () => {
-    const form = await client.open(path);
-    app.proxy.fail("lost answer", /^POST \/storage\/v1\/object/);
-    const page = await parsePage(await client.submit(form, button, { file: createPdf() }));
+  test("A file that is sent again after a lost response of the file store is the document's file.", async () => {
+    const page = await uploadDuring("lost answer", /^POST \/storage\/v1\/object/);
     expectFailure(page, "Upload failed");
-    expect(await readInvoice()).toMatchObject(awaited);
-    app.proxy.fail("none");
+    expect((await readInvoice()).invoice).toEqual(noFile);
     expect((await client.submit(page, button, { file: createPdf("invoice.pdf", 3000) })).status).toBe(303);
-    const { kept, ...rest } = await readInvoice();
-    expect({ kept, uploaded: rest.uploaded }).toEqual(done);
-    const file = await app.company.storage.from("documents").download(kept ?? "");
+    const { invoice } = await readInvoice();
+    expect(invoice).toEqual(withFile);
+    const file = await app.company.storage.from("documents").download(invoice.storagePath ?? "");
     expect(file.data?.size).toBe(3000);
   });
 
-  test("and when only the answer of the mark was lost, the document has its file and says so", async () => {
-    const form = await client.open(path);
-    app.proxy.fail("lost answer", /^PATCH \/rest\/v1\/documents/);
-    const page = await parsePage(await client.submit(form, button, { file: createPdf() }));
+  test("A document has its file if only the response to its update was lost.", async () => {
+    const page = await uploadDuring("lost answer", /^PATCH \/rest\/v1\/documents/);
     expect(page.toasts[0]?.title).toBe("Failed to update document status");
     for (const { id } of page.problems) expect(page.has(id), `the link to #${id}`).toBe(true);
-    app.proxy.fail("none");
-    const { kept, files, uploaded } = await readInvoice();
-    expect({ kept, uploaded }).toEqual(done);
-    expect(files).toEqual([kept]);
+    const { invoice, files } = await readInvoice();
+    expect([invoice, files]).toEqual([withFile, [invoice.storagePath]]);
     expect((await client.open(path)).text).toContain("Commercial Invoice Uploaded, we check it next");
   });
 
-  test("the loser of two uploads at once is told, also when its file cannot be taken back", async () => {
+  test("The second of two parallel uploads is rejected even if its file cannot be deleted.", async () => {
     const form = await client.open(path);
     app.proxy.fail(503, /^DELETE \/storage/);
-    const answers = await Promise.all(
-      [1, 2].map((size) => client.submit(form, button, { file: createPdf("invoice.pdf", size * 1000) })),
+    const responses = await Promise.all(
+      [1000, 2000].map((size) => client.submit(form, button, { file: createPdf("invoice.pdf", size) })),
     );
-    const pages = await Promise.all(answers.filter(({ status }) => status !== 303).map(parsePage));
-    app.proxy.fail("none");
+    const pages = await Promise.all(responses.filter(({ status }) => status !== 303).map(parsePage));
     expect(pages.map(({ status, toasts }) => [status, toasts[0]?.description])).toEqual([
       [409, "This document has been uploaded already."],
     ]);
-    const { kept, files, uploaded } = await readInvoice();
-    expect({ kept, uploaded }).toEqual(done);
-    expect(files).toContain(kept);
+    const { invoice, files } = await readInvoice();
+    expect(invoice).toEqual(withFile);
+    expect(files).toContain(invoice.storagePath);
   });
 });

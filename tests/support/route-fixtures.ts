@@ -102,7 +102,7 @@ export async function newStaffMember(app: TestApp, role: "clerk" | "lead", name:
 }
 
 /** Another browser with a copy of this one's cookies, as a second window of the same person. */
-export function copyBrowser(app: TestApp, browser: TestBrowser): TestBrowser {
+export function copyBrowser(app: Pick<TestApp, "browser">, browser: TestBrowser): TestBrowser {
   const copy = app.browser();
   for (const [name, value] of browser.cookies) copy.cookies.set(name, value);
   return copy;
@@ -206,14 +206,19 @@ export function listDuplicateIds(page: ParsedPage): string[] {
   return ids.filter((id, index) => ids.indexOf(id) !== index);
 }
 
-/** One request over HTTP, on a connection of its own: the answer's status and headers, and all bytes that cross the line. */
-export function measureResponse(port: number, path: string, browser: TestBrowser) {
+/** Sends a request on a connection of its own. `bytes` counts everything that the connection received. */
+export function measureResponse(port: number, path: string, browser: TestBrowser, encoding = "br") {
   const Cookie = [...browser.cookies].map(([name, value]) => `${name}=${value}`).join("; ");
-  const options = { port, path, headers: { "Accept-Encoding": "br", Cookie }, agent: false };
-  return new Promise<{ status: number; headers: http.IncomingHttpHeaders; bytes: number }>((resolve, reject) => {
+  const options = { port, path, headers: { "Accept-Encoding": encoding, Cookie }, agent: false };
+  type Measured = { status: number; headers: http.IncomingHttpHeaders; bytes: number; bodyBytes: number };
+  return new Promise<Measured>((resolve, reject) => {
     const request = http.get(options, (response) => {
       const { statusCode: status = 0, headers, socket } = response;
-      response.resume().on("end", () => resolve({ status, headers, bytes: socket.bytesRead }));
+      let bodyBytes = 0;
+      response.on("data", (chunk: Buffer) => {
+        bodyBytes += chunk.length;
+      });
+      response.on("end", () => resolve({ status, headers, bytes: socket.bytesRead, bodyBytes }));
     });
     request.on("error", reject);
   });

@@ -1,0 +1,113 @@
+import { beforeAll, expect, test } from "vitest";
+import { recordAuditEntry } from "../../app/models/audit-log.server.ts";
+import { resultOrThrow, setCharge } from "../../app/models/staff-action.server.ts";
+import type { StaffMember, TestApp, TestShipment } from "../support/desk-fixtures.ts";
+import { getHref, listLinkAddresses, readCsv } from "../support/page-parts.ts";
+import { type LoggedInClient, newClient, newShipment, newStaffMember } from "../support/route-fixtures.ts";
+import { getTestApp, getText, type ParsedPage, type TestBrowser } from "../support/test-app.ts";
+
+let app: TestApp;
+let clerk: StaffMember;
+let browser: TestBrowser;
+let client: LoggedInClient;
+let shipment: TestShipment;
+beforeAll(async () => {
+  app = await getTestApp();
+  clerk = await newStaffMember(app, "clerk", "Akinyi Odhiambo");
+  browser = clerk.browser;
+  client = await newClient(app, "Baraka Mwangi");
+  shipment = await newShipment(app, client, "Logged");
+  const page = await browser.open(shipment.desk);
+  await browser.submit(page, "Correct the stage", { stage: "3", reason: '=cmd|"/c calc"!A1, a slip' });
+  browser.cookies.delete("flash");
+  for (let number = 1; number <= 51; number += 1) {
+    const reason = `Line ${number}`;
+    const entry = { action: "shipment extend-retention", shipment_id: shipment.id, reason };
+    await recordAuditEntry(app.company, "Log Writer", entry);
+  }
+});
+
+const listReasons = (page: ParsedPage) => [...page.text.matchAll(/Reason: (Line \d+)/g)].map(([, reason]) => reason);
+const entries = "main form ~ div li";
+const noEntries = "Nothing like that has been done.";
+
+test("The activity log is filtered by person, action, shipment and day, and its form shows the filter.", async () => {
+  for (const who of [clerk.name, "KINYI odh"]) {
+    const page = await browser.open(`/desk/log?who=${encodeURIComponent(who)}&shipment=${shipment.id}`);
+    expect(page.text).toMatch(/Stage corrected Logged Akinyi Odhiambo .* EAT stage 1 → stage 3 Reason: =cmd/);
+    expect(page.form("Find").fields).toMatchObject({ who, shipment: shipment.id });
+  }
+  const corrections = await browser.open(`/desk/log?what=shipment+correct&shipment=${shipment.id.slice(0, 8)}`);
+  expect(corrections.form("Find").fields).toMatchObject({ what: "shipment correct" });
+  expect([corrections.text.includes("=cmd"), listReasons(corrections)]).toEqual([true, []]);
+  const today = new Date(Date.now() + 3 * 60 * 60 * 1000).toISOString().slice(0, 10);
+  const filter = `who=Log+Writer&what=shipment+extend-retention&shipment=${shipment.id}`;
+  for (const parameter of [`day=${today}`, "day=2026-02-30", "day=2026-13-01", "day=x", "page=0", "page=x"]) {
+    const page = await browser.open(`/desk/log?${filter}&${parameter}`);
+    expect([parameter, listReasons(page).length]).toEqual([parameter, 50]);
+  }
+  for (const who of ["%00", "'", "%25"]) expect((await browser.get(`/desk/log?who=${who}`)).status).toBe(200);
+});
+
+test.each(["day=2020-01-01", "who=Nobody+is+called+so", "shipment=zzzz", "what=no+such+act"])(
+  "The activity log says that it has no entry for %s.",
+  async (filter) => {
+    const page = await browser.open(`/desk/log?${filter}`);
+    expect([page.status, page.all(entries).length, page.text.includes(noEntries)]).toEqual([200, 0, true]);
+  },
+);
+
+test("The activity log has the newest entries first in pages of 50, and links to their shipments.", async () => {
+  const first = await browser.open(`/desk/log?who=Log+Writer&shipment=${shipment.id}`);
+  expect([listReasons(first)[0], first.text.includes(noEntries)]).toEqual(["Line 51", false]);
+  expect(listReasons(await browser.open(getHref(first, "Next page") ?? ""))).toEqual(["Line 1"]);
+  const [link] = first.all(`${entries} a`);
+  expect([link?.getAttribute("href"), getText(link)]).toEqual([shipment.desk, "Logged"]);
+});
+
+test("The page of a client links to the client's entries in the activity log.", async () => {
+  const person = await newClient(app, "Logged Person");
+  const entry = { action: "account close", account_id: person.id, reason: "As they asked" };
+  await recordAuditEntry(app.company, "Log Writer", entry);
+  const href = getHref(await browser.open(`/desk/clients/${person.id}`), "All of the log");
+  expect(href).toBe(`/desk/log?account=${person.id}`);
+  const page = await browser.open(href ?? "");
+  expect(page.all(entries).map(getText)).toEqual([
+    expect.stringMatching(/^Account closed Logged Person Log Writer .* EAT Reason: As they asked$/),
+  ]);
+  expect(page.form("Find").fields).toMatchObject({ account: person.id });
+  expect(listLinkAddresses(page, `${entries} a`)).toEqual([`/desk/clients/${person.id}`]);
+});
+
+test("A shipment and a client without entries say that nothing has been done yet.", async () => {
+  const person = await newClient(app, "Untouched Person");
+  const untouched = await newShipment(app, person, "Untouched");
+  for (const path of [untouched.desk, `/desk/clients/${person.id}`]) {
+    const { text } = await browser.open(path);
+    expect([path, text.match(/Log (Nothing.*?\.)/)?.[1]]).toEqual([path, "Nothing has been done yet."]);
+  }
+});
+
+test("The activity log shows amounts with their cents.", async () => {
+  const charged = await newShipment(app, client, "Charged with cents");
+  for (const amount of [98450.5, 1200000]) {
+    const charge = { item: "idf-fee", amount, currency: "KES" };
+    resultOrThrow(await setCharge(app.company, charged.id, charge, { actor_name: "Log Writer" }));
+  }
+  expect((await browser.open(charged.desk)).text).toContain("IDF Fee, KES 98,450.50 → KES 1,200,000.00");
+});
+
+test("The CSV of the activity log has all entries of the filter, without formulas.", async () => {
+  const response = await browser.get(`/desk/log.csv?shipment=${shipment.id}`);
+  expect(response.headers.get("Content-Disposition")).toBe('attachment; filename="log.csv"');
+  const [heading, ...rows] = await readCsv(response);
+  expect(heading).toEqual(["At", "Who", "What", "Shipment", "Document", "Account", "Before", "After", "Reason"]);
+  expect(rows).toHaveLength(52);
+  expect(rows.at(-1)).toEqual([
+    expect.stringMatching(/^\d{4}-\d\d-\d\dT/),
+    ...[clerk.name, "shipment correct", shipment.id, "", "", '{"stage":1}', '{"stage":3}'],
+    `'=cmd|"/c calc"!A1, a slip`,
+  ]);
+  const filtered = await browser.get(`/desk/log.csv?who=odhiambo&shipment=${shipment.id.slice(0, 8)}`);
+  expect(await readCsv(filtered)).toHaveLength(2);
+});

@@ -1,0 +1,172 @@
+import { afterEach, beforeAll, expect, test } from "vitest";
+import type { TestApp } from "../support/desk-fixtures.ts";
+import { getHref, listLinkAddresses } from "../support/page-parts.ts";
+import {
+  allDocuments,
+  type LoggedInClient,
+  listDuplicateIds,
+  newClient,
+  newShipment,
+  newShipments,
+  newStaffMember,
+  uploadDocument,
+} from "../support/route-fixtures.ts";
+import { advanceShipment } from "../support/service-role.ts";
+import {
+  expectNoInternals,
+  getTestApp,
+  getText,
+  type ParsedPage,
+  parsePage,
+  type TestBrowser,
+} from "../support/test-app.ts";
+
+let app: TestApp;
+let clerk: TestBrowser;
+beforeAll(async () => {
+  app = await getTestApp();
+  clerk = (await newStaffMember(app, "clerk", "Akinyi Odhiambo")).browser;
+});
+afterEach(() => app.proxy.fail("none"));
+
+const openList = ({ email }: LoggedInClient) => clerk.open(`/desk/shipments?q=${encodeURIComponent(email)}`);
+const listIds = (page: ParsedPage) =>
+  page.all("main input[name=shipment]").map((box) => box.getAttribute("value") ?? "");
+
+/** Selects shipments of the list and sends its form. */
+async function submitMove(page: ParsedPage, ids: string[], location = ""): Promise<Response> {
+  const { action, fields } = page.form("Move to the next stage");
+  const form = new URLSearchParams({ ...(fields as Record<string, string>), location });
+  for (const id of ids) form.append("shipment", id);
+  return clerk.post(action, form);
+}
+
+/** Selects shipments of the list and returns the page that the form leads to. */
+async function moveShipments(page: ParsedPage, ids: string[], location = ""): Promise<ParsedPage> {
+  const response = await submitMove(page, ids, location);
+  return response.status === 303 ? clerk.follow(response) : parsePage(response);
+}
+
+/** Returns the rows under each heading of the result. */
+const listResults = (page: ParsedPage) =>
+  Object.fromEntries(
+    page
+      .all("main section")
+      .map((section) => [getText(section.querySelector("h2")), section.querySelectorAll("li").map(getText).sort()]),
+  );
+
+async function listStages(ids: string[]): Promise<(number | null)[]> {
+  const { data } = await app.company.from("shipments").select("stage").in("id", ids);
+  return (data ?? []).map(({ stage }) => stage);
+}
+
+test("A bulk move lists which of 20 shipments moved, which did not, and why.", async () => {
+  const owner = await newClient(app, "Twenty Shipments Owner");
+  const names = Array.from({ length: 17 }, (_, index) => `Waiting ${index}`);
+  const [closed = "", ...incomplete] = await newShipments(app, owner, names);
+  const complete: string[] = [];
+  for (const name of ["Ready one", "Ready two"]) complete.push((await newShipment(app, owner, name, allDocuments)).id);
+  const changed = (await newShipment(app, owner, "Changed meanwhile", allDocuments)).id;
+  const page = await openList(owner);
+  const ids = listIds(page);
+  expect(ids.toSorted()).toEqual([closed, ...incomplete, ...complete, changed].sort());
+  await advanceShipment(app.company, changed);
+  for (let stage = 1; stage < 10; stage += 1) await advanceShipment(app.company, closed);
+
+  const result = await moveShipments(page, ids, "Mombasa");
+  expect([result.status, result.h1]).toEqual([200, "2 moved, 18 did not"]);
+  expect(listDuplicateIds(result)).toEqual([]);
+  const row = (name: string, stage: string, reason = "") =>
+    `${name} Twenty Shipments Owner, ${stage}. ${reason}`.trim();
+  const closedRow = row("Waiting 0", "10/10 Shipment Closed", "It is closed: stage 10 is the last.");
+  const missing = "Still missing: Bill of Lading, Commercial Invoice, Insurance Certificate, Packing List.";
+  const changedMessage = "Somebody changed it after you opened the list.";
+  expect(listResults(result)).toEqual({
+    Moved: ["Ready one", "Ready two"].map((name) => row(name, "2/10 Document Verification")),
+    "Did not move": [
+      row("Changed meanwhile", "2/10 Document Verification", changedMessage),
+      closedRow,
+      ...names.slice(1).map((name) => row(name, "1/10 Client Onboarding", missing)),
+    ].sort(),
+  });
+  expect(listLinkAddresses(result, "main section a").sort()).toEqual(ids.map((id) => `/desk/shipments/${id}`).sort());
+  expect(getHref(result, "Back to the shipments")).toBe(`/desk/shipments?q=${encodeURIComponent(owner.email)}`);
+  const { data: events } = await app.company.from("tracking_events").select("location").in("shipment_id", complete);
+  expect(events).toEqual(Array(2).fill({ location: "Mombasa" }));
+
+  expect((await moveShipments(page, complete, "Mombasa")).h1).toBe("2 moved, 0 did not");
+  expect(await listStages(complete)).toEqual([2, 2]);
+
+  const list = await openList(owner);
+  expect(list.all(`main input[value="${closed}"]`)[0]?.hasAttribute("disabled")).toBe(true);
+});
+
+test("The result of a bulk move can be opened again by every team member, with current data, and by nobody else.", async () => {
+  const owner = await newClient(app, "Read Again");
+  const complete = await newShipment(app, owner, "Complete <tea>", allDocuments);
+  const incomplete = await newShipment(app, owner, "Incomplete coffee", allDocuments.slice(1));
+  const response = await submitMove(await openList(owner), [complete.id, incomplete.id]);
+  const address = response.headers.get("Location") ?? "";
+  expect([response.status, address.split("?")[0]]).toEqual([303, "/desk/shipments/bulk-move"]);
+  const moved = "Complete <tea> Read Again, 2/10 Document Verification.";
+  const notMoved = "Incomplete coffee Read Again, 1/10 Client Onboarding.";
+  const otherMember = (await newStaffMember(app, "clerk", "Reads It Too")).browser;
+  for (const browser of [clerk, clerk, otherMember]) {
+    const page = await browser.open(address);
+    expect([page.status, page.h1, listResults(page)]).toEqual([
+      200,
+      "1 moved, 1 did not",
+      { Moved: [moved], "Did not move": [`${notMoved} Still missing: ${allDocuments[0]}.`] },
+    ]);
+  }
+  await uploadDocument(owner.browser, incomplete.portal, allDocuments[0] ?? "");
+  expect(listResults(await clerk.open(address))["Did not move"]).toEqual([`${notMoved} Documents were missing then.`]);
+  expect((await listStages([complete.id, incomplete.id])).sort()).toEqual([1, 2]);
+
+  const page = await owner.browser.open(address);
+  expect([page.status, page.h1]).toEqual([404, "There is no page here"]);
+  const data = await (await owner.browser.get(address.replace("?", ".data?"))).text();
+  for (const text of ["tea>", "coffee", "Read Again,"]) expect(page.text + data).not.toContain(text);
+  const redirect = await app.browser().get(address);
+  expect(redirect.headers.get("Location")).toBe(`/login?next=${encodeURIComponent(address)}`);
+  expect(await redirect.text()).toBe("");
+});
+
+test("A bulk move without a selected shipment or with a place that is too long moves nothing.", async () => {
+  const owner = await newClient(app, "Selecting Client");
+  const { id } = await newShipment(app, owner, "Selected", allDocuments);
+  const list = await openList(owner);
+  for (const [ids, location, message] of [
+    [[], "", "Tick the shipments"],
+    [["not-an-id"], "", "Tick the shipments"],
+    [[id], "x".repeat(121), "at most 120"],
+  ] as const) {
+    const page = await moveShipments(list, [...ids], location);
+    expect([page.status, page.h1]).toEqual([400, "Nothing moved"]);
+    expect(page.text).toContain(message);
+  }
+  expect((await clerk.open("/desk/shipments/bulk-move")).h1).toBe("Nothing moved");
+  expect(await listStages([id])).toEqual([1]);
+});
+
+test("A bulk move form moves each shipment once, even if the backend fails first and then a response is lost.", async () => {
+  const owner = await newClient(app, "Patient Client");
+  const ids: string[] = [];
+  for (const name of ["One", "Two"]) ids.push((await newShipment(app, owner, name, allDocuments)).id);
+  const list = await openList(owner);
+  for (const [fault, stage] of [
+    [500, 1],
+    ["lost answer", 2],
+  ] as const) {
+    app.proxy.fail(fault, /move_shipments/);
+    const response = await submitMove(list, ids);
+    app.proxy.fail("none");
+    const page = await parsePage(response);
+    expect([page.status, response.headers.get("Location")]).toEqual([503, null]);
+    expect(page.text).toContain("Our records do not answer at the moment.");
+    expectNoInternals(page);
+    expect(await listStages(ids)).toEqual([stage, stage]);
+  }
+  expect((await moveShipments(list, ids)).h1).toBe("2 moved, 0 did not");
+  expect(await listStages(ids)).toEqual([2, 2]);
+});

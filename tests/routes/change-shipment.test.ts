@@ -1,0 +1,148 @@
+import { beforeAll, describe, expect, test } from "vitest";
+import { moveShipment, resultOrThrow } from "../../app/models/staff-action.server.ts";
+import type { TestApp } from "../support/desk-fixtures.ts";
+import { getHref, listShipmentNames, unknownId } from "../support/page-parts.ts";
+import { type LoggedInClient, newClient, newShipment, successToast } from "../support/route-fixtures.ts";
+import {
+  createPdf,
+  type FormValues,
+  getTestApp,
+  type ParsedPage,
+  parsePage,
+  type TestBrowser,
+} from "../support/test-app.ts";
+
+let app: TestApp;
+let client: LoggedInClient;
+let browser: TestBrowser;
+beforeAll(async () => {
+  app = await getTestApp();
+  client = await newClient(app, "Changing Client");
+  browser = client.browser;
+});
+
+const readAwb = (page: ParsedPage) => /AWB\/BL (.*?) (Change|Share)/.exec(page.text)?.[1];
+const openForm = (portal: string) => browser.open(`${portal}/change`);
+
+test("A client changes the name and the AWB/BL of a shipment at stage 1, and removes the AWB/BL.", async () => {
+  const { portal } = await newShipment(app, client, "Old name");
+  const href = getHref(await browser.open(portal), "Change");
+  expect(href).toBe(`${portal}/change`);
+  const form = await browser.open(href ?? "");
+  expect([form.value("name"), form.value("awb")]).toEqual(["Old name", ""]);
+  const response = await browser.submit(form, "Save", { name: "New name", awb: "MSKU-1" });
+  expect(response.headers.get("Location")).toBe(portal);
+  const page = await browser.follow(response);
+  expect([page.h1, readAwb(page), page.toasts]).toEqual(["New name", "MSKU-1", successToast("Shipment changed")]);
+  expect(listShipmentNames(page)).toContain("New name");
+  await browser.submit(await openForm(portal), "Save", { awb: "" });
+  expect(readAwb(await browser.open(portal))).toBe("N/A");
+});
+
+test.each([
+  ["no name", { name: "" }, "Enter a name for the shipment."],
+  ["spaces as its name", { name: "   " }, "Enter a name for the shipment."],
+  ["a name of 121 characters", { name: "n".repeat(121) }, "Use at most 120 characters for the name."],
+  ["an AWB/BL of 65 characters", { awb: "9".repeat(65) }, "Use at most 64 characters for the AWB/BL."],
+  ["a name with an invisible character", { name: "a\u0007b" }, expect.stringMatching(/character/)],
+])("A shipment is not changed to %s, and the form stays filled in.", async (_what, invalid, message) => {
+  const { portal } = await newShipment(app, client, "Unchanged");
+  const fields = { name: "Typed name", awb: "Typed number", ...invalid };
+  const page = await parsePage(await browser.submit(await openForm(portal), "Save", fields));
+  expect([page.status, page.title.startsWith("Error: ")]).toEqual([400, true]);
+  expect(page.problems).toEqual([{ text: message, id: expect.anything() }]);
+  expect(page.has(page.problems[0]?.id ?? "")).toBe(true);
+  expect([page.value("name").trim(), page.value("awb")]).toEqual([fields.name.trim(), fields.awb]);
+  expect((await browser.open(portal)).h1).toBe("Unchanged");
+});
+
+test("An outdated form shows the stored values next to the typed ones, and then overwrites them.", async () => {
+  const { portal } = await newShipment(app, client, "Opened twice");
+  const [first, second] = [await openForm(portal), await openForm(portal)];
+  expect((await browser.submit(first, "Save", { name: "First" })).status).toBe(303);
+  browser.cookies.delete("flash");
+  const outdated = await parsePage(await browser.submit(second, "Save", { name: "Second", awb: "S-2" }));
+  const description = "This shipment has changed since you opened the form. Look at it again.";
+  expect([outdated.status, outdated.toasts]).toEqual([
+    409,
+    [{ title: "Not changed", description, variant: "destructive" }],
+  ]);
+  expect([outdated.value("name"), outdated.value("awb")]).toEqual(["Second", "S-2"]);
+  expect([outdated.saidOf("name"), outdated.saidOf("awb")]).toEqual([["Stored: First"], ["Stored: none"]]);
+  const saved = await browser.follow(await browser.submit(outdated, "Save", { name: "First", awb: "S-3" }));
+  expect([saved.h1, readAwb(saved)]).toEqual(["First", "S-3"]);
+  // A typed value that equals the stored one needs no hint.
+  const again = await parsePage(await browser.submit(second, "Save", { name: "First", awb: "S-4" }));
+  expect([again.saidOf("name"), again.saidOf("awb")]).toEqual([[], ["Stored: S-3"]]);
+  for (const expectedVersion of ["", "x", "-1"])
+    expect((await browser.post(`${portal}/change`, { name: "x", expectedVersion })).status).toBe(409);
+});
+
+test("A shipment after stage 1 has no form for changes and rejects one.", async () => {
+  const { id, portal } = await newShipment(app, client, "Moving on");
+  const form = await openForm(portal);
+  resultOrThrow(await moveShipment(app.company, id, { despiteMissing: true }, {}));
+  const late = await parsePage(await browser.submit(form, "Save", { name: "Too late" }));
+  const message = "This shipment has moved on: call us to change its name or its numbers.";
+  expect([late.status, late.toasts.map(({ description }) => description)]).toEqual([409, [message]]);
+  const page = await browser.open(portal);
+  expect([page.h1, getHref(page, "Change")]).toEqual(["Moving on", undefined]);
+  const moved = await openForm(portal);
+  expect(moved.text).toContain(message);
+  expect(moved.all("main form, main input")).toEqual([]);
+});
+
+test("A stranger can neither open nor send the form for changes of a client's shipment.", async () => {
+  const { portal } = await newShipment(app, client, "Not yours");
+  const stranger = await newClient(app, "Strange Client");
+  const { fields } = (await openForm(portal)).form("Save");
+  for (const path of [`${portal}/change`, "/portal/x/change", `/portal/${unknownId}/change`]) {
+    const page = await stranger.browser.open(path);
+    expect([path, page.status, page.text.includes("Not yours")]).toEqual([path, 404, false]);
+    const form = { ...(fields as Record<string, string>), name: "Mine now" };
+    expect([path, (await stranger.browser.post(path, form)).status]).toEqual([path, 404]);
+  }
+  expect((await app.browser().get(`${portal}/change`)).headers.get("Location")).toContain("/login");
+  expect((await browser.open(portal)).h1).toBe("Not yours");
+});
+
+describe("a shipment next to search results", () => {
+  const filter = "?q=pump&waiting=client";
+  let portal: string;
+  beforeAll(async () => {
+    ({ portal } = await newShipment(app, client, "Pump for Lamu", ["Packing List"]));
+  });
+  const openNextToResults = () => browser.open(`${portal}${filter}`);
+
+  /** Returns where a button of a page leads, and deletes the toast. */
+  async function submitForm(page: ParsedPage, button: string, fields: FormValues = {}): Promise<string | null> {
+    const response = await browser.submit(page, button, fields);
+    browser.cookies.delete("flash");
+    return response.headers.get("Location");
+  }
+
+  test.each<[string, FormValues]>([
+    ["Upload the Commercial Invoice", { file: createPdf() }],
+    ["Take it back: the Packing List", {}],
+    ["Pay IDF Fee", {}],
+  ])('The search stays in the address after "%s".', async (button, fields) => {
+    expect(await submitForm(await openNextToResults(), button, fields)).toBe(`${portal}${filter}`);
+  });
+
+  test("The search stays in the address when a shipment is changed, and when the change is cancelled.", async () => {
+    const form = await browser.open(getHref(await openNextToResults(), "Change") ?? "");
+    expect(getHref(form, "Cancel")).toBe(`${portal}${filter}`);
+    const rejected = await parsePage(await browser.submit(form, "Save", { name: "" }));
+    expect(getHref(rejected, "Cancel")).toBe(`${portal}${filter}`);
+    expect(await submitForm(rejected, "Save", { name: "Pump for Manda" })).toBe(`${portal}${filter}`);
+  });
+
+  test("The search stays in the address when a share link is created and revoked, and when its page is closed.", async () => {
+    const share = `${portal}/share${filter}`;
+    expect(getHref(await openNextToResults(), "Share")).toBe(share);
+    expect(await submitForm(await browser.open(share), "Make a link")).toBe(share);
+    const page = await browser.open(share);
+    expect(getHref(page, "Close")).toBe(`${portal}${filter}`);
+    expect(await submitForm(page, "End this link")).toBe(share);
+  });
+});

@@ -1,0 +1,213 @@
+import process from "node:process";
+import { afterEach, beforeAll, describe, expect, test } from "vitest";
+import type { TestApp } from "../support/desk-fixtures.ts";
+import { freePort } from "../support/free-port.ts";
+import { getHref, listButtons } from "../support/page-parts.ts";
+import {
+  copyBrowser,
+  countEmailsTo,
+  expectRejectedForm,
+  getField,
+  getLatestEmailTo,
+  getLatestLinkTo,
+  newEmailAddress,
+  newStaffMember,
+  successToast,
+} from "../support/route-fixtures.ts";
+import {
+  type FormValues,
+  getTestApp,
+  type ParsedPage,
+  parsePage,
+  password,
+  type TestBrowser,
+} from "../support/test-app.ts";
+
+let app: TestApp;
+let clerk: TestBrowser;
+let otherTab: TestBrowser;
+beforeAll(async () => {
+  app = await getTestApp();
+  clerk = (await newStaffMember(app, "clerk", "Akinyi Odhiambo")).browser;
+  otherTab = copyBrowser(app, clerk);
+});
+afterEach(() => {
+  app.proxy.fail("none");
+  clerk.cookies.delete("flash");
+});
+
+const issue = async (fields: FormValues) => clerk.submit(await clerk.open("/desk/invitations"), "Issue", fields);
+const readClientId = (page: ParsedPage) => /[0-9A-Z]{4}(-[0-9A-Z]{4}){2,}/.exec(page.toasts[0]?.title ?? "")?.[0] ?? "";
+
+/** Opens the page of the invitations that has a client ID. Throws if none has it. */
+async function openPageOf(clientId: string): Promise<ParsedPage> {
+  let page = await clerk.open("/desk/invitations");
+  while (!page.text.includes(clientId)) {
+    const next = getHref(page, "Next page");
+    if (!next) throw new Error(`${clientId} is on no page`);
+    page = await clerk.open(next);
+  }
+  return page;
+}
+
+/** Returns the client IDs that were issued for a recipient. */
+async function listIssuedFor(recipient: string): Promise<string[]> {
+  const { data } = await app.company.from("client_ids").select("client_id").eq("issued_for", recipient);
+  return (data ?? []).map(({ client_id }) => client_id);
+}
+
+/** Sends a form twice in parallel and once more; returns the page after it. */
+async function submitThrice(page: ParsedPage, button: string, fields: FormValues = {}): Promise<ParsedPage> {
+  const responses = await Promise.all([clerk, otherTab].map((browser) => browser.submit(page, button, fields)));
+  responses.push(await clerk.submit(page, button, fields));
+  expect(responses.map(({ status }) => status)).toEqual([303, 303, 303]);
+  return clerk.open(page.form(button).action);
+}
+
+test("An invited client gets an email with a link to a sign-up with the client ID, and opens an account.", async () => {
+  const email = newEmailAddress("invited", "client.example");
+  const page = await clerk.follow(await issue({ for: "Mombasa Millers", email }));
+  const clientId = readClientId(page);
+  expect(page.toasts).toEqual(successToast(`${clientId} is on its way`));
+  expect((await openPageOf(clientId)).text).toContain(`Mombasa Millers, ${email}`);
+  const visitor = app.browser();
+  const form = await visitor.open(await getLatestLinkTo(email));
+  expect(form.value("clientId")).toBe(clientId);
+  const fields = { fullName: "Miller Person", email, password };
+  expect((await visitor.submit(form, "Create Account", fields)).headers.get("Location")).toBe("/login");
+  await visitor.confirmEmail(email);
+  await visitor.logIn(email);
+  expect((await visitor.open("/portal")).text).toContain("Welcome, Miller Person.");
+  await expect(openPageOf(clientId)).rejects.toThrow("is on no page");
+});
+
+test("A team member issues several client IDs without an email.", async () => {
+  const page = await clerk.follow(await issue({ count: "3", for: "Three Traders" }));
+  expect(page.toasts).toEqual(successToast("3 issued"));
+  expect(await listIssuedFor("Three Traders")).toHaveLength(3);
+});
+
+test("An invitation form that is sent three times issues one client ID and sends one email.", async () => {
+  const email = newEmailAddress("mailed-once", "client.example");
+  const form = await clerk.open("/desk/invitations");
+  const fields = { for: "Invited Once", email };
+  const page = await submitThrice(form, "Issue", fields);
+  const [clientId = "", ...more] = await listIssuedFor("Invited Once");
+  expect(more).toEqual([]);
+  expect(page.toasts).toEqual(successToast(`${clientId} is on its way`));
+  expect((await getLatestEmailTo(email)).count).toBe(1);
+
+  await clerk.submit(await openPageOf(clientId), `Withdraw ${clientId}`, { reason: "Wrong person" });
+  clerk.cookies.delete("flash");
+  const rejected = await parsePage(await clerk.submit(form, "Issue", fields));
+  expectRejectedForm(rejected, 409, "This form issued a client ID before. Open the page again.");
+  expect([await countEmailsTo(email), await listIssuedFor("Invited Once")]).toEqual([1, []]);
+});
+
+test("A client ID is sent again once for each form, and only while it is unused and has an address.", async () => {
+  const email = newEmailAddress("mailed-again", "client.example");
+  const clientId = readClientId(await clerk.follow(await issue({ for: "Invited Again", email })));
+  const page = await openPageOf(clientId);
+  const button = `Send again ${clientId}`;
+  expect((await submitThrice(page, button)).toasts).toEqual(successToast(`${clientId} is on its way`));
+  const latest = await getLatestEmailTo(email);
+  expect([latest.count, latest.text.includes(clientId)]).toEqual([2, true]);
+  await clerk.submit(await openPageOf(clientId), button);
+  clerk.cookies.delete("flash");
+  expect(await countEmailsTo(email)).toBe(3);
+
+  const unsent = readClientId(await clerk.follow(await issue({ for: "No address" })));
+  expect(listButtons(await openPageOf(unsent))).not.toContain(`Send again ${unsent}`);
+  await app.browser().post("/signup", { clientId, fullName: "Came In", email: newEmailAddress("came-in"), password });
+  const { action, fields } = page.form(button);
+  const message = "This Client ID is not known, or has been used, or was issued without an address.";
+  for (const wrongId of [clientId, unsent, "0000-0000-0000-0000"]) {
+    const form = { ...(fields as Record<string, string>), clientId: wrongId, idempotencyKey: crypto.randomUUID() };
+    expectRejectedForm(await parsePage(await clerk.post(action, form)), 409, message);
+  }
+  expect(await countEmailsTo(email)).toBe(3);
+});
+
+test("A form whose response was lost issues one client ID if it is sent again.", async () => {
+  const page = await clerk.open("/desk/invitations");
+  app.proxy.fail("lost answer", /issue_client_ids/);
+  const failed = await parsePage(await clerk.submit(page, "Issue", { for: "Lost Response" }));
+  app.proxy.fail("none");
+  expect(failed.status).toBe(503);
+  const repeated = await clerk.follow(await clerk.submit(failed, "Issue"));
+  expect(await listIssuedFor("Lost Response")).toEqual([readClientId(repeated)]);
+});
+
+test.each<[FormValues, string, string]>([
+  ...["0", "101", "1.5", "many", ""].map((count): [FormValues, string, string] => [
+    { count },
+    "count",
+    "Give a number from 1 to 100.",
+  ]),
+  [{ count: "2", email: "a@b.example" }, "count", "Send one client ID at a time, or leave the e-mail address out."],
+  [{ email: "nobody" }, "email", "Enter an e-mail address in the form name@example.com."],
+  [{ for: "x".repeat(121) }, "for", "Use at most 120 characters."],
+])("An invitation form with %j issues nothing and shows the error at its field %s.", async (fields, name, message) => {
+  const page = await parsePage(await issue({ for: "Never issued", ...fields }));
+  expect(page.status).toBe(400);
+  expect(getField(page, `issue-${name}`).said.at(-1)).toBe(message);
+  expect(page.form("Issue").fields).toMatchObject(fields);
+  expect(await listIssuedFor("Never issued")).toEqual([]);
+});
+
+test("A withdrawn client ID opens no account, and cannot be withdrawn again.", async () => {
+  const clientId = readClientId(await clerk.follow(await issue({ for: "Withdrawn" })));
+  const page = await openPageOf(clientId);
+  const button = `Withdraw ${clientId}`;
+  const rejected = await parsePage(await clerk.submit(page, button, { reason: "" }));
+  expect(getField(rejected, `withdraw-${clientId}-reason`).said).toEqual(["Say why, in a few words."]);
+  const withdrawn = await clerk.follow(await clerk.submit(rejected, button, { reason: "Wrong person" }));
+  expect(withdrawn.toasts).toEqual(successToast(`${clientId} is withdrawn`));
+  expect(await listIssuedFor("Withdrawn")).toEqual([]);
+  const form = { clientId, fullName: "Too Late", email: newEmailAddress("late", "client.example"), password };
+  const signUp = await parsePage(await app.browser().post("/signup", form));
+  expect([signUp.status, signUp.toasts[0]?.title]).toEqual([400, "Sign up Failed"]);
+  const repeated = await parsePage(await clerk.submit(page, button, { reason: "Twice" }));
+  expectRejectedForm(repeated, 409, "This Client ID is not known, or has been used.");
+});
+
+describe("emails that fail", () => {
+  const notSent = "Done, but its mail could not be sent: it is on Today's list";
+
+  async function runWithoutMailServer(send: () => Promise<Response>): Promise<Response> {
+    process.env.SMTP_URL = `smtp://127.0.0.1:${await freePort()}`;
+    return send().finally(() => {
+      delete process.env.SMTP_URL;
+    });
+  }
+
+  test("A client ID whose email fails stays on Today until it is sent, once for each form.", async () => {
+    const email = newEmailAddress("reachable-later", "client.example");
+    await runWithoutMailServer(() => issue({ for: "Reachable Later", email }));
+    clerk.cookies.delete("flash");
+    const button = `Send again: the client ID to ${email}`;
+    const page = await clerk.open("/desk");
+    const failedAgain = await clerk.follow(await runWithoutMailServer(() => clerk.submit(page, button)));
+    expect(failedAgain.toasts).toEqual(successToast(notSent));
+    expect(listButtons(failedAgain).filter((text) => text === button)).toHaveLength(1);
+
+    await submitThrice(failedAgain, button);
+    const [clientId = ""] = await listIssuedFor("Reachable Later");
+    expect((await clerk.open("/desk")).text).not.toContain(email);
+    const latest = await getLatestEmailTo(email);
+    expect([latest.count, latest.text.includes(clientId)]).toEqual([1, true]);
+  });
+
+  test("A client ID whose email fails is issued, and stays on Today until a team member resolves it.", async () => {
+    const email = newEmailAddress("unreachable", "client.example");
+    const page = await clerk.follow(await runWithoutMailServer(() => issue({ for: "Unreachable", email })));
+    expect(await listIssuedFor("Unreachable")).toHaveLength(1);
+    expect(page.toasts).toEqual(successToast(notSent));
+    expect(await countEmailsTo(email)).toBe(0);
+    const today = await clerk.open("/desk");
+    expect(today.text).toContain(`The client ID to ${email}`);
+    const resolved = await clerk.follow(await clerk.submit(today, `Dealt with: the client ID to ${email}`));
+    expect(resolved.toasts).toEqual(successToast("Taken off the list"));
+    expect(resolved.text).not.toContain(email);
+  });
+});

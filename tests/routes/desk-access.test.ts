@@ -1,0 +1,264 @@
+import { beforeAll, describe, expect, test } from "vitest";
+import { findAccountId, inviteStaffMember, removeStaffMember } from "../../app/models/staff.server.ts";
+import { resultOrThrow } from "../../app/models/staff-action.server.ts";
+import {
+  listDeskAddresses,
+  noteForm,
+  type StaffMember,
+  type TestApp,
+  type TestShipment,
+} from "../support/desk-fixtures.ts";
+import { getHref, unknownId } from "../support/page-parts.ts";
+import {
+  copyBrowser,
+  emailSender,
+  getLatestLinkTo,
+  type LoggedInClient,
+  listShipmentAuditEntries,
+  newClient,
+  newEmailAddress,
+  newShipment,
+  newStaffMember,
+  newStaffMemberWithoutFactor,
+  setUpSecondFactor,
+  staffPassword,
+} from "../support/route-fixtures.ts";
+import {
+  getTestApp,
+  getText,
+  noStorePattern,
+  type ParsedPage,
+  parsePage,
+  password,
+  type TestBrowser,
+} from "../support/test-app.ts";
+
+let app: TestApp;
+let lead: StaffMember;
+let clerk: StaffMember;
+let client: LoggedInClient;
+let shipment: TestShipment;
+let addresses: string[];
+beforeAll(async () => {
+  app = await getTestApp();
+  lead = await newStaffMember(app, "lead", "Wambui Njoroge");
+  clerk = await newStaffMember(app, "clerk", "Akinyi Odhiambo");
+  client = await newClient(app, "Baraka Mwangi");
+  shipment = await newShipment(app, client, "A secret cargo", ["Packing List"]);
+  addresses = await listDeskAddresses(app, lead.browser, client, shipment);
+});
+
+const createNextParam = (path: string) => `next=${encodeURIComponent(path)}`;
+
+/** Expects that a page and a form sent there by hand redirect, without a body. */
+async function expectRedirects(browser: TestBrowser, path: string, location: unknown): Promise<void> {
+  for (const response of [await browser.get(path), await browser.post(path, noteForm)]) {
+    expect([path, response.status, response.headers.get("Location")]).toEqual([path, 303, location]);
+    expect(response.headers.get("Cache-Control") ?? "").toMatch(noStorePattern);
+    expect(await response.text()).toBe("");
+  }
+}
+
+/** Logs a team member in on a login page, up to the code. */
+async function logInWithoutCode(member: StaffMember, loginPath: string) {
+  const browser = app.browser();
+  const form = { email: member.email, password: staffPassword };
+  const response = await browser.submit(await browser.open(loginPath), "Log in", form);
+  return { browser, location: response.headers.get("Location") ?? "" };
+}
+
+const summarize = ({ status, title, h1, text }: ParsedPage) => ({ status, title, h1, text });
+
+test("A visitor is redirected from every desk address to the login page and sees nothing of it.", async () => {
+  for (const path of addresses) {
+    // A login cannot lead to a download.
+    const next = path.includes("/documents/") ? "(\\?next=.*)?" : `\\?${createNextParam(path)}`;
+    await expectRedirects(app.browser(), path, expect.stringMatching(new RegExp(`^/login${next}$`)));
+  }
+  const data = await (await app.browser().get("/desk/shipments.data")).text();
+  expect(data).toContain("/login");
+  expect(data).not.toContain("secret");
+});
+
+test("A team member sees nothing of the desk before the code, and returns to the requested search after it.", async () => {
+  const path = "/desk/shipments?q=tea*&check=1";
+  const login = (await app.browser().get(path)).headers.get("Location") ?? "";
+  const { browser, location } = await logInWithoutCode(clerk, login);
+  expect(location).toBe(`/login/verify?${createNextParam(path)}`);
+  for (const address of addresses)
+    await expectRedirects(browser, address, expect.stringMatching(/^\/login\/verify(\?next=|$)/));
+  const code = await clerk.authenticator.freshCode();
+  const response = await browser.submit(await browser.open(location), "Verify", { code });
+  expect(response.headers.get("Location")).toBe(path);
+  expect((await browser.follow(response)).form("Find").fields).toMatchObject({ q: "tea*", check: "1" });
+});
+
+test("No login step leads to an address outside the desk and the portal.", async () => {
+  const next = "/desk/../../evil";
+  const login = `/login?${createNextParam(next)}`;
+  const { browser, location } = await logInWithoutCode(lead, login);
+  expect(location).toBe("/login/verify");
+  const form = { code: await lead.authenticator.freshCode(), next };
+  expect((await browser.post("/login/verify", form)).headers.get("Location")).toBe("/portal");
+
+  const person = app.browser();
+  const response = await person.post("/login", { email: client.email, password, next });
+  expect(response.headers.get("Location")).toBe("/portal");
+  expect((await person.get(login)).headers.get("Location")).toBe("/portal");
+});
+
+test("A desk address in another spelling has the same page for team members and the same rejection for others.", async () => {
+  const withoutFactor = await newStaffMemberWithoutFactor(app, "clerk", "Odd Speller");
+  const unknownPage = summarize(await client.browser.open("/no-such-page"));
+  // Other test files create shipments and clients at the same time.
+  const own = `?q=${encodeURIComponent(client.email)}`;
+  for (const [spelling, path] of [
+    [`/DESK/Shipments/${own}`, `/desk/shipments${own}`],
+    [shipment.desk.toUpperCase() + own, shipment.desk + own],
+    [`/%64esk/%63lients/${client.id}`, `/desk/clients/${client.id}`],
+    ["/desk/LOG?who=Nobody", "/desk/log?who=Nobody"],
+    ["/desk/Invitations?page=999", "/desk/invitations?page=999"],
+  ] as const) {
+    const page = await clerk.browser.open(spelling);
+    expect([spelling, summarize(page)]).toEqual([spelling, summarize(await clerk.browser.open(path))]);
+    expect([page.status, page.headers.get("Cache-Control")]).toEqual([200, "private, no-store"]);
+    await expectRedirects(app.browser(), spelling, expect.stringMatching(/^\/login(\?|$)/));
+    expect([spelling, summarize(await client.browser.open(spelling))]).toEqual([spelling, unknownPage]);
+    await expectRedirects(withoutFactor.browser, spelling, "/desk/2fa");
+  }
+  expect((await clerk.browser.open("/desk/Team")).status).toBe(403);
+});
+
+test("A client gets the page of an unknown address from every desk address, with or without a second factor.", async () => {
+  const secured = await newClient(app, "Careful Client");
+  await setUpSecondFactor(secured.browser, "/portal/2fa");
+  const beforeCode = app.browser();
+  await beforeCode.post("/login", { email: secured.email, password });
+  const describePage = (page: ParsedPage) => [
+    ...[page.status, page.title, page.h1, page.text, page.headers.get("Content-Type")],
+    ...page.all("header button, html").map((part) => part.getAttribute("class") ?? ""),
+  ];
+  await client.browser.open("/");
+  const unknownPage = describePage(await client.browser.open("/no-such-page"));
+  expect(unknownPage[0]).toBe(404);
+  for (const path of addresses) {
+    for (const browser of [client.browser, secured.browser]) {
+      const page = await browser.open(path);
+      expect([path, ...describePage(page)]).toEqual([path, ...unknownPage]);
+      expect(page.headers.get("Cache-Control") ?? "").toMatch(noStorePattern);
+    }
+    for (const browser of [client.browser, beforeCode]) {
+      const page = await parsePage(await browser.post(path, noteForm));
+      expect([path, ...describePage(page)]).toEqual([path, ...unknownPage]);
+    }
+  }
+  for (const browser of [client.browser, secured.browser, beforeCode]) {
+    expect((await browser.get(shipment.desk)).status).toBe(404);
+    expect(await (await browser.get("/desk/shipments.data")).text()).not.toContain("A secret cargo");
+  }
+  expect(await listShipmentAuditEntries(app.company, shipment.id)).toEqual([]);
+});
+
+describe("unknown addresses", () => {
+  const portalPaths = ["", "/share", "/change", "/print", `/documents/${unknownId}`].map(
+    (part) => `/portal/${unknownId}${part}`,
+  );
+  const deskPaths = ["", "/move", `/documents/${unknownId}`].map((part) => `/desk/shipments/${unknownId}${part}`);
+  deskPaths.push("/desk/shipments/x", `/desk/clients/${unknownId}`, "/desk/no-such", "/portal/no/such/page");
+  const clientBrowser = () => client.browser;
+  const clerkBrowser = () => clerk.browser;
+  const home = ["Go to the home page", "/"] as const;
+  test.each<[string, string, () => TestBrowser, string[], readonly [string, string]]>([
+    ["A client", "portal", clientBrowser, [...portalPaths, "/portal/no/such/page"], ["My Shipments", "/portal"]],
+    ["A team member", "desk or portal", clerkBrowser, deskPaths, ["Today", "/desk"]],
+    ["A client", "site or desk", clientBrowser, ["/desk/no-such", "/no-such-page"], home],
+    ["A visitor", "site", () => app.browser(), ["/desk/no-such", "/portal/no/such/page", "/no-such-page"], home],
+    ["A team member", "site", clerkBrowser, ["/no-such-page"], home],
+  ])(
+    "%s at an unknown address of the %s gets a link to a page of their own.",
+    async (_who, _where, browser, paths, [text, href]) => {
+      for (const path of paths) {
+        const page = await browser().open(path);
+        const [link] = page.all("main a");
+        expect([path, page.status, getText(link), link?.getAttribute("href")]).toEqual([path, 404, text, href]);
+      }
+    },
+  );
+});
+
+test("A team member is redirected from the portal to the desk and cannot create a shipment.", async () => {
+  for (const path of ["/portal", "/portal/new", "/portal/2fa", shipment.portal]) {
+    expect((await clerk.browser.get(path)).headers.get("Location"), path).toBe("/desk");
+    const form = { name: "Mine", idempotencyKey: crypto.randomUUID() };
+    expect((await clerk.browser.post(path, form)).headers.get("Location"), path).toBe("/desk");
+  }
+  expect((await app.company.from("shipments").select("id").eq("user_id", clerk.id)).data).toEqual([]);
+});
+
+test("A team member without a second factor is redirected to its set-up, after which the desk opens.", async () => {
+  const { browser } = await newStaffMemberWithoutFactor(app, "lead", "New Member");
+  for (const path of addresses.filter((path) => !["/desk/2fa", "/desk/session"].includes(path)))
+    await expectRedirects(browser, path, "/desk/2fa");
+  expect((await browser.open("/desk/2fa")).text).toContain("The desk opens once this is set up.");
+  await setUpSecondFactor(browser, "/desk/2fa");
+  expect((await browser.open("/desk")).h1).toBe("Today");
+});
+
+test("A clerk has no link to the team page, gets 403 there, and cannot send its forms.", async () => {
+  const listTeam = async () => {
+    const members = app.company.from("staff_members").select("account_id, role, removed_at");
+    const { data, error } = await members.in("account_id", [lead.id, clerk.id]).order("account_id");
+    if (error) throw error;
+    return data;
+  };
+  const before = await listTeam();
+  const email = newEmailAddress("friend");
+  const page = await clerk.browser.open("/desk/team");
+  expect([page.status, page.h1]).toEqual([403, "Desk"]);
+  expect(page.text).toContain("This page is for leads.");
+  expect(getHref(page, "Today")).toBe("/desk");
+  expect((await clerk.browser.open("/desk")).all("main nav a").map((a) => a.getAttribute("href"))).not.toContain(
+    "/desk/team",
+  );
+  const forms: Record<string, string>[] = [
+    { intent: "invite", name: "Own Friend", email, role: "lead" },
+    { intent: "role", account: clerk.id, role: "lead" },
+    { intent: "send-link", account: lead.id },
+    { intent: "remove-2fa", account: lead.id, reason: "Mine" },
+    { intent: "remove", account: lead.id, reason: "Mine" },
+  ];
+  for (const form of forms) expect((await clerk.browser.post("/desk/team", form)).status).toBe(403);
+  // The page of a client takes similar forms.
+  for (const intent of ["send-link", "remove-2fa", "close-account", "erase"]) {
+    const response = await clerk.browser.post(`/desk/clients/${lead.id}`, { intent, reason: "Mine" });
+    expect([403, 404]).toContain(response.status);
+  }
+  expect(await listTeam()).toEqual(before);
+  await expect(findAccountId(app.company, email)).rejects.toThrow("There is no account");
+  expect((await lead.browser.get("/desk")).status).toBe(200);
+});
+
+describe("removed team members", () => {
+  test("A removed team member is redirected to the login page, cannot send an open form, and cannot log in.", async () => {
+    const leaver = await newStaffMember(app, "clerk", "Leaver Otieno");
+    const otherTab = copyBrowser(app, leaver.browser);
+    const { fields, action } = (await leaver.browser.open(shipment.desk)).form("Send note");
+    resultOrThrow(await removeStaffMember(app.company, leaver.id, "Left us"));
+    const response = await otherTab.post(action, { ...(fields as Record<string, string>), note: "A last word" });
+    expect(response.headers.get("Location")).toMatch(/^\/login/);
+    const clients = await leaver.browser.get("/desk/clients");
+    expect(clients.headers.get("Location")).toBe(`/login?${createNextParam("/desk/clients")}`);
+    expect(leaver.browser.cookies.has("session")).toBe(false);
+    expect(await listShipmentAuditEntries(app.company, shipment.id)).toEqual([]);
+    const login = await parsePage(await app.browser().post("/login", { email: leaver.email, password: staffPassword }));
+    expect([login.status, login.toasts[0]?.title]).toEqual([400, "Login Failed"]);
+  });
+
+  test("The invitation link of a team member who was removed before the first login opens nothing.", async () => {
+    const email = newEmailAddress("never-came");
+    await inviteStaffMember(app.company, app.company, emailSender, { name: "Never Came", email, role: "clerk" });
+    resultOrThrow(await removeStaffMember(app.company, await findAccountId(app.company, email), "Changed our mind"));
+    const page = await app.browser().open(await getLatestLinkTo(email));
+    expect(page.text).toContain("This link has been used or is too old.");
+  });
+});

@@ -1,0 +1,152 @@
+import { beforeAll, expect, test } from "vitest";
+import type { StaffMember, TestApp } from "../support/desk-fixtures.ts";
+import { listButtons, listLinkAddresses, unknownId } from "../support/page-parts.ts";
+import {
+  copyBrowser,
+  countEmailsTo,
+  expectRejectedForm,
+  getField,
+  getLatestEmailTo,
+  getLatestLinkTo,
+  listDuplicateIds,
+  newClient,
+  newShipment,
+  newStaffMember,
+  setUpSecondFactor,
+  successToast,
+} from "../support/route-fixtures.ts";
+import { issueClientIds } from "../support/service-role.ts";
+import { createPdf, getTestApp, type ParsedPage, parsePage, password } from "../support/test-app.ts";
+
+let app: TestApp;
+let clerk: StaffMember;
+beforeAll(async () => {
+  app = await getTestApp();
+  clerk = await newStaffMember(app, "clerk", "Akinyi Odhiambo");
+});
+
+const openAccount = ({ id }: { id: string }) => clerk.browser.open(`/desk/clients/${id}`);
+
+/** Submits a form on the page of a client and follows the redirect. */
+async function submitForm(client: { id: string }, button: string, reason = "They asked by phone"): Promise<ParsedPage> {
+  return clerk.browser.follow(await clerk.browser.submit(await openAccount(client), button, { reason }));
+}
+
+test("A team member finds a client by name, email or client ID, and sees the client's shipments.", async () => {
+  const client = await newClient(app, "Findable Person");
+  await newShipment(app, client, "Of the findable");
+  const page = await openAccount(client);
+  expect(page.h1).toBe("Findable Person");
+  expect(page.text).toMatch(/Of the findable 1\/10 Client Onboarding Client's move/);
+  expect(listDuplicateIds(page)).toEqual([]);
+  const [, clientId = ""] = /Client ID ([0-9A-Z-]{12,})/.exec(page.text) ?? [];
+  for (const q of ["findABLE per", client.email.toUpperCase(), clientId.toLowerCase()]) {
+    const list = await clerk.browser.open(`/desk/clients?q=${encodeURIComponent(q)}`);
+    expect([q, listLinkAddresses(list, "main a[data-row]")]).toEqual([q, [`/desk/clients/${client.id}`]]);
+  }
+  expect((await clerk.browser.open("/desk/clients?q=nobody-is-called-so")).text).toContain("No client matches.");
+});
+
+test("The page and the forms of a client do not exist for an unknown account or a team member's.", async () => {
+  for (const id of [unknownId, "not-a-uuid", clerk.id]) {
+    const form = { intent: "close-account", reason: "x" };
+    const pages = [await openAccount({ id }), await parsePage(await clerk.browser.post(`/desk/clients/${id}`, form))];
+    for (const { status, h1 } of pages) expect([id, status, h1]).toEqual([id, 404, "There is no page here"]);
+  }
+});
+
+test("A client whose account is closed is signed out and cannot log in until it is opened again.", async () => {
+  const client = await newClient(app, "Closed Person");
+  const { portal } = await newShipment(app, client, "Stays");
+  const uploadPage = await client.browser.open(portal);
+  const withoutReason = await clerk.browser.submit(await openAccount(client), "Close account", { reason: " " });
+  const rejected = await parsePage(withoutReason);
+  expect(rejected.status).toBe(400);
+  expect(getField(rejected, "close-account-reason").said).toEqual(["Say why, in a few words."]);
+  expect((await client.browser.get("/portal")).status).toBe(200);
+
+  const closed = await submitForm(client, "Close account");
+  expect(closed.toasts).toEqual(successToast("The account is closed"));
+  expect(closed.text).toContain("Account Closed");
+  expect(listButtons(closed)).not.toContain("Send a new-password link");
+  const upload = await copyBrowser(app, client.browser).submit(uploadPage, "Upload the Packing List", {
+    file: createPdf(),
+  });
+  expect(upload.headers.get("Location")).toMatch(/^\/login/);
+  expect((await client.browser.get("/portal")).headers.get("Location")).toBe("/login");
+  const login = await parsePage(await client.browser.post("/login", { email: client.email, password }));
+  const description = "The e-mail address or the password is not right.";
+  expect([login.status, login.toasts[0]]).toEqual([
+    400,
+    { title: "Login Failed", description, variant: "destructive" },
+  ]);
+
+  const opened = await submitForm(client, "Open account again", "A mistake of ours");
+  expect(opened.toasts).toEqual(successToast("The account is open again"));
+  expect(opened.text).toMatch(
+    /Account opened again .* Reason: A mistake of ours Account closed .* Reason: They asked by phone/,
+  );
+  await client.browser.logIn(client.email);
+  expect((await client.browser.open(portal)).h1).toBe("Stays");
+});
+
+test("A client whose second factor a team member removes is signed out, gets an email, and logs in with the password.", async () => {
+  const client = await newClient(app, "Lost Phone");
+  expect(listButtons(await openAccount(client))).not.toContain("Remove second factor");
+  await setUpSecondFactor(client.browser, "/portal/2fa");
+  const emailsBefore = await countEmailsTo(client.email);
+  const page = await submitForm(client, "Remove second factor");
+  const email = await getLatestEmailTo(client.email);
+  expect([email.count - emailsBefore, email.subject]).toEqual([1, "Two-factor authentication is off"]);
+  expect(email.text).toContain("If you did not ask for this, call us at once.");
+  expect(email.text).not.toContain("They asked by phone");
+  expect(page.toasts).toEqual(successToast("The account opens with its password alone"));
+  expect(page.text).toContain("2FA Off");
+  expect((await client.browser.get("/portal")).headers.get("Location")).toBe("/login");
+  await client.browser.logIn(client.email);
+  const form = { intent: "remove-2fa", form: "remove-2fa", reason: "Twice" };
+  const repeated = await parsePage(await clerk.browser.post(`/desk/clients/${client.id}`, form));
+  expectRejectedForm(repeated, 409, "This account has no second factor.");
+  expect(await countEmailsTo(client.email)).toBe(emailsBefore + 1);
+});
+
+test("A client is sent a password link, which the team member does not see.", async () => {
+  const client = await newClient(app, "Forgot Password");
+  const emailsBefore = await countEmailsTo(client.email);
+  const response = await clerk.browser.submit(await openAccount(client), "Send a new-password link");
+  const page = await clerk.browser.follow(response);
+  expect(page.toasts).toEqual(successToast("The link is on its way"));
+  const email = await getLatestEmailTo(client.email);
+  expect([email.count - emailsBefore, email.subject]).toEqual([1, "Set a new password"]);
+  const link = await getLatestLinkTo(client.email);
+  expect(page.html).not.toContain(link.split("token=")[1]);
+  expect((await app.browser().open(link)).form("Set password").fields).toHaveProperty("password");
+  expect((await client.browser.get("/portal")).status).toBe(200);
+});
+
+test("A client is not erased while a shipment must be stored, and the client's page shows until when.", async () => {
+  const client = await newClient(app, "Retained Person");
+  const { id } = await newShipment(app, client, "Stored");
+  const { data } = await app.company.from("shipments").select("retention_ends_on").eq("id", id).single();
+  const page = await openAccount(client);
+  expect(listButtons(page)).not.toContain("Erase");
+  expect(page.text).toMatch(/It cannot be erased before \d{1,2} [A-Z][a-z]+ \d{4}: its shipments have to be kept/);
+  const { action } = page.form("Close account");
+  const rejected = await parsePage(await clerk.browser.post(action, { intent: "erase", form: "erase", reason: "x" }));
+  const message = `This account has shipments that have to be kept, the last until ${data?.retention_ends_on}: nothing was deleted.`;
+  expectRejectedForm(rejected, 409, message);
+  expect((await client.browser.open("/portal")).text).toContain("Stored");
+});
+
+test("An erased client is signed out and cannot log in, and the address can sign up again.", async () => {
+  const client = await newClient(app, "Erased Person");
+  const list = await submitForm(client, "Erase");
+  expect(list.h1).toBe("Clients");
+  expect(list.toasts).toEqual(successToast("The account is gone"));
+  expect((await clerk.browser.get(`/desk/clients/${client.id}`)).status).toBe(404);
+  expect((await client.browser.get("/portal")).headers.get("Location")).toBe("/login");
+  expect((await client.browser.post("/login", { email: client.email, password })).status).toBe(400);
+  const [clientId = ""] = await issueClientIds(app.company, 1);
+  const form = { clientId, fullName: "Same Address", email: client.email, password };
+  expect((await app.browser().post("/signup", form)).status).toBe(303);
+});

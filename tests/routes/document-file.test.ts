@@ -1,0 +1,213 @@
+import process from "node:process";
+import postgres from "postgres";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { rejectDocument, resultOrThrow } from "../../app/models/staff-action.server.ts";
+import { noFile, setUpInvoice } from "../support/invoice-fixtures.ts";
+import { getHref, unknownId } from "../support/page-parts.ts";
+import { copyBrowser, replaceStoredFile } from "../support/route-fixtures.ts";
+import { verifyDocumentByName } from "../support/service-role.ts";
+import {
+  createPdf,
+  getText,
+  noStorePattern,
+  type ParsedPage,
+  parsePage,
+  startTestSite,
+  type TestBrowser,
+} from "../support/test-app.ts";
+
+const invoice = setUpInvoice("Downloader");
+const { readInvoice, upload, download, listFiles } = invoice;
+let sql: postgres.Sql;
+let site: Awaited<ReturnType<typeof startTestSite>>;
+let stranger: TestBrowser;
+beforeAll(async () => {
+  sql = postgres(process.env.TESTS_DATABASE_URL ?? "", { max: 1, onnotice: () => undefined });
+  site = await startTestSite();
+  stranger = invoice.app.browser();
+  await stranger.signUpAndLogIn("Stranger");
+});
+afterEach(() => {
+  invoice.app.proxy.fail("none");
+  invoice.client.cookies.delete("flash");
+});
+afterAll(async () => {
+  await sql.end();
+  await site.close();
+});
+
+const openShipment = () => invoice.client.open(invoice.path);
+const getFileAddress = (page: ParsedPage) => getHref(page, "Open the Commercial Invoice");
+/** Returns the state of the invoice and the description of its file, as the page of the shipment shows them. */
+function readInvoiceRow(page: ParsedPage): string[] {
+  const row = page.all("main li").find((item) => getText(item.querySelector("p")) === "Commercial Invoice");
+  return row?.querySelectorAll("p").slice(1, 3).map(getText) ?? [];
+}
+
+test("A document shows its file's name, size and time in East Africa Time, and after a rejection the reason.", async () => {
+  /** Sets a time that triggers protect. */
+  const setTime = (...statement: [TemplateStringsArray, string]) =>
+    sql.begin(async (session) => {
+      await session`set local session_replication_role = replica`;
+      await session(...statement);
+    });
+  await upload(createPdf("invoice-2291.pdf", 212 * 1024 - 5));
+  const { id } = await readInvoice();
+  const [row] = await sql`select uploaded_at from documents where id = ${id}`;
+  const time = new Date(row?.uploaded_at.valueOf() + 3 * 3_600_000).toISOString().slice(11, 16);
+  expect(readInvoiceRow(await openShipment())).toEqual([
+    "Uploaded, we check it next",
+    `invoice-2291.pdf, 212 KB, ${time} EAT`,
+  ]);
+  await setTime`update documents set uploaded_at = '2020-05-12T11:05:00Z' where id = ${id}`;
+  expect(readInvoiceRow(await openShipment())[1]).toBe("invoice-2291.pdf, 212 KB, 12 May 2020, 14:05 EAT");
+
+  resultOrThrow(await rejectDocument(invoice.app.company, id, "page 2 is unreadable", {}));
+  const page = await openShipment();
+  expect(readInvoiceRow(page)[0]).toMatch(/^Sent back \d{1,2} [A-Z][a-z]{2,3}: page 2 is unreadable$/);
+  expect([getFileAddress(page), page.text.includes("invoice-2291.pdf")]).toEqual([undefined, false]);
+  await setTime`update documents set rejected_at = '2020-05-12T22:30:00Z' where id = ${id}`;
+  expect(readInvoiceRow(await openShipment())[0]).toBe("Sent back 13 May 2020: page 2 is unreadable");
+  expect((await download()).status).toBe(404);
+});
+
+test.each([
+  ["invoice 2291.pdf", 'filename="invoice 2291.pdf"'],
+  ["50% off; x=y.pdf", 'filename="50% off; x=y.pdf"'],
+  ["فاتورة.pdf", `filename="??????.pdf"; filename*=UTF-8''${encodeURIComponent("فاتورة")}.pdf`],
+])("The file %s is a sandboxed, uncached download under its own name.", async (name, disposition) => {
+  const file = createPdf(name);
+  await upload(file);
+  const address = getFileAddress(await openShipment());
+  expect(address).toBe(`${invoice.path}/documents/${(await readInvoice()).id}`);
+  const response = await copyBrowser(site, invoice.client).get(address ?? "");
+  const header = (name: string) => response.headers.get(name);
+  expect([response.status, await response.text()]).toEqual([200, await file.text()]);
+  expect(header("Content-Type")).toBe("application/pdf");
+  expect(header("Content-Disposition")).toBe(`attachment; ${disposition}`);
+  expect(header("Cache-Control")).toBe("private, no-store");
+  expect(header("ETag")).toBeNull();
+  expect(header("Content-Security-Policy")).toBe("sandbox; default-src 'none'");
+  expect(header("X-Content-Type-Options")).toBe("nosniff");
+});
+
+test("HTML in a text file is sent as text.", async () => {
+  await upload(new File(["<script>alert(1)</script>"], "page.txt"));
+  const response = await download();
+  expect([response.status, response.headers.get("Content-Type")]).toEqual([200, expect.stringMatching(/^text\/plain/)]);
+});
+
+test("A file has the same 404 for a stranger, another shipment, an unknown ID and an invalid one.", async () => {
+  await upload();
+  const { id } = await readInvoice();
+  const otherPath = await invoice.client.createShipment("Another");
+  const requests: [TestBrowser, string][] = [
+    [stranger, `${invoice.path}/documents/${id}`],
+    ...[
+      ...[`${otherPath}/documents/${id}`, `${otherPath}/documents/${(await readInvoice(otherPath)).id}`],
+      ...[`/portal/${unknownId}/documents/${id}`, `/portal/x/documents/${id}`],
+      ...[unknownId, "x", "%00", `${id}'%20or%201=1`, "..%2f..%2fetc%2fpasswd"].map(
+        (document) => `${invoice.path}/documents/${document}`,
+      ),
+    ].map((address): [TestBrowser, string] => [invoice.client, address]),
+  ];
+  const pages = await Promise.all(requests.map(([browser, address]) => browser.open(address)));
+  for (const [index, { status, title, text, html, headers }] of pages.entries()) {
+    const address = requests[index]?.[1];
+    expect([address, status, title, text]).toEqual([address, 404, pages[0]?.title, pages[0]?.text]);
+    expect(headers.get("Cache-Control") ?? "").toMatch(noStorePattern);
+    expect(html).not.toContain("%PDF");
+  }
+});
+
+test("A visitor and a client who signed out elsewhere are redirected from a file to the login page.", async () => {
+  await upload();
+  const address = `${invoice.path}/documents/${(await readInvoice()).id}`;
+  const browser = invoice.app.browser();
+  await browser.logIn(invoice.owner.email);
+  const copy = copyBrowser(invoice.app, browser);
+  const opened = await copy.get(address);
+  expect([opened.status, (await opened.arrayBuffer()).byteLength]).toEqual([200, 2000]);
+  await browser.post("/portal/sign-out", {});
+  for (const visitor of [invoice.app.browser(), copy]) {
+    const response = await visitor.get(address);
+    // A login cannot lead to a download.
+    const location = `/login?next=${encodeURIComponent(invoice.path)}`;
+    expect([response.status, response.headers.get("Location"), await response.text()]).toEqual([303, location, ""]);
+  }
+});
+
+test("A file that was replaced or deleted in the file store is not sent to its owner.", async () => {
+  await upload();
+  const { storage_path } = await readInvoice();
+  await replaceStoredFile(invoice.app.company, storage_path ?? "");
+  const page = await parsePage(await download());
+  expect(page.status).toBe(409);
+  expect(page.html).not.toContain("%PDF");
+  expect(page.text).toContain("The stored file is not the one that was uploaded.");
+  await invoice.app.company.storage.from("documents").remove([storage_path ?? ""]);
+  expect((await download()).status).toBe(409);
+});
+
+test("A file is an error page while the file store fails, and is sent afterwards.", async () => {
+  await upload();
+  invoice.app.proxy.fail(503, /^GET [^?]*\/storage\/v1\//);
+  const page = await parsePage(await download());
+  expect([page.status, page.html.includes("%PDF")]).toEqual([503, false]);
+  expect(page.headers.get("Cache-Control") ?? "").toMatch(noStorePattern);
+  invoice.app.proxy.fail("none");
+  expect((await download()).status).toBe(200);
+});
+
+describe("removing a file", () => {
+  const removeButton = "Take it back: the Commercial Invoice";
+
+  test("A client removes an unverified file, whose document then accepts another one.", async () => {
+    await upload(createPdf("wrong.pdf"));
+    invoice.client.cookies.delete("flash");
+    const page = await openShipment();
+    const response = await invoice.client.submit(page, removeButton);
+    expect(response.headers.get("Location")).toBe(invoice.path);
+    const after = await invoice.client.follow(response);
+    const toast = { title: "Taken back", description: "Send us another file for it.", variant: "default" };
+    expect(after.toasts).toEqual([toast]);
+    expect(readInvoiceRow(after)[0]).toBe("Not uploaded");
+    expect(after.text).not.toContain("wrong.pdf");
+    expect(await readInvoice()).toMatchObject({ ...noFile, sha256: null, file_name: null, file_size: null });
+    expect([await listFiles(), (await download()).status]).toEqual([[], 404]);
+
+    expect((await upload(createPdf("right.pdf"))).status).toBe(303);
+    invoice.client.cookies.delete("flash");
+    const outdated = await invoice.client.follow(await invoice.client.submit(page, removeButton));
+    const description = "The Commercial Invoice has changed since you opened this page. Look at it again.";
+    expect(outdated.toasts).toEqual([{ title: "Not taken back", description, variant: "destructive" }]);
+    expect([(await readInvoice()).uploaded, await listFiles()]).toEqual([true, ["commercial-invoice-right.pdf"]]);
+  });
+
+  test("A file is not removed by a stranger or an invalid form, or if it is verified or its shipment closed.", async () => {
+    await upload();
+    invoice.client.cookies.delete("flash");
+    const { action, fields } = (await openShipment()).form(removeButton);
+    const form = fields as Record<string, string>;
+    const sendForm = async (sent = form) =>
+      (await invoice.client.follow(await invoice.client.post(action, sent))).toasts[0]?.description;
+    const setStage = (stage: number) =>
+      invoice.app.company.from("shipments").update({ stage }).eq("id", invoice.shipmentId);
+    expect((await stranger.post(action, form)).status).toBe(404);
+    for (const expectedVersion of ["", "x"]) expect(await sendForm({ expectedVersion })).toContain("has changed");
+    expect((await invoice.client.post(`${invoice.path}/documents/x`, { expectedVersion: "1" })).status).toBe(404);
+
+    await setStage(10);
+    const closed = await openShipment();
+    expect(() => closed.form(removeButton)).toThrow("No button");
+    expect(getFileAddress(closed)).toBeDefined();
+    expect(await sendForm()).toBe("This shipment is closed: its documents stay as they are.");
+
+    await setStage(2);
+    await verifyDocumentByName(invoice.app.company, invoice.shipmentId, "Commercial Invoice");
+    const verified = await openShipment();
+    expect(() => verified.form(removeButton)).toThrow("No button");
+    expect(await sendForm()).toBe("The Commercial Invoice is verified by now: call us if it is not the right one.");
+    expect([(await readInvoice()).verified, (await download()).status]).toEqual([true, 200]);
+  });
+});

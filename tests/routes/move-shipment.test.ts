@@ -1,0 +1,127 @@
+import { beforeAll, expect, test } from "vitest";
+import type { TestApp, TestShipment } from "../support/desk-fixtures.ts";
+import { getHref, listButtons } from "../support/page-parts.ts";
+import {
+  allDocuments,
+  copyBrowser,
+  expectRejectedForm,
+  getField,
+  type LoggedInClient,
+  listShipmentAuditEntries,
+  newClient,
+  newShipment,
+  newStaffMember,
+  successToast,
+} from "../support/route-fixtures.ts";
+import { advanceShipment } from "../support/service-role.ts";
+import { getTestApp, getText, parsePage, type TestBrowser } from "../support/test-app.ts";
+
+let app: TestApp;
+let clerk: TestBrowser;
+let otherTab: TestBrowser;
+let client: LoggedInClient;
+let complete: TestShipment;
+beforeAll(async () => {
+  app = await getTestApp();
+  clerk = (await newStaffMember(app, "clerk", "Akinyi Odhiambo")).browser;
+  otherTab = copyBrowser(app, clerk);
+  client = await newClient(app, "Baraka Mwangi");
+  complete = await newShipment(app, client, "Complete", allDocuments);
+});
+
+const countMoves = async ({ id }: TestShipment) =>
+  (await listShipmentAuditEntries(app.company, id)).filter(({ action }) => action === "shipment advance").length;
+
+/** Returns the history that the client sees, newest first, with AT for each time. */
+async function listHistory(portal: string): Promise<string[]> {
+  const page = await client.browser.open(portal);
+  return page
+    .all("main li")
+    .filter((item) => item.querySelector("time"))
+    .map((item) => getText(item).replace(/\d{1,2} [A-Z][a-z]{2,3} \d{4}, \d\d:\d\d EAT/, "AT"));
+}
+
+test("A moved shipment is at the next stage, and its client sees the place and the note.", async () => {
+  const fields = { location: "Port of <Mombasa>", note: "All documents are complete.\nNext is the IDF." };
+  const response = await clerk.submit(await clerk.open(complete.desk), "Move to Document Verification", fields);
+  expect(response.headers.get("Location")).toBe(complete.desk);
+  const page = await clerk.follow(response);
+  expect(page.toasts).toEqual(successToast("It is at Document Verification now"));
+  expect(page.text).toContain("Stage 2/10 Document Verification");
+  expect(page.form("Move to IDF Application").fields).toMatchObject({ location: "", note: "" });
+  expect(await listHistory(complete.portal)).toEqual([
+    "Document Verification (latest) All documents are complete. Next is the IDF. Port of <Mombasa>, AT",
+  ]);
+});
+
+test("A move form that is sent three times moves the shipment once.", async () => {
+  const page = await clerk.open(complete.desk);
+  const submitMove = (browser: TestBrowser) => browser.submit(page, "Move to IDF Application", { location: "Nairobi" });
+  const responses = [...(await Promise.all([submitMove(clerk), submitMove(otherTab)])), await submitMove(clerk)];
+  expect(responses.map(({ status }) => status)).toEqual([303, 303, 303]);
+  clerk.cookies.delete("flash");
+  expect((await clerk.open(complete.desk)).text).toContain("Stage 3/10 IDF Application");
+  expect(await countMoves(complete)).toBe(2);
+});
+
+test("A move form is rejected if the shipment has moved, stays filled in, and moves it from the new stage.", async () => {
+  const page = await clerk.open(complete.desk);
+  await advanceShipment(app.company, complete.id);
+  const fields = { location: "Kilindini", note: "On its way" };
+  const rejected = await parsePage(await clerk.submit(page, "Move to Customs Declaration", fields));
+  expectRejectedForm(rejected, 409, "This shipment has changed since you opened it.");
+  expect(rejected.form("Move to Payment Clearance").fields).toMatchObject(fields);
+  expect(await countMoves(complete)).toBe(3);
+  const moved = await clerk.follow(await clerk.submit(rejected, "Move to Payment Clearance"));
+  expect(moved.text).toContain("Stage 5/10 Payment Clearance");
+});
+
+test("A move with missing documents names them and needs a confirmation, which has the place and the note.", async () => {
+  const shipment = await newShipment(app, client, "Incomplete", ["Packing List"]);
+  const fields = { location: "Eldoret", note: "The documents follow" };
+  const response = await clerk.submit(await clerk.open(shipment.desk), "Move to Document Verification", fields);
+  const confirmation = await parsePage(response);
+  expect([confirmation.status, confirmation.h1]).toEqual([409, "Move on without these documents?"]);
+  expect(confirmation.all("main ul.list-disc li").map(getText).sort()).toEqual([
+    "Bill of Lading",
+    "Commercial Invoice",
+    "Insurance Certificate",
+  ]);
+  expect(getHref(confirmation, "Leave it where it is")).toBe(shipment.desk);
+  expect((await clerk.open(shipment.desk)).text).toContain("Stage 1/10 Client Onboarding");
+
+  const button = "Move on all the same to Document Verification";
+  expect(confirmation.form(button).fields).toMatchObject(fields);
+  const responses = await Promise.all([clerk, otherTab].map((browser) => browser.submit(confirmation, button)));
+  expect(responses.map(({ status, headers }) => [status, headers.get("Location")])).toEqual(
+    Array(2).fill([303, shipment.desk]),
+  );
+  expect((await clerk.open(shipment.desk)).text).toContain("Stage 2/10 Document Verification");
+  expect(await listHistory(shipment.portal)).toEqual([
+    "Document Verification (latest) The documents follow Eldoret, AT",
+  ]);
+});
+
+test("A move with a place or a note that is too long is rejected at both fields and stays filled in.", async () => {
+  const { desk } = await newShipment(app, client, "Wordy");
+  const fields = { location: "x".repeat(121), note: "y".repeat(1001) };
+  const rejected = await parsePage(await clerk.submit(await clerk.open(desk), "Move to Document Verification", fields));
+  expect(rejected.status).toBe(400);
+  for (const [name, value, message] of [
+    ["location", fields.location, "Use at most 120 characters for the location."],
+    ["note", fields.note, "Use at most 1,000 characters for the note."],
+  ] as const)
+    expect(getField(rejected, `move-${name}`)).toMatchObject({ value, said: [message] });
+});
+
+test("A closed shipment has no move form and rejects one.", async () => {
+  const shipment = await newShipment(app, client, "Closing");
+  const { fields, action } = (await clerk.open(shipment.desk)).form("Move to Document Verification");
+  for (let stage = 1; stage < 10; stage += 1) await advanceShipment(app.company, shipment.id);
+  const closed = await clerk.open(shipment.desk);
+  expect(closed.text).toContain("Stage 10/10 Shipment Closed Move Closed since");
+  const form = { ...(fields as Record<string, string>), expectedVersion: "9" };
+  const rejected = await parsePage(await clerk.post(action, form));
+  expectRejectedForm(rejected, 409, "This shipment is closed: stage 10 is the last.");
+  for (const page of [closed, rejected]) expect(listButtons(page).join()).not.toContain("Move");
+});

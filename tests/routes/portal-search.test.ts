@@ -1,0 +1,258 @@
+import process from "node:process";
+import postgres from "postgres";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { correctStage, resultOrThrow } from "../../app/models/staff-action.server.ts";
+import type { TestApp } from "../support/desk-fixtures.ts";
+import { getHref, listLinkAddresses, listShipmentNames, readCsv, shipmentLinks } from "../support/page-parts.ts";
+import {
+  allDocuments,
+  type LoggedInClient,
+  newClient,
+  newShipments,
+  uploadDocument,
+} from "../support/route-fixtures.ts";
+import { setAwb } from "../support/service-role.ts";
+import { expectNoInternals, getFieldValue, getTestApp, type ParsedPage, parsePage } from "../support/test-app.ts";
+
+let app: TestApp;
+let client: LoggedInClient;
+let stranger: LoggedInClient;
+let strangersId: string;
+let sql: postgres.Sql;
+beforeAll(async () => {
+  app = await getTestApp();
+  sql = postgres(process.env.TESTS_DATABASE_URL ?? "", { max: 1, onnotice: () => undefined });
+  client = await newClient(app, "Finding Client");
+  stranger = await newClient(app, "Strange Client");
+  [strangersId = ""] = await newShipments(app, stranger, ["Secret cargo"]);
+});
+afterAll(() => sql.end());
+afterEach(() => app.proxy.fail("none"));
+
+const closeShipment = async (id: string) =>
+  resultOrThrow(await correctStage(app.company, id, { stage: 10, reason: "It is over" }, {}));
+
+/** Fills in the search form and sends it. */
+async function searchShipments(fields: Record<string, string>, browser = client.browser): Promise<ParsedPage> {
+  const { action, fields: hidden } = (await browser.open("/portal")).form("Find");
+  return browser.open(`${action}?${new URLSearchParams({ ...(hidden as Record<string, string>), ...fields })}`);
+}
+const openSearch = (q: string) => client.browser.open(`/portal?${new URLSearchParams({ q })}`);
+
+describe("search", () => {
+  const oddName = "50% off_season, (a.b) {c} 'd' \"e\" \\ null";
+  let rice: string;
+  beforeAll(async () => {
+    const names = ["Tea to Mombasa", "Green tea", "Pumps for Juba", oddName, "Rice"];
+    const [, greenTea = "", pumps = "", , riceId = ""] = await newShipments(app, client, names);
+    rice = riceId;
+    await setAwb(app.company, pumps, "MSKU-7781");
+    resultOrThrow(await correctStage(app.company, greenTea, { stage: 3, reason: "It is there" }, {}));
+    await closeShipment(pumps);
+    for (const document of allDocuments) await uploadDocument(client.browser, `/portal/${rice}`, document);
+  });
+
+  test("A client's search form finds shipments by text, stage and who they wait for.", async () => {
+    const find = async (fields: Record<string, string>) => listShipmentNames(await searchShipments(fields)).sort();
+    expect(await find({ q: " TEA " })).toEqual(["Green tea", "Tea to Mombasa"]);
+    expect(await find({ q: "msku-77" })).toEqual(["Pumps for Juba"]);
+    expect(await find({ q: rice.slice(0, 8) })).toEqual(["Rice"]);
+    expect(await find({ stage: "3" })).toEqual(["Green tea"]);
+    expect(await find({ q: "tea", stage: "1" })).toEqual(["Tea to Mombasa"]);
+    expect(await find({ waiting: "nobody" })).toEqual(["Pumps for Juba"]);
+    expect(await find({ waiting: "company" })).toEqual(["Rice"]);
+    expect(await find({ waiting: "client", q: "tea", stage: "3" })).toEqual(["Green tea"]);
+    expect(await find({})).toHaveLength(5);
+  });
+
+  test("A search without a result says so, and its form and its CSV link have the filter.", async () => {
+    const page = await searchShipments({ q: "rhinoceros", stage: "7", waiting: "company" });
+    expect([page.status, listShipmentNames(page)]).toEqual([200, []]);
+    expect(page.text).toContain("No shipment matches.");
+    expect(page.text).not.toContain("You have no shipments yet");
+    expect(page.value("q")).toBe("rhinoceros");
+    for (const [name, value] of [
+      ["stage", "7"],
+      ["waiting", "company"],
+    ])
+      expect(page.all(`select[name=${name}]`).map((field) => getFieldValue(field))).toEqual([value]);
+    expect(getHref(page, "Download as CSV")).toBe("/portal/shipments.csv?q=rhinoceros&stage=7&waiting=company");
+  });
+
+  test("A client's search takes special characters literally.", async () => {
+    for (const q of ["%", "_", '"', ")", ",", "\\", "{c}", "(a.b)", "null"])
+      expect([q, listShipmentNames(await openSearch(q))]).toEqual([q, [oddName]]);
+  });
+
+  test.each([
+    ["an SQL statement", "'; drop table public.shipments; --"],
+    ["a filter of the data API", "name.eq.Rice),or(user_id.neq.0"],
+    ["an operator of the data API", "neq.Rice"],
+    ["an array", "{Rice,Tea}"],
+    ["HTML", "<script>alert(1)</script>"],
+    ["direction marks", "\u202eeciR\u2066"],
+    ["half a character", `${"a".repeat(99)}🚢`],
+    ["5 KB of special characters", "%_\\',)(".repeat(700)],
+  ])("A client's search for %s finds nothing, on the page and in the CSV.", async (_what, q) => {
+    const page = await openSearch(q);
+    expect([page.status, listShipmentNames(page)]).toEqual([200, []]);
+    expect(page.text).toContain("No shipment matches.");
+    expectNoInternals(page);
+    expect(page.html).not.toContain("<script>alert");
+    const csv = await client.browser.get(`/portal/shipments.csv?${new URLSearchParams({ q })}`);
+    expect([csv.status, (await readCsv(csv)).length]).toEqual([200, 1]);
+  });
+
+  test("Invalid search parameters are ignored.", async () => {
+    for (const search of ["q=%00", "q=%20%00%20", "stage=11", "stage=-1", "stage=1.5", "stage=x", "waiting=toString"])
+      expect([search, listShipmentNames(await client.browser.open(`/portal?${search}`)).length]).toEqual([search, 5]);
+    expect(listShipmentNames(await client.browser.open("/portal?q=Ri%00ce"))).toEqual(["Rice"]);
+    for (const search of ["q=%ff", "q=%", "q=a&q=b", "q[]=a", "stage=3&stage=1"])
+      expect([search, (await client.browser.get(`/portal?${search}`)).status]).toEqual([search, 200]);
+  });
+
+  test("No search parameter shows a client another client's shipment.", async () => {
+    for (const search of [
+      ...["q=Secret", `q=${strangersId}`, "q=%25", `q=${encodeURIComponent(stranger.email)}`, "page=-1", "check=1"],
+      ...[`opened=${strangersId}`, `user_id=${stranger.id}`, `caller=${stranger.id}`],
+      ...["waiting=client' or 'a'='a", "stage=1) or (1=1"],
+    ]) {
+      for (const address of [`/portal?${search}`, `/portal.data?${search}`, `/portal/shipments.csv?${search}`]) {
+        const text = await (await client.browser.get(address)).text();
+        expect([address, text.includes("Secret cargo")]).toEqual([address, false]);
+      }
+    }
+    expect((await client.browser.get(`/portal/${strangersId}?q=Secret`)).status).toBe(404);
+    expect(listShipmentNames(await searchShipments({ q: "Secret" }, stranger.browser))).toEqual(["Secret cargo"]);
+  });
+});
+
+test("Pages of 20 results link to each other, and an opened shipment stays next to its page of results.", async () => {
+  const many = await newClient(app, "Many Shipments");
+  await newShipments(app, many, ["Other"]);
+  await sql`insert into shipments (user_id, name, created_at)
+    select ${many.id}, 'Box ' || n, now() + n * interval '1 second' from generate_series(1, 21) as n`;
+  const first = await searchShipments({ q: "box", waiting: "client" }, many.browser);
+  expect(listShipmentNames(first)).toEqual(Array.from({ length: 20 }, (_, index) => `Box ${21 - index}`));
+  expect([getHref(first, "Newer"), getHref(first, "Older")]).toEqual([
+    undefined,
+    "/portal?q=box&waiting=client&page=2",
+  ]);
+  const second = await many.browser.open(getHref(first, "Older") ?? "");
+  expect([listShipmentNames(second), getHref(second, "Older"), second.value("q")]).toEqual([
+    ["Box 1"],
+    undefined,
+    "box",
+  ]);
+  expect(getHref(second, "Newer")).toBe("/portal?q=box&waiting=client");
+  expect(getHref(second, "Download as CSV")).toBe("/portal/shipments.csv?q=box&waiting=client");
+
+  const [address = ""] = listLinkAddresses(second, shipmentLinks);
+  expect(address).toMatch(/^\/portal\/[0-9a-f-]{36}\?q=box&waiting=client&page=2$/);
+  const opened = await many.browser.open(address);
+  expect([opened.h1, listShipmentNames(opened)]).toEqual(["Box 1", ["Box 1"]]);
+  expect(getHref(opened, "Newer")).toBe("/portal?q=box&waiting=client");
+  expect(listLinkAddresses(opened, "main [aria-current=page]")).toEqual([address]);
+  expect((await app.browser().get(address)).headers.get("Location")).toBe(`/login?next=${encodeURIComponent(address)}`);
+  expect((await many.browser.open("/portal?q=box&page=3")).text).toContain("There are no older shipments.");
+  const names = listShipmentNames(await many.browser.open("/portal"));
+  for (const page of ["0", "-1", "1.5", "abc", "", "1e99", "2'--"])
+    expect([page, listShipmentNames(await many.browser.open(`/portal?page=${page}`))]).toEqual([page, names]);
+});
+
+describe("shipments that wait for the client", () => {
+  let waiter: LoggedInClient;
+  const countWaiting = (page: ParsedPage) => page.all("section[aria-label='Your move'] li a").length;
+  beforeAll(async () => {
+    waiter = await newClient(app, "Waiting Client");
+    await newShipments(app, waiter, ["Box 1", "Box 2", "Box 3", "Box 4", "Box 5", "Box 6"]);
+  });
+
+  test("The portal shows six waiting shipments, and a link to all of them if there are more.", async () => {
+    const six = await waiter.browser.open("/portal");
+    expect([countWaiting(six), six.text.includes("that are your move")]).toEqual([6, false]);
+    const [, closed = ""] = await newShipments(app, waiter, ["Box 7", "Closed"]);
+    await closeShipment(closed);
+    const seven = await waiter.browser.open("/portal");
+    const href = getHref(seven, "All 7 that are your move");
+    expect([countWaiting(seven), href]).toEqual([6, "/portal?waiting=client"]);
+    const names = listShipmentNames(await waiter.browser.open(href ?? ""));
+    expect(names.sort()).toEqual([1, 2, 3, 4, 5, 6, 7].map((number) => `Box ${number}`));
+  });
+
+  test.each([
+    ["shows", "without a search", true, ["", "?page=1", "?page=2", "?q=&stage=&waiting=", "?q=+"]],
+    [
+      "hides",
+      "during a search",
+      false,
+      ["?q=box", "?q=rhinoceros", "?stage=1", "?waiting=client", "?waiting=nobody&page=2"],
+    ],
+  ])("The portal %s the welcome and the waiting shipments %s.", async (_verb, _when, isShown, searches) => {
+    for (const search of searches) {
+      const page = await waiter.browser.open(`/portal${search}`);
+      const shown = [page.text.includes("Welcome"), page.text.includes("Choose a"), countWaiting(page) > 0];
+      expect([search, page.h1, ...shown]).toEqual([search, "My Shipments", ...Array(3).fill(isShown)]);
+      expect(() => page.form("Find")).not.toThrow();
+    }
+  });
+});
+
+describe("CSV of a client's shipments", () => {
+  test("A client downloads the found shipments as CSV without formulas.", async () => {
+    const exporter = await newClient(app, "Exporting Client");
+    const ids = await newShipments(app, exporter, ['=HYPERLINK("http://x")', 'Plain, "quoted"']);
+    await setAwb(app.company, ids[1] ?? "", "=cmd|' /C calc'!A0");
+    const response = await exporter.browser.get("/portal/shipments.csv");
+    expect(response.headers.get("Content-Type")).toBe("text/csv; charset=utf-8");
+    expect(response.headers.get("Content-Disposition")).toBe('attachment; filename="shipments.csv"');
+    expect(response.headers.get("Cache-Control")).toBe("private, no-store");
+    const [, ...rows] = await readCsv(response);
+    expect(rows.map(([, name]) => name).sort()).toEqual([`'=HYPERLINK("http://x")`, 'Plain, "quoted"']);
+    const [, ...found] = await readCsv(await exporter.browser.get("/portal/shipments.csv?q=plain"));
+    expect(found.map((row) => row.slice(0, 6))).toEqual([
+      [ids[1], 'Plain, "quoted"', "'=cmd|' /C calc'!A0", "1", "Client Onboarding", "Your move"],
+    ]);
+    expect(await readCsv(await exporter.browser.get("/portal/shipments.csv?waiting=nobody"))).toHaveLength(1);
+  });
+
+  test("The times of a client's CSV are in East Africa Time, in a form that spreadsheets sort.", async () => {
+    const timed = await newClient(app, "Timed Client");
+    await sql`insert into shipments (user_id, name, created_at, changed_at)
+      values (${timed.id}, 'At night', '2026-02-28T21:04:59.9Z', '2026-12-31T23:30:00Z')`;
+    const [heading, row] = await readCsv(await timed.browser.get("/portal/shipments.csv"));
+    expect(heading).toEqual([
+      ...["Shipment", "Name", "AWB/BL", "Stage", "Status", "Whose move", "Opened (EAT)", "Last change (EAT)"],
+    ]);
+    expect(row?.slice(-2)).toEqual(["2026-03-01 00:04", "2027-01-01 02:30"]);
+  });
+
+  test("A client's CSV has every shipment once, and breaks off if the session ends during the download.", async () => {
+    const leaving = await newClient(app, "Leaving Client");
+    await sql`insert into shipments (user_id, name) select ${leaving.id}, 'Row ' || n from generate_series(1, 502) as n`;
+    const [, ...rows] = await readCsv(await leaving.browser.get("/portal/shipments.csv"));
+    expect(rows).toHaveLength(502);
+    expect(new Set(rows.map(([id]) => id)).size).toBe(502);
+    const started = await leaving.browser.get("/portal/shipments.csv");
+    expect(started.status).toBe(200);
+    await sql`delete from auth.sessions where user_id = ${leaving.id}`;
+    await expect(started.text()).rejects.toThrow();
+  });
+
+  test("The CSV of shipments redirects a visitor to the login page and rejects forms.", async () => {
+    const redirect = await app.browser().get("/portal/shipments.csv?q=tea");
+    expect([redirect.status, await redirect.text()]).toEqual([303, ""]);
+    expect(redirect.headers.get("Location")).toMatch(/^\/login/);
+    expect((await client.browser.post("/portal/shipments.csv", {})).status).toBe(404);
+  });
+
+  test("The CSV of shipments is an error page if the backend fails three times.", async () => {
+    app.proxy.fail(503, /portal_shipments_export/);
+    const calls = await app.proxy.during(async () => {
+      const page = await parsePage(await client.browser.get("/portal/shipments.csv"));
+      expect([page.status, page.headers.get("Content-Disposition")]).toEqual([503, null]);
+      expectNoInternals(page);
+    });
+    expect(calls.filter((call) => call.includes("portal_shipments_export"))).toHaveLength(3);
+  });
+});

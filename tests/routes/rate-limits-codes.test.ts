@@ -1,0 +1,147 @@
+import { afterEach, beforeAll, describe, expect, test } from "vitest";
+import { sendPasswordLink } from "../../app/models/password-link.server.ts";
+import type { TestApp } from "../support/desk-fixtures.ts";
+import { expectRateLimited, getStatus, logIn, newClientWithoutCode, repeat } from "../support/rate-limits.ts";
+import { emailSender, getLatestLinkTo } from "../support/route-fixtures.ts";
+import { getTestApp, parsePage, password, type TestBrowser } from "../support/test-app.ts";
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await getTestApp();
+});
+afterEach(() => app.proxy.fail("none"));
+
+type TestClient = Awaited<ReturnType<typeof newClientWithoutCode>>;
+const newPassword = "a new password";
+const tooManyCodes = /^Too many wrong codes\. Try again in 15 minutes\.$/;
+
+const enterCode = (browser: TestBrowser, code: string) => browser.post("/login/verify", { code });
+const enterWrongCode = async ({ authenticator }: TestClient, browser: TestBrowser) =>
+  enterCode(browser, await authenticator.wrongCode());
+const enterRightCode = async ({ authenticator }: TestClient, browser: TestBrowser) =>
+  enterCode(browser, await authenticator.freshCode());
+const filterVerifications = (calls: string[]) => calls.filter((call) => /\/factors\/.*\/verify$/.test(call));
+
+describe("codes at login", () => {
+  test("After five wrong codes from any browsers, even the right one is not checked for 15 minutes.", async () => {
+    const client = await newClientWithoutCode(app, "Guessed");
+    await repeat(5, () => enterWrongCode(client, client.half), 400);
+    const otherBrowser = app.browser();
+    await logIn(otherBrowser, client.email, password);
+    const calls = await app.proxy.during(async () => {
+      const page = await parsePage(await enterRightCode(client, otherBrowser));
+      expectRateLimited(page, "Verification failed", tooManyCodes, 900);
+    });
+    expect(filterVerifications(calls)).toEqual([]);
+  });
+
+  test("The right code opens the account after four wrong ones, or after one wrong one that was sent six times.", async () => {
+    const client = await newClientWithoutCode(app, "Right");
+    await repeat(4, () => enterWrongCode(client, client.half), 400);
+    await repeat(1, () => enterRightCode(client, client.half), 303);
+    const repeated = await newClientWithoutCode(app, "Repeated");
+    const wrongCode = await repeated.authenticator.wrongCode();
+    await repeat(6, () => enterCode(repeated.half, wrongCode), 400);
+    await repeat(1, () => enterRightCode(repeated, repeated.half), 303);
+  });
+
+  test("One of fifty parallel requests with the same right code is accepted, from four browsers.", async () => {
+    const { half, email, authenticator } = await newClientWithoutCode(app, "Twice");
+    const browsers = [half, app.browser(), app.browser(), app.browser()];
+    for (const browser of browsers.slice(1)) await logIn(browser, email, password);
+    const code = await authenticator.freshCode();
+    const calls = await app.proxy.during(async () => {
+      const requests = Array.from({ length: 50 }, (_, index) => enterCode(browsers[index % 4] ?? half, code));
+      const cookies = (await Promise.all(requests)).flatMap((response) => response.headers.getSetCookie());
+      expect(cookies.filter((cookie) => cookie.startsWith("flash="))).toHaveLength(1);
+    });
+    expect(filterVerifications(calls)).toHaveLength(1);
+    // Hosted auth accepts a code repeatedly while it is valid, which is 90 s.
+    const periods = app.proxy.bodies.flatMap((body) => /"max_hits":1,"window_seconds":(\d+)/.exec(body)?.[1] ?? []);
+    expect(periods.length).toBeGreaterThanOrEqual(1);
+    for (const seconds of periods) expect(Number(seconds)).toBeGreaterThanOrEqual(90);
+  });
+
+  test("A right code that the backend could not check can be sent again.", async () => {
+    const { half, authenticator } = await newClientWithoutCode(app, "Again");
+    const code = await authenticator.freshCode();
+    app.proxy.fail(500, /\/verify$/);
+    await repeat(6, () => enterCode(half, code), 503);
+    app.proxy.fail("none");
+    await repeat(1, () => enterCode(half, code), 303);
+  });
+});
+
+describe("an owner whose codes are locked by someone with the password", () => {
+  /** Enters wrong codes in two unknown browsers until no code is checked there. */
+  async function lockCodes(client: TestClient): Promise<void> {
+    const [first, second] = [app.browser(), app.browser()];
+    for (const browser of [first, second]) await logIn(browser, client.email, password);
+    await repeat(3, () => enterWrongCode(client, first), 400);
+    await repeat(2, () => enterWrongCode(client, second), 400);
+    for (const browser of [first, second]) await repeat(1, () => enterWrongCode(client, browser), 429);
+  }
+  const setPassword = async (link: string, code: string, browser = app.browser()) =>
+    browser.submit(await browser.open(link), "Set password", { password: newPassword, code });
+  async function sendLink({ id, email }: TestClient): Promise<string> {
+    expect(await sendPasswordLink(app.company, app.company, emailSender, id)).toEqual({ sent: true });
+    return getLatestLinkTo(email);
+  }
+
+  test("The owner logs in with a code on a known browser, which has five wrong codes of its own.", async () => {
+    const client = await newClientWithoutCode(app, "Locked Login");
+    const known = app.browser();
+    await logIn(known, client.email, password);
+    await repeat(1, () => enterRightCode(client, known), 303);
+    await known.post("/portal/sign-out", {});
+    await lockCodes(client);
+    expect((await logIn(known, client.email, password)).headers.get("Location")).toBe("/login/verify");
+    expect((await enterRightCode(client, known)).headers.get("Location")).toBe("/portal");
+    expect(await getStatus(known.get("/portal"))).toBe(200);
+
+    await known.post("/portal/sign-out", {});
+    await logIn(known, client.email, password);
+    await repeat(5, () => enterWrongCode(client, known), 400);
+    await repeat(1, () => enterWrongCode(client, known), 429);
+  });
+
+  test("The owner changes the password where they are logged in.", async () => {
+    const client = await newClientWithoutCode(app, "Locked Change");
+    await lockCodes(client);
+    const { owner, email, authenticator } = client;
+    const changePassword = async (code: string) =>
+      owner.submit(await owner.open("/portal/account"), "Change password", {
+        ...{ currentPassword: password, password: newPassword, code },
+      });
+    expect(await getStatus(changePassword(await authenticator.wrongCode()))).toBe(400);
+    expect(await getStatus(changePassword(await authenticator.freshCode()))).toBe(303);
+    await repeat(1, () => logIn(app.browser(), email, newPassword), 303);
+    await repeat(1, () => logIn(app.browser(), email, password), 400);
+  });
+
+  test("The owner sets a new password by an emailed link, in any browser.", async () => {
+    const client = await newClientWithoutCode(app, "Locked Link");
+    await lockCodes(client);
+    const link = await sendLink(client);
+    expect(await getStatus(setPassword(link, await client.authenticator.wrongCode()))).toBe(400);
+    expect(await getStatus(setPassword(link, await client.authenticator.freshCode()))).toBe(303);
+    await repeat(1, () => logIn(app.browser(), client.email, newPassword), 303);
+  });
+
+  test("A password link has five wrong codes in all browsers, known ones too, which do not count at login.", async () => {
+    const client = await newClientWithoutCode(app, "Guessed Link");
+    const link = await sendLink(client);
+    for (let attempt = 0; attempt < 5; attempt += 1)
+      expect(await getStatus(setPassword(link, await client.authenticator.wrongCode()))).toBe(400);
+    const code = await client.authenticator.freshCode();
+    for (const browser of [app.browser(), client.owner]) {
+      const calls = await app.proxy.during(async () => {
+        const page = await parsePage(await setPassword(link, code, browser));
+        expectRateLimited(page, "Password not set", tooManyCodes, 900);
+      });
+      expect(filterVerifications(calls)).toEqual([]);
+    }
+    await repeat(1, () => enterCode(client.half, code), 303);
+    await repeat(1, () => logIn(app.browser(), client.email, password), 303);
+  });
+});

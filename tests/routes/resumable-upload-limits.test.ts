@@ -1,0 +1,202 @@
+import { describe, expect, test, vi } from "vitest";
+import { getUploadFolder } from "../../app/models/resumable-upload.server.ts";
+import { startBackgroundJobs } from "../../app/server/web/background-jobs.ts";
+import { createPatternedPdf, createUploadStream } from "../support/resumable-upload.ts";
+import {
+  chunkSize,
+  completed,
+  fileSize,
+  MiB,
+  received,
+  rejected,
+  setUpResumableUploads,
+} from "../support/resumable-upload-suite.ts";
+import { allDocuments } from "../support/route-fixtures.ts";
+import { createPdf } from "../support/test-app.ts";
+
+const suite = setUpResumableUploads();
+const { readDocument, createUpload, listStored } = suite;
+const createFileUpload = (size = fileSize) => createUpload(createPatternedPdf("a.pdf", size));
+const countChunks = async () => (await listStored()).chunks.length;
+/** Expects that the finished upload is the only stored object. */
+const expectStoredOnce = async () =>
+  expect(await listStored()).toEqual({ files: [(await readDocument()).storage_path], chunks: [] });
+
+describe("failures of the file store", () => {
+  test.each([503, "close"] as const)(
+    "A failing store (%s) loses no stored bytes, and the upload continues.",
+    async (fault) => {
+      const upload = await createFileUpload();
+      const stream = createUploadStream(upload.content.slice(0, chunkSize));
+      const sending = upload.stream(0, stream.body);
+      await expect.poll(countChunks).toBe(1);
+      suite.app.proxy.fail(fault, /^POST .*object\/upload-chunks/);
+      stream.send(upload.content.slice(chunkSize));
+      stream.end();
+      const unavailable = rejected(503, expect.stringMatching("^Our records do not answer"));
+      expect(await sending).toMatchObject(unavailable);
+      suite.app.proxy.fail("none");
+      expect(await upload.ask()).toMatchObject(received(chunkSize));
+      expect(await upload.send(chunkSize)).toMatchObject(received(fileSize));
+      for (const calls of [/^GET .*object\/upload-chunks/, /^POST .*object\/documents/]) {
+        suite.app.proxy.fail(fault, calls);
+        expect(await upload.finish()).toMatchObject(unavailable);
+      }
+      expect(await readDocument()).toMatchObject({ uploaded: false });
+      suite.app.proxy.fail("none");
+      expect(await upload.finish()).toMatchObject(completed);
+    },
+  );
+
+  test("A chunk whose response was lost is stored once.", async () => {
+    const upload = await createFileUpload();
+    suite.app.proxy.fail("lost answer", /^POST .*object\/upload-chunks/);
+    expect((await upload.send(0)).status).toBe(503);
+    suite.app.proxy.fail("none");
+    expect(await upload.ask()).toMatchObject(received(chunkSize));
+    expect(await upload.send(chunkSize)).toMatchObject(received(fileSize));
+    expect(await countChunks()).toBe(5);
+    expect(await upload.finish()).toMatchObject(completed);
+  });
+});
+
+describe("parallel requests", () => {
+  test("A file is stored once if its last request is sent again.", async () => {
+    const upload = await createFileUpload();
+    await upload.send(0);
+    expect(await Promise.all([upload.finish(), upload.finish()])).toMatchObject([completed, completed]);
+    for (const step of ["ask", "finish", "send"] as const) expect(await upload[step](0)).toMatchObject(completed);
+    await expectStoredOnce();
+  });
+
+  test("Two tabs that send the same file both get success, and the file is stored once.", async () => {
+    const [first, second] = [await createFileUpload(), await createFileUpload()];
+    const stream = createUploadStream(first.content.slice(0, 300_000));
+    const sending = first.stream(0, stream.body);
+    await expect.poll(countChunks).toBe(1);
+    expect(await second.ask()).toMatchObject(received(chunkSize));
+    // The second tab ends the request of the first, whose received bytes are stored.
+    expect(await second.send(chunkSize)).toMatchObject(received(300_000, 409));
+    expect(await second.send(300_000)).toMatchObject(received(fileSize));
+    expect(await sending).toMatchObject({ status: 200 });
+    expect(await Promise.all([first.finish(), second.finish()])).toMatchObject([completed, completed]);
+    await expectStoredOnce();
+  });
+
+  test("A chunk that another process has stored does not fail the upload.", async () => {
+    const upload = await createFileUpload();
+    await upload.send(0, chunkSize);
+    const [firstChunk = ""] = (await listStored()).chunks;
+    const stream = createUploadStream(upload.content.slice(chunkSize, chunkSize + 100));
+    const countLists = () => suite.app.proxy.calls.filter((call) => call.includes("list_upload_chunks")).length;
+    const before = countLists();
+    const sending = upload.stream(chunkSize, stream.body);
+    // The site has listed the chunks and does not list them again.
+    await expect.poll(countLists).toBe(before + 2);
+    const name = firstChunk.replace(/0-\d+$/, `${chunkSize}-${chunkSize}`);
+    const options = { contentType: "application/octet-stream" };
+    const bytes = upload.content.slice(chunkSize, 2 * chunkSize);
+    const { error } = await suite.app.company.storage.from("upload-chunks").upload(name, bytes, options);
+    expect(error).toBeNull();
+    stream.send(upload.content.slice(chunkSize + 100));
+    stream.end();
+    expect(await sending).toMatchObject(received(fileSize));
+    expect(await upload.finish()).toMatchObject(completed);
+  });
+
+  test("A fourth parallel upload of one account is rejected.", async () => {
+    const file = createPatternedPdf("a.pdf", fileSize);
+    const uploads = await Promise.all(allDocuments.map((document) => createUpload(file, { document })));
+    const streams = uploads.slice(0, 3).map((upload) => createUploadStream(upload.content.slice(0, chunkSize)));
+    const sending = streams.map((stream, index) => uploads[index]?.stream(0, stream.body));
+    await expect.poll(countChunks).toBe(3);
+    const tooMany = rejected(429, "Your other files are still on their way. Try again in a minute.");
+    expect(await uploads[3]?.send(0)).toMatchObject(tooMany);
+    expect(await uploads[3]?.finish()).toMatchObject(tooMany);
+    // Another request for the same file replaces its open one.
+    expect(await uploads[0]?.send(chunkSize)).toMatchObject(received(fileSize));
+    for (const stream of streams.slice(1)) stream.end();
+    await Promise.all(sending);
+    expect(await uploads[3]?.send(0)).toMatchObject(received(fileSize));
+  });
+});
+
+describe("limits of unfinished uploads", () => {
+  /** Stores a chunk from the start of a file of the invoice, some minutes ago, and returns the file's upload. */
+  async function createUnfinished(size: number, sha256: string, length: number, minutes: number) {
+    const document = (await readDocument()).id;
+    const shipment = suite.path.replace("/portal/", "");
+    const folder = getUploadFolder({ account: suite.owner.id, shipment, document, size, sha256 });
+    await suite.sql`insert into storage.objects (bucket_id, name, created_at)
+      values ('upload-chunks', ${`${folder}0-${length}`}, now() - make_interval(mins => ${minutes}))`;
+    return createUpload(createPdf(), { header: { size: String(size), sha256 } });
+  }
+
+  test("An account's oldest unfinished upload is deleted above 30 MB.", async () => {
+    const stored = 9 * MiB - chunkSize;
+    const unfinished: Awaited<ReturnType<typeof createUnfinished>>[] = [];
+    for (const [index, digit] of ["a", "b", "c"].entries())
+      unfinished.push(await createUnfinished(9 * MiB, digit.repeat(64), stored, 10 - index));
+    const readStored = () => Promise.all(unfinished.map(async (upload) => (await upload.ask()).there));
+    expect(await readStored()).toEqual([stored, stored, stored]);
+    const upload = await createFileUpload(6 * MiB);
+    expect(await upload.send(0, chunkSize)).toMatchObject(received(chunkSize));
+    expect(await readStored()).toEqual([0, stored, stored]);
+  });
+
+  test("An account's longest inactive upload is deleted above 20 unfinished files.", async () => {
+    const unfinished: Awaited<ReturnType<typeof createUnfinished>>[] = [];
+    for (let index = 0; index < 20; index += 1)
+      unfinished.push(await createUnfinished(fileSize, index.toString(16).padStart(64, "0"), 20_000, 30 - index));
+    const upload = await createFileUpload();
+    expect(await upload.send(0, chunkSize)).toMatchObject(received(chunkSize));
+    expect(await unfinished[0]?.ask()).toMatchObject(received(0));
+    expect(await unfinished[1]?.ask()).toMatchObject(received(20_000));
+    expect(await upload.send(chunkSize)).toMatchObject(received(fileSize));
+    expect(await unfinished[1]?.ask()).toMatchObject(received(20_000));
+    // Another process stores chunks of many more files.
+    await suite.sql`insert into storage.objects (bucket_id, name)
+      select 'upload-chunks', ${`${suite.owner.id}/`} || file || '/0-20000' from generate_series(1, 40) as file`;
+    expect(await upload.send(fileSize)).toMatchObject(received(fileSize));
+    const { chunks } = await listStored();
+    expect(new Set(chunks.map((name) => name.split("/")[1])).size).toBe(20);
+    expect(await upload.finish()).toMatchObject(completed);
+  });
+
+  test("Chunks older than a day do not count and are deleted by the account's next upload.", async () => {
+    const upload = await createFileUpload();
+    await upload.send(0, 2 * chunkSize);
+    await suite.sql`update storage.objects set created_at = now() - interval '25 hours'
+      where bucket_id = 'upload-chunks' and name like ${`${suite.owner.id}/%`}`;
+    expect(await upload.ask()).toMatchObject(received(0));
+    expect(await countChunks()).toBe(2);
+    expect(await upload.send(2 * chunkSize)).toMatchObject(received(0, 409));
+    expect(await countChunks()).toBe(0);
+  });
+
+  test.each([
+    ["", 200],
+    [", even if no shipment update can be sent", 500],
+  ])("The site deletes chunks older than a day every hour%s.", async (_condition, status) => {
+    const [old, recent] = [await createFileUpload(), await createFileUpload(2 * MiB)];
+    await old.send(0, chunkSize);
+    const [oldChunk = ""] = (await listStored()).chunks;
+    await recent.send(0, 2 * chunkSize);
+    await suite.sql`update storage.objects set created_at = now() - interval '25 hours'
+      where bucket_id = 'upload-chunks' and name = ${oldChunk}`;
+    // Emails of other tests are not sent here.
+    suite.app.proxy.answer({ pattern: /claim_shipment_emails/, status, body: [] });
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    const stop = startBackgroundJobs();
+    try {
+      expect(await countChunks()).toBe(3);
+      vi.advanceTimersByTime(30_000);
+      await expect.poll(countChunks).toBe(2);
+      expect((await listStored()).chunks).not.toContain(oldChunk);
+    } finally {
+      vi.useRealTimers();
+      await stop();
+    }
+    expect(await recent.ask()).toMatchObject(received(2 * chunkSize));
+  });
+});

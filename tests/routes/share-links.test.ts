@@ -1,0 +1,268 @@
+import process from "node:process";
+import postgres from "postgres";
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
+import type { TestApp, TestShipment } from "../support/desk-fixtures.ts";
+import { newFullShipment } from "../support/full-shipment.ts";
+import { getHref, unknownId } from "../support/page-parts.ts";
+import {
+  copyBrowser,
+  expectRejectedForm,
+  type LoggedInClient,
+  measureResponse,
+  newClient,
+  newShipment,
+  successToast,
+} from "../support/route-fixtures.ts";
+import { getTestApp, noStorePattern, origin, type ParsedPage, parsePage, startTestSite } from "../support/test-app.ts";
+
+let app: TestApp;
+let site: Awaited<ReturnType<typeof startTestSite>>;
+let sql: postgres.Sql;
+let client: LoggedInClient;
+let stranger: LoggedInClient;
+let shipment: TestShipment;
+beforeAll(async () => {
+  app = await getTestApp();
+  site = await startTestSite();
+  sql = postgres(process.env.TESTS_DATABASE_URL ?? "", { max: 1, onnotice: () => undefined });
+  client = await newClient(app, "Finding Client");
+  stranger = await newClient(app, "Strange Client");
+  shipment = await newFullShipment(app, client, "Pumps for Eldoret");
+});
+afterEach(() => {
+  app.proxy.fail("none");
+  client.browser.cookies.delete("flash");
+});
+afterAll(async () => {
+  await sql.end();
+  await site.close();
+});
+
+const openSharePage = ({ portal } = shipment) => client.browser.open(`${portal}/share`);
+const listLinks = (page: ParsedPage) => page.all("main input[readonly]").map((field) => field.getAttribute("value"));
+const getPath = (address: string | undefined | null) => new URL(address ?? "").pathname;
+
+/** Creates a share link of a shipment and returns its path. */
+async function createLink(sharedShipment = shipment): Promise<string> {
+  const form = await openSharePage(sharedShipment);
+  const page = await client.browser.follow(await client.browser.submit(form, "Make a link"));
+  const created = listLinks(page).filter((link) => !listLinks(form).includes(link));
+  expect(created).toHaveLength(1);
+  return getPath(created[0]);
+}
+
+describe("the print form", () => {
+  test("The print form has all data of a shipment, and no navigation, form or script.", async () => {
+    const href = getHref(await client.browser.open(shipment.portal), "Print form");
+    expect(href).toBe(`${shipment.portal}/print`);
+    const page = await client.browser.open(href ?? "");
+    expect([page.status, page.h1]).toEqual([200, "Pumps for Eldoret"]);
+    expect(page.title).toContain(`Pumps for Eldoret (${shipment.id.slice(0, 8)})`);
+    expect(page.all("nav, header, footer, form, button, input, a, script, dialog, iframe")).toEqual([]);
+    expect(page.headers.get("Cache-Control") ?? "").toMatch(noStorePattern);
+    for (const text of [
+      shipment.id,
+      "AWB/BL MSKU-9001",
+      `Client ${client.name}`,
+      "2 of 10, Document Verification",
+      "Upload the Packing List",
+      "Commercial Invoice Uploaded, we check it next. secret-invoice.pdf, 5 KB,",
+      "Packing List Not uploaded",
+      "Insurance Certificate Not uploaded",
+      "Bill of Lading Not uploaded",
+      "IDF Fee KES 700.00, due 4 May 2030.",
+      "Duties & Taxes KES 12,500.50, Paid. At the bank",
+      "Pay as our signed invoice says. In doubt, call +254 700 000 001.",
+      "Document Verification, Mombasa port, Ask for Otieno",
+      "Bring your passport",
+      "As it stood on",
+    ])
+      expect(page.text).toContain(text);
+  });
+
+  test("A stranger cannot open the print form of a client's shipment, and it takes no form.", async () => {
+    for (const path of [`${shipment.portal}/print`, "/portal/x/print", `/portal/${unknownId}/print`]) {
+      const page = await stranger.browser.open(path);
+      expect([path, page.status, page.html.includes("Eldoret")]).toEqual([path, 404, false]);
+    }
+    expect((await app.browser().get(`${shipment.portal}/print`)).headers.get("Location")).toContain("/login");
+    expect((await client.browser.post(`${shipment.portal}/print`, {})).status).toBe(404);
+  });
+});
+
+test("A client creates a share link, sees it again later, and sends it by WhatsApp with the shipment's name.", async () => {
+  const own = await newShipment(app, client, "Pumps for Nakuru");
+  expect(getHref(await client.browser.open(own.portal), "Share")).toBe(`${own.portal}/share`);
+  const form = await openSharePage(own);
+  expect(listLinks(form)).toEqual([]);
+  const page = await client.browser.follow(await client.browser.submit(form, "Make a link"));
+  expect(page.toasts).toEqual(successToast("The link is made"));
+  expect(page.headers.get("Cache-Control") ?? "").toMatch(noStorePattern);
+  const [address] = listLinks(page);
+  expect(address).toMatch(new RegExp(`^${origin}/s/[\\w-]{22,}$`));
+  expect(listLinks(await openSharePage(own))).toEqual([address]);
+  const chat = new URL(getHref(page, "Send by WhatsApp") ?? "");
+  expect(chat.origin + chat.pathname).toBe("https://wa.me/");
+  const text = `Pumps for Nakuru (${own.id.slice(0, 8)}), where it is now: ${address}`;
+  expect(chat.searchParams.get("text")).toBe(text);
+  expect(getHref(page, "See what they see")).toBe(address);
+});
+
+test("A share link shows name, stage and moves, and no document, charge, note or person.", async () => {
+  const page = await app.browser().open(await createLink());
+  expect([page.status, page.h1]).toEqual([200, "Pumps for Eldoret"]);
+  expect(page.text).toContain("Document Verification Stage 2 of 10. Last change: ");
+  expect(page.text).toMatch(/Document Verification Mombasa port, \d{1,2} \w+ \d{4}, \d\d:\d\d EAT/);
+  const html = page.html.toLowerCase();
+  for (const hidden of [
+    ...["invoice", "Packing", "KES", "12,500", "bank", "Otieno", "passport", "MSKU", "Commercial", "duties", "note"],
+    ...[client.email, client.name, client.id, shipment.id, "Finding"],
+  ])
+    expect(html).not.toContain(hidden.toLowerCase());
+  expect(page.all("script, form, button, nav")).toEqual([]);
+});
+
+test("Shared pages and print forms contain the print styles, and other pages link to them.", async () => {
+  const browser = copyBrowser(site, client.browser);
+  const expectPrintStyles = async (path: string, areInPage: boolean, media: string[]) => {
+    const page = await browser.open(path);
+    const styles = page.all("style").map((style) => style.text);
+    expect([path, page.status, styles.join().includes("--color-ink")]).toEqual([path, 200, true]);
+    const sheets = new Set(page.all("link[rel=stylesheet]").map((link) => link.getAttribute("media")));
+    expect([path, styles.join().includes("@media print{"), [...sheets]]).toEqual([path, areInPage, media]);
+  };
+  for (const path of [await createLink(), `${shipment.portal}/print`]) await expectPrintStyles(path, true, []);
+  for (const path of ["/", "/portal", shipment.portal, "/portal/account"])
+    await expectPrintStyles(path, false, ["print"]);
+});
+
+test("A share link is not indexed, cached or sent as a referrer, and sets no cookie.", async () => {
+  for (const path of [await createLink(), `/s/${"A".repeat(27)}`]) {
+    const page = await site.browser().open(path);
+    expect(page.headers.get("X-Robots-Tag")).toMatch(/^noindex/);
+    expect(page.headers.get("Referrer-Policy")).toBe("no-referrer");
+    expect(page.headers.get("Cache-Control") ?? "").toMatch(noStorePattern);
+    expect(page.headers.get("ETag")).toBeNull();
+    expect(page.headers.getSetCookie()).toEqual([]);
+    expect(page.all("meta[name=robots]").map((meta) => meta.getAttribute("content"))).toEqual(["noindex, nofollow"]);
+  }
+  expect(await (await site.browser().get("/sitemap.xml")).text()).not.toContain("/s/");
+});
+
+test.each([
+  ["br", 8192],
+  ["gzip", 8192],
+  ["identity", 16_384],
+])(
+  "A share link with a long name and 15 places has, with the encoding %s, at most %i bytes.",
+  async (encoding, most) => {
+    const long = await newShipment(app, client, "Möbel für die Botschaft, ".repeat(5).slice(0, 119));
+    await sql`insert into tracking_events (shipment_id, status, location, created_at)
+    select ${long.id}, 'Cargo Tracking ' || n, 'Weighbridge ' || md5(n::text), now() - n * interval '1 hour'
+    from generate_series(1, 60) as n`;
+    const path = await createLink(long);
+    const { status, headers, bodyBytes } = await measureResponse(site.port, path, app.browser(), encoding);
+    expect([status, headers["content-encoding"] ?? "identity"]).toEqual([200, encoding]);
+    expect(bodyBytes).toBeLessThanOrEqual(most);
+  },
+);
+
+test("A wrong or truncated share link has the same page, whatever it contains.", async () => {
+  const path = await createLink(await newShipment(app, client, "Wrong links"));
+  const wrongPaths = [
+    ...[`/s/${"A".repeat(27)}`, path.slice(0, -1), `${path}A`, "/s/x", "/s/%00", "/s/..%2fportal"],
+    ...[`/s/${"x".repeat(3000)}`, `/s/${unknownId}`],
+  ];
+  const pages = await Promise.all(wrongPaths.map((wrongPath) => app.browser().open(wrongPath)));
+  for (const [index, { status, title, text }] of pages.entries())
+    expect([wrongPaths[index], { status, title, text }]).toEqual([
+      wrongPaths[index],
+      {
+        status: 404,
+        title: pages[0]?.title,
+        text:
+          "Mizigo Clearing & Forwarding This link opens nothing It has ended, or it is not complete. " +
+          "Ask who sent it to you for another one, or call +254 700 000 001.",
+      },
+    ]);
+  expect((await app.browser().get(path)).status).toBe(200);
+});
+
+test("Only its owner revokes a share link, which then opens nothing and is not created again by its form.", async () => {
+  const own = await newShipment(app, client, "Revoked");
+  const form = await openSharePage(own);
+  const page = await client.browser.follow(await client.browser.submit(form, "Make a link"));
+  const path = getPath(listLinks(page)[0]);
+  const { fields } = page.form("End this link");
+  await stranger.browser.post(`${own.portal}/share`, fields as Record<string, string>);
+  expect((await app.browser().get(path)).status).toBe(200);
+  const after = await client.browser.follow(await client.browser.submit(page, "End this link"));
+  expect([after.toasts, listLinks(after)]).toEqual([successToast("Link ended"), []]);
+  expect((await app.browser().get(path)).status).toBe(404);
+  expect((await client.browser.submit(page, "End this link")).status).toBe(303);
+  client.browser.cookies.delete("flash");
+  const repeated = await parsePage(await client.browser.submit(form, "Make a link"));
+  expectRejectedForm(repeated, 409, "The link of this form has ended. Open this page again to make another one.");
+  expect([(await app.browser().get(path)).status, listLinks(repeated)]).toEqual([404, []]);
+  for (const link of ["", "x", "1' or '1'='1"]) {
+    const invalid = { intent: "revoke-link", form: "revoke-link", link };
+    expect((await client.browser.post(`${own.portal}/share`, invalid)).status).toBe(400);
+  }
+});
+
+test("A form creates one share link, and a shipment with five links has no form for another.", async () => {
+  const own = await newShipment(app, client, "Five links");
+  const form = await openSharePage(own);
+  await Promise.all([1, 2, 3].map(() => client.browser.submit(form, "Make a link")));
+  expect(listLinks(await openSharePage(own))).toHaveLength(1);
+  for (let links = 1; links < 5; links += 1) await createLink(own);
+  const page = await openSharePage(own);
+  expect(new Set(listLinks(page)).size).toBe(5);
+  expect(page.text).toContain("Five links, as many as there can be.");
+  expect(() => page.form("Make a link")).toThrow("No button");
+  const sixth = await client.browser.submit(form, "Make a link", { idempotencyKey: crypto.randomUUID() });
+  const rejected = await parsePage(sixth);
+  expectRejectedForm(rejected, 409, "This shipment has five links, as many as there can be. End one first.");
+  await client.browser.submit(page, "End this link");
+  client.browser.cookies.delete("flash");
+  await createLink(own);
+});
+
+test("A stranger can neither open nor send the share form of a client's shipment.", async () => {
+  const own = await newShipment(app, client, "Mine to share");
+  const { fields } = (await openSharePage(own)).form("Make a link");
+  for (const path of [`${own.portal}/share`, "/portal/x/share", `/portal/${unknownId}/share`]) {
+    expect([path, (await stranger.browser.get(path)).status]).toEqual([path, 404]);
+    expect([path, (await stranger.browser.post(path, fields as Record<string, string>)).status]).toEqual([path, 404]);
+  }
+  expect((await app.browser().get(`${own.portal}/share`)).headers.get("Location")).toContain("/login");
+  expect(listLinks(await openSharePage(own))).toEqual([]);
+});
+
+test("The token of a share link is in no log line and in no table.", async () => {
+  const own = await newShipment(app, client, "Logged link");
+  const lines: string[] = [];
+  const spy = vi.spyOn(console, "log").mockImplementation((...words) => void lines.push(words.join(" ")));
+  let token = "";
+  try {
+    const path = await createLink(own);
+    token = path.replace("/s/", "");
+    for (const address of [path, `${path}x`, path]) await app.browser().get(address);
+    await app.browser().post(path, { token });
+    app.proxy.fail(500, /shared_shipment/);
+    expect((await app.browser().get(path)).status).toBe(503);
+    await expect.poll(() => lines.join("\n").match(/"route":"\/s\//g)).toHaveLength(5);
+  } finally {
+    spy.mockRestore();
+  }
+  expect(token).toMatch(/^[\w-]{27}$/);
+  expect(lines.join("\n")).not.toContain(token.slice(0, 12));
+  const tables = await sql`
+    select format('%I.%I', schemaname, tablename) as name from pg_tables
+    where schemaname in ('public', 'private', 'auth', 'storage')`;
+  expect(tables.length).toBeGreaterThan(20);
+  for (const { name } of tables) {
+    const rows = await sql.unsafe(`select from ${name} as row where strpos(row::text, $1) > 0 limit 1`, [token]);
+    expect([name, rows.length]).toEqual([name, 0]);
+  }
+});

@@ -1,0 +1,166 @@
+import { beforeAll, expect, test } from "vitest";
+import { resultOrThrow, setCharge, setChargePaid } from "../../app/models/staff-action.server.ts";
+import type { TestApp, TestShipment } from "../support/desk-fixtures.ts";
+import { unknownId } from "../support/page-parts.ts";
+import {
+  expectRejectedForm,
+  getDocument,
+  getField,
+  type LoggedInClient,
+  listShipmentAuditEntries,
+  newClient,
+  newShipment,
+  newStaffMember,
+  successToast,
+} from "../support/route-fixtures.ts";
+import { verifyDocumentByName } from "../support/service-role.ts";
+import {
+  expectNoInternals,
+  type FormValues,
+  getTestApp,
+  getText,
+  type ParsedPage,
+  parsePage,
+  type TestBrowser,
+} from "../support/test-app.ts";
+
+let app: TestApp;
+let clerk: TestBrowser;
+let client: LoggedInClient;
+let shipment: TestShipment;
+let page: ParsedPage;
+beforeAll(async () => {
+  app = await getTestApp();
+  clerk = (await newStaffMember(app, "clerk", "Akinyi Odhiambo")).browser;
+  client = await newClient(app, "Baraka Mwangi");
+  shipment = await newShipment(app, client, "Rejected", ["Packing List", "Bill of Lading"]);
+  await verifyDocumentByName(app.company, shipment.id, "Bill of Lading");
+  const charge = { item: "idf-fee", amount: 100, currency: "KES" };
+  resultOrThrow(await setCharge(app.company, shipment.id, charge, {}));
+  resultOrThrow(await setChargePaid(app.company, shipment.id, { item: "idf-fee", paid: true }, {}));
+  page = await clerk.open(shipment.desk);
+});
+
+const createText = (length: number) => `${"Long words ".repeat(length / 10).slice(0, length - 1)}!`;
+const reasonMissing = "Say why, in a few words.";
+const duties = "Save the Duties & Taxes";
+const arrival = { place: "mombasa", day: "2026-05-28", size: "20" };
+const invalidForms: [button: string, fields: FormValues, field: string, message: string][] = [
+  ["Correct the stage", { stage: "4", reason: " " }, "correct-reason", reasonMissing],
+  ...["11", "0", "2.5"].map((stage): [string, FormValues, string, string] => [
+    ...(["Correct the stage", { stage, reason: "By hand" }, "correct-stage", "Choose the stage."] as const),
+  ]),
+  ["Correct the stage", { stage: "4", reason: createText(501) }, "correct-reason", "Use at most 500 characters."],
+  ["Save numbers", { awb: createText(65) }, "numbers-awb", "Use at most 64 characters for the AWB/BL."],
+  [
+    "Save numbers",
+    { awb: "176\u202e57654321" },
+    "numbers-awb",
+    "This holds a character that cannot be seen, such as a line break. Type it again.",
+  ],
+  ["Save arrival", { ...arrival, place: "" }, "arrival-place", "Choose the place."],
+  ["Save arrival", { ...arrival, day: "" }, "arrival-day", "Give the day."],
+  ["Save arrival", { ...arrival, day: "31.05.2026" }, "arrival-day", "Give a day such as 2026-05-31."],
+  ["Save arrival", { ...arrival, day: "2026-02-30" }, "arrival-day", "There is no such day."],
+  ["Save arrival", { ...arrival, size: "" }, "arrival-size", "Choose the size."],
+  ["Send note", { note: "\n " }, "note-note", "Write the note."],
+  ["Send note", { note: createText(1001) }, "note-note", "Use at most 1,000 characters."],
+  [duties, { amount: "" }, "charge-duties-amount", "Enter the amount."],
+  [duties, { amount: "0.00" }, "charge-duties-amount", "Enter an amount above nothing."],
+  [duties, { amount: "5", due: "2026-13-01" }, "charge-duties-due", "Give a day such as 2026-05-31."],
+  [duties, { amount: "5", note: createText(301) }, "charge-duties-note", "Use at most 300 characters."],
+  [duties, { amount: "5", currency: "XAU" }, "charge-duties-currency", "Choose the currency."],
+  ...["twelve", "1.234,50", "-5", "1e5", "123456789012", "5.005"].map(
+    (amount): [string, FormValues, string, string] => [
+      duties,
+      { amount, note: "Stays" },
+      "charge-duties-amount",
+      "Enter an amount such as 12,500 or 12500.50.",
+    ],
+  ),
+];
+
+/** Expects that a form changes nothing, stays open and filled in, and has one error, at this field. */
+async function expectFieldError(button: string, fields: FormValues, field: string, message: string): Promise<void> {
+  const before = await listShipmentAuditEntries(app.company, shipment.id);
+  const rejected = await parsePage(await clerk.submit(page, button, fields));
+  expect(rejected.status).toBe(400);
+  expect(rejected.title).toMatch(/^Error: /);
+  const { said, isMarked } = getField(rejected, field);
+  expect([said.at(-1), isMarked]).toEqual([message, true]);
+  expect(rejected.problems).toEqual([{ text: message, id: field }]);
+  // A list cannot show a value that it does not offer.
+  const shown = Object.entries(fields).filter(
+    ([name]) => !(message.startsWith("Choose") && field.endsWith(`-${name}`)),
+  );
+  expect(rejected.form(button).fields).toMatchObject(Object.fromEntries(shown));
+  const folded = rejected.all("main details").filter((details) => details.querySelector("form"));
+  expect(folded.filter((details) => details.hasAttribute("open"))).toEqual(
+    folded.filter((details) => details.querySelector(`[id="${field}"]`)),
+  );
+  expect(await listShipmentAuditEntries(app.company, shipment.id)).toEqual(before);
+}
+
+test.each(invalidForms)('"%s" with %j is rejected at its field and stays filled in.', expectFieldError);
+
+test.each([
+  ["Send back the Packing List", { reason: "" }, "reject", "Packing List", reasonMissing],
+  ["Send back the Packing List", { reason: createText(501) }, "reject", "Packing List", "Use at most 500 characters."],
+  ["Take the verification back the Bill of Lading", { reason: "" }, "unverify", "Bill of Lading", reasonMissing],
+])('"%s" with %j is rejected at the reason of its document.', async (button, fields, intent, name, message) => {
+  const { id } = await getDocument(app.company, shipment.id, name);
+  await expectFieldError(button, fields, `${intent}-${id}-reason`, message);
+});
+
+test("A payment cannot be revoked without a reason.", async () => {
+  await expectFieldError("Mark as not paid for IDF Fee", { reason: "" }, "mark-unpaid-idf-fee-reason", reasonMissing);
+});
+
+test.each<[string, FormValues, string]>([
+  ["Correct the stage", { stage: "1", reason: "None" }, "The shipment is at this stage already."],
+  ["Save numbers", { awb: "" }, "The shipment has these numbers already."],
+  ["Save the IDF Fee", { amount: "99" }, "This sum is marked as paid: mark it as not paid first."],
+])('"%s" with %j is rejected, as it contradicts the state of the shipment.', async (button, fields, message) => {
+  const rejected = await parsePage(await clerk.submit(page, button, fields));
+  expectRejectedForm(rejected, 409, message);
+  expect(rejected.text).toContain("IDF Fee KES 100.00, paid ");
+});
+
+test("An existing AWB/BL is changed or removed only with a reason, and the page shows both numbers and the reason.", async () => {
+  const { desk } = await newShipment(app, client, "Numbered");
+  await clerk.submit(await clerk.open(desk), "Save numbers", { awb: "176-1" });
+  clerk.cookies.delete("flash");
+  const form = await clerk.open(desk);
+  const fields = { awb: "176-2", reason: "" };
+  const rejected = await parsePage(await clerk.submit(form, "Save numbers", fields));
+  expect([rejected.status, rejected.problems]).toEqual([400, [{ text: reasonMissing, id: "numbers-reason" }]]);
+  expect(getField(rejected, "numbers-reason")).toMatchObject({ said: [reasonMissing], isMarked: true });
+  expect(rejected.form("Save numbers").fields).toMatchObject(fields);
+  const reason = "A slip of the <airline>";
+  const after = await clerk.follow(await clerk.submit(rejected, "Save numbers", { awb: "176-2", reason }));
+  expect(after.toasts).toEqual(successToast("Numbers saved"));
+  expect(after.text).toContain(`176-1 → 176-2 Reason: ${reason}`);
+});
+
+test.each(["", "toString", "constructor", "__proto__", "move"])(
+  "A form of a shipment with the unknown intent %j is rejected.",
+  async (intent) => {
+    const rejected = await parsePage(await clerk.post(shipment.desk, { intent, note: "x", reason: "x" }));
+    expect(rejected.status).toBe(400);
+    expect(rejected.text).toContain("This form is not known here. Open the page again.");
+    expectNoInternals(rejected);
+  },
+);
+
+test.each([unknownId, "not-a-uuid"])("The forms of the shipment %s do not exist.", async (id) => {
+  const pages = [await clerk.open(`/desk/shipments/${id}/move`)];
+  pages.push(await parsePage(await clerk.post(`/desk/shipments/${id}`, { intent: "note", note: "Hello" })));
+  pages.push(await parsePage(await clerk.post(`/desk/shipments/${id}/move`, { intent: "move" })));
+  for (const { status, h1 } of pages) expect([status, h1]).toEqual([404, "There is no page here"]);
+});
+
+test("The note field of every charge asks for the number of the invoice.", () => {
+  const hints = page.all("#payments [id*=-note-]").map(getText);
+  expect(hints).toEqual(Array(hints.length).fill("For the client, such as the number of our invoice"));
+  expect(hints).not.toEqual([]);
+});

@@ -1,0 +1,131 @@
+import { beforeAll, expect, test } from "vitest";
+import { findAccountId } from "../../app/models/staff.server.ts";
+import type { StaffMember, TestApp } from "../support/desk-fixtures.ts";
+import {
+  copyBrowser,
+  countEmailsTo,
+  expectRejectedForm,
+  getField,
+  getLatestEmailTo,
+  getLatestLinkTo,
+  listDuplicateIds,
+  newClient,
+  newEmailAddress,
+  newStaffMember,
+  setUpSecondFactor,
+  staffPassword,
+  successToast,
+} from "../support/route-fixtures.ts";
+import { type FormValues, getTestApp, getText, type ParsedPage, parsePage } from "../support/test-app.ts";
+
+let app: TestApp;
+let lead: StaffMember;
+beforeAll(async () => {
+  app = await getTestApp();
+  lead = await newStaffMember(app, "lead", "Wambui Njoroge");
+});
+
+const openTeam = () => lead.browser.open("/desk/team");
+const submitForm = async (button: string, fields: FormValues = {}) =>
+  lead.browser.submit(await openTeam(), button, fields);
+const getRow = (page: ParsedPage, email: string) =>
+  page
+    .all("main li")
+    .map(getText)
+    .find((text) => text.includes(email)) ?? "";
+
+test("An invited team member sets a password and a second factor, and opens the desk in the invited role.", async () => {
+  const email = newEmailAddress("invited");
+  const fields = { name: "Otieno <Ouma>", email, role: "lead" };
+  const page = await lead.browser.follow(await submitForm("Invite", fields));
+  expect(page.toasts).toEqual(successToast("The invitation is on its way"));
+  expect(getRow(page, email)).toContain(`Otieno <Ouma> ${email}, lead, invited, not come yet`);
+  expect((await getLatestEmailTo(email)).text).toContain("Otieno <Ouma>, you have an account at our desk now.");
+
+  const browser = app.browser();
+  await browser.submit(await browser.open(await getLatestLinkTo(email)), "Set password", { password: staffPassword });
+  await browser.logIn(email, staffPassword);
+  await setUpSecondFactor(browser, "/desk/2fa");
+  expect((await browser.open("/desk/team")).text).toContain("Otieno <Ouma> (you)");
+  expect(getRow(await openTeam(), email)).toMatch(/, lead, last login .* EAT/);
+});
+
+test("An invitation form that is sent three times sends one email, the first time and when it is sent again.", async () => {
+  const email = newEmailAddress("invited-once");
+  const otherTab = copyBrowser(app, lead.browser);
+  for (const [button, fields, count] of [
+    ["Invite", { name: "Invited Once", email, role: "clerk" }, 1],
+    ["Send the invitation again to Invited Once", {}, 2],
+  ] as const) {
+    const page = await openTeam();
+    const responses = await Promise.all(
+      [lead.browser, otherTab].map((browser) => browser.submit(page, button, fields)),
+    );
+    responses.push(await otherTab.submit(page, button, fields));
+    expect(responses.map(({ status }) => status)).toEqual([303, 303, 303]);
+    expect((await openTeam()).toasts).toEqual(successToast("The invitation is on its way"));
+    expect([button, await countEmailsTo(email)]).toEqual([button, count]);
+    const link = await app.browser().open(await getLatestLinkTo(email));
+    expect(link.form("Set password").fields).toHaveProperty("password");
+  }
+  const id = await findAccountId(app.company, email);
+  const { data } = await app.company.from("audit_log").select("action").eq("account_id", id);
+  expect(data).toEqual(Array(2).fill({ action: "team invite" }));
+});
+
+test.each<[FormValues, string, string]>([
+  [{ name: "", email: "x@company.example", role: "clerk" }, "name", "Enter your full name."],
+  [{ name: "X", email: "nobody", role: "clerk" }, "email", "Enter an e-mail address in the form name@example.com."],
+  [{ name: "X", email: "x@company.example", role: "owner" }, "role", "Choose what they may do."],
+])("An invitation with %j is rejected at its field %s and stays in the form.", async (fields, name, message) => {
+  const page = await parsePage(await submitForm("Invite", fields));
+  expect(page.status).toBe(400);
+  expect(getField(page, `invite-${name}`).said.at(-1)).toBe(message);
+  expect(page.form("Invite").fields).toMatchObject({ name: fields.name, email: fields.email });
+});
+
+test("The address of a client or of a team member cannot be invited, and the form stays filled in.", async () => {
+  const client = await newClient(app, "Baraka Mwangi");
+  const member = await newStaffMember(app, "clerk", "Akinyi Odhiambo");
+  const fields = { name: "Double", email: client.email.toUpperCase(), role: "clerk" };
+  const page = await parsePage(await submitForm("Invite", fields));
+  expectRejectedForm(page, 409, "This address has a client's account. A colleague needs an address of their own.");
+  expect(page.form("Invite").fields).toMatchObject(fields);
+  for (const { id } of page.problems) expect(page.has(id)).toBe(true);
+  const second = await parsePage(await submitForm("Invite", { name: "Double", email: member.email, role: "lead" }));
+  expectRejectedForm(second, 409, "This address is a colleague's already.");
+  expect((await client.browser.get("/portal")).status).toBe(200);
+});
+
+test("A changed role applies to open sessions immediately, and a removed team member is signed out.", async () => {
+  const member = await newStaffMember(app, "clerk", "Changing Role");
+  const promoted = await lead.browser.follow(await submitForm("Make a lead of Changing Role"));
+  expect(promoted.toasts).toEqual(successToast("Role changed"));
+  expect((await member.browser.get("/desk/team")).status).toBe(200);
+  await submitForm("Make a clerk of Changing Role");
+  expect((await member.browser.get("/desk/team")).status).toBe(403);
+  lead.browser.cookies.delete("flash");
+
+  const button = "Remove Changing Role";
+  const rejected = await parsePage(await submitForm(button, { reason: "" }));
+  expect(getField(rejected, `remove-${member.id}-reason`).said).toEqual(["Say why, in a few words."]);
+  const removed = await lead.browser.follow(await lead.browser.submit(rejected, button, { reason: "Left us" }));
+  expect(removed.toasts).toEqual(successToast("Removed, and signed out everywhere"));
+  expect(removed.text).toMatch(new RegExp(`Removed .*Changing Role, ${member.email}`));
+  expect(listDuplicateIds(removed)).toEqual([]);
+  expect((await member.browser.get("/desk")).headers.get("Location")).toMatch(/^\/login/);
+  const log = await lead.browser.open("/desk/log?what=team+remove");
+  expect(log.text).toMatch(new RegExp(`${lead.name} .* Reason: Left us`));
+});
+
+test("A team member whose second factor a lead removes gets an email, is signed out, and sets up another.", async () => {
+  const member = await newStaffMember(app, "clerk", "Phone Lost");
+  const page = await lead.browser.follow(
+    await submitForm("Remove second factor of Phone Lost", { reason: "Phone stolen" }),
+  );
+  expect(page.toasts).toEqual(successToast("They set up a new second factor next"));
+  expect((await getLatestEmailTo(member.email)).subject).toBe("Two-factor authentication is off");
+  expect((await member.browser.get("/desk")).headers.get("Location")).toMatch(/^\/login/);
+  await member.browser.logIn(member.email, staffPassword);
+  expect((await member.browser.get("/desk")).headers.get("Location")).toBe("/desk/2fa");
+});

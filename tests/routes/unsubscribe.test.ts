@@ -1,0 +1,184 @@
+import process from "node:process";
+import postgres from "postgres";
+import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
+import { createUnsubscribeUrl } from "../../app/models/shipment-emails.server.ts";
+import type { TestApp } from "../support/desk-fixtures.ts";
+import { faults } from "../support/fault-proxy.ts";
+import { listButtons } from "../support/page-parts.ts";
+import { type LoggedInClient, newClient, newShipments, successToast } from "../support/route-fixtures.ts";
+import {
+  expectNoInternals,
+  getTestApp,
+  noStorePattern,
+  origin,
+  parsePage,
+  startTestSite,
+} from "../support/test-app.ts";
+
+let app: TestApp;
+let site: Awaited<ReturnType<typeof startTestSite>>;
+let sql: postgres.Sql;
+let client: LoggedInClient;
+let otherClient: LoggedInClient;
+beforeAll(async () => {
+  app = await getTestApp();
+  site = await startTestSite();
+  sql = postgres(process.env.TESTS_DATABASE_URL ?? "", { max: 1, onnotice: () => undefined });
+  client = await newClient(app, "Subscribed Client");
+  otherClient = await newClient(app, "Other Client");
+});
+afterEach(async () => {
+  app.proxy.fail("none");
+  await sql`delete from private.email_opt_outs where account_id = ${client.id}`;
+});
+afterAll(async () => {
+  await sql.end();
+  await site.close();
+});
+
+const getPath = ({ id }: LoggedInClient) => createUnsubscribeUrl(id).replace(origin, "");
+const getToken = ({ id }: LoggedInClient) => new URL(createUnsubscribeUrl(id)).searchParams.get("token") ?? "";
+const getSignature = (account: LoggedInClient) => getToken(account).split(".")[1] ?? "";
+
+/** The forms of the page's button and of an email program's. */
+const unsubscribeForms: Record<string, string>[] = [{ enabled: "no" }, { "List-Unsubscribe": "One-Click" }];
+
+const isSubscribed = async ({ id }: LoggedInClient) =>
+  (await sql`select from private.email_opt_outs where account_id = ${id}`).length === 0;
+
+test("Opening an unsubscribe link shows two buttons and changes nothing.", async () => {
+  const calls = await app.proxy.during(async () => {
+    const head = await app.browser().send(new Request(createUnsubscribeUrl(client.id), { method: "HEAD" }));
+    expect(head.status).toBe(200);
+    const page = await app.browser().open(getPath(client));
+    expect([page.status, page.h1]).toEqual([200, "Mails about your shipments"]);
+    expect(page.all("main button").map(({ text }) => text)).toEqual(["Stop these mails", "Send them again"]);
+  });
+  expect(calls.filter((call) => !call.startsWith("GET "))).toEqual([]);
+  expect(await isSubscribed(client)).toBe(true);
+});
+
+test("An unsubscribe page is neither indexed nor cached, nor shown for another link.", async () => {
+  const visitor = site.browser();
+  for (const [path, hasButtons] of [
+    [getPath(client), true],
+    ["/unsubscribe", false],
+    [getPath(otherClient), true],
+    [`${getPath(otherClient)}x`, false],
+  ] as const) {
+    const page = await visitor.open(path);
+    expect(page.headers.get("Cache-Control") ?? "", path).toMatch(noStorePattern);
+    expect(page.headers.get("ETag"), path).toBeNull();
+    expect(page.html).toContain('<meta name="robots" content="noindex"');
+    expect(page.headers.get("Referrer-Policy")).toBe("strict-origin-when-cross-origin");
+    expect([path, listButtons(page).includes("Stop these mails")]).toEqual([path, hasButtons]);
+  }
+});
+
+test("A visitor with the link turns the account's emails off and on again, without a login.", async () => {
+  const [shipment_id = ""] = await newShipments(app, client, ["Stopped"]);
+  const countQueued = async () => {
+    await app.company.rpc("send_note", { shipment_id, note: "It came" });
+    return (await sql`select from email_outbox where shipment_id = ${shipment_id}`).length;
+  };
+  expect(await countQueued()).toBe(1);
+  const visitor = app.browser();
+  const click = async (button: string) => visitor.submit(await visitor.open(getPath(client)), button);
+  const response = await click("Stop these mails");
+  expect([response.status, response.headers.get("Location")]).toEqual([303, getPath(client)]);
+  expect((await visitor.follow(response)).toasts).toEqual(successToast("No more of these mails"));
+  expect([await isSubscribed(client), await isSubscribed(otherClient)]).toEqual([false, true]);
+  expect(await countQueued()).toBe(0);
+  const page = await visitor.follow(await click("Send them again"));
+  expect(page.toasts).toEqual(successToast("You get these mails again"));
+  expect(await countQueued()).toBe(1);
+});
+
+test("An email program's unsubscribe button works without Origin and cookies, repeatedly and as multipart (RFC 8058).", async () => {
+  for (let attempt = 1; attempt <= 2; attempt += 1) {
+    const response = await fetch(`http://127.0.0.1:${site.port}${getPath(client)}`, {
+      method: "POST",
+      headers: { "Content-Type": "application/x-www-form-urlencoded", "User-Agent": "email program" },
+      body: "List-Unsubscribe=One-Click",
+      redirect: "manual",
+    });
+    expect([response.status, response.headers.get("Location")]).toEqual([200, null]);
+    expect(response.headers.getSetCookie()).toEqual([]);
+    await response.text();
+    expect(await isSubscribed(client)).toBe(false);
+  }
+  await sql`delete from private.email_opt_outs where account_id = ${client.id}`;
+  const form = new FormData();
+  form.append("List-Unsubscribe", "One-Click");
+  form.append("enabled", "yes");
+  expect((await app.browser().post(getPath(client), form)).status).toBe(200);
+  expect(await isSubscribed(client)).toBe(false);
+});
+
+test.each<[string, () => string]>([
+  ["no token", () => ""],
+  ["an empty token", () => "?token="],
+  ["only an account", () => `?token=${client.id}`],
+  ["an account and a dot", () => `?token=${client.id}.`],
+  ["only a signature", () => `?token=.${getSignature(client)}`],
+  ["a truncated token", () => `?token=${getToken(client).slice(0, -1)}`],
+  ["one more letter", () => `?token=${getToken(client)}A`],
+  ["a further part", () => `?token=${getToken(client)}.x`],
+  ["a header after the token", () => `?token=${getToken(client)}.%0D%0ASet-Cookie:%20a=b`],
+  ["another account's signature", () => `?token=${client.id}.${getSignature(otherClient)}`],
+  ["a made-up signature", () => `?token=${client.id}.${"A".repeat(43)}`],
+  ["a signature of two-byte letters", () => `?token=${client.id}.${"%C3%A9".repeat(43)}`],
+  ["an account in capitals", () => `?token=${client.id.toUpperCase()}.${getSignature(client)}`],
+])("An unsubscribe link with %s unsubscribes nobody and makes no backend call.", async (_what, getQuery) => {
+  const visitor = app.browser();
+  const calls = await app.proxy.during(async () => {
+    const page = await visitor.open(`/unsubscribe${getQuery()}`);
+    expect([page.status, page.h1]).toEqual([200, "Mails about your shipments"]);
+    expect(page.text).toContain("This link is not complete, or too old.");
+    expect(page.all("main button")).toEqual([]);
+    for (const form of unsubscribeForms)
+      expect((await visitor.post(`/unsubscribe${getQuery()}`, form)).status).toBe(400);
+  });
+  expect(calls.filter((call) => !call.startsWith("GET "))).toEqual([]);
+  expect([await isSubscribed(client), await isSubscribed(otherClient)]).toEqual([true, true]);
+});
+
+test("A form of another site unsubscribes nobody.", async () => {
+  const headers = { Origin: "https://evil.example", "Sec-Fetch-Site": "cross-site" };
+  const response = await app.browser().post(getPath(client), { enabled: "no" }, headers);
+  expect([response.status, await isSubscribed(client)]).toEqual([403, true]);
+});
+
+test.each(faults)("Unsubscribing shows an error while the backend fails (%s), and changes nothing.", async (fault) => {
+  const isNonsense = ["html", "half json"].includes(String(fault));
+  for (const form of unsubscribeForms) {
+    app.proxy.fail(fault, /set_shipment_emails_enabled/);
+    const page = await parsePage(await app.browser().post(getPath(client), form));
+    expect([page.status, page.h1, page.toasts]).toEqual(
+      isNonsense ? [502, "Something went wrong", []] : [503, "Not available at the moment", []],
+    );
+    expectNoInternals(page);
+    expect(await isSubscribed(client)).toBe(true);
+  }
+});
+
+test("Neither the token nor the account of an unsubscribe link is in the log.", async () => {
+  const lines: string[] = [];
+  const spies = (["log", "warn", "error"] as const).map((level) =>
+    vi.spyOn(console, level).mockImplementation((...words) => void lines.push(words.join(" "))),
+  );
+  try {
+    const visitor = site.browser();
+    for (const path of [getPath(client), `${getPath(client)}x`]) {
+      await visitor.open(path);
+      for (const form of unsubscribeForms) await visitor.post(path, form);
+    }
+    app.proxy.fail(500, /set_shipment_emails_enabled/);
+    await visitor.post(getPath(client), { enabled: "no" });
+    const countLines = () => lines.filter((line) => line.includes('"route":"/unsubscribe"')).length;
+    await expect.poll(countLines).toBeGreaterThanOrEqual(7);
+  } finally {
+    for (const spy of spies) spy.mockRestore();
+  }
+  for (const secret of [client.id, getSignature(client), "token="]) expect(lines.join("\n")).not.toContain(secret);
+});

@@ -1,0 +1,29 @@
+/** Addresses and forms that several route tests of the desk send. */
+import { getDocument, type LoggedInClient, type newShipment, type newStaffMember } from "./route-fixtures.ts";
+import type { getTestApp, TestBrowser } from "./test-app.ts";
+
+export type TestApp = Awaited<ReturnType<typeof getTestApp>>;
+export type StaffMember = Awaited<ReturnType<typeof newStaffMember>>;
+export type TestShipment = Awaited<ReturnType<typeof newShipment>>;
+
+/** A form of the desk, sent by hand to a page that does not have it. */
+export const noteForm = { intent: "note", note: "Sent by hand", reason: "By hand", email: "x@client.example" };
+
+/** Returns every address of the desk, with data behind each. The shipment has a file for its packing list. */
+export async function listDeskAddresses(
+  app: TestApp,
+  viewer: TestBrowser,
+  client: LoggedInClient,
+  shipment: TestShipment,
+): Promise<string[]> {
+  const { id: document } = await getDocument(app.company, shipment.id, "Packing List");
+  const [factor] = (await viewer.open("/desk/2fa")).all("main li a");
+  return [
+    ...["/desk", "/desk/shipments", "/desk/shipments?q=secret&stage=1&waiting=client&page=1", shipment.desk],
+    ...[`${shipment.desk}/move`, `/desk/shipments/bulk-move?moved=${shipment.id}`, "/desk/clients"],
+    ...[`/desk/clients/${client.id}`, "/desk/invitations", "/desk/team", "/desk/log"],
+    ...["/desk/log?what=document+open", "/desk/2fa"],
+    ...[factor?.getAttribute("href") ?? "", "/desk/session", "/desk/shipments.csv?q=secret", "/desk/log.csv"],
+    `${shipment.desk}/documents/${document}`,
+  ];
+}

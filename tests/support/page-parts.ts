@@ -1,0 +1,37 @@
+/** What a reader finds on a page or in a download: links, buttons and the cells of a table. */
+import { getText, type ParsedPage } from "./test-app.ts";
+
+/** The ID of nothing. */
+export const unknownId = "0b51e3a8-0000-4000-8000-000000000000";
+
+/** Returns where the first link with this text leads; undefined if the page has no such link. */
+export function getHref(page: ParsedPage, text: string): string | undefined {
+  return page
+    .all("main a")
+    .find((link) => getText(link) === text)
+    ?.getAttribute("href");
+}
+
+/** Returns where the elements lead that match a selector. */
+export function listLinkAddresses(page: ParsedPage, selector: string): string[] {
+  return page.all(selector).map((link) => link.getAttribute("href") ?? "");
+}
+
+export const listButtons = (page: ParsedPage) => page.all("button").map(getText);
+
+/** Returns the rows of a CSV download (RFC 4180), the heading first. */
+export async function readCsv(response: Response): Promise<string[][]> {
+  const lines: string[][] = [[]];
+  for (const [, cell = "", end] of (await response.text()).matchAll(/"((?:[^"]|"")*)"(,|\r\n)/g)) {
+    lines.at(-1)?.push(cell.replaceAll('""', '"'));
+    if (end !== ",") lines.push([]);
+  }
+  return lines.slice(0, -1);
+}
+
+/** The links of the list of shipments in the portal. */
+export const shipmentLinks = "main section[aria-labelledby=shipments-title] li a";
+
+/** Returns the names in the list of shipments in the portal. */
+export const listShipmentNames = (page: ParsedPage) =>
+  page.all(shipmentLinks).map((link) => getText(link.querySelector("span")));

@@ -1,0 +1,46 @@
+/** What the tests of rate limits send and expect. */
+import { expect } from "vitest";
+import type { TestApp } from "./desk-fixtures.ts";
+import { newClient, setUpSecondFactor } from "./route-fixtures.ts";
+import { noStorePattern, type ParsedPage, password, type TestBrowser } from "./test-app.ts";
+
+export const wrongPassword = "not the password";
+export const newUnknownEmail = () => `nobody-${Math.random().toString(36).slice(2)}@client.example`;
+export const getStatus = async (response: Promise<Response>) => (await response).status;
+
+export const logIn = (browser: TestBrowser, email: string, typed = wrongPassword) =>
+  browser.post("/login", { email, password: typed });
+
+/** Makes requests one after another, and expects this status of each. */
+export async function repeat(times: number, send: () => Promise<Response>, status: number): Promise<void> {
+  for (let attempt = 1; attempt <= times; attempt += 1)
+    expect([attempt, await getStatus(send())]).toEqual([attempt, status]);
+}
+
+/** Expects a form with status 429, an error that starts a toast, and a Retry-After of about `seconds`. */
+export function expectRateLimited(page: ParsedPage, title: string, message: RegExp, seconds: number): void {
+  expect(page.status).toBe(429);
+  expect(page.title).toMatch(/^Error: /);
+  const retryAfter = Number(page.headers.get("Retry-After"));
+  // Part of the period has passed while the attempts were made.
+  expect(retryAfter).toBeGreaterThan(Math.max(seconds * 0.8, seconds - 45));
+  expect(retryAfter).toBeLessThanOrEqual(seconds);
+  const toast = { title, description: expect.stringMatching(message), variant: "destructive" };
+  expect(page.toasts.at(-1)).toEqual(toast);
+  expect(page.headers.get("Cache-Control") ?? "").toMatch(noStorePattern);
+}
+
+/** Fails to log in from other addresses until the account is locked for unknown browsers. LOGINS_PER_ACCOUNT is 12. */
+export async function lockAccount(app: TestApp, email: string): Promise<void> {
+  for (let attempt = 1; attempt <= 12; attempt += 1) await logIn(app.browser(), email);
+  expect(await getStatus(logIn(app.browser(), email, password))).toBe(429);
+}
+
+/** Returns a new client with a second factor, logged in in `owner`, and a browser `half` that lacks the code. */
+export async function newClientWithoutCode(app: TestApp, name: string) {
+  const { browser: owner, email, id } = await newClient(app, name);
+  const authenticator = await setUpSecondFactor(owner, "/portal/2fa");
+  const half = app.browser();
+  expect((await logIn(half, email, password)).headers.get("Location")).toBe("/login/verify");
+  return { owner, half, email, id, authenticator };
+}
