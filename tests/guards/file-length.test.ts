@@ -16,7 +16,6 @@ const exceptions: Record<string, number> = {
   "tests/e2e/resumable-upload.spec.ts": 441,
   "tests/routes/blog.test.ts": 625,
   "tests/routes/desk.test.ts": 1437,
-  "tests/routes/forms.test.ts": 990,
   "tests/routes/login.test.ts": 454,
   "tests/routes/pages.test.ts": 607,
   "tests/routes/portal.test.ts": 432,
