@@ -19,7 +19,6 @@ const exceptions: Record<string, number> = {
   "tests/routes/rate-limits.test.ts": 567,
   "tests/routes/request-guards.test.ts": 554,
   "tests/routes/resumable-upload.test.ts": 552,
-  "tests/routes/sessions.test.ts": 428,
   "tests/routes/shipment-emails.test.ts": 483,
   "tests/routes/shipment-search.test.ts": 835,
   "tests/routes/staff-actions.test.ts": 828,
