@@ -32,7 +32,7 @@ export async function listEmailTexts(email: string, subject: string): Promise<st
   return emails.filter((message) => message.subject === subject).map(({ text }) => text ?? "");
 }
 
-/** Returns the path of the link in the newest email that confirms a new address. Throws if there is none. */
+/** Returns the path of the link in the newest email that confirms a new address. Throws if there is no such email. */
 export async function getEmailChangeLink(email: string): Promise<string> {
   const emails = await readEmailsTo(process.env.DATA_DIR ?? "", email);
   const links = emails.flatMap(({ text }) => /https?:\/\/\S+\/auth\/email\?\S+/.exec(text ?? "") ?? []);
