@@ -60,7 +60,7 @@ describe("account page", () => {
   });
 
   test.each(["", "n".repeat(101), "Ach\u202eieng", "two\u0000"])(
-    "A client cannot save the name %j and keeps the previous name",
+    "A client cannot save the name %j, and the previous name stays",
     async (fullName) => {
       const { browser } = client;
       const previous = (await browser.open(accountPath)).value("fullName");

@@ -72,7 +72,7 @@ describe("careers form", () => {
     ["no email address", "email", ""],
     ["an email address without a domain", "email", "neema@"],
     ["a cover letter of 2,001 characters", "letter", "l".repeat(2001)],
-  ] as const)("An application with %s marks the field and keeps the answers", async (_what, field, value) => {
+  ] as const)("An application with %s marks the field and preserves the answers", async (_what, field, value) => {
     const page = await sendInvalid({ ...person, [field]: value, cv: createPdf() });
     expectInvalidFields(page, [field]);
     expect([page.value("name"), page.value("email")]).toEqual(
@@ -95,7 +95,7 @@ describe("careers form", () => {
     { what: "a PDF named .doc", file: createFile("cv.doc", "%PDF-1.4\n"), problem: wrongContent(".doc") },
     { what: "an empty file", file: createFile("cv.pdf"), problem: "This file is empty. Choose another one." },
     { what: "a text in place of a file", file: "cv.pdf", problem: "Choose your CV." },
-  ])("An application with $what says why, keeps the answers and can be corrected", async ({ file, problem }) => {
+  ])("An application with $what says why, preserves the answers and can be corrected", async ({ file, problem }) => {
     const page = await sendInvalid({ ...person, cv: file });
     expectInvalidFields(page, ["cv"]);
     expect(page.problems.map(({ text }) => text)).toEqual([problem]);
@@ -116,7 +116,7 @@ describe("careers form", () => {
     expectAnswers(page);
   });
 
-  test("A CV of more than 10 MiB gets status 413 and keeps the answers", async () => {
+  test("A CV of more than 10 MiB gets status 413 and preserves the answers", async () => {
     for (const size of [maxBytes + 1, 11 * 1024 * 1024]) {
       const page = await sendInvalid({ ...person, cv: createPdf("cv.pdf", size) });
       expectInvalidFields(page, ["cv"], 413);

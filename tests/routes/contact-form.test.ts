@@ -101,7 +101,7 @@ describe("contact form", () => {
     ["email", /e-mail address/],
     ["subject", /^Enter a subject\.$/],
     ["message", /^Write your message\.$/],
-  ] as const)("A contact form without %s says so and keeps the other answers", async (missing, reason) => {
+  ] as const)("A contact form without %s says so and preserves the other answers", async (missing, reason) => {
     for (const blank of ["", " \t\r\n "]) {
       const page = await sendContact({ ...contact, [missing]: blank });
       expectInvalidFields(page, [missing]);
@@ -118,7 +118,7 @@ describe("contact form", () => {
   });
 
   test.each(["amina", "amina@", "@client.example", "amina @client.example", "amina@client", "a@b@c.example"])(
-    "A contact form rejects the email address %j and keeps it",
+    "A contact form rejects the email address %j and preserves it",
     async (email) => {
       const page = await sendContact({ ...contact, email });
       expectInvalidFields(page, ["email"]);

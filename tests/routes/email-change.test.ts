@@ -141,7 +141,7 @@ test("A request for an address with an account looks like any request, and the o
   expect(await openPortalOf(known.email, email)).toEqual(["/portal", "/portal"]);
 });
 
-test("An email form with a wrong password or address sends nothing and keeps the typed address", async () => {
+test("An email form with a wrong password or address sends nothing and preserves the typed address", async () => {
   const { browser, email } = await newClient(app, "Hasty Owner");
   const address = newAddress("Hasty Address");
   const rejections: [Record<string, string>, string, RegExp][] = [

@@ -57,7 +57,7 @@ test("The quote form has a page of its own with the nine services, which search 
 });
 
 test.each([...inputs, "service"] as const)(
-  "A quote form without %s says so and keeps the other answers",
+  "A quote form without %s says so and preserves the other answers",
   async (missing) => {
     const page = await sendQuote({ ...quote, [missing]: " " });
     expectInvalidFields(page, [missing]);

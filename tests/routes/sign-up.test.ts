@@ -89,7 +89,7 @@ describe("invalid sign-up", () => {
       "Choose a shorter password: at most 72 characters.",
     ],
   ])(
-    "A sign-up with %s marks the field and keeps the rest, without calling the backend",
+    "A sign-up with %s marks the field and preserves the rest, without calling the backend",
     async (_what, change, field, error) => {
       const fields = { ...validFields, ...change };
       const calls = await app.proxy.during(async () => {
