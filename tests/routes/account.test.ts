@@ -5,16 +5,13 @@ import { createUnsubscribeUrl } from "../../app/models/shipment-emails.server.ts
 import { accountPath, isLoggedIn, newLoggedInBrowser, submitOnAccount } from "../support/account-suite.ts";
 import {
   expectRejectedForm,
-  getDocument,
   getLatestEmailTo,
   listDuplicateIds,
   newClient,
-  newShipment,
   newStaffMember,
-  setUpSecondFactor,
   successToast,
 } from "../support/route-fixtures.ts";
-import { getTestApp, getText, noStorePattern, origin, parsePage, password } from "../support/test-app.ts";
+import { getTestApp, getText, noStorePattern, origin, parsePage } from "../support/test-app.ts";
 
 let app: Awaited<ReturnType<typeof getTestApp>>;
 let sql: postgres.Sql;
@@ -109,25 +106,6 @@ describe("account page", () => {
     expect(page.text).toContain("You are logged in on this device alone.");
     expect(await Promise.all([client.browser, ...devices].map(isLoggedIn))).toEqual([true, false, false]);
   });
-});
-
-test("A session before the code opens no page, file or form of the account", async () => {
-  const client = await newClient(app, "Careful Owner");
-  await setUpSecondFactor(client.browser, "/portal/2fa");
-  const { id, portal } = await newShipment(app, client, "Nobody may read this", ["Packing List"]);
-  const document = await getDocument(app.company, id, "Packing List");
-  const half = app.browser();
-  await half.post("/login", { email: client.email, password });
-  const targets = [
-    ...[accountPath, `${accountPath}/data.zip`, "/portal/shipments.csv", `${portal}/print`, `${portal}/share`],
-    ...[`${portal}/change`, `${portal}/documents/${document.id}`],
-  ];
-  const responses = await Promise.all(targets.map((path) => half.get(path)));
-  for (const intent of ["name", "sign-out-others", "erase"])
-    responses.push(await half.post(accountPath, { intent, form: intent, fullName: "Half Way" }));
-  const locations = responses.map(({ headers }) => headers.get("Location")?.split("?")[0]);
-  expect(locations).toEqual(Array(10).fill("/login/verify"));
-  expect((await client.browser.open(accountPath)).value("fullName")).toBe(client.name);
 });
 
 describe("erasure request", () => {

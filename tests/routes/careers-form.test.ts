@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import process from "node:process";
-import { crc32 } from "node:zlib";
+import { downloadZip } from "client-zip";
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { expectInvalidFields, getTextareaValue, listRequiredFields, readContent } from "../support/public-form.ts";
 import {
@@ -33,6 +33,7 @@ const sendInvalid = async (typed: FormValues) => parsePage(await sendApplication
 
 const png = new Uint8Array([137, 80, 78, 71, 13, 10, 26, 10, 0, 0, 0, 13, 73, 72, 68, 82, ...Array(40).fill(1)]);
 const oleDocument = new Uint8Array([0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1, ...Array(2048).fill(0)]);
+const docx = await createDocx();
 const maxBytes = 10 * 1024 * 1024;
 
 /** Expects the text answers of the application in the form. */
@@ -136,7 +137,7 @@ describe("careers form", () => {
     ["a PDF", createPdf("cv.pdf")],
     ["a PDF of exactly 10 MiB", createPdf("cv.pdf", maxBytes)],
     ["a PDF with an ending in capitals", createPdf("Neema's CV, final (2).PDF")],
-    ["a .docx file", createFile("السيرة الذاتية.docx", createDocx())],
+    ["a .docx file", createFile("السيرة الذاتية.docx", docx)],
     ["a .doc file", createFile("cv.doc", oleDocument)],
   ])("An applicant with %s is thanked once, reads that nothing was sent, and the form is empty", async (_what, cv) => {
     const response = await sendApplication({ ...person, letter: "l".repeat(2000), cv });
@@ -198,42 +199,15 @@ test("An application calls no backend and leaves nothing in the data directory, 
   for (const text of [marker, person.email]) expect(findFiles(text)).toEqual([]);
 });
 
-/** Returns a text document as word processors write it, uncompressed. */
-function createDocx(): Uint8Array<ArrayBuffer> {
+/** Returns a text document as word processors write it. */
+async function createDocx(): Promise<Uint8Array<ArrayBuffer>> {
   const main = "application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml";
   const relation = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument";
-  return createZip({
+  const files = {
     "[Content_Types].xml": `<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"><Override PartName="/word/document.xml" ContentType="${main}"/></Types>`,
     "_rels/.rels": `<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="a" Type="${relation}" Target="word/document.xml"/></Relationships>`,
     "word/document.xml": `<w:document xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"><w:body><w:p><w:r><w:t>CV</w:t></w:r></w:p></w:body></w:document>`,
-  });
-}
-
-/** Returns a zip archive of texts: local headers with the contents, the central directory, and its end. */
-function createZip(files: Record<string, string>): Uint8Array<ArrayBuffer> {
-  const locals: Buffer[] = [];
-  const entries: Buffer[] = [];
-  let offset = 0;
-  for (const [name, text] of Object.entries(files)) {
-    const content = Buffer.from(text);
-    const shared = Buffer.alloc(26);
-    shared.writeUInt16LE(20, 0);
-    shared.writeUInt32LE(crc32(content), 10);
-    shared.writeUInt32LE(content.length, 14);
-    shared.writeUInt32LE(content.length, 18);
-    shared.writeUInt16LE(name.length, 22);
-    const place = Buffer.alloc(14);
-    place.writeUInt32LE(offset, 10);
-    const local = Buffer.concat([Buffer.from("PK\x03\x04"), shared, Buffer.from(name), content]);
-    entries.push(Buffer.concat([Buffer.from("PK\x01\x02\x14\x00"), shared, place, Buffer.from(name)]));
-    locals.push(local);
-    offset += local.length;
-  }
-  const directory = Buffer.concat(entries);
-  const end = Buffer.alloc(18);
-  end.writeUInt16LE(entries.length, 4);
-  end.writeUInt16LE(entries.length, 6);
-  end.writeUInt32LE(directory.length, 8);
-  end.writeUInt32LE(offset, 12);
-  return new Uint8Array(Buffer.concat([...locals, directory, Buffer.from("PK\x05\x06"), end]));
+  };
+  const zip = downloadZip(Object.entries(files).map(([name, input]) => ({ name, input })));
+  return new Uint8Array(await zip.arrayBuffer());
 }

@@ -46,15 +46,19 @@ test.each(allFaults)(
   },
 );
 
-test.each(["challenge", "verify"].flatMap((step) => allFaults.map((fault) => ({ step, fault }))))(
+const steps = [
+  { step: "challenge", title: /^Error challenging$/ },
+  { step: "verify", title: /^Verification failed$/ },
+];
+test.each(steps.flatMap((step) => allFaults.map((fault) => ({ ...step, fault }))))(
   "A set-up whose $step fails with $fault is not completed, and the same code completes it later",
-  async ({ step, fault }) => {
+  async ({ step, title, fault }) => {
     const { browser } = await newClient(app, "Enabling");
     const setup = await startFactorSetup(browser, path);
     const code = await setup.authenticator.freshCode();
     app.proxy.fail(fault, new RegExp(`/${step}$`));
     const page = await parsePage(await browser.submit(setup.page, "Enable 2FA", { code }));
-    expectFailure(page, browser, /^(Error challenging|Verification failed)$/);
+    expectFailure(page, browser, title);
     expect(page.value("secret")).toBe(setup.page.value("secret"));
     expect((await browser.get("/portal")).status).toBe(200);
     app.proxy.fail("none");

@@ -28,7 +28,7 @@ beforeAll(async () => {
 afterAll(() => site.close());
 
 const confirmPath = "/auth/confirm?token_hash=a-token-of-at-least-sixteen-letters";
-const frameCases = [
+const frameCases: { name: string; path: string; status?: number; title: string; h1: string }[] = [
   { name: "home page", path: "/", title: "Customs clearing", h1: "Built on Trust" },
   { name: "services page", path: "/services", title: "Our Services", h1: "Our Logistics Expertise" },
   { name: "login", path: "/login", title: "Client Login", h1: "Client Login" },

@@ -225,16 +225,6 @@ describe("link of an account with a second factor", () => {
     expect([rejected.status, rejected.problems.map(({ text }) => text)]).toEqual([400, [usedText]]);
   });
 
-  test("A link pauses after five wrong codes, however often it is opened", async () => {
-    const { email, authenticator, link } = await newProtectedClientWithLink("Guessed Client");
-    const tryCode = (code: string) => setPassword(link, { password: newPassword, code });
-    for (let guess = 0; guess < 5; guess += 1)
-      expect((await tryCode(await authenticator.wrongCode())).status).toBe(400);
-    const page = await parsePage(await tryCode(await authenticator.freshCode()));
-    expect([page.status, page.toasts[0]?.description]).toEqual([429, "Too many wrong codes. Try again in 15 minutes."]);
-    expect(await tryLogIn(app, email)).toBe("/login/verify");
-  });
-
   test("A client with a second factor reads whom to call about a lost authenticator, and a client without does not", async () => {
     const lostText = /You lost the authenticator\? Call \+254 700 000 001: staff can take it off/;
     const { link } = await newProtectedClientWithLink("New Phone");

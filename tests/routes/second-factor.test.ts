@@ -1,9 +1,7 @@
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { newClient, startFactorSetup } from "../support/route-fixtures.ts";
+import { getDocument, newClient, newShipment, startFactorSetup } from "../support/route-fixtures.ts";
 import { newHalfSession, newProtectedClient } from "../support/second-factor-suite.ts";
-import { changeSession, readSession } from "../support/session-cookie.ts";
 import {
-  type FormValues,
   getTestApp,
   noStorePattern,
   type ParsedPage,
@@ -140,42 +138,40 @@ describe("set-up of a second factor", () => {
     expect(rejected.html.length).toBeLessThan(30_000);
     expect((await parsePage(await browser.submit(rejected, "Set up 2FA"))).h1).toBe("Set up 2FA");
   });
-
-  test.each([
-    ["POST /auth/v1/factors$", "Set up 2FA", "Error setting up 2FA"],
-    ["/challenge$", "Enable 2FA", "Error challenging"],
-    ["/verify$", "Enable 2FA", "Verification failed"],
-  ])("When %s fails, '%s' shows the toast '%s', and the form works later", async (call, button, title) => {
-    const { browser } = await newClient(app, "Fault");
-    const setup = button === "Set up 2FA" ? null : await startFactorSetup(browser, path);
-    const typed: FormValues = setup ? { code: await setup.authenticator.freshCode() } : {};
-    const page = setup?.page ?? (await browser.open(path));
-    app.proxy.fail(500, new RegExp(call));
-    const failed = await parsePage(await browser.submit(page, button, typed));
-    expect(failed.status).toBe(503);
-    expect(failed.toasts.map((toast) => toast.title)).toContain(title);
-    app.proxy.fail("none");
-    expect((await browser.submit(setup ? failed : page, button, typed)).status).toBe(setup ? 303 : 200);
-  });
 });
 
 describe("session before the code", () => {
-  test("A session before the code is redirected from every portal page, data request and form", async () => {
-    const { browser, email } = await newProtectedClient(app, "Locked");
-    const shipment = await browser.createShipment("Nobody may read this");
-    const half = await newHalfSession(app, email);
-    for (const target of ["/portal", "/portal/new", path, shipment, "/portal.data", `${shipment}.data`]) {
+  test("A session before the code opens no page, file, data or form of the portal and the account", async () => {
+    const client = await newProtectedClient(app, "Locked");
+    const { id, portal } = await newShipment(app, client, "Nobody may read this", ["Packing List"]);
+    const document = await getDocument(app.company, id, "Packing List");
+    const half = await newHalfSession(app, client.email);
+    const account = "/portal/account";
+    for (const target of [
+      ...["/portal", "/portal/new", "/portal/shipments.csv", path, account, `${account}/data.zip`],
+      ...[portal, `${portal}/change`, `${portal}/print`, `${portal}/share`, `${portal}/documents/${document.id}`],
+      ...["/portal.data", `${portal}.data`],
+    ]) {
       const response = await half.get(target);
       const body = await response.text();
       expect(body).not.toContain("Nobody may read this");
       expect(response.headers.get("Location") ?? body, target).toContain("/login/verify");
       expect(response.headers.get("Cache-Control"), target).toBe("private, no-store");
     }
+    const idempotencyKey = crypto.randomUUID();
+    const forms: [string, Record<string, string>][] = [
+      ["/portal/new", { name: "Mine", idempotencyKey }],
+      ...["name", "sign-out-others", "erase"].map((intent): [string, Record<string, string>] => [
+        account,
+        { intent, form: intent, fullName: "Half Way" },
+      ]),
+    ];
+    for (const [target, fields] of forms)
+      expect((await half.post(target, fields)).headers.get("Location"), target).toContain("/login/verify");
+    expect((await client.browser.open("/portal")).text).not.toContain("Mine");
+    expect((await client.browser.open(account)).value("fullName")).toBe(client.name);
     const login = await half.get("/login?next=/portal/new");
     expect(login.headers.get("Location")).toBe("/login/verify?next=%2Fportal%2Fnew");
-    const form = await half.post("/portal/new", { name: "Mine", idempotencyKey: crypto.randomUUID() });
-    expect(form.headers.get("Location")).toContain("/login/verify");
-    expect((await browser.open("/portal")).text).not.toContain("Mine");
   });
 
   test("A client reaches the requested page with a fresh code, and not with a used or wrong one", async () => {
@@ -194,27 +190,6 @@ describe("session before the code", () => {
     const entered = await half.submit(wrong, "Verify", { code: await authenticator.freshCode() });
     expect(entered.headers.get("Location")).toBe(shipment);
     expect((await half.follow(entered)).toasts).toContainEqual(expect.objectContaining({ title: "Login Successful" }));
-  });
-
-  test("A session before the code is signed out when its token claims AAL2 without a signature", async () => {
-    const half = await newHalfSession(app, (await newProtectedClient(app, "Forged")).email);
-    const [header, payload = "", signature] = readSession(half).access_token.split(".");
-    const claims = { ...JSON.parse(Buffer.from(payload, "base64url").toString("utf8")), aal: "aal2" };
-    const forged = Buffer.from(JSON.stringify(claims)).toString("base64url");
-    changeSession(half, { access_token: `${header}.${forged}.${signature}` });
-    expect((await half.get("/portal")).headers.get("Location")).toBe("/login");
-  });
-
-  test("A client reads when to try again after five wrong codes", async () => {
-    const { email, authenticator } = await newProtectedClient(app, "Paused");
-    const half = await newHalfSession(app, email);
-    const page = await half.open("/login/verify");
-    for (let guess = 0; guess < 5; guess += 1)
-      await half.submit(page, "Verify", { code: await authenticator.wrongCode() });
-    const paused = await parsePage(await half.submit(page, "Verify", { code: await authenticator.freshCode() }));
-    expect([paused.status, paused.toasts[0]?.description]).toEqual([
-      ...[429, "Too many wrong codes. Try again in 15 minutes."],
-    ]);
   });
 
   test("The code page names a telephone number to call about a lost authenticator", async () => {

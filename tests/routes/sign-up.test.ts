@@ -10,7 +10,7 @@ let unusedClientIds: string[];
 beforeAll(async () => {
   app = await getTestApp();
   browser = app.browser();
-  unusedClientIds = await issueClientIds(app.company, 60);
+  unusedClientIds = await issueClientIds(app.company, 20);
 });
 
 const newClientId = () => unusedClientIds.pop() ?? "";
@@ -53,34 +53,12 @@ test("The sign-up has the empty, required fields of the specification, hints and
 describe("invalid sign-up", () => {
   test.each<[string, SignUpFields, keyof typeof validFields, string]>([
     ["no client ID", { clientId: "" }, "clientId", clientIdRequired],
-    ["a blank client ID", { clientId: "   " }, "clientId", clientIdRequired],
-    [
-      "a client ID of 65 characters",
-      { clientId: "7".repeat(65) },
-      "clientId",
-      "Use at most 64 characters for the Client ID.",
-    ],
-    ["no name", { fullName: "" }, "fullName", "Enter your full name."],
-    [
-      "a name of 101 characters",
-      { fullName: "n".repeat(101) },
-      "fullName",
-      "Use at most 100 characters for your name.",
-    ],
-    ["no email address", { email: "" }, "email", "Enter your e-mail address."],
     [
       "half an email address",
       { email: "achieng at client" },
       "email",
       "Enter an e-mail address in the form name@example.com.",
     ],
-    [
-      "an email address of 255 characters",
-      { email: `${"a".repeat(240)}@client.example` },
-      "email",
-      "Use at most 254 characters for the e-mail address.",
-    ],
-    ["no password", { password: "" }, "password", "Choose a password."],
     ["a password of 5 characters", { password: "5 abc" }, "password", "Choose a password of at least 6 characters."],
     [
       "a password of 25 letters in 75 bytes",
@@ -153,23 +131,6 @@ describe("client ID of a sign-up", () => {
     const email = newAddress("Sloppy");
     expect((await postSignUp({ clientId: typed, email })).status).toBe(303);
     expect(await countEmailsTo(email)).toBe(1);
-  });
-
-  test("Of fifty people who use a client ID at the same time, one gets an email and an account", async () => {
-    const clientId = newClientId();
-    const emails = Array.from({ length: 50 }, () => newAddress("Rush"));
-    const responses = await Promise.all(emails.map((email) => postSignUp({ clientId, email })));
-    const [winner = "", ...others] = emails.filter((_, index) => responses[index]?.status === 303);
-    expect(others).toEqual([]);
-    expect(responses.filter(({ status }) => status === 400)).toHaveLength(49);
-    const counts = await Promise.all(emails.map(countEmailsTo));
-    expect(counts).toEqual(emails.map((email) => (email === winner ? 1 : 0)));
-    expect((await app.browser().confirmEmail(winner, validFields.password)).status).toBe(303);
-    const losers = emails.filter((email) => email !== winner).slice(0, 5);
-    for (const email of [winner, ...losers]) {
-      const login = await app.browser().post("/login", { email, password: validFields.password });
-      expect(login.status).toBe(email === winner ? 303 : 400);
-    }
   });
 
   test("A client ID that another sign-up claims while auth fails is rejected as used", async () => {
