@@ -45,6 +45,8 @@ async function startTestApp() {
 
 /** The site as npm start serves it, over HTTP on this or a free port, on the backend of `theApp`; and its server. */
 export async function startTestSite(at = 0) {
+  // The site reads the backend's address once: it must be the proxy's before a file without the app runs.
+  await getTestApp();
   const { createSite } = await import("../../app/server/web/server.ts");
   const server = await createSite();
   await new Promise<void>((resolve) => server.listen(at, "127.0.0.1", resolve));
