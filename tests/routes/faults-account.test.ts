@@ -1,11 +1,11 @@
-import process from "node:process";
 import { afterEach, beforeAll, describe, expect, test } from "vitest";
 import { ambiguousStatuses, faults } from "../support/fault-proxy.ts";
-import { readEmailsTo } from "../support/outbox.ts";
+import { countEmailsTo, newEmailAddress } from "../support/route-fixtures.ts";
 import { issueClientIds } from "../support/service-role.ts";
 import {
   expectNoInternals,
   getTestApp,
+  type ParsedPage,
   parsePage,
   password,
   type TestBrowser,
@@ -17,128 +17,118 @@ let browser: TestBrowser;
 let email: string;
 beforeAll(async () => {
   app = await getTestApp();
-  browser = app.browser();
   email = await app.browser().signUpAndLogIn("Patient");
 });
 afterEach(() => app.proxy.fail("none"));
 
-describe("a sign-up is not done, kept, and can be sent again", () => {
-  const steps = [
-    { step: "while the client ID is checked", of: /\/rpc\/admit_sign_up/ },
-    { step: "while the account is made", of: /\/auth\/v1\/signup/ },
-    { step: "altogether", of: /./ },
-  ];
-  const cases = steps.flatMap((step) => faults.map((fault) => ({ ...step, fault })));
-  const others = ambiguousStatuses.map((fault) => ({ step: "altogether", of: /./, fault }));
-  test.each([...cases, ...others])("when the backend fails $step: $fault", async ({ of, fault, step }) => {
-    const [clientId = ""] = await issueClientIds(app.company, 1);
-    const typed = {
-      clientId,
-      fullName: "Akinyi <Odhiambo>",
-      email: `${step}-${fault}@client.example`.replace(/ /g, "-"),
-    };
-    const form = await browser.open("/signup");
-    app.proxy.fail(fault, of);
-    const page = await parsePage(await browser.submit(form, "Create Account", { ...typed, password }));
-    expect([502, 503]).toContain(page.status);
-    expect(page.title).toMatch(/^Error: Sign up/);
-    expect(page.toasts).toEqual([{ title: "Sign-up Failed", description: unavailableText, variant: "destructive" }]);
-    for (const [name, value] of Object.entries(typed)) expect(page.value(name)).toBe(value);
-    expect(page.html).not.toContain(password);
-    expectNoInternals(page);
+/** Returns complete fields of a sign-up, without the password. */
+async function newSignUp(fullName = "Akinyi <Odhiambo>") {
+  browser = app.browser();
+  const [clientId = ""] = await issueClientIds(app.company, 1);
+  return { clientId, fullName, email: newEmailAddress("Patient", "client.example") };
+}
 
+/** Expects an error page with this toast that says that the backend does not answer. */
+function expectFailure(page: ParsedPage, title: string): void {
+  expect([502, 503]).toContain(page.status);
+  expect(page.title).toMatch(/^Error: /);
+  expect(page.toasts).toEqual([{ title, description: unavailableText, variant: "destructive" }]);
+  expect(page.html).not.toContain(password);
+  expectNoInternals(page);
+}
+
+const allFaults = [...faults, ...ambiguousStatuses];
+
+describe("sign-up while the backend fails", () => {
+  const steps = [
+    { step: "the check of the client ID", call: /\/rpc\/admit_sign_up/ },
+    { step: "the creation of the account", call: /\/auth\/v1\/signup/ },
+    { step: "everything", call: /./ },
+  ];
+  test.each([
+    ...steps.flatMap((step) => faults.map((fault) => ({ ...step, fault }))),
+    ...ambiguousStatuses.map((fault) => ({ step: "everything", call: /./, fault })),
+  ])("A sign-up stays in its form when $step fails with $fault, and can be sent again", async ({ call, fault }) => {
+    const typed = await newSignUp();
+    const form = await browser.open("/signup");
+    app.proxy.fail(fault, call);
+    const page = await parsePage(await browser.submit(form, "Create Account", { ...typed, password }));
+    expectFailure(page, "Sign-up Failed");
+    for (const [name, value] of Object.entries(typed)) expect(page.value(name)).toBe(value);
     app.proxy.fail("none");
-    expect(await readEmailsTo(process.env.DATA_DIR ?? "", typed.email)).toHaveLength(0);
-    const again = await browser.submit(page, "Create Account", { password });
-    expect((await browser.follow(again)).toasts[0]?.title).toBe("Account Created!");
-    expect(await readEmailsTo(process.env.DATA_DIR ?? "", typed.email)).toHaveLength(1);
+    expect(await countEmailsTo(typed.email)).toBe(0);
+    const response = await browser.submit(page, "Create Account", { password });
+    expect((await browser.follow(response)).toasts[0]?.title).toBe("Account Created!");
+    expect(await countEmailsTo(typed.email)).toBe(1);
   });
 
-  test("when its answer was lost; sent again it is the same account, and no second one", async () => {
-    const [clientId = ""] = await issueClientIds(app.company, 1);
-    const typed = { clientId, fullName: "Lost", email: "lost-answer@client.example", password };
+  test("A sign-up whose response is lost and that is sent again creates one account and sends one email", async () => {
+    const typed = await newSignUp();
     app.proxy.fail("lost answer", /\/auth\/v1\/signup/);
-    const page = await parsePage(await browser.post("/signup", typed));
+    const page = await parsePage(await browser.post("/signup", { ...typed, password }));
     expect(page.toasts[0]?.title).toBe("Sign-up Failed");
     app.proxy.fail("none");
     expect((await browser.submit(page, "Create Account", { password })).status).toBe(303);
     await browser.confirmEmail(typed.email);
     await browser.logIn(typed.email);
-    expect(await readEmailsTo(process.env.DATA_DIR ?? "", typed.email)).toHaveLength(1);
+    expect(await countEmailsTo(typed.email)).toBe(1);
+  });
+
+  test("A sign-up that auth accepted succeeds when the backend fails before its client ID is marked as used", async () => {
+    const typed = await newSignUp();
+    app.proxy.fail("close", /redeem_client_id/);
+    const response = await browser.post("/signup", { ...typed, password });
+    expect(response.headers.get("Location")).toBe("/login");
   });
 });
 
-describe("a login is not done, kept, and can be sent again", () => {
-  test.each([...faults, ...ambiguousStatuses])("when the backend fails: %s", async (fault) => {
-    const person = app.browser();
-    const form = await person.open("/login?next=/portal/new");
-    app.proxy.fail(fault);
-    const page = await parsePage(await person.submit(form, "Log in", { email, password }));
-    expect([502, 503]).toContain(page.status);
-    expect(page.title).toMatch(/^Error: Client Login/);
-    expect(page.toasts).toEqual([{ title: "Sign in Failed", description: unavailableText, variant: "destructive" }]);
-    expect(page.value("email")).toBe(email);
-    expect(page.html).not.toContain(password);
-    expect(person.cookies.has("session")).toBe(false);
-    expectNoInternals(page);
+test.each(allFaults)("A login that fails with %s stays in its form and can be sent again", async (fault) => {
+  const person = app.browser();
+  const form = await person.open("/login?next=/portal/new");
+  app.proxy.fail(fault);
+  const page = await parsePage(await person.submit(form, "Log in", { email, password }));
+  expectFailure(page, "Sign in Failed");
+  expect([page.value("email"), person.cookies.has("session")]).toEqual([email, false]);
+  app.proxy.fail("none");
+  expect((await person.submit(page, "Log in", { password })).headers.get("Location")).toBe("/portal/new");
+});
 
+test.each([
+  ...allFaults.map((fault) => ({ step: "everything", call: /./, fault })),
+  { step: "the check of the password", call: /grant_type=password/, fault: 500 as const },
+  { step: "the proof of the password", call: /mark_password_proven/, fault: 500 as const },
+  { step: "the use of the token", call: /\/verify$/, fault: 500 as const },
+])(
+  "A confirmation stays in its form when $step fails with $fault, and its button works later",
+  async ({ call, fault }) => {
+    const typed = await newSignUp();
+    await browser.post("/signup", { ...typed, password });
+    browser.cookies.delete("flash");
+    app.proxy.fail(fault, call);
+    const page = await parsePage(await browser.confirmEmail(typed.email));
+    expectFailure(page, "Sign in Failed");
+    expect(page.value("email")).toBe(typed.email);
     app.proxy.fail("none");
-    const again = await person.submit(page, "Log in", { password });
-    expect(again.headers.get("Location")).toBe("/portal/new");
-  });
-});
+    const response = await browser.submit(page, "Confirm this address", { password });
+    expect((await browser.follow(response)).toasts[0]?.title).toBe("E-mail address confirmed");
+  },
+);
 
-describe("a confirmation is not done and its button still works", () => {
+describe("sign-out while the backend fails", () => {
   const steps = [
-    ...[...faults, ...ambiguousStatuses].map((fault) => ({ step: "altogether", of: /./, fault })),
-    { step: "as the password is given", of: /grant_type=password/, fault: 500 as const },
-    { step: "as the token is looked up", of: /mark_password_proven/, fault: 500 as const },
-    { step: "as the token is spent", of: /\/verify$/, fault: 500 as const },
-  ];
-  test.each(steps)("when the backend fails $step: $fault", async ({ step, of, fault }) => {
-    const [clientId = ""] = await issueClientIds(app.company, 1);
-    const address = `confirm-${step}-${fault}@client.example`.replace(/ /g, "-");
-    const person = app.browser();
-    await person.post("/signup", { clientId, fullName: "Confirming", email: address, password });
-    person.cookies.delete("flash");
-    app.proxy.fail(fault, of);
-    const page = await parsePage(await person.confirmEmail(address));
-    expect([502, 503]).toContain(page.status);
-    expect(page.toasts).toEqual([{ title: "Sign in Failed", description: unavailableText, variant: "destructive" }]);
-    expectNoInternals(page);
-
-    app.proxy.fail("none");
-    expect(page.value("email")).toBe(address);
-    const again = await person.submit(page, "Confirm this address", { password });
-    expect((await person.follow(again)).toasts[0]?.title).toBe("E-mail address confirmed");
-  });
-});
-
-test("a sign-up that auth took counts, even when the backend goes away before its client ID is spent", async () => {
-  const [clientId = ""] = await issueClientIds(app.company, 1);
-  app.proxy.fail("close", /redeem_client_id/);
-  const typed = { clientId, fullName: "Spent", email: "spent-later@client.example", password };
-  expect((await app.browser().post("/signup", typed)).headers.get("Location")).toBe("/login");
-});
-
-describe("signing out takes the cookie and says that the backend was not told", () => {
-  const steps = [
-    { step: "at the sign-out", of: /\/logout/ },
-    { step: "altogether", of: /./ },
+    { step: "the sign-out", call: /\/logout/ },
+    { step: "everything", call: /./ },
   ];
   const failures = [500, 503, "close", 409, 422, 429, 502, 504] as const;
   test.each(steps.flatMap((step) => failures.map((fault) => ({ ...step, fault }))))(
-    "when it fails $step: $fault",
-    async ({ of, fault }) => {
+    "A client signs out of this device when $step fails with $fault, and reads that only this device is signed out",
+    async ({ call, fault }) => {
       const person = app.browser();
       await person.logIn(email);
       const portal = await person.open("/portal");
-      app.proxy.fail(fault, of);
-      const answer = await person.submit(portal, "Sign out");
-      expect(answer.status).toBe(303);
-      expect(person.cookies.has("session")).toBe(false);
-      const login = await person.follow(answer);
-      expect(login.h1).toBe("Client Login");
+      app.proxy.fail(fault, call);
+      const login = await person.follow(await person.submit(portal, "Sign out"));
+      expect([login.h1, person.cookies.has("session")]).toEqual(["Client Login", false]);
       expect(login.toasts).toEqual([
         {
           title: "Sign out Failed",
@@ -152,13 +142,12 @@ describe("signing out takes the cookie and says that the backend was not told", 
     },
   );
 
-  test.each(["html", "half json"] as const)("and takes the cookie whatever nonsense it answers: %s", async (fault) => {
+  test.each(["html", "half json"] as const)("A client signs out when the backend answers with %s", async (fault) => {
     const person = app.browser();
     await person.logIn(email);
     app.proxy.fail(fault);
     const login = await person.follow(await person.post("/portal/sign-out", {}));
-    expect(person.cookies.has("session")).toBe(false);
-    expect(login.h1).toBe("Client Login");
+    expect([login.h1, person.cookies.has("session")]).toEqual(["Client Login", false]);
     expectNoInternals(login);
   });
 });

@@ -15,24 +15,22 @@ let site: Awaited<ReturnType<typeof startTestSite>>;
 beforeAll(async () => {
   process.env.APP_ORIGIN = portalOrigin;
   process.env.TRUSTED_PROXIES = "";
-  // Few enough to try here; the tests of the limits know what they are without this.
+  // Low limits, to reach them quickly.
   Object.assign(process.env, { LOGINS_PER_ADDRESS: "3", CLIENT_ID_GUESSES: "2" });
   await getTestApp();
   const printed = vi.spyOn(console, "log");
   site = await startTestSite();
-  // Log lines are written at the end of a turn of the event loop.
+  // Log lines are written when the event loop next runs.
   await new Promise(setImmediate);
   logLines = printed.mock.calls.join("\n").split("\n").filter(Boolean);
   printed.mockRestore();
 });
-afterAll(async () => {
-  await site.close();
-});
+afterAll(() => site.close());
 
-/** The lines of an event that the start wrote. */
+/** Returns the lines of an event in the log of the start. */
 const filterLog = (event: string) => logLines.map((line) => JSON.parse(line)).filter((line) => line.event === event);
 
-/** A browser of https://portal.example, behind a proxy that ends TLS. */
+/** Returns a browser that opens https://portal.example through a proxy that ends TLS. */
 function createBrowser(): TestBrowser {
   return new TestBrowser(async (request) => {
     const { pathname, search } = new URL(request.url);
@@ -43,117 +41,108 @@ function createBrowser(): TestBrowser {
   });
 }
 
-test("on https every cookie is bound to this host and to https, and no script reads it but that no page be kept", async () => {
-  const visitor = createBrowser();
-  const answers = [
-    await visitor.post("/actions/theme", { theme: "light" }),
-    await visitor.post("/actions/lite", { lite: "on" }),
-    await visitor.post("/actions/forgot-password", {}),
-    await visitor.post("/cookie-settings", { performance: "on" }),
-    await visitor.post("/login", { ...demoCredentials, shared: "on" }),
-    await visitor.post("/login", demoCredentials),
-    await visitor.get("/portal"),
-    await visitor.post("/portal/account", { intent: "offline-pages" }),
-    await visitor.post("/portal/sign-out", {}),
-  ];
-  const lines = answers.flatMap((answer) => answer.headers.getSetCookie());
-  const names = new Set(lines.map((line) => line.split("=")[0]?.replace("__Host-", "")));
-  expect([...names].sort()).toEqual([
-    "cookieSettings",
-    "flash",
-    "known",
-    "lite",
-    "offline",
-    "reminded",
-    "session",
-    "shared",
-    "theme",
-  ]);
-  for (const line of lines) {
-    expect(line).toMatch(/^__Host-/);
-    expect(line.split("; ")).toEqual(expect.arrayContaining(["Path=/", "Secure", "SameSite=Lax"]));
-    expect(line.includes("; HttpOnly"), line).toBe(!/^__Host-(shared|offline)=/.test(line));
-    expect(line).not.toMatch(/; Domain/i);
-  }
-});
+const readCookies = async (response: Promise<Response>) => (await response).headers.getSetCookie();
 
-test("on https what a cookie says counts, and one of a neighbour's without the prefix does not", async () => {
-  const person = createBrowser();
-  await person.post("/login", { ...demoCredentials, shared: "on" });
-  expect((await person.get("/portal")).headers.getSetCookie().join()).toContain("reminded");
-  expect((await person.get("/portal")).headers.getSetCookie().join()).not.toContain("reminded");
-  expect((await person.post("/portal/sign-out", {})).headers.get("Clear-Site-Data")).toBe('"cache", "storage"');
-  await person.post("/actions/lite", { lite: "on" });
-  expect(await (await person.get("/about")).text()).not.toContain("modulepreload");
-
-  const visitor = createBrowser();
-  await visitor.post("/login", demoCredentials);
-  const session = visitor.cookies.get("__Host-session") ?? "";
-  visitor.cookies.clear();
-  for (const [name, value] of Object.entries({ session, shared: "1", lite: "1" })) visitor.cookies.set(name, value);
-  expect((await visitor.get("/portal")).headers.get("Location")).toBe("/login");
-  expect((await visitor.post("/portal/sign-out", {})).headers.get("Clear-Site-Data")).toBeNull();
-  expect(await (await visitor.get("/about")).text()).toContain("modulepreload");
-});
-
-test("on https every answer tells the browser to stay there", async () => {
-  const visitor = createBrowser();
-  for (const path of ["/", "/login", "/portal", "/favicon.svg", "/robots.txt", "/no-such-page", "/healthz"]) {
-    const answer = await visitor.get(path);
-    expect(answer.headers.get("Strict-Transport-Security"), path).toBe("max-age=63072000; includeSubDomains");
-  }
-  const refused = await visitor.post("/login", {}, { "Sec-Fetch-Site": "cross-site" });
-  expect([refused.status, refused.headers.has("Strict-Transport-Security")]).toEqual([403, true]);
-});
-
-test("the start of a site whose content has samples yet says in one line how many, and what lists them", () => {
-  const tsx = path.join(root, "node_modules/tsx/dist/cli.mjs");
-  const listed = execFileSync(process.execPath, [tsx, "app/server/content.ts"], { cwd: root, encoding: "utf8" });
-  const values = Number(/^(\d+) values to replace/m.exec(listed)?.[1]);
-  expect(values).toBeGreaterThan(0);
-  expect(filterLog("samples")).toEqual([
-    expect.objectContaining({
-      level: "warn",
-      values,
-      message: expect.stringContaining("`npm run content` lists them"),
-    }),
-  ]);
-});
-
-describe("behind a proxy that hides its visitors, as TRUSTED_PROXIES does not name it,", () => {
-  test("the start says so in one line", () => {
-    expect(filterLog("addresses unknown")).toEqual([
-      expect.objectContaining({ level: "warn", message: expect.stringContaining("Set TRUSTED_PROXIES") }),
-    ]);
+describe("cookies over https", () => {
+  test("Over https every cookie is bound to this host and https, and script reads only the two for offline copies", async () => {
+    const visitor = createBrowser();
+    const cookies = [
+      await readCookies(visitor.post("/actions/theme", { theme: "light" })),
+      await readCookies(visitor.post("/actions/lite", { lite: "on" })),
+      await readCookies(visitor.post("/actions/forgot-password", {})),
+      await readCookies(visitor.post("/cookie-settings", { performance: "on" })),
+      await readCookies(visitor.post("/login", { ...demoCredentials, shared: "on" })),
+      await readCookies(visitor.post("/login", demoCredentials)),
+      await readCookies(visitor.get("/portal")),
+      await readCookies(visitor.post("/portal/account", { intent: "offline-pages" })),
+      await readCookies(visitor.post("/portal/sign-out", {})),
+    ].flat();
+    const names = new Set(cookies.map((cookie) => cookie.split("=")[0]));
+    expect([...names].sort()).toEqual(
+      ["cookieSettings", "flash", "known", "lite", "offline", "reminded", "session", "shared", "theme"].map(
+        (name) => `__Host-${name}`,
+      ),
+    );
+    for (const cookie of cookies) {
+      expect(cookie.split("; ")).toEqual(expect.arrayContaining(["Path=/", "Secure", "SameSite=Lax"]));
+      expect(cookie.includes("; HttpOnly"), cookie).toBe(!/^__Host-(shared|offline)=/.test(cookie));
+      expect(cookie).not.toMatch(/; Domain/i);
+    }
   });
 
-  test("what one visitor gets wrong locks nobody else out", async () => {
+  test("Over https the cookies of a client and the text-only version have their effect", async () => {
+    const client = createBrowser();
+    await client.post("/login", { ...demoCredentials, shared: "on" });
+    expect((await readCookies(client.get("/portal"))).join()).toContain("reminded");
+    expect((await readCookies(client.get("/portal"))).join()).not.toContain("reminded");
+    expect((await client.post("/portal/sign-out", {})).headers.get("Clear-Site-Data")).toBe('"cache", "storage"');
+    await client.post("/actions/lite", { lite: "on" });
+    expect(await (await client.get("/about")).text()).not.toContain("modulepreload");
+  });
+
+  test("Over https a cookie without the prefix, as a neighbouring host could set it, has no effect", async () => {
+    const visitor = createBrowser();
+    await visitor.post("/login", demoCredentials);
+    const session = visitor.cookies.get("__Host-session") ?? "";
+    visitor.cookies.clear();
+    for (const [name, value] of Object.entries({ session, shared: "1", lite: "1" })) visitor.cookies.set(name, value);
+    expect((await visitor.get("/portal")).headers.get("Location")).toBe("/login");
+    expect((await visitor.post("/portal/sign-out", {})).headers.get("Clear-Site-Data")).toBeNull();
+    expect(await (await visitor.get("/about")).text()).toContain("modulepreload");
+  });
+});
+
+test("Every response over https, also a rejected form, requires https for two years", async () => {
+  const visitor = createBrowser();
+  const paths = ["/", "/login", "/portal", "/favicon.svg", "/robots.txt", "/no-such-page", "/healthz"];
+  const responses = await Promise.all(paths.map((each) => visitor.get(each)));
+  responses.push(await visitor.post("/login", {}, { "Sec-Fetch-Site": "cross-site" }));
+  expect(responses.at(-1)?.status).toBe(403);
+  const policies = responses.map(({ headers }) => headers.get("Strict-Transport-Security"));
+  expect(policies).toEqual(Array(8).fill("max-age=63072000; includeSubDomains"));
+});
+
+test("The start of a site with sample content logs one warning with their number and the command that lists them", () => {
+  const tsx = path.join(root, "node_modules/tsx/dist/cli.mjs");
+  const output = execFileSync(process.execPath, [tsx, "app/server/content.ts"], { cwd: root, encoding: "utf8" });
+  const values = Number(/^(\d+) values to replace/m.exec(output)?.[1]);
+  expect(values).toBeGreaterThan(0);
+  const message = expect.stringContaining("`npm run content` lists them");
+  expect(filterLog("samples")).toEqual([expect.objectContaining({ level: "warn", values, message })]);
+});
+
+describe("proxy that TRUSTED_PROXIES does not name", () => {
+  test("The start of a site behind an unknown proxy logs one warning that names the setting", () => {
+    const message = expect.stringContaining("Set TRUSTED_PROXIES");
+    expect(filterLog("addresses unknown")).toEqual([expect.objectContaining({ level: "warn", message })]);
+  });
+
+  test("A visitor behind an unknown proxy who guesses does not lock out the others", async () => {
     const guesser = createBrowser();
-    const guess = (email: string) => guesser.post("/login", { email, password: "a wrong guess" });
-    for (let tries = 0; tries < 4; tries += 1) {
-      expect((await guess(`nobody-${tries}@client.example`)).status).toBe(400);
+    for (let attempt = 0; attempt < 4; attempt += 1) {
+      const login = { email: `nobody-${attempt}@client.example`, password: "a wrong guess" };
+      expect((await guesser.post("/login", login)).status).toBe(400);
     }
-    const form = { fullName: "Guessing", email: "guessing@client.example", password };
-    for (let tries = 0; tries < 3; tries += 1) {
-      const clientId = `AAAA-AAAA-AAAA-00${String(tries).padStart(2, "0")}`;
-      expect((await guesser.post("/signup", { ...form, clientId })).status).toBe(400);
+    for (let attempt = 0; attempt < 3; attempt += 1) {
+      const fields = { fullName: "Guessing", email: "guessing@client.example", password };
+      const clientId = `AAAA-AAAA-AAAA-00${String(attempt).padStart(2, "0")}`;
+      expect((await guesser.post("/signup", { ...fields, clientId })).status).toBe(400);
     }
     expect((await createBrowser().post("/login", demoCredentials)).status).toBe(303);
   });
 
-  test("uploads that one visitor does not finish leave room for the others", () => {
-    const begin = () => {
+  test("Unfinished uploads of one visitor behind an unknown proxy leave slots for the others", () => {
+    const slots = Array.from({ length: 8 }, () => {
       const headers = { "Content-Length": "1000" };
       const request = new Request(`${portalOrigin}/careers`, { method: "POST", headers });
       return acquireUploadSlot(request, new RouterContextProvider(), undefined);
-    };
-    const places = Array.from({ length: 8 }, begin);
-    expect(places.every((place) => "release" in place)).toBe(true);
+    });
+    expect(slots.every((slot) => "release" in slot)).toBe(true);
   });
 
-  test("an account is still tried five times only", async () => {
+  test("An account behind an unknown proxy is still paused after five wrong passwords", async () => {
     const guess = () => createBrowser().post("/login", { email: "guessed@client.example", password: "a wrong guess" });
-    for (let tries = 0; tries < 5; tries += 1) expect((await guess()).status).toBe(400);
+    for (let attempt = 0; attempt < 5; attempt += 1) expect((await guess()).status).toBe(400);
     expect((await guess()).status).toBe(429);
   });
 });

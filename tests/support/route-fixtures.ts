@@ -57,8 +57,8 @@ export async function getLatestLinkTo(address: string): Promise<string> {
 }
 
 /** Begins a second factor on a page of them: the page with its secret, and an authenticator that knows it. */
-async function startFactorSetup(browser: TestBrowser, path: string) {
-  const page = await parsePage(await browser.submit(await browser.open(path), "Set up 2FA"));
+export async function startFactorSetup(browser: TestBrowser, path: string, button = "Set up 2FA") {
+  const page = await parsePage(await browser.submit(await browser.open(path), button));
   const link = page.all("a").find((one) => one.getAttribute("href")?.startsWith("otpauth:"));
   return { page, authenticator: Authenticator.fromUri(link?.getAttribute("href") ?? "") };
 }

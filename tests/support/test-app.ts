@@ -11,7 +11,7 @@ import { issueClientIds } from "./service-role.ts";
 
 export const origin = "http://127.0.0.1:3000";
 export const password = "a good password";
-/** A Cache-Control with which neither a proxy nor the browser's Back keeps an answer. */
+/** A Cache-Control with which neither a proxy nor the browser's Back stores a response. */
 export const noStorePattern = /^private,.*\bno-store\b/;
 
 let testApp: ReturnType<typeof startTestApp> | undefined;
@@ -33,7 +33,7 @@ async function startTestApp() {
   const handle = createRequestHandler(build, "production");
   return {
     proxy,
-    /** The company's handle, past the proxy: neither its faults nor its record of calls. */
+    /** A service-role client that bypasses the proxy, its faults and its record of calls. */
     company: serviceRoleClient({ ...env().backend, url }),
     browser: () =>
       new TestBrowser((request) => {
@@ -45,6 +45,8 @@ async function startTestApp() {
 
 /** The site as npm start serves it, over HTTP on this or a free port, on the backend of `theApp`; and its server. */
 export async function startTestSite(at = 0) {
+  // The site reads the backend's address once: it must be the proxy's before a file without the app runs.
+  await getTestApp();
   const { createSite } = await import("../../app/server/web/server.ts");
   const server = await createSite();
   await new Promise<void>((resolve) => server.listen(at, "127.0.0.1", resolve));
@@ -67,7 +69,7 @@ export async function startTestSite(at = 0) {
   };
 }
 
-/** A handle on the backend as the client with this address has it, for what the client finds there. */
+/** Returns a Supabase client signed in as the client with this address, and the account's id. */
 export async function logInToBackend(email: string) {
   const backend = anonymousClient();
   const { data, error } = await backend.auth.signInWithPassword({ email, password });

@@ -1,0 +1,56 @@
+import { createServer } from "vite";
+import { beforeAll, expect, test } from "vitest";
+import { mdxPlugin } from "../lib/build/mdx.ts";
+import type * as articleModel from "./article.server.ts";
+
+let model: typeof articleModel;
+// The build compiles the articles, so Vite loads the module.
+beforeAll(async () => {
+  const vite = await createServer({
+    configFile: false,
+    plugins: [mdxPlugin()],
+    server: { middlewareMode: true, watch: null },
+    logLevel: "error",
+  });
+  model = (await vite.ssrLoadModule("/app/models/article.server.ts")) as typeof articleModel;
+  await vite.close();
+});
+
+const fields = { title: "T", category: "Customs" as const, date: "2025-10-15", excerpt: "E" };
+const newSummary = (slug: string, placeholder = false) => ({ ...fields, slug, placeholder });
+
+test("Placeholders follow the articles that can be read, and the given list stays as it is", () => {
+  const list = [true, false, true, false].map((placeholder, index) => newSummary(String(index), placeholder));
+  expect(model.sortPlaceholdersLast(list).map(({ slug }) => slug)).toEqual(["1", "3", "0", "2"]);
+  expect(list.map(({ slug }) => slug)).toEqual(["0", "1", "2", "3"]);
+});
+
+test("A page of articles has at most 20, and the pages of 2,000 articles have each of them once", () => {
+  const many = Array.from({ length: 2000 }, (_, index) => newSummary(String(index + 1)));
+  const getSlugs = (page: number) => model.paginateArticles(many, page).articles.map(({ slug }) => slug);
+  expect(model.paginateArticles(many, 1)).toMatchObject({ page: 1, pages: 100 });
+  expect(getSlugs(1)).toEqual(many.slice(0, 20).map(({ slug }) => slug));
+  expect(getSlugs(101)).toEqual(getSlugs(100));
+  expect(new Set(Array.from({ length: 100 }, (_, index) => getSlugs(index + 1)).flat()).size).toBe(2000);
+  expect(model.paginateArticles(many.slice(0, 21), 2)).toMatchObject({ articles: [{ slug: "21" }], page: 2, pages: 2 });
+  expect(model.paginateArticles([], 1)).toEqual({ articles: [], page: 1, pages: 1 });
+});
+
+const readable = { scene: "stamped-entry", glance: ["A", "B", "C"] };
+
+test.each([readable, { placeholder: true }])("The frontmatter of an article may have %j", (parts) => {
+  expect(model.Frontmatter.safeParse({ ...fields, ...parts }).success).toBe(true);
+});
+
+test.each([
+  {},
+  { glance: readable.glance },
+  { scene: readable.scene },
+  { ...readable, scene: "no-such-scene" },
+  { ...readable, glance: ["A", "B"] },
+  { ...readable, glance: ["A", "B", "C", "D", "E", "F"] },
+  { ...readable, glance: ["A", "B", "C".repeat(121)] },
+  { ...readable, placeholder: true },
+])("The frontmatter of an article may not have %j", (parts) => {
+  expect(model.Frontmatter.safeParse({ ...fields, ...parts }).success).toBe(false);
+});

@@ -1,0 +1,171 @@
+import {
+  createHmac,
+  createPrivateKey,
+  createPublicKey,
+  generateKeyPairSync,
+  type JsonWebKey,
+  randomUUID,
+} from "node:crypto";
+import process from "node:process";
+import { decodeJwt, decodeProtectedHeader, exportJWK, type JWTPayload, SignJWT } from "jose";
+import { afterEach, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
+import { ensureKeys } from "../../app/server/embedded-backend.ts";
+import { copyBrowser } from "../support/route-fixtures.ts";
+import { changeSession, readSession } from "../support/session-cookie.ts";
+import { getTestApp, type TestBrowser } from "../support/test-app.ts";
+
+let app: Awaited<ReturnType<typeof getTestApp>>;
+let client: TestBrowser;
+beforeAll(async () => {
+  app = await getTestApp();
+  client = app.browser();
+  await client.signUpAndLogIn("Wanjiru");
+});
+afterEach(() => app.proxy.fail("none"));
+
+const getToken = () => readSession(client).access_token;
+const getSignature = () => getToken().split(".")[2];
+const getKid = () => decodeProtectedHeader(getToken()).kid ?? "";
+const getNow = () => Math.floor(Date.now() / 1000);
+const getClaims = (): JWTPayload => ({ ...decodeJwt(getToken()), exp: getNow() + 3600 });
+const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString("base64url");
+
+const foreignKey = generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey;
+const sign = (claims: JWTPayload, header: { kid?: string }, key = foreignKey) =>
+  new SignJWT(claims).setProtectedHeader({ alg: "ES256", ...header }).sign(key);
+
+/** Returns the client's token with some claims changed, signed with auth's own key. */
+function signAsAuth(change: JWTPayload) {
+  const { signingKey } = ensureKeys(process.env.DATA_DIR ?? "");
+  const key = createPrivateKey({ key: signingKey, format: "jwk" });
+  return sign({ ...getClaims(), ...change }, { kid: getKid() }, key);
+}
+
+/** Returns the client's token with some claims changed and the signature unchanged. */
+const changeClaims = (change: JWTPayload) =>
+  `${getToken().split(".")[0]}.${encode({ ...getClaims(), ...change })}.${getSignature()}`;
+
+function signWithHmac(header: object, key: string | Buffer): string {
+  const text = `${encode(header)}.${encode(getClaims())}`;
+  return `${text}.${createHmac("sha256", key).update(text).digest("base64url")}`;
+}
+
+async function fetchPublicKey(): Promise<string | Buffer> {
+  const response = await fetch(`${app.proxy.url}/auth/v1/.well-known/jwks.json`);
+  const { keys } = (await response.json()) as { keys: [JsonWebKey] };
+  return createPublicKey({ key: keys[0], format: "jwk" }).export({ type: "spki", format: "pem" });
+}
+
+const withToken = (access_token: string) => {
+  const browser = copyBrowser(app, client);
+  changeSession(browser, { access_token });
+  return browser;
+};
+
+describe("forged access token", () => {
+  test.each<[string, () => string | Promise<string>]>([
+    ["signed with a foreign key under the right key ID", () => sign(getClaims(), { kid: getKid() })],
+    ["signed with a foreign key under its own key ID", () => sign(getClaims(), { kid: randomUUID() })],
+    ["signed with a foreign key without a key ID", () => sign(getClaims(), {})],
+    ["of the client with another subject", () => changeClaims({ sub: randomUUID() })],
+    ["of the client with AAL2", () => changeClaims({ aal: "aal2" })],
+    ["without an algorithm", () => `${encode({ alg: "none", kid: getKid() })}.${encode(getClaims())}.`],
+    [
+      "with an algorithm that the key is not for",
+      () => `${encode({ alg: "RS256", kid: getKid() })}.${encode(getClaims())}.${getSignature()}`,
+    ],
+    [
+      "signed with the public key as a shared secret",
+      async () => signWithHmac({ alg: "HS256", kid: getKid() }, await fetchPublicKey()),
+    ],
+    ["signed with an empty secret", () => signWithHmac({ alg: "HS256", typ: "JWT" }, "")],
+    ["signed by auth for another audience", () => signAsAuth({ aud: "another service" })],
+    ["signed by auth without an expiry", () => signAsAuth({ exp: undefined })],
+    ["signed by auth without a subject", () => signAsAuth({ sub: undefined })],
+    ["that expired a minute ago", () => signAsAuth({ exp: getNow() - 60 })],
+    ...[{ alg: 5 }, { alg: null, kid: "x" }, { alg: "ES256", kid: {} }, [], "ES256"].map(
+      (header): [string, () => string] => [
+        `with the header ${JSON.stringify(header)}`,
+        () => `${encode(header)}.${encode(getClaims())}.c2lnbmF0dXJl`,
+      ],
+    ),
+  ])("A token %s opens nothing, and the browser loses its cookie", async (_what, forge) => {
+    const token = await forge();
+    expect((await withToken(token).get("/login")).status).toBe(200);
+    const browser = withToken(token);
+    const response = await browser.get("/portal");
+    expect([response.status, response.headers.get("Location")]).toEqual([303, "/login"]);
+    expect(browser.cookies.has("session")).toBe(false);
+    expect((await client.get("/portal")).status).toBe(200);
+  });
+
+  test("A token that auth signed with the usual claims opens the portal", async () => {
+    expect((await withToken(await signAsAuth({})).get("/portal")).status).toBe(200);
+  });
+
+  test("A token opens the portal until it expires", async () => {
+    onTestFinished(() => void vi.useRealTimers());
+    const now = getNow();
+    const browser = withToken(await signAsAuth({ exp: now + 60 }));
+    // Otherwise the site would refresh the session.
+    changeSession(browser, { expires_at: now + 7200 });
+    expect((await browser.get("/portal")).status).toBe(200);
+    vi.useFakeTimers({ toFake: ["Date"], now: (now + 61) * 1000 });
+    expect((await browser.get("/portal")).headers.get("Location")).toBe("/login");
+  });
+
+  test("Fifty tokens with key IDs of their own fetch the keys of auth at most once", async () => {
+    const tokens = await Promise.all(Array.from({ length: 50 }, () => sign(getClaims(), { kid: randomUUID() })));
+    const calls = await app.proxy.during(() => Promise.all(tokens.map((token) => withToken(token).get("/portal"))));
+    expect(calls.filter((call) => call.includes("jwks.json")).length).toBeLessThanOrEqual(1);
+    expect(calls.filter((call) => !call.includes("jwks.json"))).toEqual(Array(50).fill("GET /auth/v1/user"));
+  });
+});
+
+test("A token whose key auth withdrew more than ten minutes ago is checked by auth", async () => {
+  onTestFinished(() => void vi.useRealTimers());
+  const countChecks = async () => {
+    const calls = await app.proxy.during(() => copyBrowser(app, client).get("/portal"));
+    return calls.filter((call) => call.startsWith("GET /auth/v1/user")).length;
+  };
+  const now = Date.now();
+  const passMinutes = (minutes: number) => vi.useFakeTimers({ toFake: ["Date"], now: now + minutes * 60_000 });
+  expect(await countChecks()).toBe(0);
+  const key = { ...(await exportJWK(createPublicKey(foreignKey))), kid: "new", alg: "ES256", use: "sig" };
+  app.proxy.answer({ pattern: /jwks/, status: 200, body: { keys: [key] } });
+  // The keys arrive after the response that has them fetched.
+  passMinutes(11);
+  await expect.poll(countChecks).toBe(1);
+  app.proxy.fail("none");
+  passMinutes(22);
+  await expect.poll(countChecks).toBe(0);
+});
+
+describe("access token that the data API rejects", () => {
+  const toRejection = (status: number, code: string) => ({
+    pattern: /\/rest\//,
+    status,
+    body: { code, message: "no" },
+  });
+
+  test.each([
+    ["does not know the key yet", toRejection(401, "PGRST301")],
+    ["has a slow clock", toRejection(401, "PGRST303")],
+    ["has lost its secret", toRejection(500, "PGRST300")],
+  ])("A session stays valid if auth knows its token and the data API %s", async (_reason, rejection) => {
+    const browser = copyBrowser(app, client);
+    app.proxy.answer(rejection);
+    expect((await browser.get("/portal")).status).toBe(503);
+    expect((await browser.post("/portal/new", { name: "x", idempotencyKey: randomUUID() })).status).toBe(503);
+    app.proxy.fail("none");
+    expect((await browser.get("/portal")).status).toBe(200);
+  });
+
+  test("A session ends if neither the data API nor auth accepts its token", async () => {
+    const browser = copyBrowser(app, client);
+    const unknown = { code: 403, error_code: "bad_jwt", msg: "no" };
+    app.proxy.answer(toRejection(401, "PGRST301"), { pattern: /\/auth\/v1\/user/, status: 403, body: unknown });
+    expect((await browser.get("/portal")).headers.get("Location")).toBe("/login");
+    expect(browser.cookies.has("session")).toBe(false);
+  });
+});

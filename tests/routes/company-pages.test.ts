@@ -1,0 +1,212 @@
+import { beforeAll, describe, expect, test } from "vitest";
+import { getHref, readContent } from "../support/public-form.ts";
+import { getTestApp, getText, type ParsedPage, type TestBrowser } from "../support/test-app.ts";
+
+let visitor: TestBrowser;
+beforeAll(async () => {
+  visitor = (await getTestApp()).browser();
+});
+
+describe("services page", () => {
+  const { services } = readContent<{ services: { id: string; title: string }[] }>("services");
+  let page: ParsedPage;
+  beforeAll(async () => {
+    page = await visitor.open("/services");
+  });
+  const listOpenCards = (of: ParsedPage) => of.all("main details[open] summary h2").map(getText);
+
+  test("The services page has a card for each of the eleven services, with icon, tagline and three details", () => {
+    const cards = page.all("main details");
+    expect(
+      cards.map((card) => [card.querySelector("summary ~ [id]")?.id, getText(card.querySelector("summary h2"))]),
+    ).toEqual(services.map(({ id, title }) => [id, title]));
+    for (const card of cards) {
+      expect(card.querySelectorAll("summary svg").length, getText(card)).toBe(2);
+      expect(getText(card.querySelector("summary h2 ~ span")).length, getText(card)).toBeGreaterThan(20);
+      expect(card.querySelectorAll("li h3").map(getText)).toEqual([
+        ...["What we do", "What you hand over", "How long it takes"],
+      ]);
+      for (const detail of card.querySelectorAll("li p")) expect(getText(detail).length).toBeGreaterThan(60);
+    }
+  });
+
+  test("The browser opens one card at a time, at first the card of clearing with the reasons for our team", () => {
+    expect(page.all("main details").map((card) => card.getAttribute("name"))).toEqual(Array(11).fill("service"));
+    expect(listOpenCards(page)).toEqual(["Clearing & Forwarding"]);
+    const [reasons, ...others] = page.all("main details section");
+    expect(others).toEqual([]);
+    expect(getText(reasons?.querySelector("h3"))).toBe("Why Choose Our Clearing & Forwarding Team?");
+    expect(reasons?.querySelectorAll("dt")).toHaveLength(3);
+    expect(getText(reasons?.closest("details")?.querySelector("h2"))).toBe("Clearing & Forwarding");
+  });
+
+  test("The address of a service opens only its card", async () => {
+    for (const { id, title } of services) {
+      expect([id, listOpenCards(await visitor.open(`/services?service=${id}`))]).toEqual([id, [title]]);
+    }
+  });
+
+  test.each(["", "teleport", "constructor", "CLEARING", '"><script>alert(1)</script>'])(
+    "The address of the unknown service %j opens the first card",
+    async (id) => {
+      const unknown = await visitor.open(`/services?service=${encodeURIComponent(id)}`);
+      expect([unknown.status, listOpenCards(unknown)]).toEqual([200, ["Clearing & Forwarding"]]);
+      expect(unknown.html).not.toContain("<script>alert");
+    },
+  );
+
+  test("Each card leads to a quote form that names its service", async () => {
+    for (const [index, card] of page.all("main details").entries()) {
+      const title = services[index]?.title ?? "";
+      const [link] = card.querySelectorAll("a");
+      expect(getText(link)).toBe(`Ask for a quote for ${title}`);
+      const form = await visitor.open(link?.getAttribute("href") ?? "");
+      expect(form.h1).toBe("Get a Quote");
+      // The form has nine of the services; the message names the other two.
+      const [selected] = form.all("option[selected]").map(getText);
+      if (selected !== title) expect(form.all("textarea")[0]?.text).toBe(`${title}: `);
+    }
+  });
+
+  test("The services page starts with its banner and ends with a link to a consultation", () => {
+    expect(page.all("main use").map((use) => use.getAttribute("href"))).toEqual(["/art/services-banner.svg#art"]);
+    expect(page.text).toMatch(/Logistics Consultancy.*Need a Custom Solution\?.*Request Consultation$/);
+    expect(getHref(page, "Request Consultation")).toBe("/contact");
+  });
+});
+
+describe("About page", () => {
+  let page: ParsedPage;
+  beforeAll(async () => {
+    page = await visitor.open("/about");
+  });
+  const getSection = (heading: string) => {
+    const section = page.all("main section").find((each) => getText(each.querySelector("h2")) === heading);
+    if (!section) throw new Error(`No section "${heading}"`);
+    return section;
+  };
+
+  test("The About page has the sections of the specification in order, each with content", () => {
+    const headings = page.all("main h2").map(getText);
+    expect(headings).toEqual([
+      ...["Our Story", "Our Trusted Partners", "Our Culture", "Our Operations", "Sustainability", "Our Impact"],
+      ...["Leadership Team", "Our Vision", "Our Mission", "Certifications & Memberships"],
+    ]);
+    for (const heading of headings)
+      expect(getSection(heading).querySelectorAll("p, h3").length, heading).toBeGreaterThan(0);
+  });
+
+  test("The story has five drawings, each with a description and a caption", () => {
+    const scenes = getSection("Our Story").querySelectorAll("figure");
+    const names = ["quay-cranes", "customs-desk", "yard-night", "rail-plain", "truck-escarpment"];
+    expect(scenes.map((scene) => scene.querySelector("use")?.getAttribute("href"))).toEqual(
+      names.map((name) => `/art/story-${name}.svg#art`),
+    );
+    for (const scene of scenes) {
+      expect(scene.querySelector("[role=img]")?.getAttribute("aria-label")).toMatch(/^Drawing of .{10}/);
+      expect(getText(scene.querySelector("figcaption")).length).toBeGreaterThan(10);
+    }
+  });
+
+  test.each(["Our Trusted Partners", "Leadership Team", "Certifications & Memberships"])(
+    "The section %s says once that its entries are samples",
+    (heading) => {
+      expect(getText(getSection(heading)).match(/sample/gi)).toHaveLength(1);
+    },
+  );
+
+  test("The About page shows thirteen partners, each with its name and a mark", () => {
+    const partners = getSection("Our Trusted Partners").querySelectorAll("li");
+    expect(new Set(partners.map((partner) => getText(partner.querySelector("text")))).size).toBe(13);
+    const marks = partners.map((partner) => partner.querySelectorAll("svg[aria-hidden=true]").length);
+    expect(marks).toEqual(Array(13).fill(1));
+  });
+
+  test("The About page shows three leaders with initials, role and work", () => {
+    const people = getSection("Leadership Team").querySelectorAll("li");
+    expect(
+      people.map((person) => [getText(person.querySelector("text")), getText(person.querySelectorAll("p")[0])]),
+    ).toEqual([
+      ["AB", "Managing Director"],
+      ["BM", "Operations Manager"],
+      ["CN", "Business Development Manager"],
+    ]);
+    for (const person of people) expect(getText(person.querySelectorAll("p")[1]).length).toBeGreaterThan(40);
+  });
+
+  test("The About page shows four certifications with mark, name and explanation", () => {
+    const certifications = getSection("Certifications & Memberships").querySelectorAll("li");
+    expect(
+      certifications.map((each) => [getText(each.querySelector("text")), getText(each.querySelector("h3"))]),
+    ).toEqual([
+      ["ISO", "ISO Certification"],
+      ["AEO", "AEO Status"],
+      ["KRA", "KRA Agent"],
+      ["KIFWA", "KIFWA Member"],
+    ]);
+    for (const each of certifications) expect(getText(each.querySelector("p"))).toMatch(/.{20}/);
+  });
+});
+
+describe("frequently asked questions", () => {
+  let page: ParsedPage;
+  beforeAll(async () => {
+    page = await visitor.open("/resources/faq");
+  });
+
+  test("The questions page has three questions with full answers in each of three categories", () => {
+    const categories = page.all("main section");
+    expect(
+      categories.map((category) => [
+        getText(category.querySelector("h2")),
+        category.querySelectorAll("details").length,
+      ]),
+    ).toEqual([
+      ["Importing & Customs", 3],
+      ["Freight & Logistics", 3],
+      ["Specialized Services", 3],
+    ]);
+    for (const question of page.all("main summary h3")) expect(getText(question)).toMatch(/\?$/);
+    for (const answer of page.all("main summary ~ p")) expect(getText(answer).split(" ").length).toBeGreaterThan(30);
+  });
+
+  test("The browser opens one question at a time, at first the first one", () => {
+    const entries = page.all("main details");
+    expect(entries.map((entry) => entry.getAttribute("name"))).toEqual(Array(9).fill("faq"));
+    expect(entries.map((entry) => entry.hasAttribute("open"))).toEqual([true, ...Array(8).fill(false)]);
+  });
+
+  test("A visitor without an answer finds a link to the contact page", () => {
+    expect(getHref(page, "Contact Our Experts")).toBe("/contact");
+  });
+
+  test("The structured data has every question and answer word by word", () => {
+    const [block] = page.all("script[type='application/ld+json']");
+    type FaqPage = { "@type": string; mainEntity: { name: string; acceptedAnswer: { text: string } }[] };
+    const data = JSON.parse(block?.text ?? "") as FaqPage;
+    expect(data["@type"]).toBe("FAQPage");
+    expect(data.mainEntity.map(({ name, acceptedAnswer }) => [name, acceptedAnswer.text])).toEqual(
+      page.all("main details").map((entry) => [getText(entry.querySelector("h3")), getText(entry.querySelector("p"))]),
+    );
+  });
+});
+
+test("The feeds page opens six news sites in new tabs without revealing where the visitor comes from", async () => {
+  const cards = (await visitor.open("/resources/feeds")).all("main li");
+  expect(cards.map((card) => [getText(card.querySelector("h2")), getText(card.querySelector("p"))])).toEqual([
+    ["Kenya Revenue Authority", "kra.go.ke"],
+    ["Kenya Ports Authority", "kpa.co.ke"],
+    ["Reuters Markets", "reuters.com"],
+    ["The Maritime Executive", "maritime-executive.com"],
+    ["Splash247", "splash247.com"],
+    ["International Maritime Organization", "imo.org"],
+  ]);
+  for (const card of cards) {
+    const [link, ...others] = card.querySelectorAll("a");
+    expect(others).toEqual([]);
+    expect(getText(link)).toBe(`Visit News Center of ${getText(card.querySelector("h2"))}, in a new tab`);
+    const url = new URL(link?.getAttribute("href") ?? "");
+    expect([url.protocol, url.hostname]).toEqual(["https:", expect.stringContaining(getText(card.querySelector("p")))]);
+    expect([link?.getAttribute("target"), link?.getAttribute("rel")]).toEqual(["_blank", "noreferrer"]);
+  }
+});

@@ -1,0 +1,221 @@
+import process from "node:process";
+import postgres from "postgres";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { resultOrThrow, sendNote, setCharge } from "../../app/models/staff-action.server.ts";
+import { accountPath, isLoggedIn } from "../support/account-suite.ts";
+import {
+  getDocument,
+  newClient,
+  newShipment,
+  newShipments,
+  replaceStoredFile,
+  uploadDocument,
+} from "../support/route-fixtures.ts";
+import { verifyDocumentByName } from "../support/service-role.ts";
+import { createPdf, expectNoInternals, getTestApp, origin, parsePage } from "../support/test-app.ts";
+import { unzip } from "../support/zip.ts";
+
+const exportPath = `${accountPath}/data.zip`;
+
+let app: Awaited<ReturnType<typeof getTestApp>>;
+let sql: postgres.Sql;
+beforeAll(async () => {
+  app = await getTestApp();
+  sql = postgres(process.env.TESTS_DATABASE_URL ?? "", { max: 1, onnotice: () => undefined });
+});
+afterAll(() => sql.end());
+afterEach(() => app.proxy.fail("none"));
+
+const unpack = async (response: Response) => unzip(Buffer.from(await response.arrayBuffer()));
+
+describe("content of the data export", () => {
+  let client: Awaited<ReturnType<typeof newClient>>;
+  let shipment: Awaited<ReturnType<typeof newShipment>>;
+  let response: Response;
+  let files: Map<string, Buffer>;
+  const uploads = {
+    "Commercial Invoice": createPdf("Invoice March.pdf", 70_000),
+    "Packing List": createPdf("فاتورة.pdf", 3000),
+    "Bill of Lading": new File(["Box,Weight\n1,20 kg\n"], "list.csv"),
+  };
+  beforeAll(async () => {
+    client = await newClient(app, "Data Owner");
+    shipment = await newShipment(app, client, "=Tea, for Juba");
+    await newShipments(app, client, ["Second"]);
+    for (const [name, file] of Object.entries(uploads))
+      await uploadDocument(client.browser, shipment.portal, name, file);
+    await uploadDocument(client.browser, shipment.portal, "Insurance Certificate", createPdf("exchanged.pdf"));
+    await verifyDocumentByName(app.company, shipment.id, "Packing List");
+    resultOrThrow(await sendNote(app.company, shipment.id, "It came late", {}));
+    const charge = { item: "duties", amount: 12500.5, currency: "KES", note: "=At the bank" };
+    resultOrThrow(await setCharge(app.company, shipment.id, charge, {}));
+    const { storage_path } = await getDocument(app.company, shipment.id, "Insurance Certificate");
+    await replaceStoredFile(app.company, storage_path ?? "");
+    const { action } = (await client.browser.open(accountPath)).form("Download your data");
+    response = await client.browser.get(action);
+    files = await unpack(response);
+  });
+
+  const text = (name: string) => files.get(name)?.toString("utf8") ?? "";
+  const folder = () => `files/${shipment.id.slice(0, 8)}`;
+
+  test("A client downloads a zip archive of tables and files that no cache stores", () => {
+    expect(response.status).toBe(200);
+    expect(Object.fromEntries(response.headers)).toMatchObject({
+      "content-type": "application/zip",
+      "content-disposition": 'attachment; filename="my-data.zip"',
+      "cache-control": "private, no-store",
+    });
+    const tables = ["account", "account-shipment-emails", "account-sessions", "charges", "documents", "history"];
+    expect([...files.keys()].sort()).toEqual(
+      [
+        ...[...tables, "links", "log", "shipments"].map((name) => `${name}.csv`),
+        ...["account.json", "shipments.json", "left-out.txt"],
+        ...Object.entries(uploads).map(([name, file]) => `${folder()}/${name}, ${file.name}`),
+      ].sort(),
+    );
+  });
+
+  test("The data export has each file byte by byte and names a file that was replaced in storage", async () => {
+    for (const [name, file] of Object.entries(uploads)) {
+      const packed = files.get(`${folder()}/${name}, ${file.name}`);
+      expect([name, packed?.equals(Buffer.from(await file.arrayBuffer()))]).toEqual([name, true]);
+    }
+    expect(text("left-out.txt")).toBe(
+      `${folder()}/Insurance Certificate, exchanged.pdf: The stored file is not the one that was uploaded.\n`,
+    );
+  });
+
+  test("The data export has the account and every shipment, without storage paths and secrets", () => {
+    const account = JSON.parse(text("account.json"));
+    const { id, email, name } = client;
+    expect(account).toMatchObject({ id, email, full_name: name, shipment_emails_enabled: true });
+    expect([Boolean(account.client_id), account.sessions.length]).toEqual([true, 1]);
+    const shipments = JSON.parse(text("shipments.json"));
+    expect(shipments.map((each: { name: string }) => each.name)).toEqual(["Second", "=Tea, for Juba"]);
+    expect(shipments[1]).toMatchObject({
+      id: shipment.id,
+      charges: [{ item: "duties", amount: 12500.5, currency: "KES" }],
+      tracking_events: [{ status: "Note", note: "It came late" }],
+    });
+    expect(shipments[1].documents).toHaveLength(4);
+    const archive = [...files.values()].map((file) => file.toString("latin1")).join("\n");
+    const secrets = ["storage_path", "password", "token", "$2b$", "$2a$", "idempotency_key", `${client.id}/`];
+    expect(secrets.filter((secret) => archive.includes(secret))).toEqual([]);
+  });
+
+  test("The tables of the data export contain no formula and name the files of the archive", () => {
+    for (const name of ["shipments.csv", "documents.csv", "history.csv", "charges.csv", "links.csv", "log.csv"]) {
+      expect([name, text(name).startsWith('\ufeff"Shipment",')]).toEqual([name, true]);
+      expect([name, /"\s*[=+@-]/.exec(text(name))]).toEqual([name, null]);
+    }
+    expect(text("shipments.csv")).toContain(`"${shipment.id}","'=Tea, for Juba"`);
+    expect(text("charges.csv")).toContain(`"duties","12500.5","KES","","'=At the bank",""`);
+    expect(text("history.csv")).toContain('"1","Note","","It came late"');
+    expect(text("log.csv")).toContain('"shipment note"');
+    expect(text("account.csv")).toContain('"full_name","Data Owner"');
+    expect(text("account-shipment-emails.csv")).toMatch(new RegExp(`"charge","duties",.*"${shipment.id}"`));
+    const paths = [...text("documents.csv").matchAll(/"(files\/[^"]*)"/g)].map(([, path = ""]) => path);
+    expect(paths).toHaveLength(4);
+    expect(paths.filter((path) => !files.has(path))).toEqual([`${folder()}/Insurance Certificate, exchanged.pdf`]);
+  });
+});
+
+describe("download of the data export", () => {
+  test("A visitor is redirected to the login, and a form to the address of the export finds no page", async () => {
+    const visitor = await app.browser().get(exportPath);
+    expect([visitor.status, visitor.headers.get("Location")?.startsWith("/login")]).toEqual([303, true]);
+    const { browser } = await newClient(app, "Posting Owner");
+    expect((await browser.post(exportPath, {})).status).toBe(404);
+  });
+
+  test("A client downloads the data five times in an hour and then reads when to try again", async () => {
+    const { browser } = await newClient(app, "Eager Owner");
+    for (let download = 1; download <= 5; download += 1) {
+      const response = await browser.get(exportPath);
+      expect([download, response.status]).toEqual([download, 200]);
+      await response.arrayBuffer();
+    }
+    const paused = await browser.get(exportPath);
+    expect([paused.status, Number(paused.headers.get("Retry-After")) > 0]).toEqual([429, true]);
+    const page = await parsePage(paused);
+    expect(page.text).toMatch(/Your data was downloaded several times just now\. Try again in \d+ minutes\./);
+    expect(page.headers.get("Content-Disposition")).toBeNull();
+    expect(await isLoggedIn(browser)).toBe(true);
+  });
+
+  test("A HEAD request, another site and a prefetch start no export and use none of the hour's five", async () => {
+    const { browser } = await newClient(app, "Clicking Owner");
+    const requests: [string, Record<string, string>][] = [
+      ["HEAD", {}],
+      ["HEAD", { "Sec-Fetch-Site": "same-origin" }],
+      ["GET", { "Sec-Fetch-Site": "cross-site" }],
+      ["GET", { "Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate" }],
+      ["GET", { "Sec-Purpose": "prefetch" }],
+      ["GET", { "Sec-Fetch-Site": "same-origin", "Sec-Purpose": "prefetch;prerender" }],
+    ];
+    const calls = await app.proxy.during(async () => {
+      for (const [method, headers] of requests) {
+        const response = await browser.send(new Request(new URL(exportPath, origin), { method, headers }));
+        const { "content-disposition": file, location } = Object.fromEntries(response.headers);
+        expect([method, headers, response.status, location, file]).toEqual([
+          method,
+          headers,
+          303,
+          accountPath,
+          undefined,
+        ]);
+      }
+    });
+    expect(calls.filter((call) => /data_export|attempt/.test(call))).toEqual([]);
+    const statuses = [];
+    for (const site of ["same-origin", "same-origin", "same-site", "none", "none", "none"]) {
+      const response = await browser.get(exportPath, { "Sec-Fetch-Site": site });
+      statuses.push(response.status);
+      await response.arrayBuffer();
+    }
+    expect(statuses).toEqual([200, 200, 200, 200, 200, 429]);
+  });
+
+  test("The export of 101 shipments reads each page of 50 once and has every shipment once", async () => {
+    const { id, browser } = await newClient(app, "Large Owner");
+    await sql`insert into shipments (user_id, name) select ${id}, 'Row ' || n from generate_series(1, 101) as n`;
+    let files = new Map<string, Buffer>();
+    const calls = await app.proxy.during(async () => {
+      files = await unpack(await browser.get(exportPath));
+    });
+    // 50, 50, 1 and an empty page.
+    const pageCalls = calls.filter((call) => call.includes("rpc/data_export"));
+    expect([pageCalls.length, new Set(pageCalls).size]).toEqual([4, 4]);
+    const shipments = JSON.parse(files.get("shipments.json")?.toString() ?? "") as { id: string }[];
+    expect([shipments.length, new Set(shipments.map((shipment) => shipment.id)).size]).toEqual([101, 101]);
+    expect(
+      files
+        .get("shipments.csv")
+        ?.toString()
+        .match(/"Row \d+"/g),
+    ).toHaveLength(101);
+  });
+
+  test("A client reads that the backend does not answer, and gets no file", async () => {
+    const { browser } = await newClient(app, "Unlucky Owner");
+    app.proxy.fail(503, /rpc\/data_export/);
+    const calls = await app.proxy.during(async () => {
+      const page = await parsePage(await browser.get(exportPath));
+      expect([page.status, page.headers.get("Content-Disposition")]).toEqual([503, null]);
+      expectNoInternals(page);
+    });
+    // The first call and two retries.
+    expect(calls.filter((call) => call.includes("rpc/data_export"))).toHaveLength(3);
+  });
+
+  test("A backend that fails during the download leaves an archive that does not unpack", async () => {
+    const client = await newClient(app, "Interrupted Owner");
+    await newShipments(app, client, ["First page"]);
+    app.proxy.fail(500, /rpc\/data_export\?before/);
+    const response = await client.browser.get(exportPath);
+    expect(response.status).toBe(200);
+    const body = await response.arrayBuffer().catch(() => new ArrayBuffer(0));
+    expect(() => unzip(Buffer.from(body))).toThrow();
+  });
+});

@@ -1,0 +1,299 @@
+import process from "node:process";
+import postgres from "postgres";
+import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
+import { sendPasswordLink } from "../../app/models/password-link.server.ts";
+import {
+  accountPath,
+  getEmailChangeLink,
+  listEmailTexts,
+  submitOnAccount,
+  tryLogIn,
+} from "../support/account-suite.ts";
+import { freePort } from "../support/free-port.ts";
+import {
+  countEmailsTo,
+  emailSender,
+  expectRejectedForm,
+  getField,
+  getLatestLinkTo,
+  newClient,
+  newEmailAddress,
+  successToast,
+} from "../support/route-fixtures.ts";
+import { issueClientIds } from "../support/service-role.ts";
+import {
+  expectNoInternals,
+  getTestApp,
+  noStorePattern,
+  type ParsedPage,
+  parsePage,
+  password,
+  type TestBrowser,
+} from "../support/test-app.ts";
+
+let app: Awaited<ReturnType<typeof getTestApp>>;
+/** The database, in which tests let time pass. */
+let sql: postgres.Sql;
+beforeAll(async () => {
+  app = await getTestApp();
+  sql = postgres(process.env.TESTS_DATABASE_URL ?? "", { max: 1, onnotice: () => undefined });
+});
+afterAll(() => sql.end());
+afterEach(() => app.proxy.fail("none"));
+
+const subjects = {
+  taken: "Your e-mail address at our portal",
+  requested: "Somebody asked to change your e-mail address",
+  changed: "Your e-mail address was changed",
+  uncertain: "Your e-mail address was perhaps changed",
+};
+const requestedToast = successToast("We wrote to the new address: open the link in that mail");
+const expiredText = "This link has been used or is too old.";
+
+const newAddress = (name: string) => newEmailAddress(name, "client.example");
+const openPortalOf = async (...emails: string[]) => Promise.all(emails.map((email) => tryLogIn(app, email)));
+const countEmails = async (email: string, subject: string) => (await listEmailTexts(email, subject)).length;
+
+/** Requests another address, after the minute that must pass between two requests. */
+async function requestChange(browser: TestBrowser, email: string): Promise<ParsedPage> {
+  await sql`update private.email_changes set expires_at = expires_at - interval '2 minutes'`;
+  return browser.follow(await submitOnAccount(browser, "Change email", { email, currentPassword: password }));
+}
+
+/** Opens the link and confirms the address with this password. */
+const confirmChange = async (link: string, typed: string, browser = app.browser()) =>
+  browser.submit(await browser.open(link), "Confirm this address", { password: typed });
+
+/** Returns a new client who has requested another address, and the link in the email to it. */
+async function newRequest(name: string) {
+  const client = await newClient(app, `${name} Owner`);
+  const address = newAddress(name);
+  const page = await requestChange(client.browser, address);
+  return { ...client, address, page, link: await getEmailChangeLink(address) };
+}
+
+test("A client who confirms the new address with the password logs in only with it, and the old address is notified", async () => {
+  const { browser, email, address, page, link } = await newRequest("Moving");
+  expect(page.toasts).toEqual(requestedToast);
+  expect(page.text).toContain(`We wrote to ${address}. Your address changes when you open the link in that mail.`);
+  const [warning = ""] = await listEmailTexts(email, subjects.requested);
+  expect([warning.includes("change your password at once"), warning.includes(address)]).toEqual([true, false]);
+  expect(await openPortalOf(email, address)).toEqual(["/portal", 400]);
+
+  expect((await confirmChange(link, password)).headers.get("Location")).toBe("/login");
+  expect(await openPortalOf(email, address)).toEqual([400, "/portal"]);
+  expect(await countEmails(email, subjects.changed)).toBe(1);
+  const account = await browser.open(accountPath);
+  expect([account.text.includes(`Email ${address} `), account.text.includes("We wrote to")]).toEqual([true, false]);
+});
+
+test("The page of the link shows only the new address, and no cache or search engine stores it", async () => {
+  const { email, name, address, link } = await newRequest("Opened");
+  expect(link).toMatch(/^\/auth\/email\?token=[0-9a-f]{64}$/);
+  const form = await app.browser().open(link);
+  expect([form.status, form.h1, form.text.includes(address)]).toEqual([200, "Confirm your new e-mail address", true]);
+  expect([form.html.includes(email), form.html.includes(name)]).toEqual([false, false]);
+  expect(form.headers.get("Cache-Control") ?? "").toMatch(noStorePattern);
+  expect(form.html).toContain('<meta name="robots" content="noindex"');
+});
+
+test.each(["", "a wrong guess"])(
+  "The password %j does not confirm a new address and is not repeated",
+  async (typed) => {
+    const { email, address, link } = await newRequest("Mistyped");
+    const page = await parsePage(await confirmChange(link, typed));
+    expect([page.status, page.title.startsWith("Error: ")]).toEqual([400, true]);
+    expect(page.toasts[0]).toMatchObject({ title: "Address not changed", variant: "destructive" });
+    expect(page.problems.map(({ id }) => page.has(id))).toEqual([true]);
+    if (typed) expect(page.html).not.toContain(typed);
+    expect(await openPortalOf(email, address)).toEqual(["/portal", 400]);
+  },
+);
+
+test("A thief who has the link needs the owner's password, and five wrong passwords pause the link", async () => {
+  const { email, address, link } = await newRequest("Robbed");
+  const thief = await newClient(app, "Link Thief");
+  const thiefPassword = "the thief's password";
+  await submitOnAccount(thief.browser, "Change password", { currentPassword: password, password: thiefPassword });
+  for (const browser of [thief.browser, app.browser()])
+    expect((await confirmChange(link, thiefPassword, browser)).status).toBe(400);
+  expect(await openPortalOf(email, address)).toEqual(["/portal", 400]);
+  expect(await tryLogIn(app, address, thiefPassword)).toBe(400);
+  for (let guess = 0; guess < 4; guess += 1) await confirmChange(link, "a guess", thief.browser);
+  expect((await confirmChange(link, password, thief.browser)).status).toBe(429);
+});
+
+test("A request for an address with an account looks like any request, and the owner gets an email without a link", async () => {
+  const { browser, email } = await newClient(app, "Curious Owner");
+  const known = await newClient(app, "Known Owner");
+  const free = newAddress("Free Address");
+  const describePage = (page: ParsedPage, address: string) => ({
+    status: page.status,
+    toasts: page.toasts,
+    text: page.text.replaceAll(address, "the address"),
+  });
+  const pageOfFree = describePage(await requestChange(browser, free), free);
+  expect(describePage(await requestChange(browser, known.email), known.email)).toEqual(pageOfFree);
+  const [text = ""] = await listEmailTexts(known.email, subjects.taken);
+  expect(text).toContain("nothing was changed");
+  expect(text).not.toMatch(/\/auth\/email|token/);
+  expect([await countEmailsTo(known.email), await countEmails(email, subjects.requested)]).toEqual([1, 2]);
+  expect(await openPortalOf(known.email, email)).toEqual(["/portal", "/portal"]);
+});
+
+test("An email form with a wrong password or address sends nothing and preserves the typed address", async () => {
+  const { browser, email } = await newClient(app, "Hasty Owner");
+  const address = newAddress("Hasty Address");
+  const rejections: [Record<string, string>, string, RegExp][] = [
+    [{ email: address, currentPassword: "a guess" }, "currentPassword", /^This is not the password of the account\.$/],
+    [{ email: email.toUpperCase() }, "email", /^This is your address already\.$/],
+    [{ email: "no address" }, "email", /address/],
+    [{ email: `${"x".repeat(250)}@client.example` }, "email", /./],
+  ];
+  for (const [change, field, reason] of rejections) {
+    const typed = { currentPassword: password, ...change };
+    const page = await parsePage(await submitOnAccount(browser, "Change email", typed));
+    expect([change, page.status]).toEqual([change, 400]);
+    expect(getField(page, `email-${field}`).said.at(-1)).toMatch(reason);
+    expect(getField(page, "email-email").value).toBe(change.email);
+    expect(getField(page, "email-currentPassword").value).toBe("");
+  }
+  expect([await countEmailsTo(address), await countEmails(email, subjects.requested)]).toEqual([0, 0]);
+});
+
+test("A second request within a minute is rejected with the reason", async () => {
+  const { browser, address } = await newRequest("Impatient");
+  const typed = { email: address, currentPassword: password };
+  const page = await parsePage(await submitOnAccount(browser, "Change email", typed));
+  expectRejectedForm(page, 429, "A message is on its way already. Wait a minute and try again.");
+});
+
+test("A used, unknown or damaged link shows one page that does not say which it is", async () => {
+  const { address, link } = await newRequest("Used");
+  expect((await confirmChange(link, password)).status).toBe(303);
+  const path = "/auth/email";
+  const links = [path, `${path}?token=`, `${path}?token=${"0".repeat(64)}`, `${path}?token=%00`, `${link}0`, link];
+  const pages = await Promise.all(links.map((each) => app.browser().open(each)));
+  for (const page of pages)
+    expect([page.status, page.title, page.text]).toEqual([200, pages[0]?.title, pages[0]?.text]);
+  expect(pages[0]?.text).toContain(expiredText);
+  for (const token of ["0".repeat(64), link.split("=")[1] ?? ""]) {
+    const page = await parsePage(await app.browser().post(path, { token, password }));
+    expect([page.status, page.toasts[0]?.description]).toEqual([400, expiredText]);
+  }
+  expect(await openPortalOf(address)).toEqual(["/portal"]);
+});
+
+test("A new address that another person signed up with in the meantime stays theirs", async () => {
+  const { email, address, link } = await newRequest("Late");
+  const [clientId = ""] = await issueClientIds(app.company, 1);
+  const rival = app.browser();
+  await rival.post("/signup", { clientId, fullName: "Quicker One", email: address, password });
+  await rival.confirmEmail(address);
+  const page = await parsePage(await confirmChange(link, password));
+  expect([page.status, page.toasts[0]?.description]).toEqual([
+    409,
+    "This address cannot be used. Choose another one on the page of your account.",
+  ]);
+  expect(await tryLogIn(app, email)).toBe("/portal");
+  await rival.logIn(address);
+  expect((await rival.open(accountPath)).value("fullName")).toBe("Quicker One");
+});
+
+test("A failing backend changes no address, and the link is valid afterwards", async () => {
+  const { email, address, link } = await newRequest("Unlucky");
+  const visitor = app.browser();
+  const form = await visitor.open(link);
+  for (const call of [/rpc\/email_change/, /auth\/v1\/token/, /auth\/v1\/admin\/users/, /./]) {
+    app.proxy.fail(500, call);
+    const page = await parsePage(await visitor.submit(form, "Confirm this address", { password }));
+    app.proxy.fail("none");
+    expect([call, page.status]).toEqual([call, 503]);
+    expectNoInternals(page);
+  }
+  expect(await openPortalOf(email, address)).toEqual(["/portal", 400]);
+  expect((await visitor.submit(form, "Confirm this address", { password })).status).toBe(303);
+  expect(await tryLogIn(app, address)).toBe("/portal");
+});
+
+test.each([
+  ["was not done", "close", /^PUT .*auth\/v1\/admin\/users/],
+  ["was done", "lost answer", /auth\/v1\/admin\/users/],
+] as const)(
+  "The owner is warned once of a change that may have been done, and its link stays valid: it %s",
+  async (_what, fault, call) => {
+    const { email, address, link } = await newRequest("Uncertain");
+    app.proxy.fail(fault, call);
+    const page = await parsePage(await confirmChange(link, password));
+    app.proxy.fail("none");
+    expect([page.status, page.toasts[0]?.title]).toEqual([503, "Address not changed"]);
+    const [text = ""] = await listEmailTexts(email, subjects.uncertain);
+    expect(text).toContain("was perhaps changed a moment ago");
+    expect((await confirmChange(link, password)).headers.get("Location")).toBe("/login");
+    expect(await openPortalOf(email, address)).toEqual([400, "/portal"]);
+    // The only email to the new address has the link: the warning is for the previous address.
+    expect([await countEmails(email, subjects.uncertain), await countEmailsTo(address)]).toEqual([1, 1]);
+    expect((await app.browser().open(link)).text).toContain(expiredText);
+  },
+);
+
+test("A change whose response is lost counts as changed, and the owner gets the usual email", async () => {
+  const { email, address, link } = await newRequest("Found");
+  app.proxy.fail("lost answer", /^PUT .*auth\/v1\/admin\/users/);
+  const response = await confirmChange(link, password);
+  app.proxy.fail("none");
+  expect(response.headers.get("Location")).toBe("/login");
+  expect([await countEmails(email, subjects.changed), await countEmails(email, subjects.uncertain)]).toEqual([1, 0]);
+  expect(await openPortalOf(email, address)).toEqual([400, "/portal"]);
+});
+
+test("A request whose email cannot be sent counts neither for the day's five nor for password links", async () => {
+  const { browser, email, id } = await newClient(app, "Unreachable Owner");
+  const addresses = Array.from({ length: 5 }, (_, index) => newAddress(`Unreachable ${"x".repeat(index)}`));
+  expect(await sendPasswordLink(app.company, app.company, emailSender, id)).toEqual({ sent: true });
+  const passwordLink = await getLatestLinkTo(email);
+  process.env.SMTP_URL = `smtp://127.0.0.1:${await freePort()}`;
+  try {
+    for (const address of addresses) {
+      const typed = { email: address, currentPassword: password };
+      const page = await parsePage(await submitOnAccount(browser, "Change email", typed));
+      expectRejectedForm(page, 503, "The mail could not be sent. Your address stays as it is. Try again in a minute.");
+      expect(page.text).not.toContain("We wrote to");
+    }
+  } finally {
+    delete process.env.SMTP_URL;
+  }
+  expect(await countEmails(email, subjects.requested)).toBe(0);
+  expect((await app.browser().open(passwordLink)).text).toContain("Set password");
+  for (const address of addresses) {
+    expect((await requestChange(browser, address)).toasts).toEqual(requestedToast);
+    expect(await countEmailsTo(address)).toBe(1);
+  }
+  const typed = { email: newAddress("Sixth"), currentPassword: password };
+  const sixth = await parsePage(await submitOnAccount(browser, "Change email", typed));
+  expect([sixth.status, sixth.toasts[0]?.description]).toEqual([
+    429,
+    expect.stringMatching(/^Too many new addresses in one day\. Try again in \d+ minutes\.$/),
+  ]);
+});
+
+test("The log has neither the link of a new address nor a password nor an address", async () => {
+  const { browser, email } = await newClient(app, "Logged Owner");
+  const address = newAddress("Logged Address");
+  const lines: string[] = [];
+  const spy = vi.spyOn(console, "log").mockImplementation((...texts) => void lines.push(texts.join(" ")));
+  let token = "";
+  try {
+    await requestChange(browser, address);
+    const link = await getEmailChangeLink(address);
+    token = link.split("token=")[1] ?? "";
+    await confirmChange(link, "wrong and logged");
+    expect((await confirmChange(link, password)).status).toBe(303);
+    await expect.poll(() => lines.join("\n").match(/"route":"\/auth\/email"/g)).toHaveLength(4);
+  } finally {
+    spy.mockRestore();
+  }
+  const log = lines.join("\n");
+  const secrets = [token.slice(0, 16), "wrong and logged", password, address, email];
+  expect(secrets.filter((secret) => log.includes(secret))).toEqual([]);
+});

@@ -1,0 +1,121 @@
+import process from "node:process";
+import { beforeAll, expect, test } from "vitest";
+import { getConfirmationLink } from "../support/outbox.ts";
+import { newEmailAddress } from "../support/route-fixtures.ts";
+import { issueClientIds } from "../support/service-role.ts";
+import { getTestApp, parsePage, password } from "../support/test-app.ts";
+
+let app: Awaited<ReturnType<typeof getTestApp>>;
+beforeAll(async () => {
+  app = await getTestApp();
+});
+
+const unknownLink = "/auth/confirm?token_hash=a-token-of-at-least-sixteen-letters";
+const wrongLoginText = "The e-mail address or the password is not right.";
+const expiredText = "This link has been used or is too old.";
+const incompleteText = "This link is not complete. Open it from the message again.";
+const toRejectionToast = (description: string) => [{ title: "Sign in Failed", description, variant: "destructive" }];
+
+/** Signs up with a new address, which stays unconfirmed. */
+async function newUnconfirmedAddress(chosen = password): Promise<string> {
+  const [clientId = ""] = await issueClientIds(app.company, 1);
+  const email = newEmailAddress("Unconfirmed", "client.example");
+  await app.browser().post("/signup", { clientId, fullName: "Unconfirmed", email, password: chosen });
+  return email;
+}
+
+const logIn = async (email: string, typed = password) =>
+  parsePage(await app.browser().post("/login", { email, password: typed }));
+
+test("A confirmation link that is opened calls no backend; its button confirms the address, also when clicked twice", async () => {
+  const email = await newUnconfirmedAddress();
+  const { pathname, search } = new URL(await getConfirmationLink(process.env.DATA_DIR ?? "", email));
+  const visitor = app.browser();
+  const calls = await app.proxy.during(() => visitor.open(pathname + search));
+  expect(calls).toEqual([]);
+  const page = await visitor.open(pathname + search);
+  const autocompletes = page.all("main input").map((input) => input.getAttribute("autocomplete"));
+  expect(autocompletes).toEqual([undefined, "username", "current-password"]);
+  expect(page.value("email")).toBe("");
+  for (const _click of [1, 2]) {
+    const login = await visitor.follow(await visitor.submit(page, "Confirm this address", { email, password }));
+    expect(login.h1).toBe("Client Login");
+    expect(login.toasts).toEqual([
+      { title: "E-mail address confirmed", description: "Log in with your password.", variant: "default" },
+    ]);
+  }
+  await app.browser().logIn(email);
+});
+
+test.each(["", "?token_hash=", '?token_hash="><script>x'])(
+  "The confirmation link %j says that it is incomplete and has no button",
+  async (query) => {
+    const page = await app.browser().open(`/auth/confirm${query}`);
+    expect(page.text).toContain(incompleteText);
+    expect(() => page.form("Confirm this address")).toThrow("No button");
+  },
+);
+
+test("A confirmation form with a damaged token says that the link is incomplete", async () => {
+  const page = await parsePage(await app.browser().post("/auth/confirm", { token: "short" }));
+  expect([page.status, page.toasts[0]?.description]).toEqual([400, incompleteText]);
+});
+
+test("An unknown confirmation link is rejected, and the page says how to get a new one", async () => {
+  const email = await newUnconfirmedAddress();
+  const visitor = app.browser();
+  const form = await visitor.open(unknownLink);
+  const page = await parsePage(await visitor.submit(form, "Confirm this address", { email, password }));
+  expect([page.status, page.title.startsWith("Error: ")]).toEqual([400, true]);
+  expect(page.toasts).toEqual(toRejectionToast(expiredText));
+  expect(page.text).toContain("Log in with your password, and we send you a new one.");
+});
+
+test("The owner of a mailbox cannot confirm a stranger's sign-up without the stranger's password", async () => {
+  const thiefPassword = "the thief's password";
+  const email = await newUnconfirmedAddress(thiefPassword);
+  const owner = app.browser();
+  const page = await parsePage(await owner.confirmEmail(email, "the owner's own"));
+  expect([page.status, page.title.startsWith("Error: ")]).toEqual([400, true]);
+  expect(page.toasts).toEqual(toRejectionToast(wrongLoginText));
+  expect(page.value("email")).toBe(email);
+  expect(page.html).not.toContain("the owner's own");
+  expect((await logIn(email, thiefPassword)).toasts[0]?.description).toMatch(/^Your e-mail address is not confirmed/);
+  const confirmed = await owner.submit(page, "Confirm this address", { email, password: thiefPassword });
+  expect(confirmed.status).toBe(303);
+});
+
+test("A confirmation link does not confirm another sign-up with its right password", async () => {
+  const [email, stranger] = [await newUnconfirmedAddress(), await newUnconfirmedAddress()];
+  const { pathname, search } = new URL(await getConfirmationLink(process.env.DATA_DIR ?? "", email));
+  const visitor = app.browser();
+  const form = await visitor.open(pathname + search);
+  const page = await parsePage(await visitor.submit(form, "Confirm this address", { email: stranger, password }));
+  expect(page.toasts[0]?.description).toBe(expiredText);
+  expect((await logIn(stranger)).status).toBe(400);
+});
+
+test("A confirmation link hides who has an account, and its wrong passwords count as failed logins", async () => {
+  const accounts = {
+    unconfirmed: await newUnconfirmedAddress(),
+    confirmed: await app.browser().signUpAndLogIn("Confirmed"),
+    unknown: "nobody-at-all@client.example",
+  };
+  const observations = [];
+  for (const email of Object.values(accounts)) {
+    const guesser = app.browser();
+    const form = await guesser.open(unknownLink);
+    const pages = [];
+    for (let guess = 0; guess < 6; guess += 1) {
+      const response = await guesser.submit(form, "Confirm this address", { email, password: "a wrong guess" });
+      const { status, text, toasts } = await parsePage(response);
+      pages.push({ status, text, reason: toasts[0]?.description });
+    }
+    expect((await guesser.post("/login", { email, password })).status).toBe(429);
+    observations.push(pages);
+  }
+  expect(observations[0]?.map(({ status }) => status)).toEqual([400, 400, 400, 400, 400, 429]);
+  expect(observations[0]?.[0]?.reason).toBe(wrongLoginText);
+  expect(observations[1]).toEqual(observations[0]);
+  expect(observations[2]).toEqual(observations[0]);
+});

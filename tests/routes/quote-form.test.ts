@@ -1,0 +1,138 @@
+import { afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import {
+  expectEmailDraft,
+  expectInvalidFields,
+  getHref,
+  getSelected,
+  getTextareaValue,
+  listRequiredFields,
+  readContent,
+} from "../support/public-form.ts";
+import {
+  type FormValues,
+  getTestApp,
+  getText,
+  type ParsedPage,
+  parsePage,
+  type TestBrowser,
+} from "../support/test-app.ts";
+
+let app: Awaited<ReturnType<typeof getTestApp>>;
+let visitor: TestBrowser;
+beforeAll(async () => {
+  app = await getTestApp();
+});
+beforeEach(() => {
+  visitor = app.browser();
+  app.proxy.calls.length = 0;
+});
+afterEach(() => {
+  expect(app.proxy.calls, "the quote form calls no backend").toEqual([]);
+});
+
+const path = "/actions/quote";
+const inputs = ["name", "email", "phone"] as const;
+const quote = {
+  name: "Baraka Mwangi",
+  email: "baraka@client.example",
+  phone: "+254 711 222 333",
+  service: "Sea & Air Freight",
+  message: "Coffee machines,\r\nMilan to Kigali",
+};
+const sendQuote = async (typed: FormValues, at = path) =>
+  parsePage(await visitor.submit(await visitor.open(at), "Prepare the mail", typed));
+const getReturnPath = (page: ParsedPage) => getHref(page, "Back to where you were");
+const getFrom = (page: ParsedPage) => page.all("input[name=from]").map((input) => input.getAttribute("value"));
+
+test("The quote form has a page of its own with the nine services, which search engines leave out", async () => {
+  const page = await visitor.open(path);
+  expect([page.status, page.h1]).toEqual([200, "Get a Quote"]);
+  expect(page.title).toMatch(/^Get a Quote · /);
+  expect(page.all("meta[name=robots]").map((meta) => meta.getAttribute("content"))).toEqual(["noindex"]);
+  expect(inputs.map(page.value)).toEqual(["", "", ""]);
+  const [prompt, ...options] = page.all("main select[name=service] option");
+  expect(prompt?.getAttribute("value")).toBe("");
+  expect(options.map(getText)).toEqual(readContent<string[]>("quote-services"));
+  expect(listRequiredFields(page)).toEqual([...inputs, "service"]);
+});
+
+test.each([...inputs, "service"] as const)(
+  "A quote form without %s says so and preserves the other answers",
+  async (missing) => {
+    const page = await sendQuote({ ...quote, [missing]: " " });
+    expectInvalidFields(page, [missing]);
+    for (const name of inputs.filter((each) => each !== missing)) expect(page.value(name)).toBe(quote[name]);
+    if (missing !== "service") expect(getSelected(page, "service")).toBe(quote.service);
+    expect(getTextareaValue(page, "message")).toBe(quote.message);
+  },
+);
+
+test("An empty quote form, or one without its fields, names the four required fields", async () => {
+  for (const page of [await sendQuote({}), await parsePage(await visitor.post(path, {}))])
+    expectInvalidFields(page, [...inputs, "service"]);
+});
+
+test("A quote form rejects an email address without a domain", async () => {
+  expectInvalidFields(await sendQuote({ ...quote, email: "baraka@" }), ["email"]);
+});
+
+test.each(["Storage Facilities", "sea & air freight", "Sea & Air Freight\r\nBcc: evil@evil.example", "<b>", "0"])(
+  "A quote form rejects the service %j, which is not on the list",
+  async (service) => {
+    const page = await sendQuote({ ...quote, service });
+    expectInvalidFields(page, ["service"]);
+    expect(page.problems[0]?.text).toBe("Choose one of the services.");
+  },
+);
+
+test.each([
+  ["name", 100],
+  ["phone", 32],
+  ["message", 2000],
+] as const)("A quote form accepts its %s with %i characters and rejects one more", async (name, limit) => {
+  expect((await sendQuote({ ...quote, [name]: "7".repeat(limit) })).status).toBe(200);
+  expectInvalidFields(await sendQuote({ ...quote, [name]: "7".repeat(limit + 1) }), [name]);
+});
+
+test("A complete quote form gives an email draft with every answer and a toast, and is empty when opened again", async () => {
+  const page = await sendQuote(quote);
+  const { subject, body } = expectEmailDraft(page);
+  for (const answer of [quote.service, quote.name]) expect(subject).toContain(answer);
+  for (const answer of Object.values(quote)) expect(body).toContain(answer);
+  expect(page.toasts).toEqual([
+    {
+      title: "Opening Email Client...",
+      description: "Please complete sending the quote request from your email app.",
+      variant: "default",
+    },
+  ]);
+  const again = await visitor.open(path);
+  expect([again.toasts, again.value("name"), getSelected(again, "service")]).not.toContain(quote.service);
+  expect([again.toasts, again.value("name")]).toEqual([[], ""]);
+});
+
+test("A quote form needs no message, neither an empty field nor a missing one", async () => {
+  expectEmailDraft(await sendQuote({ ...quote, message: "" }));
+  const { message: _, ...rest } = quote;
+  expect(expectEmailDraft(await parsePage(await visitor.post(path, rest))).body).not.toContain("undefined");
+});
+
+test("A visitor who sends the quote panel over a page can return to that page, also after an error", async () => {
+  const invalid = await sendQuote({ ...quote, phone: "" }, "/cookie-settings?quote");
+  expectInvalidFields(invalid, ["phone"]);
+  expect(getFrom(invalid)).toEqual(["/cookie-settings"]);
+  const page = await parsePage(await visitor.submit(invalid, "Prepare the mail", quote));
+  expectEmailDraft(page);
+  expect(getReturnPath(page)).toBe("/cookie-settings");
+});
+
+test.each([
+  ["/", "/"],
+  ["/resources/blog/importing-a-car-to-kenya", "/resources/blog/importing-a-car-to-kenya"],
+  ["//evil.example", "/"],
+  ["javascript:alert(1)", "/"],
+  ["", "/"],
+])("A quote form that was opened at %j leads back to %s", async (from, target) => {
+  expect(getReturnPath(await parsePage(await visitor.post(path, { ...quote, from })))).toBe(target);
+  expect(getFrom(await parsePage(await visitor.post(path, { from })))).toEqual([target]);
+});

@@ -1,0 +1,130 @@
+import { readdirSync } from "node:fs";
+import { beforeAll, describe, expect, test } from "vitest";
+import { companyDetails } from "../../app/models/content.server.ts";
+import { articles, publishedArticles } from "../support/articles.ts";
+import { publicPages } from "../support/public-pages.ts";
+import { getTestApp, origin, type ParsedPage, type TestBrowser } from "../support/test-app.ts";
+
+let visitor: TestBrowser;
+beforeAll(async () => {
+  visitor = (await getTestApp()).browser();
+});
+
+const articleUrls = publishedArticles.map(({ slug }) => `${origin}/resources/blog/${slug}`);
+const hasNoindex = (page: ParsedPage) => page.all('meta[name="robots"][content="noindex"]').length === 1;
+const readRobots = () => fetchText("/robots.txt", "text/plain; charset=utf-8");
+
+describe("site map", () => {
+  let xml: string;
+  let locations: string[];
+  beforeAll(async () => {
+    xml = await fetchText("/sitemap.xml", "application/xml; charset=utf-8");
+    locations = listElements(xml, "loc");
+  });
+
+  test("The site map lists the public pages and exactly the written articles", () => {
+    expect(locations.filter((location) => location.includes("/blog/"))).toEqual(articleUrls);
+    const pages = publicPages.filter((page) => page !== "/no-such-page" && !page.includes("/blog/"));
+    expect(locations.filter((location) => !location.includes("/blog/")).sort()).toEqual(
+      pages.map((page) => origin + page).sort(),
+    );
+  });
+
+  test("The site map has the dates of the articles and of the dated legal texts", () => {
+    const entries = xml.matchAll(/<loc>([^<]+)<\/loc><lastmod>([^<]+)<\/lastmod>/g);
+    expect(Object.fromEntries([...entries].map(([, url, date]) => [url, date]))).toEqual({
+      [`${origin}/privacy`]: "2025-10-22",
+      [`${origin}/terms`]: "2025-10-22",
+      ...Object.fromEntries(publishedArticles.map(({ date }, index) => [articleUrls[index], date])),
+    });
+  });
+
+  test("Search engines may crawl and list each page of the site map, under its own address", async () => {
+    const rules = await readRobots();
+    for (const location of locations) {
+      const page = await visitor.open(location);
+      expect([location, page.status, hasNoindex(page)]).toEqual([location, 200, false]);
+      const canonical = page.all("link[rel=canonical]").map((link) => link.getAttribute("href"));
+      expect(canonical.filter((address) => address !== location)).toEqual([]);
+      expect(isCrawlAllowed(rules, new URL(location).pathname), location).toBe(true);
+    }
+  });
+});
+
+test("The feed is RSS with address, category, excerpt and date of each written article", async () => {
+  const xml = await fetchText("/resources/blog/rss.xml", "application/rss+xml; charset=utf-8");
+  expect(xml).toMatch(/^<\?xml version="1.0" encoding="UTF-8"\?>\n<rss version="2.0"/);
+  const titles = publishedArticles.map(({ title }) => title);
+  expect(listElements(xml, "title")).toEqual([`${companyDetails.name}: Blog`, ...titles]);
+  expect(listElements(xml, "link")).toEqual([`${origin}/resources/blog`, ...articleUrls]);
+  expect(listElements(xml, "guid")).toEqual(articleUrls);
+  expect(listElements(xml, "category")).toEqual(publishedArticles.map(({ category }) => category));
+  expect(listElements(xml, "description").slice(1)).toEqual(publishedArticles.map(({ excerpt }) => excerpt));
+  const dates = listElements(xml, "pubDate");
+  expect(dates[0]).toBe("Wed, 15 Oct 2025 00:00:00 +0000");
+  expect(dates.map((date) => new Date(date).toISOString().slice(0, 10))).toEqual(
+    publishedArticles.map(({ date }) => date),
+  );
+});
+
+describe("robots.txt", () => {
+  test("The crawler rules name the site map", async () => {
+    expect(await readRobots()).toContain(`\nSitemap: ${origin}/sitemap.xml\n`);
+  });
+
+  test.each(["/login", "/signup", "/auth/confirm", "/login/verify", "/portal", "/portal/new", "/quote"])(
+    "Crawlers may open %s, which forbids them to list it",
+    async (path) => {
+      expect(isCrawlAllowed(await readRobots(), path)).toBe(true);
+      const page = await visitor.open(path);
+      expect(page.headers.get("X-Robots-Tag") === "noindex" || hasNoindex(page)).toBe(true);
+    },
+  );
+
+  test("Crawlers may open every article and no address that only accepts forms", async () => {
+    const rules = await readRobots();
+    const files = readdirSync("app/routes").filter((name) => /^actions\..*\.tsx?$/.test(name));
+    const forms = files.map((name) => `/${name.replace(/\.tsx?$/, "").replaceAll(/_?\./g, "/")}`);
+    expect(forms).toEqual(expect.arrayContaining(["/actions/quote", "/actions/theme"]));
+    expect(forms.filter((path) => isCrawlAllowed(rules, path))).toEqual([]);
+    for (const { slug } of articles) expect(isCrawlAllowed(rules, `/resources/blog/${slug}`)).toBe(true);
+  });
+});
+
+/** Returns a public file as text. Expects its media type, no cookie, and a cache lifetime of an hour. */
+async function fetchText(path: string, type: string): Promise<string> {
+  const response = await visitor.get(path);
+  expect(response.status).toBe(200);
+  expect(response.headers.get("Content-Type")).toBe(type);
+  expect(response.headers.get("Cache-Control")).toBe("public, max-age=3600");
+  expect(response.headers.getSetCookie()).toEqual([]);
+  return response.text();
+}
+
+/** Returns the texts of the elements with a name. Throws unless the XML is well-formed and every character escaped. */
+function listElements(xml: string, name: string): string[] {
+  const open: string[] = [];
+  const found: string[] = [];
+  for (const [, text = "", tag = ""] of xml
+    .trim()
+    .replace(/^<\?xml[^>]*\?>/, "")
+    .matchAll(/([^<]*)<([^<>]*)>|[\s\S]/g)) {
+    const [, closing, called = "", rest = ""] = /^(\/?)([a-z:A-Z]+)((?: [\w:]+="[^"<]*")*)\/?$/.exec(tag) ?? [];
+    if (!called || />|&(?!#\d+;)/.test(text + rest)) throw new Error(`no XML at ${text}<${tag}>`);
+    if (closing && open.pop() !== called) throw new Error(`${called} is closed out of order`);
+    if (closing && called === name)
+      found.push(text.replace(/&#(\d+);/g, (_, code) => String.fromCharCode(Number(code))));
+    if (!closing && !tag.endsWith("/")) open.push(called);
+  }
+  if (open.length > 0) throw new Error(`${open} is never closed`);
+  return found;
+}
+
+/** True if the rules for all crawlers allow a path: the longest matching rule decides (RFC 9309). */
+function isCrawlAllowed(rules: string, path: string): boolean {
+  const matching = [...rules.matchAll(/^(Allow|Disallow): (\S+)$/gm)].filter(([, , prefix = ""]) =>
+    path.startsWith(prefix),
+  );
+  const [longest] = matching.sort(([, , a = ""], [, , b = ""]) => b.length - a.length);
+  return longest?.[1] !== "Disallow";
+}

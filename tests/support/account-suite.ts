@@ -1,0 +1,42 @@
+/** Steps of the route tests that change how an account is opened. */
+import process from "node:process";
+import { readEmailsTo } from "./outbox.ts";
+import { type FormValues, type getTestApp, origin, password, type TestBrowser } from "./test-app.ts";
+
+type TestApp = Awaited<ReturnType<typeof getTestApp>>;
+
+export const accountPath = "/portal/account";
+
+export const isLoggedIn = async (browser: TestBrowser) => (await browser.get("/portal")).status === 200;
+
+/** Fills in the form with this button on the account page and sends it. */
+export const submitOnAccount = async (browser: TestBrowser, button: string, typed: FormValues = {}) =>
+  browser.submit(await browser.open(accountPath), button, typed);
+
+/** Returns a new browser in which the client is logged in. */
+export async function newLoggedInBrowser(app: TestApp, email: string): Promise<TestBrowser> {
+  const browser = app.browser();
+  await browser.logIn(email);
+  return browser;
+}
+
+/** Returns the path to which a login leads, or the status of a rejected login. */
+export async function tryLogIn(app: TestApp, email: string, typed = password): Promise<string | number> {
+  const response = await app.browser().post("/login", { email, password: typed });
+  return response.headers.get("Location") ?? response.status;
+}
+
+/** Returns the texts of the emails to an address with this subject, oldest first. */
+export async function listEmailTexts(email: string, subject: string): Promise<string[]> {
+  const emails = await readEmailsTo(process.env.DATA_DIR ?? "", email);
+  return emails.filter((message) => message.subject === subject).map(({ text }) => text ?? "");
+}
+
+/** Returns the path of the link in the newest email that confirms a new address. Throws if there is no such email. */
+export async function getEmailChangeLink(email: string): Promise<string> {
+  const emails = await readEmailsTo(process.env.DATA_DIR ?? "", email);
+  const links = emails.flatMap(({ text }) => /https?:\/\/\S+\/auth\/email\?\S+/.exec(text ?? "") ?? []);
+  const link = links.at(-1);
+  if (!link) throw new Error(`No link to confirm ${email}`);
+  return link.replace(origin, "");
+}

@@ -1,0 +1,17 @@
+/** The session in a browser's cookie, as a thief or a damaged browser could change it. */
+import type { TestBrowser } from "./test-app.ts";
+
+type Session = { access_token: string; refresh_token: string };
+
+/** Returns a value of the session cookie. */
+export const encodeSession = (value: unknown) => `base64-${Buffer.from(JSON.stringify(value)).toString("base64url")}`;
+
+export function readSession(browser: TestBrowser): Session {
+  const value = (browser.cookies.get("session") ?? "").replace(/^base64-/, "");
+  return JSON.parse(Buffer.from(value, "base64url").toString("utf8")) as Session;
+}
+
+/** Changes some fields of the session. */
+export function changeSession(browser: TestBrowser, fields: Record<string, unknown>): void {
+  browser.cookies.set("session", encodeSession({ ...readSession(browser), ...fields }));
+}
