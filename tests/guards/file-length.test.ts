@@ -12,8 +12,6 @@ const limits: [pattern: RegExp, limit: number][] = [
 const exceptions: Record<string, number> = {
   "app/models/data-export.server.ts": 268,
   "app/server/cli/people.ts": 266,
-  "tests/e2e/offline.spec.ts": 859,
-  "tests/e2e/resumable-upload.spec.ts": 441,
   "tests/routes/account.test.ts": 947,
   "tests/routes/blog.test.ts": 625,
   "tests/routes/desk.test.ts": 1437,
