@@ -1,8 +1,21 @@
 import type { Page } from "@playwright/test";
-import { createAndOpenShipment, expect, logIn, test, toast, waitForHydration } from "../support/e2e-fixtures.ts";
+import {
+  createAndOpenShipment,
+  expect,
+  heading,
+  logIn,
+  openHydrated,
+  prepareButton,
+  quoteDialog,
+  quoteLink,
+  test,
+  toast,
+  waitForHydration,
+} from "../support/e2e-fixtures.ts";
+import { labels } from "../support/labels.ts";
 import { holdScripts } from "../support/page-recorder.ts";
+import { fileField, uploadButton } from "../support/upload-page.ts";
 
-// When scripts or the connection fail, forms can still be sent and keep what was typed.
 test.use({ breaksConnection: true, expectedErrors: /status of 502/ });
 
 const contactFields = {
@@ -14,7 +27,7 @@ const contactFields = {
 const quoteFields = {
   "Full Name": "Zawadi",
   Email: "zawadi@client.example",
-  Phone: "+254 711",
+  [labels.phone]: "+254 711",
   Message: "Two pallets",
 };
 
@@ -28,62 +41,45 @@ async function expectFieldValues(page: Page, fields: Record<string, string>) {
   }
 }
 
-const prepareButton = (page: Page) => page.getByRole("button", { name: "Prepare the mail" });
-
-test.describe("scripts that never arrive", () => {
+test.describe("A browser whose scripts never arrive", { tag: "@script" }, () => {
   test.beforeEach(({ page }) => page.route("**/assets/*.js", (route) => route.abort()));
 
-  test("stop nobody from writing to us, logging in and creating a shipment", async ({ page, client }) => {
+  test("A visitor whose scripts never arrive can send a message and create a shipment", async ({ page, client }) => {
     await test.step("contact", async () => {
       await page.goto("/contact");
       await fillFields(page, contactFields);
       await prepareButton(page).click();
       await expect(toast(page, "Opening Email Client...")).toBeVisible();
-      await expect(page.getByRole("link", { name: "Open in your mail application" })).toBeVisible();
-    });
-
-    await test.step("quote", async () => {
-      await page.getByRole("contentinfo").getByRole("link", { name: "Get a Quote" }).click();
-      await fillFields(page, { ...quoteFields, Phone: "" });
-      await prepareButton(page).click();
-      await expectFieldValues(page, { ...quoteFields, Phone: "" });
-      await fillFields(page, quoteFields);
-      await page.getByLabel("Service").selectOption("Imports");
-      await prepareButton(page).click();
-      await expect(toast(page, "Opening Email Client...")).toBeVisible();
-    });
-
-    await test.step("cookie settings", async () => {
-      await page.goto("/cookie-settings");
-      await page.getByLabel("Functional").uncheck();
-      await page.getByRole("button", { name: "Save My Preferences" }).click();
-      await expect(toast(page, "Preferences Saved!")).toBeVisible();
-      await expect(page.getByLabel("Functional")).not.toBeChecked();
+      await expect(page.getByRole("link", { name: labels.openEmailApp })).toBeVisible();
     });
 
     await test.step("login and shipment", async () => {
       await logIn(page, client);
       await page.getByRole("link", { name: "Create Shipment" }).click();
-      await page.getByLabel("Name of the shipment").fill("Coffee machines");
+      await page.getByLabel(labels.shipmentName).fill("Coffee machines");
       await page.getByRole("button", { name: "Create Shipment" }).click();
       await expect(page.getByText("Stage 1/10")).toBeVisible();
     });
   });
 });
 
-test("scripts that arrive after the first words were typed take none of them", async ({ page }) => {
-  const release = await holdScripts(page);
-  const late = async (path: string, type: () => Promise<void>, check: () => Promise<void>) => {
+test("Scripts that arrive late leave text, options and boxes unchanged", { tag: "@script" }, async ({ page }) => {
+  /** Fills in a page before its scripts arrive, and checks the fields after hydration. */
+  const hydrateAfter = async (path: string, fill: () => Promise<void>, check: () => Promise<void>) => {
+    const release = await holdScripts(page);
     await page.goto(path, { waitUntil: "commit" });
-    await type();
+    await fill();
+    await release();
+    await waitForHydration(page);
     await check();
   };
 
-  await test.step("after the first press, into the page that answers it", async () => {
+  await test.step("in a page with errors", async () => {
+    const release = await holdScripts(page);
     await page.goto("/contact", { waitUntil: "commit" });
     await fillFields(page, { ...contactFields, Subject: "" });
     await prepareButton(page).click();
-    await expect(page.getByRole("region", { name: "There is a problem" })).toBeVisible();
+    await expect(page.getByRole("region", { name: labels.errorSummary })).toBeVisible();
     await fillFields(page, { Subject: "Tea", Message: "Another message" });
     await release();
     await waitForHydration(page);
@@ -93,148 +89,125 @@ test("scripts that arrive after the first words were typed take none of them", a
     await expect(page.getByLabel("No mail application on this device?")).toHaveValue(/Subject: Tea\n\nAnother message/);
   });
 
-  await test.step("in every kind of field", async () => {
-    const again = await holdScripts(page);
-    await late(
+  await test.step("in text fields and a list", () =>
+    hydrateAfter(
       "/about?quote",
       async () => {
         await fillFields(page, quoteFields);
         await page.getByLabel("Service").selectOption("Imports");
       },
       async () => {
-        await again();
-        await waitForHydration(page);
         await expectFieldValues(page, quoteFields);
         await expect(page.getByLabel("Service")).toHaveValue("Imports");
       },
-    );
-  });
+    ));
 
-  await test.step("in boxes", async () => {
-    const again = await holdScripts(page);
-    await late(
+  await test.step("in boxes", () =>
+    hydrateAfter(
       "/cookie-settings",
       async () => {
-        await page.getByLabel("Functional").uncheck();
-        await page.getByLabel("Marketing & Targeting").check();
+        await page.getByLabel(labels.functionalCookies).uncheck();
+        await page.getByLabel(labels.marketingCookies).check();
       },
       async () => {
-        await again();
-        await waitForHydration(page);
-        await expect(page.getByLabel("Functional")).not.toBeChecked();
-        await expect(page.getByLabel("Marketing & Targeting")).toBeChecked();
+        await expect(page.getByLabel(labels.functionalCookies)).not.toBeChecked();
+        await expect(page.getByLabel(labels.marketingCookies)).toBeChecked();
       },
-    );
-  });
+    ));
 
-  await test.step("on the way to an account", async () => {
-    const again = await holdScripts(page);
-    const typed = { "Client ID": "ABCD", "Full Name": "Neema", Email: "neema@client.example", Password: "at dusk" };
-    await late(
+  await test.step("in a password", async () => {
+    const fields = { "Client ID": "ABCD", "Full Name": "Neema", Email: "neema@client.example", Password: "at dusk" };
+    await hydrateAfter(
       "/signup",
-      () => fillFields(page, typed),
-      async () => {
-        await again();
-        await waitForHydration(page);
-        await expectFieldValues(page, typed);
-      },
+      () => fillFields(page, fields),
+      () => expectFieldValues(page, fields),
     );
   });
 });
 
-test("a line that breaks, or a proxy that answers for a site that is away, leaves the page and what was typed; the next press succeeds", async ({
-  page,
-  context,
-}) => {
-  await page.goto("/contact");
-  await waitForHydration(page);
+test("A lost connection or a proxy error leaves page and typed text unchanged, and the next click succeeds", {
+  tag: "@script",
+}, async ({ page, context }) => {
+  await openHydrated(page, "/contact");
   const services = page.locator("header").getByRole("link", { name: "Services", exact: true });
-  const heading = page.getByRole("heading", { level: 1 });
-  /** What was said is closed, so that the next loss is heard by itself. */
-  const hearOfIt = async () => {
-    await expect(toast(page, "No answer")).toBeVisible();
+  const title = heading(page);
+  const expectAndCloseToast = async () => {
+    await expect(toast(page, labels.noAnswer)).toBeVisible();
     await page.getByRole("button", { name: "Close" }).click();
-    await expect(toast(page, "No answer")).toHaveCount(0);
+    await expect(toast(page, labels.noAnswer)).toHaveCount(0);
     await expect(page).toHaveURL(/\/contact$/);
   };
 
-  const writeWithoutLine = async () => {
+  const sendWithoutConnection = async () => {
     await fillFields(page, contactFields);
     await context.setOffline(true);
     await prepareButton(page).click();
-    await hearOfIt();
+    await expectAndCloseToast();
     await expectFieldValues(page, contactFields);
     await context.setOffline(false);
   };
 
-  await test.step("a broken line under a link", async () => {
-    const before = await heading.textContent();
+  await test.step("a link over a lost connection", async () => {
+    const before = await title.textContent();
     await page.route("**/*.data*", (route) => route.abort());
     await services.click();
-    await hearOfIt();
-    await expect(heading).toHaveText(before ?? "");
+    await expectAndCloseToast();
+    await expect(title).toHaveText(before ?? "");
     await page.unroute("**/*.data*");
     await services.click();
-    await expect(heading).toHaveText("Our Logistics Expertise");
+    await expect(title).toHaveText("Our Logistics Expertise");
     await page.goBack();
     await expect(page).toHaveURL(/\/contact$/);
-    await expect(heading).toHaveText(before ?? "");
+    await expect(title).toHaveText(before ?? "");
   });
 
-  await test.step("a broken line under a form of a page", writeWithoutLine);
+  await test.step("a form over a lost connection", sendWithoutConnection);
 
-  await test.step("a proxy, under a form and a link", async () => {
+  await test.step("a form and a link with a proxy error", async () => {
     await page.route("**/*.data*", (route) =>
       route.fulfill({ status: 502, contentType: "text/html", body: "<h1>502 Bad Gateway</h1>" }),
     );
-    for (const pressed of [prepareButton(page), services]) {
-      await pressed.click();
-      await hearOfIt();
+    for (const control of [prepareButton(page), services]) {
+      await control.click();
+      await expectAndCloseToast();
       await expectFieldValues(page, contactFields);
     }
     await page.unroute("**/*.data*");
     await prepareButton(page).click();
-    await expect(page.getByRole("region", { name: "Your mail is ready to send" })).toBeVisible();
+    await expect(page.getByRole("region", { name: labels.emailReady })).toBeVisible();
   });
 
-  await test.step("a broken line under another message after one that is ready", async () => {
-    await expectFieldValues(page, { Message: "" });
-    await writeWithoutLine();
-  });
-
-  await test.step("and under the quote over a page", async () => {
-    await page.getByRole("contentinfo").getByRole("link", { name: "Get a Quote" }).click();
-    const dialog = page.getByRole("dialog", { name: "Get a Quote" });
+  await test.step("a quote over a lost connection", async () => {
+    await quoteLink(page).click();
+    const dialog = quoteDialog(page);
     await expect(dialog).toBeVisible();
     await page.waitForLoadState("networkidle");
     await dialog.getByLabel("Full Name").fill("Zawadi");
     await context.setOffline(true);
     await prepareButton(page).last().click();
-    await expect(toast(page, "No answer")).toBeVisible();
+    await expect(toast(page, labels.noAnswer)).toBeVisible();
     await expect(dialog.getByLabel("Full Name")).toHaveValue("Zawadi");
     await context.setOffline(false);
     await prepareButton(page).last().click();
-    await expect(dialog.getByRole("region", { name: "There is a problem" })).toBeVisible();
+    await expect(dialog.getByRole("region", { name: labels.errorSummary })).toBeVisible();
     await expect(dialog.getByLabel("Full Name")).toHaveValue("Zawadi");
   });
 });
 
-test("a page whose data is asked again over a broken line after an upload stays, and shows the file later", async ({
-  page,
-  loggedInClient: signedIn,
-}) => {
-  expect(signedIn.email).toContain("@");
+test("A lost connection after an upload leaves the page unchanged, and it shows the file later", {
+  tag: "@script",
+}, async ({ page, loggedInClient: _ }) => {
   await createAndOpenShipment(page, "Tea for Goma");
   await waitForHydration(page);
-  await page.getByLabel("File for the Packing List").setInputFiles({
+  await fileField(page, "Packing List").setInputFiles({
     name: "list.pdf",
     mimeType: "application/pdf",
     buffer: Buffer.from("%PDF-1.4 the packing list"),
   });
   await page.route("**/portal/*.data*", (route) => route.abort());
-  await page.getByRole("button", { name: "Upload the Packing List" }).click();
-  await expect(toast(page, "No answer")).toBeVisible();
-  await expect(page.getByRole("heading", { level: 1 })).toHaveText("Tea for Goma");
+  await uploadButton(page, "Packing List").click();
+  await expect(toast(page, labels.noAnswer)).toBeVisible();
+  await expect(heading(page)).toHaveText("Tea for Goma");
   await page.unroute("**/portal/*.data*");
-  await expect(page.getByLabel("File for the Packing List")).toHaveCount(0);
+  await expect(fileField(page, "Packing List")).toHaveCount(0);
 });

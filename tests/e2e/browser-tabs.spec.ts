@@ -1,67 +1,56 @@
 import type { Page } from "@playwright/test";
 import {
-  type ClientCredentials,
   createAndOpenShipment,
   expect,
+  fillLogin,
+  heading,
   logInWithoutPage,
   newShipment,
+  openHydrated,
   test,
   toast,
   waitForHydration,
 } from "../support/e2e-fixtures.ts";
+import { labels } from "../support/labels.ts";
 
-/** Gives e-mail and password to the login that is open. */
-async function fillLogin(page: Page, client: Pick<ClientCredentials, "email" | "password">): Promise<void> {
-  await page.getByLabel("Email").fill(client.email);
-  await page.getByLabel("Password", { exact: true }).fill(client.password);
-  await page.getByRole("button", { name: "Log in", exact: true }).click();
-}
-
-/** Tells a page that its tab is visible again. */
+/** Notifies a page that its tab is visible again. */
 const showTab = (page: Page) => page.evaluate(() => document.dispatchEvent(new Event("visibilitychange")));
 
-/** What a page keeps in its tab. */
 const readSessionStorage = (page: Page) => page.evaluate(() => JSON.stringify(sessionStorage));
 
-/** Opens a page and waits for its script. */
-async function openHydrated(page: Page, address: string): Promise<void> {
-  await page.goto(address);
-  await waitForHydration(page);
-}
-
-const nameField = (page: Page) => page.getByLabel("Name of the shipment");
+const nameField = (page: Page) => page.getByLabel(labels.shipmentName);
 const signOutButton = (page: Page) => page.getByRole("button", { name: "Sign out" });
 
-test("signing out empties this tab and the others: on screen, in memory, and in what they kept", async ({
+test("Signing out removes personal data from all tabs, their memory and their storage", { tag: "@script" }, async ({
   page,
   context,
   client,
 }) => {
   await logInWithoutPage(page, client);
   const id = await newShipment(page, "Tea to Juba");
-  const other = await context.newPage();
-  await openHydrated(other, "/portal/new");
-  await nameField(other).fill("A secret cargo");
-  expect(await readSessionStorage(other)).toContain("A secret cargo");
-  const third = await context.newPage();
-  await openHydrated(third, `/portal/${id}`);
-  for (const tab of [other, third]) await tab.evaluate(() => Object.assign(window, { same: true }));
+  const secondTab = await context.newPage();
+  await openHydrated(secondTab, "/portal/new");
+  await nameField(secondTab).fill("A secret cargo");
+  expect(await readSessionStorage(secondTab)).toContain("A secret cargo");
+  const thirdTab = await context.newPage();
+  await openHydrated(thirdTab, `/portal/${id}`);
+  for (const tab of [secondTab, thirdTab]) await tab.evaluate(() => Object.assign(window, { same: true }));
   await openHydrated(page, `/portal/${id}`);
   expect(await page.content()).toContain("Tea to Juba");
 
   await signOutButton(page).click();
-  await expect(toast(page, "You are signed out")).toBeVisible();
+  await expect(toast(page, labels.signedOut)).toBeVisible();
   expect(await page.content()).not.toContain("Tea to Juba");
-  for (const tab of [other, third]) {
+  for (const tab of [secondTab, thirdTab]) {
     await expect(tab).toHaveURL(/\/login$/);
     await expect(tab.getByRole("heading", { level: 1 })).toHaveText("Client Login");
     expect(await tab.evaluate(() => "same" in window)).toBe(false);
     expect(await tab.content()).not.toContain("Tea to Juba");
   }
-  expect(await readSessionStorage(other)).not.toContain("A secret cargo");
+  expect(await readSessionStorage(secondTab)).not.toContain("A secret cargo");
 });
 
-test("a tab that signs out without a word is found out when the others come into sight", async ({
+test("A tab detects that its session ended elsewhere when it becomes visible", { tag: "@script" }, async ({
   page,
   context,
   client,
@@ -75,14 +64,13 @@ test("a tab that signs out without a word is found out when the others come into
   await page.clock.fastForward(31_000);
   await showTab(page);
   await expect(page).toHaveURL(`/login?next=${encodeURIComponent(`/portal/${id}`)}`);
-  await expect(page.getByRole("heading", { level: 1 })).toHaveText("Client Login");
+  await expect(heading(page)).toHaveText("Client Login");
   expect(await page.evaluate(() => "same" in window)).toBe(false);
 });
 
-test("coming into sight asks once, not again within 30 s, and leaves what is typed alone, answered or not", async ({
-  page,
-  client,
-}) => {
+test("A tab checks its session at most every 30 s, and typed text stays whatever the response", {
+  tag: "@script",
+}, async ({ page, client }) => {
   await logInWithoutPage(page, client);
   await page.clock.install();
   await openHydrated(page, "/portal/new");
@@ -96,10 +84,10 @@ test("coming into sight asks once, not again within 30 s, and leaves what is typ
   await page.waitForTimeout(200);
   expect(requests).toEqual([]);
   await page.clock.fastForward(11_000);
-  const answered = page.waitForResponse("**/portal/session");
+  const sessionResponse = page.waitForResponse("**/portal/session");
   await showTab(page);
   await showTab(page);
-  expect((await answered).status()).toBe(204);
+  expect((await sessionResponse).status()).toBe(204);
   await page.clock.fastForward(20_000);
   await showTab(page);
   expect(requests).toEqual(["/portal/session"]);
@@ -108,27 +96,25 @@ test("coming into sight asks once, not again within 30 s, and leaves what is typ
   await showTab(page);
   await expect.poll(() => requests).toEqual(["/portal/session", "/portal/session"]);
 
-  await test.step("without an answer the page stays as it is", async () => {
+  await test.step("without a response the page is unchanged", async () => {
     await page.route("**/portal/session", (route) => route.fulfill({ status: 503, body: "" }));
     await page.evaluate(() => Object.assign(window, { same: true }));
-    for (const _ask of [3, 4]) {
+    for (const _attempt of [3, 4]) {
       await page.clock.fastForward(31_000);
-      // The answer before this one may still be on its way.
-      const refused = page.waitForResponse((answer) => answer.status() === 503);
+      // The previous response may still be on its way.
+      const failure = page.waitForResponse((response) => response.status() === 503);
       await showTab(page);
-      await refused;
+      await failure;
     }
-    expect(new Set(requests), "no new document, which would hold the draft too").toEqual(new Set(["/portal/session"]));
+    expect(new Set(requests), "no new document").toEqual(new Set(["/portal/session"]));
     expect(await page.evaluate(() => "same" in window)).toBe(true);
     await expect(nameField(page)).toHaveValue("Half a na");
   });
 });
 
-test("a page restored from the browser's memory is hidden until its session is known to live", async ({
-  page,
-  context,
-  client,
-}) => {
+test("A page restored from the back/forward cache is hidden until its session is confirmed", {
+  tag: "@script",
+}, async ({ page, context, client }) => {
   await logInWithoutPage(page, client);
   const id = await createAndOpenShipment(page, "Tea to Juba");
   await waitForHydration(page);
@@ -137,21 +123,19 @@ test("a page restored from the browser's memory is hidden until its session is k
       dispatchEvent(new PageTransitionEvent("pageshow", { persisted: true }));
       return document.body.checkVisibility();
     });
-  const now = page.waitForResponse(`**/portal/${id}.data*`);
+  const currentData = page.waitForResponse(`**/portal/${id}.data*`);
   expect(await restore()).toBe(false);
-  await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
-  // It may have moved meanwhile.
-  await now;
+  await expect(heading(page)).toBeVisible();
+  // The page loads its current data.
+  await currentData;
   await context.clearCookies({ name: "session" });
   expect(await restore()).toBe(false);
   await expect(page).toHaveURL(`/login?next=${encodeURIComponent(`/portal/${id}`)}`);
 });
 
-test("a session that ends while a form is filled leads back to the form with what was typed", async ({
-  page,
-  context,
-  client,
-}) => {
+test("A client whose session ends while filling in a form finds the typed text after login", {
+  tag: "@script",
+}, async ({ page, context, client }) => {
   await logInWithoutPage(page, client);
   await page.goto("/portal/new");
   await nameField(page).fill("Tiles, Mombasa to Goma");
@@ -162,16 +146,16 @@ test("a session that ends while a form is filled leads back to the form with wha
   await expect(page).toHaveURL(/\/portal\/new$/);
   await expect(nameField(page)).toHaveValue("Tiles, Mombasa to Goma");
   await page.getByRole("button", { name: "Create Shipment" }).click();
-  await expect(page.getByRole("heading", { level: 1 })).toHaveText("Tiles, Mombasa to Goma");
+  await expect(heading(page)).toHaveText("Tiles, Mombasa to Goma");
   await page.goto("/portal/new");
   await expect(nameField(page)).toHaveValue("");
 });
 
-test("a draft goes when its form is cancelled, and when the person signs out", async ({ page, client }) => {
+test("A cancelled form and signing out delete the draft of the form", { tag: "@script" }, async ({ page, client }) => {
   await logInWithoutPage(page, client);
   await openHydrated(page, "/portal/new");
   await nameField(page).fill("Not after all");
-  await page.getByRole("link", { name: "Cancel" }).click();
+  await page.getByRole("link", { name: labels.cancel }).click();
   await expect(page).toHaveURL(/\/portal$/);
   await openHydrated(page, "/portal/new");
   await expect(nameField(page)).toHaveValue("");
@@ -187,12 +171,9 @@ test("a draft goes when its form is cancelled, and when the person signs out", a
   await expect(nameField(page)).toHaveValue("");
 });
 
-test("another person who signs in here does not see the draft, on the page or in the browser", async ({
-  page,
-  context,
-  client,
-  newClient: newcomer,
-}) => {
+test("Another client who logs in in the same tab finds no draft, on the page or in storage", {
+  tag: "@script",
+}, async ({ page, context, client, newClient: newcomer }) => {
   await logInWithoutPage(page, client);
   await openHydrated(page, "/portal/new");
   await nameField(page).fill("A secret cargo");

@@ -1,19 +1,18 @@
 import type { Page } from "@playwright/test";
 import { expect, test, toast } from "../support/e2e-fixtures.ts";
+import { labels } from "../support/labels.ts";
 import { enableSaveData, openMovingPage, setTabHidden, stopClock, withMotion } from "../support/motion.ts";
 
 test.beforeEach(() => test.slow());
 
-test.describe("the row of industries", () => {
-  const row = (page: Page) => page.getByRole("region", { name: "The ten industries" });
-  const left = (page: Page) => row(page).evaluate((row) => row.scrollLeft);
+test.describe("The row of industries", { tag: "@script" }, () => {
+  const row = (page: Page) => page.getByRole("region", { name: labels.industries });
+  const getScrollLeft = (page: Page) => row(page).evaluate((row) => row.scrollLeft);
 
-  test("moves by its buttons, which say when it ends, and is pushed by the mouse, which clicks nothing on the way; a click still clicks, and so does a key", async ({
-    page,
-  }) => {
+  test("Buttons and mouse move the row of industries, and a click without dragging selects one", async ({ page }) => {
     await openMovingPage(page, "/");
     const previous = page.getByRole("button", { name: "Previous industries" });
-    const next = page.getByRole("button", { name: "Next industries" });
+    const next = page.getByRole("button", { name: labels.nextIndustries });
     await expect(previous).toHaveAttribute("aria-disabled", "true");
     await expect(row(page).getByRole("button").last()).not.toBeInViewport();
     await next.focus();
@@ -27,7 +26,7 @@ test.describe("the row of industries", () => {
       await previous.press("Enter");
       await expect(previous).toHaveAttribute("aria-disabled", "true", { timeout: 500 });
     }).toPass({ intervals: [50] });
-    await expect.poll(() => left(page)).toBe(0);
+    await expect.poll(() => getScrollLeft(page)).toBe(0);
 
     await row(page).scrollIntoViewIfNeeded();
     const card = await row(page).getByRole("button").nth(2).boundingBox();
@@ -35,10 +34,10 @@ test.describe("the row of industries", () => {
     await page.mouse.move(card.x + 150, card.y + 60);
     await page.mouse.down();
     await page.mouse.move(card.x - 250, card.y + 60, { steps: 8 });
-    expect(await left(page)).toBeCloseTo(400, -1);
+    expect(await getScrollLeft(page)).toBeCloseTo(400, -1);
     await page.mouse.up();
-    // It comes to rest with a card at its beginning.
-    await expect.poll(() => left(page)).toBe(472);
+    // The row stops at the start of a card.
+    await expect.poll(() => getScrollLeft(page)).toBe(472);
     await expect(row(page)).not.toHaveAttribute("data-dragged");
     await expect(toast(page)).toHaveCount(0);
     await page.mouse.move(card.x + 100, card.y + 60);
@@ -46,7 +45,7 @@ test.describe("the row of industries", () => {
     await page.mouse.move(card.x + 97, card.y + 60);
     await page.mouse.up();
     await expect(toast(page, "Clicked")).toBeVisible();
-    expect(await left(page)).toBe(472);
+    expect(await getScrollLeft(page)).toBe(472);
     await toast(page).getByRole("button", { name: "Close" }).click();
     await expect(toast(page)).toHaveCount(0);
 
@@ -58,12 +57,12 @@ test.describe("the row of industries", () => {
     await expect(toast(page, "Clicked")).toBeVisible();
   });
 
-  test("follows a finger", async ({ browser }) => {
+  test("A swipe moves the row of industries", async ({ browser }) => {
     const page = await browser.newPage({ hasTouch: true, viewport: { width: 390, height: 800 } });
     await openMovingPage(page, "/");
     await row(page).scrollIntoViewIfNeeded();
     await swipe(page, row(page), -300);
-    await expect.poll(() => left(page)).toBeGreaterThan(200);
+    await expect.poll(() => getScrollLeft(page)).toBeGreaterThan(200);
     await page.close();
   });
 });
@@ -83,13 +82,13 @@ async function swipe(page: Page, over: ReturnType<Page["locator"]>, xDistance: n
   await touch.send("Input.dispatchTouchEvent", { type: "touchEnd", touchPoints: [] });
 }
 
-test.describe("the story in five scenes", () => {
+test.describe("The story in five scenes", { tag: "@script" }, () => {
   test.use(withMotion);
-  // Saves data, so that the animated streaks are not drawn: they slow the browser down.
+  // The animated streaks slow the browser down and are not drawn on a device that saves data.
   test.beforeEach(({ page }) => page.addInitScript(enableSaveData));
 
-  const story = (page: Page) => page.getByRole("region", { name: "Scenes of our story" });
-  const stands = (page: Page, scene: number) =>
+  const story = (page: Page) => page.getByRole("region", { name: labels.story });
+  const expectScene = (page: Page, scene: number) =>
     expect(async () => {
       await expect(story(page).getByRole("group", { name: `${scene} of 5` })).toBeInViewport({ ratio: 0.9 });
       await expect(story(page).getByRole("group")).toHaveCount(1);
@@ -97,15 +96,15 @@ test.describe("the story in five scenes", () => {
     }).toPass({ timeout: 15_000 });
 
   /** Waits for a scene with the clock stopped: scrolling runs in real time, but its end depends on the page's clock. */
-  async function settled(page: Page, scene: number): Promise<void> {
+  async function waitForScene(page: Page, scene: number): Promise<void> {
     await expect(async () => {
       await page.clock.runFor(50);
       await expect(story(page).getByRole("group", { name: `${scene} of 5` })).toBeVisible({ timeout: 20 });
     }).toPass({ intervals: [20] });
-    await stands(page, scene);
+    await expectScene(page, scene);
   }
 
-  test("waits under the pointer, while it has the focus, out of sight and in a hidden tab; turns by its buttons and dots and wraps both ways; goes on by itself every 8000 ms", async ({
+  test("The story advances every 8 s unless hovered, focused, out of view or in a hidden tab, and wraps both ways", async ({
     page,
   }) => {
     await page.clock.install();
@@ -114,47 +113,47 @@ test.describe("the story in five scenes", () => {
     await expect(story(page)).toHaveAttribute("aria-roledescription", "carousel");
     await expect(story(page).getByRole("group")).toHaveAttribute("aria-roledescription", "slide");
     const live = story(page).locator("ol");
-    const holds = async () => {
+    const expectPaused = async () => {
       await expect(live).toHaveAttribute("aria-live", "polite");
       await page.clock.fastForward(20_000);
-      await stands(page, 1);
+      await expectScene(page, 1);
     };
     await story(page).hover();
-    await holds();
+    await expectPaused();
     await page.mouse.move(0, 0);
     await expect(live).toHaveAttribute("aria-live", "off");
     await story(page).getByRole("button", { name: "Show scene 3" }).focus();
-    await holds();
+    await expectPaused();
     await page.getByRole("link", { name: "Skip to the content" }).focus();
     await expect(live).toHaveAttribute("aria-live", "off");
     await setTabHidden(page, true);
-    await holds();
+    await expectPaused();
     await setTabHidden(page, false);
     await expect(live).toHaveAttribute("aria-live", "off");
     await page.getByRole("contentinfo").scrollIntoViewIfNeeded();
     await expect(live).toHaveAttribute("aria-live", "polite");
     await page.clock.fastForward(20_000);
     await story(page).scrollIntoViewIfNeeded();
-    await stands(page, 1);
+    await expectScene(page, 1);
     await page.clock.fastForward(8000);
-    await stands(page, 2);
+    await expectScene(page, 2);
 
-    await test.step("it turns by its buttons and dots and wraps both ways", async () => {
+    await test.step("its buttons and dots change the scene and wrap both ways", async () => {
       await story(page).getByRole("button", { name: "Show scene 1" }).click();
-      await stands(page, 1);
+      await expectScene(page, 1);
       await story(page).getByRole("button", { name: "Previous scene" }).click();
-      await stands(page, 5);
-      await story(page).getByRole("button", { name: "Next scene" }).click();
-      await stands(page, 1);
-      await story(page).getByRole("button", { name: "Next scene" }).press("Enter");
-      await stands(page, 2);
+      await expectScene(page, 5);
+      await story(page).getByRole("button", { name: labels.nextScene }).click();
+      await expectScene(page, 1);
+      await story(page).getByRole("button", { name: labels.nextScene }).press("Enter");
+      await expectScene(page, 2);
       await story(page).getByRole("button", { name: "Show scene 4" }).click();
-      await stands(page, 4);
+      await expectScene(page, 4);
     });
 
-    await test.step("it goes on every 8000 ms, and from the last scene to the first", async () => {
+    await test.step("it advances every 8 s, and from the last scene to the first", async () => {
       await stopClock(page);
-      // The 8000 ms begin when the pointer leaves.
+      // The 8 s start when the pointer leaves.
       await page.getByRole("link", { name: "Skip to the content" }).focus();
       await expect(live).toHaveAttribute("aria-live", "polite");
       await page.mouse.move(0, 0);
@@ -162,34 +161,34 @@ test.describe("the story in five scenes", () => {
       let before = 4;
       for (const scene of [5, 1]) {
         await page.clock.runFor(7500);
-        await stands(page, before);
-        await settled(page, scene);
+        await expectScene(page, before);
+        await waitForScene(page, scene);
         before = scene;
       }
     });
   });
 
-  test("follows the finger, the mouse and the arrow keys", async ({ browser }) => {
+  test("Finger, mouse and arrow keys change the scene of the story", async ({ browser }) => {
     const page = await browser.newPage({ hasTouch: true, viewport: { width: 390, height: 800 } });
     await page.addInitScript(enableSaveData);
     await openMovingPage(page, "/about");
     await story(page).scrollIntoViewIfNeeded();
-    // With the focus in it the carousel does not advance by itself; it may have before.
+    // The carousel may have advanced before it received the focus.
     await story(page).locator("ol").focus();
     await story(page).getByRole("button", { name: "Show scene 1" }).press("Enter");
-    await stands(page, 1);
+    await expectScene(page, 1);
     await swipe(page, story(page), -250);
-    await stands(page, 2);
+    await expectScene(page, 2);
     const box = await story(page).boundingBox();
     if (!box) throw new Error("no story");
     await page.mouse.move(box.x + 200, box.y + 80);
     await page.mouse.down();
     await page.mouse.move(box.x + 120, box.y + 80, { steps: 4 });
     await page.mouse.up();
-    await stands(page, 3);
+    await expectScene(page, 3);
     await story(page).locator("ol").focus();
     await page.keyboard.press("ArrowRight");
-    await stands(page, 4);
+    await expectScene(page, 4);
     await page.close();
   });
 });

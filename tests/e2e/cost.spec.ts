@@ -1,5 +1,6 @@
 import type { Page } from "@playwright/test";
 import { expect, test, waitForHydration } from "../support/e2e-fixtures.ts";
+import { labels } from "../support/labels.ts";
 
 const amountCell = (page: Page, line: string) =>
   page
@@ -8,7 +9,7 @@ const amountCell = (page: Page, line: string) =>
     .getByRole("cell")
     .last();
 
-/** Fills in the form for a car but for the price. */
+/** Fills in the form for a car, except the price. */
 async function fillCarForm(page: Page): Promise<void> {
   const thisYear = new Date().getFullYear();
   await page.getByLabel("What do you bring in?").selectOption("A car");
@@ -19,10 +20,7 @@ async function fillCarForm(page: Page): Promise<void> {
   await page.getByLabel("Exchange rate").fill("129.5");
 }
 
-test("a first-time importer sees what a car costs, line by line, and asks for a quote", async ({
-  page,
-  javaScriptEnabled,
-}) => {
+test("An importer calculates the cost of a car and asks for a quote", async ({ page, javaScriptEnabled }) => {
   await page.goto("/");
   await page.getByRole("main").getByRole("link", { name: "What will it cost?" }).click();
   await expect(page.getByRole("heading", { level: 1, name: "What will it cost?" })).toBeVisible();
@@ -56,7 +54,7 @@ test("a first-time importer sees what a car costs, line by line, and asks for a 
   await expect(page.getByLabel("Price of the goods")).toHaveValue("8,000");
 });
 
-test("with script it counts while one types, and an incomplete form shows no sum", async ({
+test("With script the estimate follows every keystroke, and an incomplete form shows no total", async ({
   page,
   javaScriptEnabled,
 }) => {
@@ -79,17 +77,18 @@ test("with script it counts while one types, and an incomplete form shows no sum
   await expect(amountCell(page, "Total taxes")).toHaveText("–");
   await expect(page).toHaveURL(/\/resources\/cost$/);
 
-  // What is typed outlives a change of the theme.
+  // Typed values survive a change of the theme.
   await page.getByLabel("Insurance").fill("0.50");
   await expect(amountCell(page, "CIF")).toHaveText("9,201");
-  await page.getByRole("button", { name: "Use the light theme" }).click();
+  await page.getByRole("button", { name: labels.useLightTheme }).click();
   await expect(page.locator("html")).toHaveClass("light");
   await expect(amountCell(page, "CIF")).toHaveText("9,201");
 });
 
-test("back and forward lead through the estimates, each with its form", async ({ page, javaScriptEnabled }) => {
-  const asked = (value: string) => `/resources/cost?what=air&currency=KES&value=${value}&freight=0&insurance=0&duty=10`;
-  await page.goto(asked("1000"));
+test("Back and forward show each estimate with its own form values", async ({ page, javaScriptEnabled }) => {
+  const estimatePath = (value: string) =>
+    `/resources/cost?what=air&currency=KES&value=${value}&freight=0&insurance=0&duty=10`;
+  await page.goto(estimatePath("1000"));
   if (javaScriptEnabled) await waitForHydration(page);
   await page.getByLabel("Price of the goods").fill("2000");
   await page.getByRole("button", { name: "Work it out" }).click();

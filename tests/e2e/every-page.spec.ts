@@ -1,11 +1,12 @@
 import AxeBuilder from "@axe-core/playwright";
 import type { Page } from "@playwright/test";
 import { expect, logInWithoutPage, newShipment, test, waitForHydration } from "../support/e2e-fixtures.ts";
+import { labels } from "../support/labels.ts";
 import { emulateFontSize, findOverflow, findPrintProblems } from "../support/page-layout.ts";
 import { recordCspViolations } from "../support/page-recorder.ts";
 import { authPages, publicPages } from "../support/public-pages.ts";
 
-/** The last is a 404. */
+/** The last path is a 404. */
 const publicPaths = ["/?quote", "/actions/quote", ...publicPages];
 const portalPaths = [
   ...["/portal", "/portal/new", "/portal/2fa", "/portal/:id", "/portal/:id?quote"],
@@ -17,7 +18,7 @@ const deskPaths = [
   ...["/desk/clients/:client", "/desk/invitations", "/desk/team", "/desk/log", "/desk/2fa"],
 ];
 
-/** A name that has to be broken somewhere. */
+/** A name without a place to break. */
 const longName = "Averyveryverylongnamewithoutasingleblankinitthatmustbebrokensomewhere of pharmaceuticals";
 
 const pathGroups = {
@@ -25,11 +26,11 @@ const pathGroups = {
   "the next public pages": publicPaths.slice(6, 12),
   "the other public pages": publicPaths.slice(12),
   "the portal": portalPaths,
-  "the doors of the portal": [...authPages, "/auth/confirm", "/auth/email", "/actions/forgot-password"],
-  "the company's desk": deskPaths,
+  "the login pages": [...authPages, "/auth/confirm", "/auth/email", "/actions/forgot-password"],
+  "the desk": deskPaths,
 };
 
-/** The script that a page has fetched, compressed, in bytes. */
+/** Returns the compressed size of all fetched scripts in bytes. */
 async function measureScriptBytes(page: Page): Promise<number> {
   return page.evaluate(() => {
     const files = performance.getEntriesByType("resource") as PerformanceResourceTiming[];
@@ -39,12 +40,12 @@ async function measureScriptBytes(page: Page): Promise<number> {
 }
 
 /** Expects a page to hydrate without console output or CSP violations, with 80 to 135 KB of script. */
-async function expectHydrated(page: Page, path: string, words: string[]): Promise<void> {
+async function expectHydrated(page: Page, path: string, messages: string[]): Promise<void> {
   await waitForHydration(page);
-  // The last thing that script adds to every page.
-  await expect(page.locator("button", { hasText: "Pause all motion" })).toBeVisible({ timeout: 15_000 });
+  // Script adds this button last.
+  await expect(page.locator("button", { hasText: labels.pauseMotion })).toBeVisible({ timeout: 15_000 });
   expect(await page.evaluate(() => window.violations), path).toEqual([]);
-  if (path !== "/no-such-page") expect(words, path).toEqual([]);
+  if (path !== "/no-such-page") expect(messages, path).toEqual([]);
   const bytes = await measureScriptBytes(page);
   expect(bytes, path).toBeGreaterThan(80_000);
   expect(bytes, path).toBeLessThanOrEqual(135_000);
@@ -54,21 +55,21 @@ type AxeViolation = { id: string; nodes: { html: string }[] };
 
 declare global {
   interface Window {
-    /** What AxeBuilder leaves on the page it has analysed. */
+    /** AxeBuilder leaves this on each page it has analysed. */
     axe: { run: (options: object) => Promise<{ violations: AxeViolation[] }> };
   }
 }
 
-/** The rules of WCAG 2.2 AA that the page breaks, in both themes. */
+/** Returns the violations of WCAG 2.2 AA in both themes. */
 async function findAxeViolations(page: Page): Promise<string[]> {
   // Legacy mode opens no second page, as there are no frames; only violations are reported in detail.
   const axe = new AxeBuilder({ page }).setLegacyMode().options({ resultTypes: ["violations"] });
   const { violations: inDark } = await axe.withTags(["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]).analyze();
-  // The other theme has other colours and nothing else.
+  // Themes differ only in colours.
   await page.evaluate(async () => {
     document.documentElement.className = "light";
-    const turning = document.getAnimations().filter((each) => each instanceof CSSTransition);
-    await Promise.allSettled(turning.map(({ finished }) => finished));
+    const transitions = document.getAnimations().filter((each) => each instanceof CSSTransition);
+    await Promise.allSettled(transitions.map(({ finished }) => finished));
   });
   // AxeBuilder would send its half megabyte of script to the page again.
   const inLight = await page.evaluate(async () => {
@@ -85,44 +86,44 @@ async function findAxeViolations(page: Page): Promise<string[]> {
   ].flatMap(({ id, theme, nodes }) => nodes.map(({ html }) => `${id}, ${theme}: ${html}`));
 }
 
-/** What of a page does not fit a window of this width: the page, its bar, and targets of less than 44 px. */
+/** Returns parts that do not fit a window of this width, and targets of less than 44 px. */
 const findLayoutProblems = (page: Page, width: number, links: string) =>
   page.evaluate(
     ({ width, links }) => {
-      const found: string[] = [];
+      const problems: string[] = [];
       const { scrollWidth } = document.documentElement;
-      if (scrollWidth > width) found.push(`${scrollWidth} px wide`);
+      if (scrollWidth > width) problems.push(`${scrollWidth} px wide`);
       const targets = `header :is(a, summary, button), main :is(${links}, summary, button, select)`;
       for (const each of document.querySelectorAll(targets)) {
         if (!each.checkVisibility()) continue;
         const box = each.getBoundingClientRect();
         const isOutside = each.closest("header") && box.right > innerWidth;
         if (box.width > 1 && box.right > 0 && (box.height < 44 || box.width < 44 || isOutside)) {
-          found.push(`${each.outerHTML.slice(0, 200)}: ${box.width} x ${box.height}`);
+          problems.push(`${each.outerHTML.slice(0, 200)}: ${box.width} x ${box.height}`);
         }
       }
-      // A title breaks between its words.
+      // A title must not break within a word.
       const titles = document.createTreeWalker(document.querySelector("h1") ?? new Text(), NodeFilter.SHOW_TEXT);
       for (let text = titles.nextNode(); text; text = titles.nextNode()) {
         const at = text.textContent?.indexOf("e-mail") ?? -1;
         const word = document.createRange();
         word.setStart(text, Math.max(at, 0));
         word.setEnd(text, at < 0 ? 0 : at + "e-mail".length);
-        if (word.getClientRects().length > 1) found.push(`the title breaks within a word: ${text.textContent}`);
+        if (word.getClientRects().length > 1) problems.push(`the title breaks within a word: ${text.textContent}`);
       }
       const bar = document.querySelector("header")?.getBoundingClientRect().height ?? Number.NaN;
-      if (!(bar < 80)) found.push(`the bar is ${bar} px high`);
-      return found;
+      if (!(bar < 80)) problems.push(`the header is ${bar} px high`);
+      return problems;
     },
     { width, links },
   );
 
 /**
- * Expects no sideways scrolling from 320 px on, nor at 640 px with 200 % text, and targets of at least 44 px. On a phone
- * letters of 24 and 32 px scroll nothing sideways either, which script does not change: it is seen without.
+ * Expects no sideways scrolling from 320 px on, nor at 640 px with 200 % text, and targets of at least 44 px.
+ * With large letters, fonts of 24 and 32 px must fit a phone too.
  */
 async function expectFits(page: Page, path: string, withLargeLetters: boolean): Promise<void> {
-  // In the portal and at the desk, links within a sentence may be as low as their line.
+  // In portal and desk, links within a sentence may be as low as their text.
   const links = /^\/(portal|desk)/.test(path) ? "a:not(p a)" : "a";
   const size = withLargeLetters ? await emulateFontSize(page) : null;
   for (const width of [390, 375, 320]) {
@@ -145,7 +146,7 @@ async function expectFits(page: Page, path: string, withLargeLetters: boolean): 
   expect(wide, `${path} at twice its size`).toBeLessThanOrEqual(640);
 }
 
-/** Expects a page that was opened for paper to be printed black on white in both themes, without what floats over it. */
+/** Expects a page in print media to be black on white in both themes, without controls. */
 async function expectPrintable(page: Page, path: string): Promise<void> {
   for (const theme of ["light", "dark"]) {
     await page.locator("html").evaluate((html, name) => html.setAttribute("class", name), theme);
@@ -154,8 +155,8 @@ async function expectPrintable(page: Page, path: string): Promise<void> {
   await page.emulateMedia({ media: null });
 }
 
-for (const [which, paths] of Object.entries(pathGroups)) {
-  test(`${which} fit every window, thumb, large letter and sheet of paper; with script, 135 KB bring them to life without a word, by WCAG 2.2 AA in both themes`, async ({
+for (const [group, paths] of Object.entries(pathGroups)) {
+  test(`All of ${group} fit small windows, large letters and paper, and with script meet WCAG 2.2 AA within 135 KB`, async ({
     page,
     client,
     lead,
@@ -173,34 +174,33 @@ for (const [which, paths] of Object.entries(pathGroups)) {
     if (paths === deskPaths) {
       await page.context().addCookies([{ name: "session", value: lead.session, url: baseURL ?? "" }]);
       account = (await company.rpc("find_account_id", { email: client.email })).data ?? "";
-      const made = await company
+      const created = await company
         .from("shipments")
         .insert({ user_id: account, name: longName, status: "", stage: 1 })
         .select("id");
-      id = made.data?.[0]?.id ?? "";
+      id = created.data?.[0]?.id ?? "";
     }
-    const words: string[] = [];
+    const messages: string[] = [];
     page.on("console", (message) => {
-      // The journeys refuse the worker of kept pages, but for those about it.
+      // Only the tests of offline copies allow a service worker.
       if (message.text().startsWith("Service Worker registration blocked")) return;
-      words.push(`${message.type()}: ${message.text()} at ${message.location().url}`);
+      messages.push(`${message.type()}: ${message.text()} at ${message.location().url}`);
     });
     await recordCspViolations(page);
     for (const path of paths) {
       await test.step(path, async () => {
         await page.setViewportSize({ width: 1280, height: 720 });
-        // A button takes its other colours in its own time: who prints has a page that stands.
+        // Buttons change colour in a transition: the page is opened in print media.
         const isPrinted = !javaScriptEnabled && paths !== deskPaths;
         if (isPrinted) await page.emulateMedia({ media: "print" });
         await page.goto(path.replace(":id", id).replace(":client", account));
         if (javaScriptEnabled) {
-          await expectHydrated(page, path, words);
+          await expectHydrated(page, path, messages);
           expect(await findAxeViolations(page), path).toEqual([]);
         }
-        // Script changes nothing of a page on paper: once is enough.
         if (isPrinted) await expectPrintable(page, path);
         await expectFits(page, path, !javaScriptEnabled);
-        words.length = 0;
+        messages.length = 0;
       });
     }
   });

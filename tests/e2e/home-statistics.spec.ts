@@ -1,12 +1,13 @@
 import type { Page } from "@playwright/test";
 import { expect, test } from "../support/e2e-fixtures.ts";
+import { labels } from "../support/labels.ts";
 import { openMovingPage, stopClock, withMotion } from "../support/motion.ts";
 
 test.beforeEach(() => test.slow());
 
-test.describe("the numbers", () => {
+test.describe("The statistics", { tag: "@script" }, () => {
   test.use(withMotion);
-  /** Watches the page. Returns a function that says whether it ever showed a counting number. */
+  /** Returns a function that tests whether the page has shown a counting number. */
   async function watchNumbers(page: Page) {
     await page.addInitScript(() => {
       new MutationObserver(() => {
@@ -16,7 +17,7 @@ test.describe("the numbers", () => {
     return () => page.evaluate(() => "hasCounted" in window);
   }
 
-  test("count up over 2000 ms once half of them is visible; read aloud they are final, and nothing shifts", async ({
+  test("The statistics count up in 2 s once half visible, without a layout shift, and read aloud as final values", async ({
     page,
   }) => {
     await page.setViewportSize({ width: 390, height: 700 });
@@ -54,7 +55,7 @@ test.describe("the numbers", () => {
     expect(await boxes()).toEqual(before);
   });
 
-  test("stay as they are when they were in view before script arrived", async ({ page }) => {
+  test("Statistics that were visible before hydration do not count up", async ({ page }) => {
     const hasCounted = await watchNumbers(page);
     await page.setViewportSize({ width: 1280, height: 1600 });
     await openMovingPage(page, "/");
@@ -64,14 +65,14 @@ test.describe("the numbers", () => {
     expect(await hasCounted()).toBe(false);
   });
 
-  for (const still of ["the device asks for less motion", "everything is paused"]) {
-    test(`are final from the start where ${still}`, async ({ page }) => {
+  for (const reason of ["the device prefers reduced motion", "all motion is paused"]) {
+    test(`Statistics show final values where ${reason}`, async ({ page }) => {
       const hasCounted = await watchNumbers(page);
-      if (still.startsWith("the device")) await page.emulateMedia({ reducedMotion: "reduce" });
+      if (reason.startsWith("the device")) await page.emulateMedia({ reducedMotion: "reduce" });
       else await page.addInitScript(() => localStorage.setItem("motion", "paused"));
       await page.setViewportSize({ width: 390, height: 700 });
       await page.goto("/");
-      await expect(page.getByRole("button", { name: "Next industries" })).toBeAttached();
+      await expect(page.getByRole("button", { name: labels.nextIndustries })).toBeAttached();
       await page.locator("#stats dl").scrollIntoViewIfNeeded();
       await expect(page.locator("#stats dd").last()).toBeInViewport();
       expect(await hasCounted()).toBe(false);

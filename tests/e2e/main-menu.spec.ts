@@ -1,12 +1,9 @@
 import type { Page } from "@playwright/test";
-import { expect, test } from "../support/e2e-fixtures.ts";
+import { expect, heading, mainLink, test } from "../support/e2e-fixtures.ts";
 
-/** The summary of the disclosure with this name in the bar above the page. */
 const disclosure = (page: Page, name: string) => page.locator("header summary", { hasText: name });
-const mainLink = (page: Page, name: string) =>
-  page.getByRole("navigation", { name: "Main" }).getByRole("link", { name, exact: true });
 
-test("on a phone the menu opens, leads to a page, and is closed there", async ({ page }) => {
+test("On a phone the menu opens, leads to a page and is closed there", async ({ page }) => {
   await page.setViewportSize({ width: 390, height: 800 });
   await page.goto("/");
   const names = ["Home", "Services", "About", "FAQ", "Feeds Update", "Blog", "Client Login"];
@@ -19,15 +16,15 @@ test("on a phone the menu opens, leads to a page, and is closed there", async ({
   await disclosure(page, "Menu").click();
   await mainLink(page, "Services").click();
   await expect(page).toHaveURL(/\/services$/);
-  await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
+  await expect(heading(page)).toBeVisible();
   await expect(mainLink(page, "Services")).toHaveCount(0);
   await disclosure(page, "Menu").click();
   await mainLink(page, "FAQ").click();
-  await expect(page.getByRole("heading", { level: 1 })).toHaveText("Frequently Asked Questions");
+  await expect(heading(page)).toHaveText("Frequently Asked Questions");
   await expect(mainLink(page, "FAQ")).toHaveCount(0);
 });
 
-test("on a wide screen the Resources list opens by key or click, and its links can be followed", async ({ page }) => {
+test("On a wide screen the Resources list opens by key or click and leads to its pages", async ({ page }) => {
   await page.setViewportSize({ width: 1280, height: 800 });
   await page.goto("/");
   const resources = disclosure(page, "Resources");
@@ -68,7 +65,7 @@ test("on a wide screen the Resources list opens by key or click, and its links c
   await test.step("a click opens it too", async () => {
     await resources.click();
     await mainLink(page, "FAQ").click();
-    await expect(page.getByRole("heading", { level: 1 })).toHaveText("Frequently Asked Questions");
+    await expect(heading(page)).toHaveText("Frequently Asked Questions");
     await expect(mainLink(page, "FAQ")).toHaveCount(0);
   });
 });

@@ -1,11 +1,12 @@
 import type { Page } from "@playwright/test";
-import { expect, logInWithoutPage, newShipment, test, toast, waitForHydration } from "../support/e2e-fixtures.ts";
+import { expect, logInWithoutPage, newShipment, openHydrated, test, toast } from "../support/e2e-fixtures.ts";
+import { labels } from "../support/labels.ts";
 import { openMovingPage, pauseButton, setTabHidden, withMotion } from "../support/motion.ts";
 import { advanceShipment } from "../support/service-role.ts";
 
 test.beforeEach(() => test.slow());
 
-/** The names of the endless animations that run right now. */
+/** Returns the names of the endless animations that are running. */
 const listRunningAnimations = (page: Page) =>
   page.evaluate(() => [
     ...new Set(
@@ -16,17 +17,15 @@ const listRunningAnimations = (page: Page) =>
     ),
   ]);
 
-test.describe("what moves", () => {
+test.describe("Moving parts of a page", { tag: "@script" }, () => {
   test.use(withMotion);
-  const partners = (page: Page) => page.getByRole("region", { name: "Marks of our partners" });
+  const partners = (page: Page) => page.getByRole("region", { name: labels.partners });
 
   for (const { path, name, items } of [
-    { path: "/about", name: "Marks of our partners", items: 13 },
+    { path: "/about", name: labels.partners, items: 13 },
     { path: "/", name: "Three clients", items: 3 },
   ]) {
-    test(`'${name}' loop in 40 s without a seam, are read aloud once, and stand still under the pointer, out of sight and in a hidden tab`, async ({
-      page,
-    }) => {
+    test(`'${name}' loops without a seam and pauses when hovered, out of view or hidden`, async ({ page }) => {
       await openMovingPage(page, path);
       const strip = page.getByRole("region", { name });
       await strip.scrollIntoViewIfNeeded();
@@ -34,7 +33,7 @@ test.describe("what moves", () => {
       await expect(strip.getByRole("listitem")).toHaveCount(items);
       await expect(strip.locator("li")).toHaveCount(2 * items);
 
-      await test.step("it stands still under the pointer, out of sight and in a hidden tab", async () => {
+      await test.step("it pauses when hovered, out of view and in a hidden tab", async () => {
         await strip.hover();
         await expect.poll(() => listRunningAnimations(page)).not.toContain("marquee");
         await page.mouse.move(0, 0);
@@ -49,16 +48,16 @@ test.describe("what moves", () => {
         await expect.poll(() => listRunningAnimations(page)).toContain("marquee");
       });
 
-      // Last: style no longer pauses an animation that script has paused.
+      // CSS no longer pauses an animation after script has paused it.
       const seam = await strip.evaluate((strip) => {
         const [animation] = strip.getAnimations({ subtree: true });
         if (!animation) throw new Error("nothing moves");
         animation.pause();
-        const left = (round: number) => strip.querySelectorAll("ul")[round]?.getBoundingClientRect().left ?? 0;
+        const getLeft = (round: number) => strip.querySelectorAll("ul")[round]?.getBoundingClientRect().left ?? 0;
         animation.currentTime = 0;
-        const [start, width] = [left(0), left(1) - left(0)];
+        const [start, width] = [getLeft(0), getLeft(1) - getLeft(0)];
         animation.currentTime = 39_999.99;
-        return { gap: Math.round(left(1) - start), fills: width >= strip.clientWidth };
+        return { gap: Math.round(getLeft(1) - start), fills: width >= strip.clientWidth };
       });
       expect(seam).toEqual({ gap: 0, fills: true });
       expect(await strip.evaluate((strip) => strip.firstElementChild?.getAnimations()[0]?.effect?.getTiming())).toEqual(
@@ -67,12 +66,10 @@ test.describe("what moves", () => {
     });
   }
 
-  test("one button pauses everything, on this page and on the next visit, and sets it going again", async ({
-    page,
-  }) => {
+  test("One button pauses all motion on this page and later visits, and starts it again", async ({ page }) => {
     await page.clock.install();
     await openMovingPage(page, "/about");
-    await page.getByRole("region", { name: "Scenes of our story" }).scrollIntoViewIfNeeded();
+    await page.getByRole("region", { name: labels.story }).scrollIntoViewIfNeeded();
     await expect(pauseButton(page)).toHaveAttribute("aria-pressed", "false");
     await pauseButton(page).click();
     await expect(pauseButton(page)).toHaveAttribute("aria-pressed", "true");
@@ -90,7 +87,7 @@ test.describe("what moves", () => {
     await expect.poll(() => listRunningAnimations(page)).toContain("pass");
   });
 
-  test("a strip that was paused shows the rest of itself to who scrolls it by keyboard", async ({ page }) => {
+  test("A paused strip scrolls by keyboard to its last item", async ({ page }) => {
     await page.addInitScript(() => localStorage.setItem("motion", "paused"));
     await openMovingPage(page, "/about");
     await expect(partners(page)).toHaveAttribute("tabindex", "0");
@@ -103,14 +100,12 @@ test.describe("what moves", () => {
     }).toPass({ intervals: [20] });
   });
 
-  test("for people who want less motion nothing moves, nothing is hidden, and there is nothing to pause", async ({
-    page,
-  }) => {
+  test("With reduced motion nothing moves, everything is readable and no pause button is shown", async ({ page }) => {
     await page.emulateMedia({ reducedMotion: "reduce" });
     await page.clock.install();
     for (const { path, name, items } of [
       { path: "/", name: "Three clients", items: 3 },
-      { path: "/about", name: "Marks of our partners", items: 13 },
+      { path: "/about", name: labels.partners, items: 13 },
     ]) {
       await page.goto(path);
       await expect(page.locator(".streaks")).toBeAttached();
@@ -124,16 +119,16 @@ test.describe("what moves", () => {
       await expect(pauseButton(page)).toBeHidden();
       await expect(page.locator(".streaks")).toBeHidden();
     }
-    const scenes = page.getByRole("region", { name: "Scenes of our story" });
+    const scenes = page.getByRole("region", { name: labels.story });
     await scenes.scrollIntoViewIfNeeded();
     await page.clock.fastForward(30_000);
     await expect(scenes.getByRole("group", { name: "1 of 5" })).toBeInViewport();
-    await scenes.getByRole("button", { name: "Next scene" }).click();
+    await scenes.getByRole("button", { name: labels.nextScene }).click();
     await expect(scenes.getByRole("group", { name: "2 of 5" })).toBeInViewport({ ratio: 0.99 });
   });
 
   for (const width of [320, 1280]) {
-    test(`nothing changes its place when script arrives, at ${width} px`, async ({ page }) => {
+    test(`Hydration moves no element of the page at ${width} px`, async ({ page }) => {
       await page.addInitScript(() => localStorage.setItem("motion", "paused"));
       await page.setViewportSize({ width, height: 800 });
       for (const path of ["/", "/about"]) {
@@ -167,7 +162,7 @@ test.describe("what moves", () => {
   }
 });
 
-/** Writes down what script animates from now on: the element's name, and its keyframes' properties. */
+/** Records the element and properties of each animation that script starts. */
 const watchAnimations = (page: Page) =>
   page.addInitScript(() => {
     const seen: string[] = [];
@@ -181,46 +176,51 @@ const watchAnimations = (page: Page) =>
 const readAnimatedElements = (page: Page) =>
   page.evaluate(() => (window as unknown as { animated: string[] }).animated);
 
-for (const { words, reducedMotion, paused, moves } of [
-  { words: "is seen on its way", reducedMotion: "no-preference", paused: false, moves: true },
-  { words: "is there at once where less motion is asked for", reducedMotion: "reduce", paused: false, moves: false },
-  { words: "is there at once where motion is paused", reducedMotion: "no-preference", paused: true, moves: false },
+for (const { result, reducedMotion, paused, moves } of [
+  { result: "are animated", reducedMotion: "no-preference", paused: false, moves: true },
+  { result: "change without animation with reduced motion", reducedMotion: "reduce", paused: false, moves: false },
+  {
+    result: "change without animation while motion is paused",
+    reducedMotion: "no-preference",
+    paused: true,
+    moves: false,
+  },
 ] as const) {
-  test.describe("what opens, leaves or advances", () => {
+  test.describe("Animated changes", { tag: "@script" }, () => {
     test.use({ contextOptions: { reducedMotion }, motionEnabled: !paused });
 
-    test(`${words}: a toast, a dialog, a stage`, async ({ page, client, serviceRole: company }) => {
+    test(`A toast, a dialog and a stage ${result}`, async ({ page, client, serviceRole: company }) => {
       await watchAnimations(page);
       await logInWithoutPage(page, client);
-      const id = await newShipment(page, "Tea to Juba");
-      const own = async () => [...new Set(await readAnimatedElements(page))].sort();
+      // A worker's journeys share the client, whose oldest waiting shipment is listed first.
+      const name = `Tea ${crypto.randomUUID()}`;
+      const id = await newShipment(page, name);
+      const listAnimated = async () => [...new Set(await readAnimatedElements(page))].sort();
 
-      await test.step("a dialog goes back to what was pressed", async () => {
-        await page.goto(`/portal/${id}`);
-        await waitForHydration(page);
-        await page.getByRole("link", { name: "Share" }).click();
+      await test.step("a dialog returns the focus to its link", async () => {
+        await openHydrated(page, `/portal/${id}`);
+        await page.getByRole("link", { name: labels.share }).click();
         const dialog = page.getByRole("dialog");
         await expect(dialog).toBeVisible();
         await page.keyboard.press("Escape");
         await expect(dialog).toHaveCount(0);
-        expect(await own()).toEqual(moves ? ["dialog opacity", "dialog scale"] : []);
-        await expect(page.getByRole("link", { name: "Share" })).toBeFocused();
+        expect(await listAnimated()).toEqual(moves ? ["dialog opacity", "dialog scale"] : []);
+        await expect(page.getByRole("link", { name: labels.share })).toBeFocused();
       });
 
-      await test.step("a stage that advanced since it was last seen moves along the line", async () => {
+      await test.step("a stage that advanced since the last visit moves along the route", async () => {
         await page.getByRole("link", { name: "My Shipments" }).click();
         await expect(page).toHaveURL("/portal");
         await advanceShipment(company, id, "Kilindini");
-        await page.getByRole("link", { name: "Tea to Juba" }).first().click();
-        await expect(page.getByText("Stage 2/10").first()).toBeVisible();
-        const line = async () => (await own()).filter((name) => /^(circle|path)/.test(name));
-        if (moves) await expect.poll(line).toEqual(["circle translate", "path scale"]);
-        else expect(await line()).toEqual([]);
+        await page.getByRole("link", { name }).first().click();
+        await expect(page.getByText("Stage 2/10")).toBeVisible();
+        const listRouteAnimations = async () => (await listAnimated()).filter((name) => /^(circle|path)/.test(name));
+        if (moves) await expect.poll(listRouteAnimations).toEqual(["circle translate", "path scale"]);
+        else expect(await listRouteAnimations()).toEqual([]);
       });
 
-      await test.step("a toast leaves as it came", async () => {
-        await page.goto("/");
-        await waitForHydration(page);
+      await test.step("a toast arrives and leaves", async () => {
+        await openHydrated(page, "/");
         await page.getByRole("button", { name: "Agriculture" }).click();
         await expect(toast(page, "Clicked")).toBeVisible();
         await page.keyboard.press("Escape");

@@ -1,16 +1,24 @@
 import type { Page } from "@playwright/test";
-import { createAndOpenShipment, expect, test, toast, waitForHydration } from "../support/e2e-fixtures.ts";
+import {
+  createAndOpenShipment,
+  expect,
+  heading,
+  openHydrated,
+  test,
+  toast,
+  waitForHydration,
+} from "../support/e2e-fixtures.ts";
+import { labels } from "../support/labels.ts";
 import { holdForms } from "../support/page-recorder.ts";
 
 const main = (page: Page) => page.locator("main");
 const getScrollPosition = (page: Page) => page.evaluate(() => Math.round(scrollY));
 const readLocalStorage = (page: Page, key: string) => page.evaluate((name) => localStorage.getItem(name), key);
 
-test("a new page begins at its top with the focus at its content; Back returns to the pressed link", async ({
-  page,
-}) => {
-  await page.goto("/services");
-  await waitForHydration(page);
+test("A new page starts at its top with focus on its content, and Back returns to the clicked link", {
+  tag: "@script",
+}, async ({ page }) => {
+  await openHydrated(page, "/services");
   const link = main(page).getByRole("link", { name: "Request Consultation" });
   await link.scrollIntoViewIfNeeded();
   const before = await getScrollPosition(page);
@@ -25,17 +33,15 @@ test("a new page begins at its top with the focus at its content; Back returns t
   await expect.poll(() => getScrollPosition(page)).toBe(before);
 });
 
-test("the theme turns before the server answered, and local storage hears of it", async ({ page }) => {
+test("A new theme applies before the response and is stored in local storage", { tag: "@script" }, async ({ page }) => {
   await page.addInitScript(() => localStorage.setItem("theme", "light"));
-  await page.goto("/about");
-  await waitForHydration(page);
+  await openHydrated(page, "/about");
   await expect(page.locator("html"), "dark at first, whatever was stored").toHaveClass("dark");
   await expect.poll(() => readLocalStorage(page, "theme")).toBe("dark");
   const { release, sent } = await holdForms(page);
-  await page.getByRole("button", { name: "Use the light theme" }).click();
+  await page.getByRole("button", { name: labels.useLightTheme }).click();
   await expect(page.locator("html")).toHaveClass("light");
   await expect.poll(() => readLocalStorage(page, "theme")).toBe("light");
-  // The form reaches the held line in its own time.
   await expect.poll(sent).toBe(1);
   await release();
   await expect(page.getByRole("button", { name: "Use the dark theme" })).toBeVisible();
@@ -43,19 +49,17 @@ test("the theme turns before the server answered, and local storage hears of it"
   expect(sent()).toBe(1);
 });
 
-test("saving the cookie settings leaves the focus on what saved them, and a copy that counts where no cookie is", async ({
-  page,
-  context,
-}) => {
-  await page.goto("/cookie-settings");
-  await waitForHydration(page);
-  await page.getByLabel("Functional").uncheck();
+test("Saving cookie settings leaves the focus on the button and a copy that outlives the cookies", {
+  tag: "@script",
+}, async ({ page, context }) => {
+  await openHydrated(page, "/cookie-settings");
+  await page.getByLabel(labels.functionalCookies).uncheck();
   await page.getByRole("button", { name: "Accept All Cookies" }).press("Enter");
   await expect(toast(page, "All Cookies Accepted!")).toBeVisible();
   await expect(page.getByRole("button", { name: "Accept All Cookies" })).toBeFocused();
-  await expect(page.getByLabel("Functional")).toBeChecked();
+  await expect(page.getByLabel(labels.functionalCookies)).toBeChecked();
 
-  await page.getByLabel("Functional").uncheck();
+  await page.getByLabel(labels.functionalCookies).uncheck();
   await page.getByRole("button", { name: "Save My Preferences" }).press("Enter");
   await expect(toast(page, "Preferences Saved!")).toBeVisible();
   await expect(page.getByRole("button", { name: "Save My Preferences" })).toBeFocused();
@@ -66,61 +70,57 @@ test("saving the cookie settings leaves the focus on what saved them, and a copy
   await context.clearCookies();
   await page.reload();
   await expect(page.getByLabel("Performance & Analytics")).toBeChecked();
-  await expect(page.getByLabel("Functional")).not.toBeChecked();
-  await expect(page.getByLabel("Marketing & Targeting")).toBeChecked();
+  await expect(page.getByLabel(labels.functionalCookies)).not.toBeChecked();
+  await expect(page.getByLabel(labels.marketingCookies)).toBeChecked();
 });
 
-test.describe("on a line that breaks", () => {
+test.describe("Cookie settings over a lost connection", { tag: "@script" }, () => {
   test.use({ breaksConnection: true });
 
-  test("cookie settings that were not saved say so, and stay ticked until they are", async ({ page }) => {
-    await page.goto("/cookie-settings");
-    await waitForHydration(page);
+  test("Cookie settings that could not be saved stay ticked until they are saved", async ({ page }) => {
+    await openHydrated(page, "/cookie-settings");
     await page.route("**/*.data*", (route) => (route.request().method() === "POST" ? route.abort() : route.continue()));
-    await page.getByLabel("Marketing & Targeting").check();
+    await page.getByLabel(labels.marketingCookies).check();
     await page.getByRole("button", { name: "Save My Preferences" }).click();
-    await expect(toast(page, "No answer")).toBeVisible();
+    await expect(toast(page, labels.noAnswer)).toBeVisible();
     await page.unroute("**/*.data*");
-    // Changing the theme makes the page load its data again.
+    // A new theme reloads the data of the page.
     const read = page.waitForResponse((answer) => /\.data/.test(answer.url()) && answer.request().method() === "GET");
-    await page.getByRole("button", { name: "Use the light theme" }).click();
+    await page.getByRole("button", { name: labels.useLightTheme }).click();
     expect((await read).ok()).toBe(true);
     await expect(page.getByRole("button", { name: "Use the dark theme" })).toBeVisible();
-    await expect(page.getByLabel("Marketing & Targeting")).toBeChecked();
+    await expect(page.getByLabel(labels.marketingCookies)).toBeChecked();
     await page.getByRole("button", { name: "Save My Preferences" }).click();
     await expect(toast(page, "Preferences Saved!")).toBeVisible();
-    await expect(page.getByLabel("Marketing & Targeting")).toBeChecked();
+    await expect(page.getByLabel(labels.marketingCookies)).toBeChecked();
   });
 });
 
-test("buttons that only show a toast do not ask the server", async ({ page, loggedInClient: signedIn }) => {
-  expect(signedIn.email).toContain("@");
-  const asked: string[] = [];
-  const press = async (button: string, words: string) => {
+test("Buttons that only show a toast send no request", { tag: "@script" }, async ({ page, loggedInClient: _ }) => {
+  const requests: string[] = [];
+  const clickAndExpectToast = async (button: string, title: string) => {
     await waitForHydration(page);
     await page.waitForLoadState("networkidle");
-    asked.length = 0;
+    requests.length = 0;
     await page.getByRole("button", { name: button }).click();
-    await expect(toast(page, words)).toBeVisible();
-    expect(asked, button).toEqual([]);
+    await expect(toast(page, title)).toBeVisible();
+    expect(requests, button).toEqual([]);
   };
-  page.on("request", (request) => asked.push(request.url()));
+  page.on("request", (request) => requests.push(request.url()));
   await createAndOpenShipment(page, "Tea");
-  await press("Pay Agent Fee", "Action: Pay Agent Fee");
+  await clickAndExpectToast("Pay Agent Fee", "Action: Pay Agent Fee");
   await page.goto("/");
-  await press("Humanitarian Aid", "Humanitarian Aid Clicked");
+  await clickAndExpectToast("Humanitarian Aid", "Humanitarian Aid Clicked");
   await page.context().clearCookies();
   await page.goto("/login");
-  await press("Forgot password?", "Feature coming soon!");
+  await clickAndExpectToast("Forgot password?", "Feature coming soon!");
 });
 
-for (const { motion, runs } of [
-  { motion: "no-preference", runs: true },
-  { motion: "reduce", runs: false },
+for (const { motion, runs, effect } of [
+  { motion: "no-preference", runs: true, effect: "fade into one another" },
+  { motion: "reduce", runs: false, effect: "change without a transition" },
 ] as const) {
-  test(`pages ${runs ? "are blended into one another" : "change at once"} with motion '${motion}'`, async ({
-    page,
-  }) => {
+  test(`Pages ${effect} with reduced motion '${motion}'`, { tag: "@script" }, async ({ page }) => {
     await page.emulateMedia({ reducedMotion: motion });
     await page.addInitScript(() => {
       const start = document.startViewTransition.bind(document);
@@ -137,33 +137,31 @@ for (const { motion, runs } of [
         return transition;
       };
     });
-    await page.goto("/");
-    await waitForHydration(page);
+    await openHydrated(page, "/");
     await page.locator("header").getByRole("link", { name: "About", exact: true }).click();
     await expect(page).toHaveURL(/\/about$/);
     await expect(page.locator("html")).toHaveAttribute("data-blended", String(runs));
   });
 }
 
-test("leaving a page that is still on its way is no error", async ({ page }) => {
-  // Keeps the answer's body and the page's module from completing.
+test("Leaving a page while it loads causes no error", { tag: "@script" }, async ({ page }) => {
+  // The response body and the page's module never complete.
   await page.addInitScript(() => {
     const real = window.fetch;
     window.fetch = async (input, init) => {
-      const answer = await real(input, init);
-      const words = await answer.clone().arrayBuffer();
+      const response = await real(input, init);
+      const bytes = await response.clone().arrayBuffer();
       const body = new ReadableStream({
         start(controller) {
-          controller.enqueue(new Uint8Array(words));
+          controller.enqueue(new Uint8Array(bytes));
           init?.signal?.addEventListener("abort", () => controller.error(init.signal?.reason));
         },
       });
       document.documentElement.dataset.answered = "";
-      return new Response(body, { status: answer.status, headers: answer.headers });
+      return new Response(body, { status: response.status, headers: response.headers });
     };
   });
-  await page.goto("/");
-  await waitForHydration(page);
+  await openHydrated(page, "/");
   const link = (name: string) => page.locator("header").getByRole("link", { name, exact: true });
   const services = await page.evaluate(
     () =>
@@ -175,5 +173,5 @@ test("leaving a page that is still on its way is no error", async ({ page }) => 
   await expect(page.locator("html")).toHaveAttribute("data-answered");
   await link("About").click();
   await expect(page).toHaveURL(/\/about$/);
-  await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
+  await expect(heading(page)).toBeVisible();
 });

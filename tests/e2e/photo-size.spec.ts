@@ -1,16 +1,22 @@
 import type { Page } from "@playwright/test";
 import { PNG } from "pngjs";
-import { createAndOpenShipment, expect, test, toast, waitForHydration } from "../support/e2e-fixtures.ts";
-import { createPdfPayload, documentRow, fileField, listStoredFiles, uploadButton } from "../support/upload-page.ts";
+import { createAndOpenShipment, expect, test, waitForHydration } from "../support/e2e-fixtures.ts";
+import {
+  createPdfPayload,
+  documentRow,
+  fileField,
+  listStoredFiles,
+  uploadButton,
+  uploadedToast,
+} from "../support/upload-page.ts";
 
 let shipment: string;
-test.beforeEach(async ({ page, loggedInClient: signedIn }) => {
-  expect(signedIn.email).toContain("@");
+test.beforeEach(async ({ page, loggedInClient: _ }) => {
   shipment = await createAndOpenShipment(page, "Coffee to Kigali");
   await waitForHydration(page);
 });
 
-/** An uncompressed PNG, 3 bytes per pixel, that compresses well. */
+/** Returns an uncompressed PNG that compresses well, with 3 bytes per pixel. */
 function createPhoto(name: string, width: number, height: number) {
   const picture = new PNG({ width, height, colorType: 2 });
   for (let i = 0; i < picture.data.length; i += 1) picture.data[i] = 100 + ((i >> 8) % 60);
@@ -23,41 +29,40 @@ function createPhoto(name: string, width: number, height: number) {
 
 async function uploadPhoto(page: Page, document: string): Promise<void> {
   await uploadButton(page, document).click();
-  await expect(toast(page, `${document} uploaded`)).toBeVisible();
+  await expect(uploadedToast(page, document)).toBeVisible();
 }
 
-test("A photo over 2 MB is shrunk before it is sent, and the module loads only then.", async ({
+test("A photo over 2 MB is shrunk before it is sent, and the module loads only then", { tag: "@script" }, async ({
   page,
   serviceRole: company,
 }) => {
   await page.waitForLoadState("networkidle");
-  const asked: string[] = [];
+  const downloads: string[] = [];
   const sizes: number[] = [];
   page.on("request", async (request) => {
-    // What sends large files comes with any of them.
+    // The upload module loads with every large file.
     if (/\/resumable-upload-/.test(request.url())) return;
-    if (request.method() === "GET") asked.push(request.url());
+    if (request.method() === "GET") downloads.push(request.url());
     else sizes.push(Number((await request.allHeaders())["content-length"]));
   });
   await fileField(page, "Packing List").setInputFiles(createPdfPayload("list.pdf", 3_000_000));
-  // Two frames later, every request that choosing a file causes has been made.
+  // After two frames all requests that the file choice causes have started.
   await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))));
   const large = createPhoto("IMG 2041.PNG", 2600, 500);
   expect(large.buffer.length).toBeGreaterThan(2 * 1024 * 1024);
-  expect(asked).toEqual([]);
+  expect(downloads).toEqual([]);
   await fileField(page, "Packing List").setInputFiles(large);
   await expect(documentRow(page, "Packing List")).toContainText(/\d+\.\d MB photo, (\d+ KB|\d\.\d MB) after shrinking/);
-  expect(asked.map((url) => /\/photo-size-/.test(url))).toEqual([true]);
+  expect(downloads.map((url) => /\/photo-size-/.test(url))).toEqual([true]);
   await uploadPhoto(page, "Packing List");
   expect(await listStoredFiles(company, shipment)).toEqual(["packing-list-img-2041.jpg"]);
   expect(sizes).toHaveLength(1);
   expect(sizes[0]).toBeLessThan(large.buffer.length / 2);
 });
 
-test("A client can send the original photo, and a photo over 10 MB is accepted if it shrinks below the limit.", async ({
-  page,
-  serviceRole: company,
-}) => {
+test("A client can send the original photo, and a photo over 10 MB is accepted if it shrinks below the limit", {
+  tag: "@script",
+}, async ({ page, serviceRole: company }) => {
   await fileField(page, "Packing List").setInputFiles(createPhoto("photo.png", 900, 900));
   await expect(documentRow(page, "Packing List")).toContainText("after shrinking");
   await page.getByLabel("Send the original").check();

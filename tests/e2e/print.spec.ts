@@ -1,32 +1,28 @@
 import type { Page } from "@playwright/test";
-import { createAndOpenShipment, expect, test } from "../support/e2e-fixtures.ts";
+import { createAndOpenShipment, expect, heading, test } from "../support/e2e-fixtures.ts";
+import { labels } from "../support/labels.ts";
 import { findPrintedControls } from "../support/page-layout.ts";
 
-// Printed pages are the HTML as sent: script adds nothing to them.
-test.use({ javaScriptEnabled: false });
-
-/** How many sheets of A4 a page takes. */
+/** Returns the number of A4 pages in print. */
 async function countPrintedPages(page: Page): Promise<number> {
   const pdf = await page.pdf({ format: "A4" });
   return pdf.toString("latin1").match(/\/Type \/Page\b/g)?.length ?? 0;
 }
 
-test("a shipment is printed on two sheets at most: its stages and documents, and nothing to press", async ({
-  page,
-  loggedInClient: signedIn,
-}) => {
-  expect(signedIn.email).toContain("@");
+test("A shipment prints on at most two pages with stages and documents but without controls", {
+  tag: "@no-script",
+}, async ({ page, loggedInClient: _ }) => {
   await createAndOpenShipment(page, "Solar panels for Kisumu");
   expect(await countPrintedPages(page)).toBeLessThanOrEqual(2);
   await page.emulateMedia({ media: "print" });
   expect(await findPrintedControls(page)).toEqual([]);
-  await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
-  for (const words of ["Stage 1/10", "Bill of Lading"]) {
-    await expect(page.locator("main").getByText(words).first()).toBeVisible();
+  await expect(heading(page)).toBeVisible();
+  for (const text of ["Stage 1/10", "Bill of Lading"]) {
+    await expect(page.locator("main").getByText(text).first()).toBeVisible();
   }
 });
 
-test("on paper every answer and every service is open", async ({ page }) => {
+test("Every answer and every service is open on paper", { tag: "@no-script" }, async ({ page }) => {
   await page.emulateMedia({ media: "print" });
   for (const path of ["/resources/faq", "/services"]) {
     await page.goto(path);
@@ -39,11 +35,11 @@ test("on paper every answer and every service is open", async ({ page }) => {
   }
 });
 
-test("what somebody takes away on paper ends with whom to call, once", async ({ page }) => {
+test("A printed page contains the phone number once", { tag: "@no-script" }, async ({ page }) => {
   await page.emulateMedia({ media: "print" });
   for (const path of ["/resources/cost", "/contact"]) {
     await page.goto(path);
-    const phones = page.getByRole("link", { name: "+254 700 000 001", exact: true }).filter({ visible: true });
+    const phones = page.getByRole("link", { name: labels.phoneNumber, exact: true }).filter({ visible: true });
     await expect(phones, path).toHaveCount(1);
   }
 });

@@ -1,13 +1,14 @@
 import { expect, logIn, test, toast, waitForHydration } from "../support/e2e-fixtures.ts";
+import { labels } from "../support/labels.ts";
 
-test("the reminder of 2FA waits for the toast in view, and stays for ten seconds", async ({ page, client }) => {
+test("The 2FA reminder follows the login toast for ten seconds", { tag: "@script" }, async ({ page, client }) => {
   await page.clock.install();
   await logIn(page, client);
   await page.clock.pauseAt((await page.evaluate(() => Date.now())) + 1000);
   const reminder = toast(page, "Enable 2-Factor Authentication");
   await expect(toast(page)).toHaveText(/Login Successful/);
   await expect(reminder).toHaveCount(0);
-  // In small steps, as part of the first toast's time has already passed.
+  // The login has used an unknown part of the first toast's time.
   await expect(async () => {
     await page.clock.runFor(500);
     await expect(reminder).toBeVisible({ timeout: 100 });
@@ -19,10 +20,9 @@ test("the reminder of 2FA waits for the toast in view, and stays for ten seconds
   await expect(toast(page)).toHaveCount(0);
 });
 
-test("the reminder that waited behind a toast is there on the next page, or goes with who signs out", async ({
-  page,
-  client,
-}) => {
+test("A 2FA reminder that was not shown yet appears on the next page, but not after signing out", {
+  tag: "@script",
+}, async ({ page, client }) => {
   await logIn(page, client);
   await waitForHydration(page);
   await page.goto("/portal/new");
@@ -32,11 +32,11 @@ test("the reminder that waited behind a toast is there on the next page, or goes
   await logIn(page, client);
   await waitForHydration(page);
   await page.getByRole("button", { name: "Sign out" }).click();
-  await toast(page, "You are signed out").getByRole("button", { name: "Close" }).click();
+  await toast(page, labels.signedOut).getByRole("button", { name: "Close" }).click();
   await expect(toast(page)).toHaveCount(0);
 });
 
-test("the reminder of 2FA ends where it leads, and does not come over the form it asks for", async ({
+test("The 2FA reminder closes on the page it leads to and does not cover the setup form", { tag: "@script" }, async ({
   page,
   client,
 }) => {
@@ -44,20 +44,20 @@ test("the reminder of 2FA ends where it leads, and does not come over the form i
   await waitForHydration(page);
   await toast(page, "Login Successful").getByRole("button", { name: "Close" }).click();
   await toast(page, "Enable 2-Factor Authentication").getByRole("link", { name: "Set it up" }).click();
-  await expect(page.getByRole("button", { name: "Set up 2FA" })).toBeVisible();
+  await expect(page.getByRole("button", { name: labels.setUp2fa })).toBeVisible();
   await expect(toast(page)).toHaveCount(0);
 
   await page.context().clearCookies();
   await logIn(page, client);
   await waitForHydration(page);
   await page.getByRole("link", { name: "Manage 2FA" }).click();
-  await page.getByRole("button", { name: "Set up 2FA" }).click();
+  await page.getByRole("button", { name: labels.setUp2fa }).click();
   await toast(page, "Login Successful").getByRole("button", { name: "Close" }).click();
   await page.getByLabel("6-digit code").click();
   await expect(toast(page)).toHaveCount(0);
 });
 
-test("on a phone the list stays under a dialog opened over it", async ({ page, client }) => {
+test("On a phone the list of shipments is visible under a dialog", { tag: "@script" }, async ({ page, client }) => {
   await page.setViewportSize({ width: 390, height: 844 });
   await logIn(page, client);
   await waitForHydration(page);

@@ -1,21 +1,16 @@
 import type { Page } from "@playwright/test";
 import { expect, logInWithoutPage, test } from "../support/e2e-fixtures.ts";
-import { withMotion } from "../support/motion.ts";
+import { labels } from "../support/labels.ts";
+import { enableSaveData, openMovingPage, withMotion } from "../support/motion.ts";
 
-const pauseButton = (page: Page) => page.getByRole("button", { name: "Pause all motion" });
 const header = (page: Page) => page.locator("header").first();
-
-async function openMovingPage(page: Page, path: string): Promise<void> {
-  await page.goto(path);
-  await expect(pauseButton(page)).toBeVisible({ timeout: 15_000 });
-}
 
 test.beforeEach(() => test.slow());
 
 const transparentColor = "rgba(0, 0, 0, 0)";
 
-test.describe("the bar", () => {
-  test("is transparent at first, solid after 50 px, and stays in view", async ({ page }) => {
+test.describe("The header", { tag: "@script" }, () => {
+  test("The header is transparent up to 50 px, solid below, and always visible", async ({ page }) => {
     await openMovingPage(page, "/");
     await expect(header(page)).toHaveCSS("background-color", transparentColor);
     const scroll = (top: number) => page.evaluate((top) => window.scrollTo({ top, behavior: "instant" }), top);
@@ -28,7 +23,7 @@ test.describe("the bar", () => {
     await expect(header(page)).not.toHaveCSS("background-color", transparentColor);
   });
 
-  test("lies as one plane over a page that opens further down", async ({ page }) => {
+  test("The header is solid over a page that opens further down", async ({ page }) => {
     await openMovingPage(page, "/services#transporters");
     await expect(header(page)).not.toHaveCSS("background-color", transparentColor);
   });
@@ -38,12 +33,12 @@ for (const { name, width } of [
   { name: "Resources", width: 1280 },
   { name: "Menu", width: 390 },
 ]) {
-  test.describe(`'${name}' in the bar`, () => {
+  test.describe(`'${name}' in the header`, { tag: "@script" }, () => {
     test.use({ viewport: { width, height: 800 } });
     const summary = (page: Page) => page.locator("header summary:visible", { hasText: name });
     const faq = (page: Page) => header(page).getByRole("link", { name: "FAQ" }).locator("visible=true");
 
-    test("closes on Escape, which gives the focus back, and when the focus leaves it", async ({ page }) => {
+    test(`'${name}' closes on Escape and when the focus leaves it`, async ({ page }) => {
       await openMovingPage(page, "/login");
       await summary(page).press("Enter");
       await expect(faq(page)).toBeVisible();
@@ -60,7 +55,7 @@ for (const { name, width } of [
       await expect(faq(page)).toHaveCount(0);
     });
 
-    test("opens and closes under a finger, and by a touch outside", async ({ browser }) => {
+    test(`A touch opens and closes '${name}', and a touch outside closes it`, async ({ browser }) => {
       const page = await browser.newPage({ hasTouch: true, viewport: { width, height: 800 } });
       await openMovingPage(page, "/login");
       await summary(page).tap();
@@ -76,7 +71,7 @@ for (const { name, width } of [
   });
 }
 
-test("the Resources list opens under the mouse and closes after it, unless a click keeps it open", async ({ page }) => {
+test("The Resources list opens only while hovered, unless it is clicked", { tag: "@script" }, async ({ page }) => {
   await page.setViewportSize({ width: 1280, height: 800 });
   await openMovingPage(page, "/login");
   const summary = page.locator("header summary", { hasText: "Resources" });
@@ -100,12 +95,10 @@ test("the Resources list opens under the mouse and closes after it, unless a cli
   await expect(faq).toBeHidden();
 });
 
-test.describe("the streaks", () => {
+test.describe("The streaks", { tag: "@script" }, () => {
   test.use(withMotion);
 
-  test("are fifty, come once the page has loaded, lie behind it, leave its text a contrast of 7:1 in both themes, and are not printed", async ({
-    page,
-  }) => {
+  test("Fifty streaks load after the page behind its text, which keeps a contrast of 7:1", async ({ page }) => {
     const order: string[] = [];
     page.on("load", () => order.push("the page"));
     page.on("request", (request) => {
@@ -125,7 +118,7 @@ test.describe("the streaks", () => {
       ),
     ]);
     expect(properties.sort()).toEqual(["composite", "computedOffset", "easing", "offset", "transform"]);
-    // No streak takes a click: at every point another element lies on top.
+    // No streak receives clicks: another element covers it at every point.
     const onTop = await page.evaluate(() =>
       Array.from({ length: 400 }, (_, index) =>
         document.elementFromPoint((index % 20) * (innerWidth / 20), Math.floor(index / 20) * (innerHeight / 20)),
@@ -135,7 +128,7 @@ test.describe("the streaks", () => {
     await expect(page.locator(".streaks")).toHaveCSS("z-index", "-1");
 
     for (const theme of ["dark", "light"]) {
-      if (theme === "light") await page.getByRole("button", { name: "Use the light theme" }).click();
+      if (theme === "light") await page.getByRole("button", { name: labels.useLightTheme }).click();
       await expect(page.locator("html")).toHaveClass(theme);
       const streak = page.locator(".streaks i").first();
       await expect(streak).toBeAttached();
@@ -172,17 +165,15 @@ test.describe("the streaks", () => {
     await expect(page.locator(".streaks")).toBeHidden();
   });
 
-  test("are not drawn for people who save data", async ({ page }) => {
-    await page.addInitScript(() => Object.defineProperty(navigator, "connection", { value: { saveData: true } }));
+  test("A device that saves data draws no streaks", async ({ page }) => {
+    await page.addInitScript(enableSaveData);
     await openMovingPage(page, "/");
     await expect(page.locator(".streaks")).toHaveCount(0);
   });
 });
 
-test.describe("without script", () => {
-  test.use({ javaScriptEnabled: false });
-
-  test("the bar is solid, everything is in view and no button is there that could do nothing", async ({ page }) => {
+test.describe("The header without script", { tag: "@no-script" }, () => {
+  test("Without script the header is solid, all content is visible and no motion button is shown", async ({ page }) => {
     await page.goto("/");
     await expect(header(page)).not.toHaveCSS("background-color", transparentColor);
     for (const client of await page.locator("#testimonials li").all()) {
@@ -190,17 +181,14 @@ test.describe("without script", () => {
       await expect(client).toBeInViewport({ ratio: 1 });
     }
     await page.goto("/about");
-    const partners = page.getByRole("region", { name: "Marks of our partners" }).getByRole("listitem");
+    const partners = page.getByRole("region", { name: labels.partners }).getByRole("listitem");
     await expect(partners).toHaveCount(13);
     for (const partner of await partners.all()) await expect(partner).toBeVisible();
     await expect(page.getByRole("button", { name: /pause|next|previous|scene/i })).toHaveCount(0);
   });
 });
 
-test("the footer leaves a phone's screen to the page, and is one line of the portal on a wide one", async ({
-  page,
-  client,
-}) => {
+test("The footer is low on a phone and has one line in the portal", { tag: "@no-script" }, async ({ page, client }) => {
   const footer = page.getByRole("contentinfo");
   const height = async () => (await footer.boundingBox())?.height ?? 0;
   await page.setViewportSize({ width: 390, height: 844 });
@@ -212,7 +200,7 @@ test("the footer leaves a phone's screen to the page, and is one line of the por
   expect(await height()).toBeLessThanOrEqual(60);
 });
 
-test("'Chat with us' is in view and over nothing at any width", async ({ page }) => {
+test("'Chat with us' is visible at every width and covers no content", { tag: "@no-script" }, async ({ page }) => {
   await page.goto("/services");
   const chat = page.getByRole("link", { name: "Chat with us" });
   for (const width of [320, 390, 768, 1279, 1280, 1440]) {

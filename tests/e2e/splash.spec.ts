@@ -1,17 +1,14 @@
 import type { Page } from "@playwright/test";
-import { expect, test } from "../support/e2e-fixtures.ts";
+import { expect, heading, test } from "../support/e2e-fixtures.ts";
 import { startHoldingProxy } from "../support/holding-proxy.ts";
 
 const header = (page: Page) => page.locator("header").first();
 
-test.describe("the splash", () => {
+test.describe("The splash", { tag: "@script" }, () => {
   const splash = (page: Page) => page.locator(".splash");
   const tagline = "Built on Trust, Driven by Speed.";
 
-  test("stands with the tagline while the page is on its way, and goes when content is there", async ({
-    page,
-    baseURL,
-  }) => {
+  test("The splash shows the tagline until the content arrives", async ({ page, baseURL }) => {
     const proxy = await startHoldingProxy(baseURL ?? "", '<main id="main"');
     await page.goto(proxy.url, { waitUntil: "commit" });
     await expect(splash(page)).toBeVisible();
@@ -19,20 +16,20 @@ test.describe("the splash", () => {
     await expect(splash(page)).toHaveCSS("position", "fixed");
     await expect(splash(page)).toBeInViewport({ ratio: 1 });
     proxy.release();
-    await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
+    await expect(heading(page)).toBeVisible();
     await expect(splash(page)).toBeHidden();
     await proxy.close();
   });
 
-  test("is never over content that is there already, however long the rest takes", async ({ page, baseURL }) => {
+  test("The splash never covers content that has already arrived", async ({ page, baseURL }) => {
     const proxy = await startHoldingProxy(baseURL ?? "", "</h1>");
     await page.goto(proxy.url, { waitUntil: "commit" });
-    await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
+    await expect(heading(page)).toBeVisible();
     await expect(splash(page)).toBeHidden();
     await proxy.close();
   });
 
-  test("goes after 3000 ms whatever comes", async ({ page, baseURL }) => {
+  test("The splash disappears after 3 s without content", async ({ page, baseURL }) => {
     const proxy = await startHoldingProxy(baseURL ?? "", '<main id="main"');
     await page.goto(proxy.url, { waitUntil: "commit" });
     await expect(splash(page)).toHaveCSS("position", "fixed");
@@ -52,7 +49,7 @@ test.describe("the splash", () => {
     await proxy.close();
   });
 
-  test("is absent where script is off and where less motion is asked for", async ({ browser, baseURL }) => {
+  test("No splash is shown without script or with reduced motion", async ({ browser, baseURL }) => {
     for (const options of [{ javaScriptEnabled: false }, { reducedMotion: "reduce" as const }]) {
       const proxy = await startHoldingProxy(baseURL ?? "", '<main id="main"');
       const page = await browser.newPage(options);

@@ -1,16 +1,23 @@
 import type { Page } from "@playwright/test";
-import { expect, test, toast, waitForHydration } from "../support/e2e-fixtures.ts";
+import {
+  expect,
+  openHydrated,
+  quoteDialog,
+  quoteLink,
+  test,
+  toast,
+  waitForHydration,
+} from "../support/e2e-fixtures.ts";
+import { labels } from "../support/labels.ts";
 import { holdScripts, readLiveRegions, recordLiveRegions } from "../support/page-recorder.ts";
 
-const toastRegion = (page: Page) => page.getByRole("region", { name: "Notifications (F8)" });
-/** An element outside the toasts, to focus. */
+const toastRegion = (page: Page) => page.getByRole("region", { name: labels.notifications });
 const emailField = (page: Page) => page.getByLabel("Email");
 
 /** Opens the login page and stops its clock. Returns a function that shows a toast by 'Forgot password?'. */
 async function openWithStoppedClock(page: Page) {
   await page.clock.install();
-  await page.goto("/login");
-  await waitForHydration(page);
+  await openHydrated(page, "/login");
   const now = await page.evaluate(() => Date.now());
   await page.clock.pauseAt(now + 1000);
   return async () => {
@@ -20,9 +27,9 @@ async function openWithStoppedClock(page: Page) {
   };
 }
 
-test("a toast goes after five seconds, waits for the pointer and for the focus, and ends by Escape, by its button and by a swipe to the right; F8 leads to it", async ({
-  page,
-}) => {
+test("A toast ends after 5 s, by Escape, button or swipe, and pauses while hovered or focused", {
+  tag: "@script",
+}, async ({ page }) => {
   const show = await openWithStoppedClock(page);
 
   await test.step("five seconds", async () => {
@@ -33,7 +40,7 @@ test("a toast goes after five seconds, waits for the pointer and for the focus, 
     await expect(toast(page)).toHaveCount(0);
   });
 
-  await test.step("under the pointer its time stands still", async () => {
+  await test.step("its time pauses under the pointer", async () => {
     await show();
     await page.clock.runFor(3000);
     await toast(page).hover();
@@ -46,7 +53,7 @@ test("a toast goes after five seconds, waits for the pointer and for the focus, 
     await expect(toast(page)).toHaveCount(0);
   });
 
-  await test.step("so it does while the focus is in it", async () => {
+  await test.step("its time pauses while it has the focus", async () => {
     await show();
     const close = toast(page).getByRole("button", { name: "Close" });
     await close.focus();
@@ -58,7 +65,7 @@ test("a toast goes after five seconds, waits for the pointer and for the focus, 
     await expect(toast(page)).toHaveCount(0);
   });
 
-  await test.step("the toast after one that was closed by hand has its five seconds too", async () => {
+  await test.step("the toast after a closed one has five seconds too", async () => {
     await show();
     await toast(page).getByRole("button", { name: "Close" }).click();
     await page.clock.runFor(300);
@@ -69,7 +76,7 @@ test("a toast goes after five seconds, waits for the pointer and for the focus, 
     await expect(toast(page)).toHaveCount(0);
   });
 
-  const gone = async () => {
+  const expectClosed = async () => {
     await page.clock.runFor(300);
     await expect(toast(page)).toHaveCount(0);
   };
@@ -87,10 +94,10 @@ test("a toast goes after five seconds, waits for the pointer and for the focus, 
   await test.step("Escape", async () => {
     await show();
     await page.keyboard.press("Escape");
-    await gone();
+    await expectClosed();
   });
 
-  await test.step("F8, the button by keyboard, and back to where the focus was", async () => {
+  await test.step("F8 and the keyboard close it, and the focus returns", async () => {
     await show();
     await page.keyboard.press("F8");
     await expect(toastRegion(page).getByRole("list")).toBeFocused();
@@ -99,11 +106,11 @@ test("a toast goes after five seconds, waits for the pointer and for the focus, 
     await page.keyboard.press("Tab");
     await expect(toast(page).getByRole("button", { name: "Close" })).toBeFocused();
     await page.keyboard.press("Enter");
-    await gone();
+    await expectClosed();
     await expect(emailField(page)).toBeFocused();
   });
 
-  await test.step("a swipe of 40 px brings it back, one of 60 px ends it", async () => {
+  await test.step("a swipe of 40 px moves it back, one of 60 px closes it", async () => {
     await show();
     await toast(page).evaluate((element) => Promise.all(element.getAnimations().map(({ finished }) => finished)));
     const box = await toast(page).boundingBox();
@@ -113,23 +120,22 @@ test("a toast goes after five seconds, waits for the pointer and for the focus, 
     await swipe(-80);
     await expect(toast(page)).toHaveAttribute("data-state", "open");
     await swipe(60);
-    await gone();
+    await expectClosed();
   });
 
-  await test.step("the newest takes the place of the one before", async () => {
+  await test.step("a new toast replaces the previous one", async () => {
     await show();
     await expect(toast(page)).toHaveAttribute("data-toast", "default");
-    await page.getByRole("button", { name: "Log in", exact: true }).click();
+    await page.getByRole("button", { name: labels.logIn, exact: true }).click();
     await expect(toast(page, "Login Failed")).toHaveAttribute("data-toast", "destructive");
     await expect(toast(page)).toHaveCount(1);
   });
 });
 
-test("a toast that is pressed again on its way out, or closed while nothing has the focus, leaves nothing behind", async ({
-  page,
-}) => {
-  await page.goto("/login");
-  await waitForHydration(page);
+test("A toast that is clicked while closing, or closed without any focus, disappears completely", {
+  tag: "@script",
+}, async ({ page }) => {
+  await openHydrated(page, "/login");
   const show = () => page.getByRole("button", { name: "Forgot password?" }).click();
   const blur = () => page.evaluate(() => (document.activeElement as HTMLElement | null)?.blur());
   await show();
@@ -154,11 +160,10 @@ test("a toast that is pressed again on its way out, or closed while nothing has 
   await expect(toast(page)).toHaveCount(0);
 });
 
-test("a toast of script is heard once", async ({ page }) => {
+test("A toast from script is announced once", { tag: "@script" }, async ({ page }) => {
   await recordLiveRegions(page);
   await page.clock.install();
-  await page.goto("/login");
-  await waitForHydration(page);
+  await openHydrated(page, "/login");
   await page.getByRole("button", { name: "Forgot password?" }).click();
   await expect.poll(() => readLiveRegions(page)).toEqual(["Notification Feature coming soon!"]);
   await page.clock.fastForward(5500);
@@ -166,87 +171,85 @@ test("a toast of script is heard once", async ({ page }) => {
   expect(await readLiveRegions(page)).toHaveLength(1);
 });
 
-for (const { variant, press, words, spoken } of [
+for (const { variant, button, text, announcements } of [
   // Screen readers do not announce a status in the initial HTML, so the toast has to be announced.
-  { variant: "default", press: "Forgot password?", words: "Feature coming soon!", spoken: 1 },
+  { variant: "default", button: "Forgot password?", text: "Feature coming soon!", announcements: 1 },
   // An alert in the initial HTML is announced already.
-  { variant: "destructive", press: "Log in", words: "Login Failed", spoken: 0 },
+  { variant: "destructive", button: "Log in", text: "Login Failed", announcements: 0 },
 ] as const) {
-  test(`a ${variant} banner becomes the toast where it stands, and is heard once`, async ({ page }) => {
+  test(`A ${variant} banner becomes a toast in place and is announced once`, { tag: "@script" }, async ({ page }) => {
     await recordLiveRegions(page);
     await page.clock.install();
     const release = await holdScripts(page);
     await page.goto("/login", { waitUntil: "commit" });
-    await page.getByRole("button", { name: press, exact: true }).click();
-    const banner = page.locator(`div[data-toast=${variant}]`, { hasText: words });
-    // Waits for the stylesheet: before it the browser has laid the banner out, but painted nothing.
+    await page.getByRole("button", { name: button, exact: true }).click();
+    const banner = page.locator(`div[data-toast=${variant}]`, { hasText: text });
+    // Nothing is painted before the stylesheet has loaded.
     await expect(banner).toHaveCSS("position", "fixed");
     const before = await banner.boundingBox();
     await release();
-    const shown = page.locator(`li[data-toast=${variant}]`, { hasText: words });
+    const shown = page.locator(`li[data-toast=${variant}]`, { hasText: text });
     await expect(shown).toBeVisible();
     await expect(banner).toHaveCount(0);
     expect(await shown.boundingBox()).toEqual(before);
-    await expect.poll(async () => (await readLiveRegions(page)).length).toBe(spoken);
+    await expect.poll(async () => (await readLiveRegions(page)).length).toBe(announcements);
     await page.clock.fastForward(5500);
     await expect(shown).toHaveCount(0);
-    expect(await readLiveRegions(page)).toHaveLength(spoken);
-    for (const text of await readLiveRegions(page)) expect(text).toContain(words);
+    expect(await readLiveRegions(page)).toHaveLength(announcements);
+    for (const announcement of await readLiveRegions(page)) expect(announcement).toContain(text);
   });
 }
 
-for (const { when, held } of [
-  { when: "before any script came", held: "*" },
-  { when: "before toasts could be shown", held: "toast-region*" },
+for (const { moment, held } of [
+  { moment: "before any script arrived", held: "*" },
+  { moment: "before toasts could be shown", held: "toast-region*" },
 ]) {
-  test(`a banner that was closed ${when} does not come back as a toast`, async ({ page, client }) => {
+  test(`A banner closed ${moment} does not return as a toast`, { tag: "@script" }, async ({ page, client }) => {
     const release = await holdScripts(page, held);
-    const asked = page.waitForRequest("**/assets/toast-region*");
+    const regionRequest = page.waitForRequest("**/assets/toast-region*");
     await page.goto("/login", { waitUntil: "commit" });
     await page.getByLabel("Email").fill(client.email);
     await page.getByLabel("Password", { exact: true }).fill(client.password);
-    if (held !== "*") await asked;
-    await page.getByRole("button", { name: "Log in", exact: true }).click();
-    const answer = toast(page, "Login Successful");
-    await answer.locator("summary").click();
-    await expect(answer).toBeHidden();
+    if (held !== "*") await regionRequest;
+    await page.getByRole("button", { name: labels.logIn, exact: true }).click();
+    const banner = toast(page, "Login Successful");
+    await banner.locator("summary").click();
+    await expect(banner).toBeHidden();
     await release();
-    await asked;
+    await regionRequest;
     await waitForHydration(page);
     await expect(toast(page, "Enable 2-Factor Authentication")).toBeVisible();
-    await expect(answer).toHaveCount(0);
+    await expect(banner).toHaveCount(0);
   });
 }
 
-test("a toast stays where it is while a dialog opens under it", async ({ page }) => {
+test("A toast stays in place while a dialog opens under it", { tag: "@script" }, async ({ page }) => {
   await page.addInitScript(() =>
     addEventListener("animationstart", ({ target }) => {
       if (target instanceof HTMLDialogElement) for (const growth of target.getAnimations()) growth.pause();
     }),
   );
-  await page.goto("/login");
-  await waitForHydration(page);
+  await openHydrated(page, "/login");
   await page.getByRole("button", { name: "Forgot password?" }).click();
   await expect(toast(page)).toBeVisible();
   await toast(page).evaluate((toast) => Promise.all(toast.getAnimations().map((arrival) => arrival.finished)));
   const before = await toast(page).boundingBox();
-  await page.getByRole("contentinfo").getByRole("link", { name: "Get a Quote" }).click();
-  const dialog = page.getByRole("dialog", { name: "Get a Quote" });
+  await quoteLink(page).click();
+  const dialog = quoteDialog(page);
   await expect.poll(() => dialog.evaluate((dialog) => dialog.getAnimations()[0]?.playState)).toBe("paused");
   expect(await dialog.locator("[data-toast]").boundingBox()).toEqual(before);
 });
 
-test.describe("over a dialog", () => {
+test.describe("A toast over a dialog", { tag: "@script" }, () => {
   test.use({ breaksConnection: true });
 
-  test("a toast can be closed, and Escape ends it before the dialog", async ({ page }) => {
+  test("A toast over a dialog closes by its button, and Escape closes it before the dialog", async ({ page }) => {
     await page.route("**/*.data*", (route) => (route.request().method() === "POST" ? route.abort() : route.continue()));
-    await page.goto("/about");
-    await waitForHydration(page);
-    await page.getByRole("contentinfo").getByRole("link", { name: "Get a Quote" }).click();
-    const dialog = page.getByRole("dialog", { name: "Get a Quote" });
-    const send = dialog.getByRole("button", { name: "Prepare the mail" });
-    const inside = dialog.locator("[data-toast]", { hasText: "No answer" });
+    await openHydrated(page, "/about");
+    await quoteLink(page).click();
+    const dialog = quoteDialog(page);
+    const send = dialog.getByRole("button", { name: labels.prepareEmail });
+    const inside = dialog.locator("[data-toast]", { hasText: labels.noAnswer });
 
     await send.click();
     await expect(inside).toBeVisible();
@@ -257,7 +260,7 @@ test.describe("over a dialog", () => {
     await send.click();
     await expect(inside).toBeVisible();
     await page.keyboard.press("F8");
-    await expect(dialog.getByRole("region", { name: "Notifications (F8)" }).getByRole("list")).toBeFocused();
+    await expect(dialog.getByRole("region", { name: labels.notifications }).getByRole("list")).toBeFocused();
     await page.keyboard.press("Escape");
     await expect(inside).toHaveCount(0);
     await expect(dialog).toBeVisible();

@@ -1,23 +1,25 @@
 import type { Page } from "@playwright/test";
 import { createSamplePdf } from "../../app/server/start/demo.ts";
 import { createAndOpenShipment, expect, test, toast, waitForHydration } from "../support/e2e-fixtures.ts";
+import { labels } from "../support/labels.ts";
 import {
+  cancelButton,
   createPdfPayload,
   documentRow,
   fileField,
   limitUploadSpeed,
   listStoredFiles,
   uploadButton,
+  uploadedToast,
 } from "../support/upload-page.ts";
 
 let shipment: string;
-test.beforeEach(async ({ page, loggedInClient: signedIn }) => {
-  expect(signedIn.email).toContain("@");
+test.beforeEach(async ({ page, loggedInClient: _ }) => {
   shipment = await createAndOpenShipment(page, "Coffee to Kigali");
   await waitForHydration(page);
 });
 
-test("an upload shows the bytes that have gone, then what became of it, without another page", async ({
+test("An upload shows the sent bytes and then its result without another page", { tag: "@script" }, async ({
   page,
   serviceRole: company,
 }) => {
@@ -34,33 +36,36 @@ test("an upload shows the bytes that have gone, then what became of it, without 
   const first = await sent();
   expect(first).toBeLessThan(1_200_000);
   await expect.poll(sent).toBeGreaterThan(first);
-  await expect(page.getByRole("button", { name: "Cancel the upload of the Packing List" })).toBeFocused();
+  await expect(cancelButton(page, "Packing List")).toBeFocused();
 
-  await expect(toast(page, "Packing List uploaded")).toBeVisible();
-  await expect(documentRow(page, "Packing List")).toContainText("Uploaded, we check it next");
+  await expect(uploadedToast(page, "Packing List")).toBeVisible();
+  await expect(documentRow(page, "Packing List")).toContainText(labels.uploaded);
   await expect(uploadButton(page, "Packing List")).toHaveCount(0);
   await expect(documentRow(page, "Packing List").getByText("Packing List", { exact: true })).toBeFocused();
   expect(await page.evaluate(() => "same" in window)).toBe(true);
   expect(await listStoredFiles(company, shipment)).toEqual(["packing-list-list.pdf"]);
 });
 
-test("a cancelled upload stores nothing and keeps its file", async ({ page, serviceRole: company }) => {
+test("A cancelled upload stores nothing and leaves the file in its field", { tag: "@script" }, async ({
+  page,
+  serviceRole: company,
+}) => {
   await limitUploadSpeed(page, 15_000);
   await fileField(page, "Packing List").setInputFiles(createPdfPayload("list.pdf", 1_000_000));
   await uploadButton(page, "Packing List").click();
   await expect(documentRow(page, "Packing List")).toContainText(/[1-9]\d* KB of 977 KB/);
-  await page.getByRole("button", { name: "Cancel the upload of the Packing List" }).click();
+  await cancelButton(page, "Packing List").click();
   await expect(uploadButton(page, "Packing List")).toBeFocused();
   await expect(toast(page, "Upload failed")).toHaveCount(0);
   expect(await listStoredFiles(company, shipment)).toEqual([]);
 
   await limitUploadSpeed(page, -1);
   await uploadButton(page, "Packing List").click();
-  await expect(toast(page, "Packing List uploaded")).toBeVisible();
+  await expect(uploadedToast(page, "Packing List")).toBeVisible();
   expect(await listStoredFiles(company, shipment)).toEqual(["packing-list-list.pdf"]);
 });
 
-test("two documents are sent at the same time, and a second press sends nothing twice", async ({
+test("Two documents are sent in parallel, and a double click sends one request", { tag: "@script" }, async ({
   page,
   serviceRole: company,
 }) => {
@@ -76,15 +81,14 @@ test("two documents are sent at the same time, and a second press sends nothing 
   await uploadButton(page, "Bill of Lading").click();
   await expect(page.getByRole("progressbar", { name: /: sent$/ })).toHaveCount(2);
   await limitUploadSpeed(page, -1);
-  await expect(page.getByText("Uploaded, we check it next")).toHaveCount(2);
+  await expect(page.getByText(labels.uploaded)).toHaveCount(2);
   expect(posts).toHaveLength(2);
   expect(await listStoredFiles(company, shipment)).toEqual(["bill-of-lading-bill.pdf", "packing-list-list.pdf"]);
 });
 
-test("leaving the page during an upload asks first: staying goes on, leaving stops it", async ({
-  page,
-  serviceRole: company,
-}) => {
+test("Leaving the page during an upload asks first: staying continues it, leaving stops it", {
+  tag: "@script",
+}, async ({ page, serviceRole: company }) => {
   await limitUploadSpeed(page, 15_000);
   await fileField(page, "Packing List").setInputFiles(createPdfPayload("list.pdf", 900_000));
   await uploadButton(page, "Packing List").click();
@@ -102,11 +106,11 @@ test("leaving the page during an upload asks first: staying goes on, leaving sto
   await expect(toast(page, "Action: Pay IDF Fee")).toBeVisible();
   await expect(question).toHaveCount(0);
 
-  const asked = new Promise<string>((resolve) =>
+  const dialogType = new Promise<string>((resolve) =>
     page.once("dialog", (dialog) => dialog.dismiss().then(() => resolve(dialog.type()))),
   );
   await page.close({ runBeforeUnload: true });
-  expect(await asked).toBe("beforeunload");
+  expect(await dialogType).toBe("beforeunload");
 
   await page.getByRole("link", { name: "Create Shipment" }).click();
   await question.getByRole("button", { name: "Stop and leave" }).click();
@@ -114,44 +118,44 @@ test("leaving the page during an upload asks first: staying goes on, leaving sto
   expect(await listStoredFiles(company, shipment)).toEqual([]);
 });
 
-test("a file that is too large, of a kind we do not take or empty is told before anything is sent; what the server refuses is said in its words, in the row and in the toast", async ({
-  page,
-}) => {
+test("A file that is too large, empty or of a wrong type is reported before sending, and a server error in its row", {
+  tag: "@script",
+}, async ({ page }) => {
   const posts: string[] = [];
   page.on("request", (request) => request.method() === "POST" && posts.push(request.url()));
-  for (const { file, words } of [
-    { file: createPdfPayload("scan.pdf", 11 * 1024 * 1024), words: "This file is over 10 MB." },
-    { file: { ...createPdfPayload("a.exe", 100), name: "setup.exe" }, words: "We take PDF, photo" },
-    { file: createPdfPayload("empty.pdf", 0), words: "This file is empty." },
+  for (const { file, message } of [
+    { file: createPdfPayload("scan.pdf", 11 * 1024 * 1024), message: "This file is over 10 MB." },
+    { file: { ...createPdfPayload("a.exe", 100), name: "setup.exe" }, message: "We take PDF, photo" },
+    { file: createPdfPayload("empty.pdf", 0), message: "This file is empty." },
   ]) {
     await fileField(page, "Packing List").setInputFiles(file);
-    await expect(toast(page, words)).toBeVisible();
-    await expect(fileField(page, "Packing List")).toHaveAccessibleDescription(new RegExp(words));
-    await toast(page, words).getByRole("button", { name: "Close" }).click();
+    await expect(toast(page, message)).toBeVisible();
+    await expect(fileField(page, "Packing List")).toHaveAccessibleDescription(new RegExp(message));
+    await toast(page, message).getByRole("button", { name: "Close" }).click();
     await expect(toast(page)).toHaveCount(0);
     await uploadButton(page, "Packing List").click();
-    await expect(toast(page, words), "a press says it again").toBeVisible();
+    await expect(toast(page, message), "a click repeats it").toBeVisible();
   }
   expect(posts).toEqual([]);
 
-  await test.step("what the server refuses", async () => {
-    const words = "The content of this file is not what its ending .pdf says. Choose another one.";
+  await test.step("a server error", async () => {
+    const message = "The content of this file is not what its ending .pdf says. Choose another one.";
     await fileField(page, "Packing List").setInputFiles({
       ...createPdfPayload("list.pdf", 500),
       buffer: Buffer.from("<h1>Hello</h1>"),
     });
     await uploadButton(page, "Packing List").click();
-    await expect(toast(page, words)).toBeVisible();
-    await expect(fileField(page, "Packing List")).toHaveAccessibleDescription(words);
+    await expect(toast(page, message)).toBeVisible();
+    await expect(fileField(page, "Packing List")).toHaveAccessibleDescription(message);
     await expect(uploadButton(page, "Packing List")).toBeFocused();
     await fileField(page, "Packing List").setInputFiles(createPdfPayload("list.pdf", 2000));
     await expect(fileField(page, "Packing List")).toHaveAccessibleDescription("");
     await uploadButton(page, "Packing List").click();
-    await expect(toast(page, "Packing List uploaded")).toBeVisible();
+    await expect(uploadedToast(page, "Packing List")).toBeVisible();
   });
 });
 
-/** The files of a drag from outside the browser. */
+/** Returns the data of a drag of files from outside the browser. */
 const createDrag = (page: Page, names: string[]) =>
   page.evaluateHandle(
     ({ names, content }) => {
@@ -162,13 +166,13 @@ const createDrag = (page: Page, names: string[]) =>
     { names, content: createSamplePdf("Sample") },
   );
 
-test("one file dropped on the row of a document is in its field, and Upload sends it; no other drop is taken", async ({
+test("One file dropped on a document is put in its field, and other drops are ignored", { tag: "@script" }, async ({
   page,
   serviceRole: company,
 }) => {
   const target = documentRow(page, "Insurance Certificate");
 
-  await test.step("beside the rows it does not lead away from the page", async () => {
+  await test.step("a drop outside the rows does not open the file", async () => {
     const isStopped = await page.evaluate(() => {
       const transfer = new DataTransfer();
       transfer.items.add(new File(["x"], "beside.pdf"));
@@ -178,13 +182,13 @@ test("one file dropped on the row of a document is in its field, and Upload send
     expect(isStopped).toBe(true);
   });
 
-  await test.step("two on one row are refused, and the toast says why", async () => {
+  await test.step("two files on one row are rejected with a toast", async () => {
     await target.dispatchEvent("drop", { dataTransfer: await createDrag(page, ["one.pdf", "two.pdf"]) });
     await expect(toast(page, "One file for each document")).toBeVisible();
     await expect(fileField(page, "Insurance Certificate")).toHaveValue("");
   });
 
-  await test.step("one is taken", async () => {
+  await test.step("one file is put in the field", async () => {
     const dataTransfer = await createDrag(page, ["dropped.pdf"]);
     await target.dispatchEvent("dragover", { dataTransfer });
     await expect(target).toHaveCSS("outline-style", "dashed");
@@ -192,7 +196,7 @@ test("one file dropped on the row of a document is in its field, and Upload send
     await expect(target).not.toHaveCSS("outline-style", "dashed");
     await expect(fileField(page, "Insurance Certificate")).toHaveValue(/dropped\.pdf$/);
     await uploadButton(page, "Insurance Certificate").click();
-    await expect(toast(page, "Insurance Certificate uploaded")).toBeVisible();
+    await expect(uploadedToast(page, "Insurance Certificate")).toBeVisible();
     expect(await listStoredFiles(company, shipment)).toEqual(["insurance-certificate-dropped.pdf"]);
   });
 });

@@ -1,6 +1,7 @@
-import { expect, test, waitForHydration } from "../support/e2e-fixtures.ts";
+import { expect, mainLink, openHydrated, test } from "../support/e2e-fixtures.ts";
+import { labels } from "../support/labels.ts";
 
-test("the password can be shown and hidden", async ({ page }) => {
+test("A visitor can show and hide the password", { tag: "@script" }, async ({ page }) => {
   await page.goto("/login");
   await page.getByLabel("Password", { exact: true }).fill("dhow");
   await page.getByRole("button", { name: "Show password" }).click();
@@ -9,12 +10,11 @@ test("the password can be shown and hidden", async ({ page }) => {
   await expect(page.getByLabel("Password", { exact: true })).toHaveAttribute("type", "password");
 });
 
-test("what is opened stays where it was pressed, though what was open above it closes", async ({ page }) => {
+test("A clicked section stays in place while a section above it closes", { tag: "@script" }, async ({ page }) => {
   await page.setViewportSize({ width: 390, height: 700 });
   for (const path of ["/services", "/resources/faq"]) {
     await test.step(path, async () => {
-      await page.goto(path);
-      await waitForHydration(page);
+      await openHydrated(page, path);
       const summaries = page.locator("main summary");
       const top = (at: number) =>
         summaries.nth(at).evaluate((summary) => Math.round(summary.getBoundingClientRect().top));
@@ -25,7 +25,7 @@ test("what is opened stays where it was pressed, though what was open above it c
         await expect(page.locator("main details[open]")).toHaveCount(1);
         await expect(page.locator("main details").nth(at)).toHaveAttribute("open");
         await expect.poll(async () => Math.abs((await top(at)) - before)).toBeLessThanOrEqual(1);
-        // And after its opening animation.
+        // The position is unchanged after the animation too.
         await page
           .locator("main details")
           .nth(at)
@@ -36,45 +36,44 @@ test("what is opened stays where it was pressed, though what was open above it c
   }
 });
 
-test("a browser reads the site map and the feed as XML", async ({ page }) => {
+test("A browser parses the site map and the feed as XML", { tag: "@script" }, async ({ page }) => {
   await page.goto("/legal");
   for (const [address, name, count] of [
     ["/sitemap.xml", "loc", 19],
     ["/resources/blog/rss.xml", "item", 5],
   ] as const) {
     const text = await (await page.request.get(address)).text();
-    const found = await page.evaluate(
+    const result = await page.evaluate(
       ([xml, element]) => {
         const parsed = new DOMParser().parseFromString(xml, "application/xml");
         return parsed.querySelector("parsererror")?.textContent ?? parsed.querySelectorAll(element).length;
       },
       [text, name] as const,
     );
-    expect(found, address).toBe(count);
+    expect(result, address).toBe(count);
   }
 });
 
-test("a theme stays for who goes on before the site has kept it", async ({ page }) => {
-  await page.goto("/");
-  await waitForHydration(page);
-  let keep = () => {};
-  const kept = new Promise<void>((resolve) => {
-    keep = resolve;
+test("A new theme stays on the next page before the response has arrived", { tag: "@script" }, async ({ page }) => {
+  await openHydrated(page, "/");
+  let release = () => {};
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
   });
   await page.route("**/actions/theme.data", async (route) => {
-    await kept;
+    await released;
     await route.continue();
   });
-  await page.getByRole("button", { name: "Use the light theme" }).click();
-  await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "Services", exact: true }).click();
+  await page.getByRole("button", { name: labels.useLightTheme }).click();
+  await mainLink(page, "Services").click();
   await expect(page).toHaveTitle(/^Our Services/);
   const answered = page.waitForResponse("**/actions/theme.data");
   const pageAfterIt = page.waitForResponse("**/services.data*");
-  keep();
+  release();
   await answered;
   await pageAfterIt;
   await expect(page.locator("html")).toHaveClass("light");
-  await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "About", exact: true }).click();
+  await mainLink(page, "About").click();
   await expect(page).toHaveTitle(/^Pioneering/);
   await expect(page.locator("html")).toHaveClass("light");
 });

@@ -7,12 +7,13 @@ import puppeteer, { type Browser, type ElementHandle, type Page } from "puppetee
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { ensureFirefox } from "../support/browser-programs.ts";
 import { freePort } from "../support/free-port.ts";
+import { labels } from "../support/labels.ts";
 import { createPdf, startTestSite } from "../support/test-app.ts";
 
 const demoCredentials = { email: "demo@mizigo.example", password: "karibu-mombasa" };
 const folder = mkdtempSync(path.join(tmpdir(), "firefox-"));
 const pdfFile = path.join(folder, "list.pdf");
-/** A CSP that turns script off for a page: Firefox has no such setting for one page alone. */
+/** A CSP that disables script, because Firefox has no such setting for a single page. */
 const noScriptPolicy = "sandbox allow-downloads allow-forms allow-popups allow-same-origin";
 /** Without a graphics card, 60 frames per second use a whole processor. */
 const extraPrefsFirefox = { "layout.frame_rate": 10 };
@@ -34,7 +35,7 @@ beforeAll(async () => {
     const isPolicy = (name?: string) => /^content-security-policy$/i.test(name ?? "");
     const setHeader = response.setHeader.bind(response);
     response.setHeader = (name, value) => setHeader(name, isPolicy(name) ? `${value}; ${noScriptPolicy}` : value);
-    // Kept pages are answered with all their headers at once, names and values in turn.
+    // Cached pages set all headers in one array of alternating names and values.
     const writeHead = response.writeHead.bind(response);
     response.writeHead = ((status: number, ...[headers, ...more]: [string[]]) =>
       Array.isArray(headers)
@@ -51,11 +52,14 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-describe.each([true, false])("Firefox, script: %s:", (runs) => {
+describe.each([
+  ["with", true],
+  ["without", false],
+] as const)("Firefox %s script", (_mode, runsScript) => {
   let page: Page;
   let errors: string[];
   beforeEach(async () => {
-    hasScript = runs;
+    hasScript = runsScript;
     page = await (await browser.createBrowserContext()).newPage();
     errors = [];
     page.on("pageerror", (error) => errors.push(String(error)));
@@ -66,16 +70,16 @@ describe.each([true, false])("Firefox, script: %s:", (runs) => {
     expect(errors).toEqual([]);
   });
 
-  /** Opens an address, and waits until script has taken the page over. */
+  /** Opens a page and waits for its hydration. */
   async function open(address: string): Promise<void> {
     await page.goto(origin + address);
     expect(await page.evaluate(() => matchMedia("(scripting: none)").matches)).toBe(!hasScript);
-    if (hasScript) await expect.poll(() => page.$('[aria-label="Notifications (F8)"]')).not.toBeNull();
+    if (hasScript) await expect.poll(() => page.$(`[aria-label="${labels.notifications}"]`)).not.toBeNull();
   }
 
-  /** Waits for a matching element, with this text if given, that can be pressed; between two pages none can. */
+  /** Waits for a visible element with this text, if given, outside of a view transition. */
   async function find(selector: string, name?: string): Promise<ElementHandle> {
-    const look = () =>
+    const query = () =>
       page.evaluateHandle(
         (selector, name) =>
           [...document.querySelectorAll(selector)].find(
@@ -88,66 +92,67 @@ describe.each([true, false])("Firefox, script: %s:", (runs) => {
     let found: ElementHandle | null = null;
     const message = `${selector} ${name ?? ""}`;
     await expect
-      .poll(async () => (found = (await look()).asElement() as ElementHandle | null), { message })
+      .poll(async () => (found = (await query()).asElement() as ElementHandle | null), { message })
       .not.toBeNull();
     return found as unknown as ElementHandle;
   }
 
-  const press = async (selector: "a" | "button", name: string) => (await find(selector, name)).click();
-  const fill = async (name: string, words: string) => (await find(`input[name=${name}]`)).type(words);
+  const click = async (selector: "a" | "button", name: string) => (await find(selector, name)).click();
+  const fill = async (name: string, text: string) => (await find(`input[name=${name}]`)).type(text);
   const address = () => page.evaluate(() => location.pathname + location.search);
   const heading = () => page.$eval("h1", (h1) => h1.textContent);
-  const words = () => page.$eval("main", (main) => main.textContent);
+  const mainText = () => page.$eval("main", (main) => main.textContent);
 
-  test("from the login over a shipment and its document to the sign-out", async () => {
+  async function logIn(): Promise<void> {
     await open("/login");
     await fill("email", demoCredentials.email);
     await fill("password", demoCredentials.password);
-    await press("button", "Log in");
+    await click("button", labels.logIn);
+  }
+
+  test("A client logs in, creates a shipment, uploads a document and signs out", async () => {
+    await logIn();
     await expect.poll(address).toBe("/portal");
-    await press("a", "Create Shipment");
+    await click("a", "Create Shipment");
     await fill("name", "Tea in Firefox");
-    await press("button", "Create Shipment");
+    await click("button", "Create Shipment");
     await expect.poll(heading).toBe("Tea in Firefox");
-    await expect.poll(words).toContain("Stage 1/10");
+    await expect.poll(mainText).toContain("Stage 1/10");
     const shipment = await address();
     const field = (await find('form:has([name="file"]) input[type=file]')) as ElementHandle<HTMLInputElement>;
     await field.uploadFile(pdfFile);
     await (await find("form:has(input[type=file]) button")).click();
-    await expect.poll(words).toContain("Uploaded, we check it next");
-    await press("button", "Sign out");
+    await expect.poll(mainText).toContain(labels.uploaded);
+    await click("button", "Sign out");
     await expect.poll(address).toBe("/login");
     await page.goto(origin + shipment);
     expect(await address()).toBe(`/login?next=${encodeURIComponent(shipment)}`);
   });
 
-  test("the list of shipments is printed on one sheet", async () => {
-    await open("/login");
-    await fill("email", demoCredentials.email);
-    await fill("password", demoCredentials.password);
-    await press("button", "Log in");
+  test("The list of shipments prints on one page", async () => {
+    await logIn();
     await expect.poll(heading).toBe("My Shipments");
     expect(countPrintedPages(await page.pdf({ format: "A4" }))).toBe(1);
   });
 
-  test("a page leads to the quote, which says what it lacks and closes again", async () => {
+  test("The quote opens over a page, closes, and shows what is missing", async () => {
     await open("/about");
-    await press("a", "Get a Quote");
+    await click("a", "Get a Quote");
     await find("dialog");
-    await press("a", "Close");
+    await click("a", "Close");
     await expect.poll(address).toBe("/about");
     await expect.poll(() => page.$("dialog")).toBeNull();
-    await press("a", "Get a Quote");
+    await click("a", "Get a Quote");
     await find("dialog");
-    await press("button", "Prepare the mail");
+    await click("button", labels.prepareEmail);
     await find("[aria-labelledby=error-summary]");
   });
 
-  test("a refused message is told where it can be read, not under what stays above the page", async () => {
+  test("The errors of a message are scrolled out from under the header", async () => {
     await page.setViewport({ width: 390, height: 844 });
     await open("/contact");
-    const button = await find("button", "Prepare the mail");
-    // The error summary is then partly in the window, and Firefox does not scroll to an element that is.
+    const button = await find("button", labels.prepareEmail);
+    // Firefox does not scroll to an element that is partly visible.
     await button.evaluate((button) => {
       scrollTo({ top: 180, behavior: "instant" });
       (button as HTMLElement).focus({ preventScroll: true });
@@ -162,25 +167,25 @@ describe.each([true, false])("Firefox, script: %s:", (runs) => {
     await expect.poll(covered).toBeLessThanOrEqual(0);
   });
 
-  test("on a phone the menu leads on, and after Back, from memory, a link still does", async () => {
+  test("On a phone links work from the menu, and on a page restored from the back/forward cache", async () => {
     await page.setViewport({ width: 390, height: 844 });
     await open("/about");
     await follow("Services");
     await expect.poll(address).toBe("/services");
-    await page.evaluate(() => Object.assign(window, { isKept: true }));
+    await page.evaluate(() => Object.assign(window, { isSameDocument: true }));
     // A pending request keeps a page out of the back/forward cache.
     await page.waitForNetworkIdle();
     await page.goto(`${origin}/legal`);
     await page.evaluate(() => history.back());
     await expect.poll(address).toBe("/services");
-    expect(await page.evaluate(() => "isKept" in window), "kept by the browser").toBe(true);
-    await press("a", "Request Consultation");
+    expect(await page.evaluate(() => "isSameDocument" in window), "restored").toBe(true);
+    await click("a", "Request Consultation");
     await expect.poll(address).toBe("/contact");
     await expect.poll(heading).toContain("Contact");
   });
 
-  if (runs) {
-    test("after Back to a page that was left while it came, a link still leads on", async () => {
+  if (runsScript) {
+    test("A link works after Back to a page that was left while it loaded", async () => {
       await page.setViewport({ width: 390, height: 844 });
       await open("/services");
       await follow("About");
@@ -190,7 +195,7 @@ describe.each([true, false])("Firefox, script: %s:", (runs) => {
         const leave = () =>
           location.pathname === "/services" ? location.assign("/legal") : requestAnimationFrame(leave);
         leave();
-        // A page that listens to this is not kept for Back, however soon the other one came.
+        // A page that listens to unload never enters the back/forward cache.
         addEventListener("unload", () => undefined);
         Object.assign(window, { isOld: true });
       });
@@ -200,21 +205,21 @@ describe.each([true, false])("Firefox, script: %s:", (runs) => {
       await expect.poll(address).toBe("/services");
       await expect.poll(() => page.evaluate(() => "isOld" in window), { message: "loaded again" }).toBe(false);
       await page.waitForNetworkIdle();
-      await press("a", "Request Consultation");
+      await click("a", "Request Consultation");
       await expect.poll(heading).toContain("Contact");
-      // The page that was left may have been reading its next one yet: Firefox tells that it was cut off.
+      // Firefox reports the interrupted response of the page that was left.
       errors = errors.filter((error) => !/^Error: TypeError: Error in input stream$/.test(error));
     });
   }
 
-  /** Follows a link of the phone's menu. */
+  /** Follows a link in the menu on a phone. */
   async function follow(name: string): Promise<void> {
     await (await find("header summary:has(.sr-only)")).click();
-    await press("a", name);
+    await click("a", name);
   }
 });
 
-/** How many pages a PDF has. Most page objects are in deflated streams. */
+/** Returns the number of pages of a PDF. Most page objects are in deflated streams. */
 function countPrintedPages(bytes: Uint8Array): number {
   const text = Buffer.from(bytes).toString("latin1");
   const streams = [...text.matchAll(/stream\r?\n([\s\S]*?)endstream/g)].map(([, stream = ""]) => {

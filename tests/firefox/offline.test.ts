@@ -2,6 +2,7 @@ import puppeteer, { type Browser, type Page } from "puppeteer-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { ensureFirefox } from "../support/browser-programs.ts";
 import { freePort } from "../support/free-port.ts";
+import { labels } from "../support/labels.ts";
 import { startTestSite } from "../support/test-app.ts";
 
 const demoCredentials = { email: "demo@mizigo.example", password: "karibu-mombasa" };
@@ -10,8 +11,8 @@ let site: Awaited<ReturnType<typeof startTestSite>>;
 let origin: string;
 let browser: Browser;
 let page: Page;
-/** Whether the site answers nothing: at once, or not at all. */
-let outage: "at once" | "silently" | null = null;
+/** How the site fails: it closes connections, or never responds. */
+let outage: "closes" | "stalls" | null = null;
 beforeAll(async () => {
   const port = await freePort();
   origin = `http://127.0.0.1:${port}`;
@@ -21,7 +22,7 @@ beforeAll(async () => {
   const [listener] = site.server.listeners("request") as ((...args: unknown[]) => void)[];
   site.server.removeAllListeners("request");
   site.server.on("request", (request, response) => {
-    if (outage === "at once") request.socket.destroy();
+    if (outage === "closes") request.socket.destroy();
     else if (!outage) listener?.(request, response);
   });
   page = await (await browser.createBrowserContext()).newPage();
@@ -31,7 +32,7 @@ afterAll(async () => {
   await site.close();
 });
 
-/** The words of the page; none while it changes. */
+/** Returns the text of the page, or an empty text during a navigation. */
 const readText = () =>
   page.evaluate(() => document.querySelector("main")?.textContent ?? document.body.textContent ?? "").catch(() => "");
 const listCachedPaths = () =>
@@ -49,7 +50,7 @@ async function visitAndCache(path: string): Promise<void> {
   await expect.poll(listCachedPaths).toContain(path);
 }
 
-test("in Firefox a page that was seen stands there without a connection, until somebody signs out", async () => {
+test("In Firefox visited pages are shown without a connection until the client signs out", async () => {
   await page.goto(`${origin}/login`);
   await page.type("input[name=email]", demoCredentials.email);
   await page.type("input[name=password]", demoCredentials.password);
@@ -58,19 +59,19 @@ test("in Firefox a page that was seen stands there without a connection, until s
   await expect.poll(listCachedPaths).toContain("/portal");
   await visitAndCache("/services");
 
-  outage = "at once";
+  outage = "closes";
   await page.goto(`${origin}/portal`);
   await expect.poll(readText).toMatch(/^No connection\. This page is from \d\d:\d\d\sEAT\./);
   await page.goto(`${origin}/contact`);
   await expect.poll(readText).toContain("Pages kept on this device");
   outage = null;
-  await expect.poll(readText).toContain("Prepare the mail");
-  // It came back by itself: the next address is asked for when that has ended, and the line goes when that one is there.
+  await expect.poll(readText).toContain(labels.prepareEmail);
+  // The next navigation must not interrupt the page that is reloading by itself.
   await expect.poll(() => page.evaluate(() => document.readyState).catch(() => "")).toBe("complete");
 
   await page.goto(`${origin}/portal`);
   await expect.poll(readText).toMatch(/^\s*My Shipments/);
-  outage = "silently";
+  outage = "stalls";
   await page.goto(`${origin}/services`);
   await expect.poll(readText).toContain("No connection.");
   site.server.closeAllConnections();
@@ -78,16 +79,16 @@ test("in Firefox a page that was seen stands there without a connection, until s
   await expect.poll(readText).toMatch(/^\s*Our Logistics Expertise/);
 
   await page.goto(`${origin}/portal`);
-  const press = () => {
+  const clickSignOut = () => {
     const button = document.querySelector<HTMLButtonElement>('button[name="sign-out"]');
     button?.click();
     return button !== null;
   };
-  await expect.poll(() => page.evaluate(press).catch(() => false)).toBe(true);
+  await expect.poll(() => page.evaluate(clickSignOut).catch(() => false)).toBe(true);
   await expect.poll(() => page.url()).toBe(`${origin}/login`);
   await expect.poll(async () => (await listCachedPaths()).filter((path) => path.startsWith("/portal"))).toEqual([]);
-  outage = "at once";
-  // Without any kept page the browser says in its own words that nothing answers.
+  outage = "closes";
+  // Without offline copies the browser shows its own error page.
   await page.goto(`${origin}/portal`).catch(() => null);
   expect(await readText()).not.toContain("My Shipments");
   outage = null;

@@ -1,6 +1,7 @@
 import { type APIRequestContext, test as base, expect, type Page, type WorkerInfo } from "@playwright/test";
 import type { AppSupabaseClient } from "../../app/lib/supabase/client.server.ts";
 import { Authenticator } from "./authenticator.ts";
+import { labels } from "./labels.ts";
 import { getConfirmationLink } from "./outbox.ts";
 import { createServiceRoleClient, newClientId } from "./service-role.ts";
 
@@ -9,21 +10,21 @@ export { expect };
 export type SiteOptions = {
   /** The data directory of the site under test. */
   dataDir: string;
-  /** Whether the test breaks the line on purpose. */
+  /** Allows lost connections, which the test causes on purpose. */
   breaksConnection: boolean;
-  /** Errors that a test brings about on purpose, such as a lost connection. */
+  /** Console errors that the test causes on purpose. */
   expectedErrors: RegExp | null;
-  /** Whether pages move from the start, as for a visitor who has not paused them. */
+  /** Enables animations, as for a visitor who has not paused them. */
   motionEnabled: boolean;
 };
 
 export type ClientCredentials = { email: string; fullName: string; password: string };
 
-/** Statuses of answers that tests expect; the browser logs each as an error. */
+/** Expected statuses of responses, which the browser logs as errors. */
 const expectedStatusPattern = /status of (400|404|413|503)/;
 const networkErrorPattern = /net::ERR_/;
 
-/** Somebody of the company, with the session in which they gave the code of their second factor. */
+/** A team member with the cookie of a session that has passed the second factor. */
 export type StaffSession = { email: string; name: string; session: string };
 
 type TestFixtures = {
@@ -39,12 +40,12 @@ export const test = base.extend<SiteOptions & TestFixtures, { client: ClientCred
   expectedErrors: [null, { option: true }],
   motionEnabled: [false, { option: true }],
 
-  // The 50 animated streaks take half a processor without a graphics card: only the tests of motion run with them. What
-  // a page keeps counts from then on. A `storageState` would open and close a page for this before every test.
+  // Without a graphics card the 50 animated streaks use half a processor, so only tests of motion run with them.
+  // A `storageState` would open an extra page before each test.
   context: async ({ context, motionEnabled: mayMove, javaScriptEnabled }, use) => {
     if (javaScriptEnabled && !mayMove) {
       await context.addInitScript(() => {
-        // A page of no site, as a tab has at first, keeps nothing.
+        // The blank page of a new tab has no storage.
         if (location.protocol === "http:" && localStorage.getItem("motion") === null) {
           localStorage.setItem("motion", "paused");
         }
@@ -53,15 +54,15 @@ export const test = base.extend<SiteOptions & TestFixtures, { client: ClientCred
     await use(context);
   },
 
-  // Errors on the console, uncaught ones, and refused content fail the test they happen in.
-  page: async ({ page, breaksConnection: lineBreaks, expectedErrors }, use) => {
+  // Console errors, uncaught errors and CSP violations fail their test.
+  page: async ({ page, breaksConnection, expectedErrors }, use) => {
     const errors: string[] = [];
     page.on("console", (message) => {
       const { url } = message.location();
       const text = message.text();
       const isExpected =
         expectedStatusPattern.test(text) ||
-        (lineBreaks && networkErrorPattern.test(text)) ||
+        (breaksConnection && networkErrorPattern.test(text)) ||
         expectedErrors?.test(text);
       if (message.type() === "error" && !isExpected) errors.push(`${url}: ${text}`);
     });
@@ -70,12 +71,12 @@ export const test = base.extend<SiteOptions & TestFixtures, { client: ClientCred
     expect(errors, "errors on the console").toEqual([]);
   },
 
-  /** The company's handle on the backend of the site under test. */
+  /** The service-role client on the backend of the site under test. */
   serviceRole: async ({ dataDir }, use) => use(createServiceRoleClient(dataDir)),
 
   /**
-   * A client who has signed up and confirmed; the journey of the portal does so by hand. One serves all tests of a
-   * worker, which leave the account as it was and count on none of its shipments but those they make.
+   * A confirmed client, shared by all tests of a worker. Tests do not change this account, and use names that no other
+   * test gives to its shipments where they look one up by name.
    */
   client: [
     async ({ playwright }, use, worker) => {
@@ -86,10 +87,10 @@ export const test = base.extend<SiteOptions & TestFixtures, { client: ClientCred
     { scope: "worker" },
   ],
 
-  /** A client of one test's own, without a shipment, for what changes the account or begins with nothing. */
+  /** A confirmed client without shipments for one test, which may change the account. */
   newClient: async ({ request }, use, info) => use(await newConfirmedClient(request, info)),
 
-  /** A lead of the company; one serves all tests of a worker. */
+  /** A lead, shared by all tests of a worker. */
   lead: [
     async ({ playwright }, use, worker) => {
       const site = await playwright.request.newContext({ baseURL: worker.project.use.baseURL });
@@ -99,13 +100,13 @@ export const test = base.extend<SiteOptions & TestFixtures, { client: ClientCred
     { scope: "worker" },
   ],
 
-  /** The lead, signed in on a page that is still to be opened. */
+  /** Signs the lead in before the page opens. */
   loggedInLead: async ({ page, lead, baseURL }, use) => {
     await page.context().addCookies([{ name: "session", value: lead.session, url: baseURL ?? "" }]);
     await use(lead);
   },
 
-  /** The client, signed in on a page that is still to be opened, past the toast and the reminder that follow a login. */
+  /** Signs the client in before the page opens, without the toast and the reminder that follow a login. */
   loggedInClient: async ({ page, client }, use) => {
     await logInWithoutPage(page, client);
     await use(client);
@@ -130,42 +131,44 @@ async function newConfirmedClient(
   return client;
 }
 
-/** Makes a lead, signs them in and sets their second factor up, without a page. */
+/** Creates a lead with a second factor and logs in without a page. */
 async function newLeadSession(site: APIRequestContext, { project, workerIndex }: WorkerInfo): Promise<StaffSession> {
   const company = createServiceRoleClient((project.use as SiteOptions).dataDir);
-  const who = {
+  const lead = {
     email: `lead-${workerIndex}-${Date.now()}@company.example`,
     name: `Wanjiru ${workerIndex}`,
     role: "lead",
   };
-  const invited = await company.rpc("invite_staff_member", who);
+  const invited = await company.rpc("invite_staff_member", lead);
   if (invited.error) throw new Error(invited.error.message);
   const { invite_id: invitation } = invited.data as { invite_id: string };
   const password = "a password of the desk";
-  const user_metadata = { full_name: who.name, staff_invite_id: invitation };
-  const made = await company.auth.admin.createUser({ email: who.email, password, email_confirm: true, user_metadata });
-  if (made.error) throw made.error;
-  await postForm(site, "/login", { email: who.email, password });
+  const user_metadata = { full_name: lead.name, staff_invite_id: invitation };
+  const created = await company.auth.admin.createUser({
+    email: lead.email,
+    password,
+    email_confirm: true,
+    user_metadata,
+  });
+  if (created.error) throw created.error;
+  await postForm(site, "/login", { email: lead.email, password });
   const setUp = await (await site.post("/desk/2fa", { form: { begin: "" } })).text();
-  const fieldOf = (name: string) => new RegExp(`name="${name}" value="([^"]+)"`).exec(setUp)?.[1] ?? "";
-  const [factorId, secret] = [fieldOf("factorId"), fieldOf("secret")];
+  const readField = (name: string) => new RegExp(`name="${name}" value="([^"]+)"`).exec(setUp)?.[1] ?? "";
+  const [factorId, secret] = [readField("factorId"), readField("secret")];
   await postForm(site, "/desk/2fa", { factorId, secret, code: await new Authenticator(secret).freshCode() });
   const { cookies } = await site.storageState();
-  return { ...who, session: cookies.find(({ name }) => name === "session")?.value ?? "" };
+  return { ...lead, session: cookies.find(({ name }) => name === "session")?.value ?? "" };
 }
 
-/** Sends a form as a browser does, without a page. Returns where it leads; throws when it is refused. */
+/** Sends a form without a page. Returns the location of the redirect. Throws if the form is rejected. */
 async function postForm(site: APIRequestContext, path: string, form: Record<string, string>): Promise<string> {
-  const answer = await site.post(path, { form, maxRedirects: 0 });
-  if (answer.status() !== 303) throw new Error(`${path}: ${answer.status()}`);
-  return answer.headers().location ?? "";
+  const response = await site.post(path, { form, maxRedirects: 0 });
+  if (response.status() !== 303) throw new Error(`${path}: ${response.status()}`);
+  return response.headers().location ?? "";
 }
 
-/** Signs in without a page, past the toast that says so and the reminder to set up 2FA. */
-export async function logInWithoutPage(
-  page: Page,
-  { email, password }: Pick<ClientCredentials, "email" | "password">,
-): Promise<void> {
+/** Logs in without a page, and without the toast and the 2FA reminder that follow a login. */
+export async function logInWithoutPage(page: Page, { email, password }: LoginCredentials): Promise<void> {
   await postForm(page.request, "/login", { email, password });
   const context = page.context();
   const session = (await context.cookies()).find(({ name }) => name === "session");
@@ -176,13 +179,27 @@ export async function logInWithoutPage(
 
 /** Waits until the page is hydrated and toasts can be shown. */
 export async function waitForHydration(page: Page): Promise<void> {
-  await expect(page.getByRole("region", { name: "Notifications (F8)" })).toBeAttached();
+  await expect(page.getByRole("region", { name: labels.notifications })).toBeAttached();
 }
 
-/** The toasts of a page with these words: a banner without script, at most one with it. */
-export function toast(page: Page, words?: string | RegExp) {
-  return page.locator("[data-toast]", { hasText: words });
+/** Opens a page and waits until it is hydrated. */
+export async function openHydrated(page: Page, path: string): Promise<void> {
+  await page.goto(path);
+  await waitForHydration(page);
 }
+
+/** Returns the toasts with this text: a banner without script, at most one toast with script. */
+export function toast(page: Page, text?: string | RegExp) {
+  return page.locator("[data-toast]", { hasText: text });
+}
+
+export const heading = (page: Page) => page.getByRole("heading", { level: 1 });
+export const mainLink = (page: Page, name: string) =>
+  page.getByRole("navigation", { name: "Main" }).getByRole("link", { name, exact: true });
+/** The link to the quote form in the footer. */
+export const quoteLink = (page: Page) => page.getByRole("contentinfo").getByRole("link", { name: "Get a Quote" });
+export const quoteDialog = (page: Page) => page.getByRole("dialog", { name: "Get a Quote" });
+export const prepareButton = (page: Page) => page.getByRole("button", { name: labels.prepareEmail });
 
 export async function signUp(page: Page, client: ClientCredentials, clientId: string): Promise<void> {
   await page.goto("/signup");
@@ -194,25 +211,32 @@ export async function signUp(page: Page, client: ClientCredentials, clientId: st
   await expect(toast(page, "Account Created!")).toBeVisible();
 }
 
-export async function logIn(page: Page, client: Pick<ClientCredentials, "email" | "password">): Promise<void> {
+type LoginCredentials = Pick<ClientCredentials, "email" | "password">;
+
+/** Sends the login form of the open page. */
+export async function fillLogin(page: Page, { email, password }: LoginCredentials): Promise<void> {
+  await page.getByLabel("Email").fill(email);
+  await page.getByLabel("Password", { exact: true }).fill(password);
+  await page.getByRole("button", { name: labels.logIn, exact: true }).click();
+}
+
+export async function logIn(page: Page, client: LoginCredentials): Promise<void> {
   await page.goto("/login");
-  await page.getByLabel("Email").fill(client.email);
-  await page.getByLabel("Password", { exact: true }).fill(client.password);
-  await page.getByRole("button", { name: "Log in", exact: true }).click();
+  await fillLogin(page, client);
   await expect(toast(page, "Login Successful")).toBeVisible();
 }
 
-/** Opens a shipment without a page, past the toast that says so; the journeys of the portal fill in its form. */
+/** Creates a shipment without a page and without its toast. Returns its id. */
 export async function newShipment(page: Page, name: string): Promise<string> {
   const path = await postForm(page.request, "/portal/new", { name, idempotencyKey: crypto.randomUUID() });
   await page.context().clearCookies({ name: "flash" });
   return path.split("/")[2] ?? "";
 }
 
-/** Opens a shipment and shows it. */
+/** Creates a shipment and opens its page. Returns its id. */
 export async function createAndOpenShipment(page: Page, name: string): Promise<string> {
   const id = await newShipment(page, name);
   await page.goto(`/portal/${id}`);
-  await expect(page.getByRole("heading", { level: 1 })).toHaveText(name);
+  await expect(heading(page)).toHaveText(name);
   return id;
 }

@@ -1,21 +1,21 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** A proxy before the site that sends each page up to some words in it and holds the rest back until released. */
+/** Starts a proxy that sends each page up to and including `upTo`, and the rest after `release`. */
 export async function startHoldingProxy(site: string, upTo: string) {
   let release = () => {};
   const released = new Promise<void>((resolve) => {
     release = resolve;
   });
   const server = createServer(async ({ url, headers }, outgoing) => {
-    const answer = await fetch(site + url, { headers: { accept: headers.accept ?? "*/*" } });
-    const body = Buffer.from(await answer.arrayBuffer());
-    const kept = new Headers(answer.headers);
+    const response = await fetch(site + url, { headers: { accept: headers.accept ?? "*/*" } });
+    const body = Buffer.from(await response.arrayBuffer());
+    const headersToSend = new Headers(response.headers);
     for (const name of ["content-encoding", "content-length", "connection", "keep-alive", "transfer-encoding"]) {
-      kept.delete(name);
+      headersToSend.delete(name);
     }
-    outgoing.writeHead(answer.status, Object.fromEntries(kept));
-    const isPage = kept.get("content-type")?.startsWith("text/html");
+    outgoing.writeHead(response.status, Object.fromEntries(headersToSend));
+    const isPage = headersToSend.get("content-type")?.startsWith("text/html");
     const cut = isPage ? body.indexOf(upTo) + upTo.length : body.length;
     outgoing.write(body.subarray(0, cut));
     if (isPage) await released;
@@ -24,7 +24,7 @@ export async function startHoldingProxy(site: string, upTo: string) {
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    /** Sends the rest, now and from now on. */
+    /** Sends the rest of this and all later pages. */
     release,
     close() {
       release();

@@ -1,28 +1,29 @@
 /** Helpers for journeys on pages with animations. */
 import { expect, type Page } from "@playwright/test";
+import { labels } from "./labels.ts";
 
-/** For `test.use`: lets pages move, which the fixtures pause. */
+/** For `test.use`: enables the animations that the fixtures pause. */
 export const withMotion = { motionEnabled: true };
 
-export const pauseButton = (page: Page) => page.getByRole("button", { name: "Pause all motion" });
+export const pauseButton = (page: Page) => page.getByRole("button", { name: labels.pauseMotion });
 
-/** Opens a page and waits until what makes it move has arrived. */
+/** Opens a page and waits until its animations are loaded. */
 export async function openMovingPage(page: Page, path: string): Promise<void> {
   await page.goto(path);
   await expect(pauseButton(page)).toBeVisible({ timeout: 15_000 });
 }
 
-/** For `addInitScript`: a device that asks for less data. */
+/** For `addInitScript`: a device that saves data. */
 export function enableSaveData(): void {
   Object.defineProperty(navigator, "connection", { value: { saveData: true } });
 }
 
-/** Stops the clock of the page; from then on only `page.clock.runFor` moves it. */
+/** Stops the clock of the page; afterwards only `page.clock.runFor` advances it. */
 export async function stopClock(page: Page): Promise<void> {
   await page.clock.pauseAt((await page.evaluate(() => Date.now())) + 1000);
 }
 
-/** Makes the page believe that its tab is hidden, or visible again. */
+/** Simulates that the tab is hidden or visible. */
 export async function setTabHidden(page: Page, hidden: boolean): Promise<void> {
   await page.evaluate((hidden) => {
     Object.defineProperty(document, "hidden", { value: hidden, configurable: true });

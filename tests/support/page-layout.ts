@@ -1,7 +1,7 @@
-/** What of a page does not fit its window, and what of it does not belong on paper. */
+/** Finds parts of a page that do not fit its window or do not belong on paper. */
 import type { Page } from "@playwright/test";
 
-/** The browser's default font size: `set` changes it, and `reset` makes it 16 px again. */
+/** Returns `set`, which changes the browser's default font size, and `reset`, which makes it 16 px again. */
 export async function emulateFontSize(page: Page) {
   const session = await page.context().newCDPSession(page);
   const set = (standard: number) => session.send("Page.setFontSizes", { fontSizes: { standard } });
@@ -9,35 +9,35 @@ export async function emulateFontSize(page: Page) {
     set,
     async reset() {
       await set(16);
-      // A session that stays open undoes on the next page what others emulate, such as paper.
+      // An open session would reset the emulated media of the next page.
       await session.detach();
     },
   };
 }
 
-/** Whether the page is wider than the window, and parts of the bar that overlap or lie outside the window. */
+/** Returns the page width if it exceeds the window, and parts of the header that overlap or lie outside. */
 export const findOverflow = (page: Page) =>
   page.evaluate(() => {
-    const found: string[] = [];
+    const problems: string[] = [];
     const width = document.documentElement.scrollWidth;
-    if (width > innerWidth) found.push(`${width} px wide`);
+    if (width > innerWidth) problems.push(`${width} px wide`);
     const bar = document.querySelector("header");
     const parts = [...(bar?.querySelectorAll("a, summary, button") ?? [])]
       .filter((part) => part.checkVisibility())
       .map((part) => ({ name: part.textContent?.trim(), box: part.getBoundingClientRect() }));
     for (const { name, box } of parts) {
-      if (box.left < 0 || box.right > innerWidth) found.push(`${name} is outside`);
-      for (const other of parts) {
-        if (other.box === box) continue;
-        const across = Math.min(box.right, other.box.right) - Math.max(box.left, other.box.left);
-        const down = Math.min(box.bottom, other.box.bottom) - Math.max(box.top, other.box.top);
-        if (across > 1 && down > 1) found.push(`${name} lies over ${other.name}`);
+      if (box.left < 0 || box.right > innerWidth) problems.push(`${name} is outside`);
+      for (const secondPart of parts) {
+        if (secondPart.box === box) continue;
+        const across = Math.min(box.right, secondPart.box.right) - Math.max(box.left, secondPart.box.left);
+        const down = Math.min(box.bottom, secondPart.box.bottom) - Math.max(box.top, secondPart.box.top);
+        if (across > 1 && down > 1) problems.push(`${name} lies over ${secondPart.name}`);
       }
     }
-    return found;
+    return problems;
   });
 
-/** Elements that are printed although they are controls or no content of the page. */
+/** Returns printed elements that are controls or not content of the page. */
 export const findPrintedControls = (page: Page) =>
   page.evaluate(() =>
     [
@@ -49,22 +49,22 @@ export const findPrintedControls = (page: Page) =>
       .map((each) => each.outerHTML.slice(0, 100)),
   );
 
-/** Text that is not black, or not on white. */
+/** Returns text that is not black on white. */
 const findPaleText = (page: Page) =>
   page.evaluate(() => {
-    const found = new Set<string>();
+    const problems = new Set<string>();
     const clear = "rgba(0, 0, 0, 0)";
     for (const each of document.querySelectorAll("html, main, main *")) {
       const { color, backgroundColor } = getComputedStyle(each);
-      const says = [...each.childNodes].some((node) => node.nodeType === Node.TEXT_NODE && node.textContent?.trim());
-      if (says && color !== "rgb(0, 0, 0)") found.add(`${color}: ${each.textContent?.slice(0, 40)}`);
-      if (says && ![clear, "rgb(255, 255, 255)"].includes(backgroundColor))
-        found.add(`on ${backgroundColor}: ${each.tagName}`);
+      const hasText = [...each.childNodes].some((node) => node.nodeType === Node.TEXT_NODE && node.textContent?.trim());
+      if (hasText && color !== "rgb(0, 0, 0)") problems.add(`${color}: ${each.textContent?.slice(0, 40)}`);
+      if (hasText && ![clear, "rgb(255, 255, 255)"].includes(backgroundColor))
+        problems.add(`on ${backgroundColor}: ${each.tagName}`);
     }
-    return [...found];
+    return [...problems];
   });
 
-/** What is wrong with a page in print media: text that is not black on white, and what nobody can press there. */
+/** Returns text that is not black on white and printed controls of a page in print media. */
 export async function findPrintProblems(page: Page): Promise<string[]> {
   return [...(await findPaleText(page)), ...(await findPrintedControls(page))];
 }

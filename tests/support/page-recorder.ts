@@ -1,27 +1,27 @@
-/** Watches what a page does, and holds back answers that it waits for. */
+/** Records what a page does, and delays responses that it waits for. */
 import type { Page, Route } from "@playwright/test";
 
 declare global {
   interface Window {
-    heard: { region: Element; words: string }[];
-    mails: string[];
+    announcements: { region: Element; text: string }[];
+    emailDrafts: string[];
     violations: string[];
   }
 }
 
-/** Begins to write down what live regions say once a page has been parsed; before its first visit. */
+/** Records the announcements of live regions from the first visit on. */
 export async function recordLiveRegions(page: Page): Promise<void> {
   await page.addInitScript(() => {
-    window.heard = [];
+    window.announcements = [];
     document.addEventListener("DOMContentLoaded", () => {
       new MutationObserver((changes) => {
         for (const { target, addedNodes } of changes) {
           for (const node of [target, ...addedNodes]) {
             const element = node instanceof Element ? node : node.parentElement;
             const live = element?.closest("[aria-live], [role=status], [role=alert]");
-            const words = live?.textContent?.replace(/\s+/g, " ").trim();
-            const last = window.heard.findLast(({ region }) => region === live);
-            if (live && words && last?.words !== words) window.heard.push({ region: live, words });
+            const text = live?.textContent?.replace(/\s+/g, " ").trim();
+            const last = window.announcements.findLast(({ region }) => region === live);
+            if (live && text && last?.text !== text) window.announcements.push({ region: live, text });
           }
         }
       }).observe(document, { childList: true, characterData: true, subtree: true });
@@ -29,31 +29,31 @@ export async function recordLiveRegions(page: Page): Promise<void> {
   });
 }
 
-/** What live regions said, in order. */
+/** Returns the announcements of live regions in order. */
 export function readLiveRegions(page: Page): Promise<string[]> {
-  return page.evaluate(() => window.heard.map(({ words }) => words));
+  return page.evaluate(() => window.announcements.map(({ text }) => text));
 }
 
-/** Begins to write down which mails are opened by script, and opens none; before the first visit. */
+/** Records the email drafts that script opens from the first visit on, instead of opening them. */
 export async function interceptEmailDrafts(page: Page): Promise<void> {
   await page.addInitScript(() => {
-    window.mails = [];
+    window.emailDrafts = [];
     HTMLAnchorElement.prototype.click = function () {
-      window.mails.push(this.href);
+      window.emailDrafts.push(this.href);
     };
   });
 }
 
-/** The mails that were opened: to whom, about what, and the words. */
+/** Returns the recorded email drafts. */
 export async function readEmailDrafts(page: Page) {
-  const opened = await page.evaluate(() => window.mails);
+  const opened = await page.evaluate(() => window.emailDrafts);
   return opened.map((href) => {
     const { pathname, searchParams } = new URL(href);
     return { to: pathname, subject: searchParams.get("subject") ?? "", body: searchParams.get("body") ?? "" };
   });
 }
 
-/** Begins to write down what the content security policy refuses; before the first visit. */
+/** Records violations of the content security policy from the first visit on. */
 export async function recordCspViolations(page: Page): Promise<void> {
   await page.addInitScript(() => {
     window.violations = [];
@@ -63,12 +63,12 @@ export async function recordCspViolations(page: Page): Promise<void> {
   });
 }
 
-/** Holds back every script, or those of a name. Returns how to let them through, those that follow too. */
+/** Delays all scripts, or those with this name. The returned function releases these and all later ones. */
 export async function holdScripts(page: Page, name = "*"): Promise<() => Promise<void>> {
   return holdRequests(page, `**/assets/${name}.js`, () => true);
 }
 
-/** Holds back the answers to forms that script sends. Returns how to let them through, and how many were sent. */
+/** Delays forms that script sends. Returns `release`, and `sent`, which counts the forms. */
 export async function holdForms(page: Page) {
   let count = 0;
   const release = await holdRequests(page, "**/*.data*", (route) => {
@@ -88,7 +88,7 @@ async function holdRequests(page: Page, url: string, isHeld: (route: Route) => b
   });
   return async () => {
     open = true;
-    // A page that was left has no use for its answers.
+    // Requests of a page that was left fail.
     await Promise.all(held.splice(0).map((route) => route.continue().catch(() => {})));
   };
 }

@@ -1,7 +1,10 @@
-/** The page of a shipment with its rows of documents, and what became of what was sent there. */
-import type { CDPSession, Page } from "@playwright/test";
+/** The documents on the page of a shipment, and the files stored for them. */
+import { mkdirSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import type { CDPSession, Locator, Page, Request } from "@playwright/test";
 import type { AppSupabaseClient } from "../../app/lib/supabase/client.server.ts";
 import { createSamplePdf } from "../../app/server/start/demo.ts";
+import { createAndOpenShipment, expect, test, toast, waitForHydration } from "./e2e-fixtures.ts";
 
 export const documentRow = (page: Page, name: string) =>
   page.locator("main").getByRole("listitem").filter({ hasText: name });
@@ -9,8 +12,11 @@ export const fileField = (page: Page, name: string) => page.getByLabel(`File for
 export const uploadButton = (page: Page, name: string) => page.getByRole("button", { name: `Upload the ${name}` });
 export const retryButton = (page: Page, name: string) =>
   page.getByRole("button", { name: `Try again with the ${name}` });
+export const cancelButton = (page: Page, name: string) =>
+  page.getByRole("button", { name: `Cancel the upload of the ${name}` });
+export const uploadedToast = (page: Page, name: string) => toast(page, `${name} uploaded`);
 
-/** A PDF of so many bytes. */
+/** Returns a PDF of `size` bytes. */
 export function createPdfPayload(name: string, size: number) {
   const start = createSamplePdf("Sample");
   return { name, mimeType: "application/pdf", buffer: Buffer.concat([Buffer.from(start), Buffer.alloc(size)], size) };
@@ -18,7 +24,7 @@ export function createPdfPayload(name: string, size: number) {
 
 const cdpSessions = new WeakMap<Page, CDPSession>();
 
-/** How fast the browser sends from now on, in bytes a second; -1: as fast as the machine. */
+/** Limits the upload speed of the browser, in bytes per second; -1 removes the limit. */
 export async function limitUploadSpeed(page: Page, uploadThroughput: number): Promise<void> {
   const session = cdpSessions.get(page) ?? (await page.context().newCDPSession(page));
   cdpSessions.set(page, session);
@@ -27,12 +33,41 @@ export async function limitUploadSpeed(page: Page, uploadThroughput: number): Pr
   await session.send("Network.emulateNetworkConditions", conditions);
 }
 
-/** The names of the files the backend keeps for a shipment, without what is their attempt's own. */
+/** Returns the names of the files stored for a shipment, without the random part of each upload. */
 export async function listStoredFiles(company: AppSupabaseClient, shipment: string): Promise<string[]> {
   const owner = await company.from("shipments").select("user_id").eq("id", shipment).single();
   const { data, error } = await company.storage.from("documents").list(`${owner.data?.user_id}/${shipment}`);
   if (error) throw error;
-  // The embedded backend names them by their whole path.
+  // The embedded backend returns whole paths.
   const names = data.map(({ name }) => name.split("/").at(-1) ?? "");
   return names.map((name) => name.replace(/-[0-9a-f]{12}-/, "-")).sort();
 }
+
+/** Writes a file to disk, from where the browser reads it during the upload. Returns its path. */
+export function writeToDisk({ name, buffer }: ReturnType<typeof createPdfPayload>): string {
+  const file = test.info().outputPath(crypto.randomUUID(), name);
+  mkdirSync(path.dirname(file), { recursive: true });
+  writeFileSync(file, buffer);
+  return file;
+}
+
+/** Creates a shipment and opens its hydrated page. Returns its id. */
+export async function openHydratedShipment(page: Page): Promise<string> {
+  const id = await createAndOpenShipment(page, "Coffee to Kigali");
+  await waitForHydration(page);
+  return id;
+}
+
+/** Waits for a text while the clock of the page advances fast, so that pauses between attempts are short. */
+export const expectWithClock = (page: Page, element: Locator, text: string | RegExp) =>
+  expect
+    .poll(
+      async () => {
+        await page.clock.fastForward(1000);
+        return element.textContent();
+      },
+      { timeout: 60_000, intervals: [200] },
+    )
+    .toMatch(text);
+
+export const isUploadScript = (request: Request) => request.url().includes("/assets/resumable-upload-");

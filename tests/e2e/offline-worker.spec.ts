@@ -1,0 +1,162 @@
+import type { Page } from "@playwright/test";
+import { expect, heading, openHydrated, toast } from "../support/e2e-fixtures.ts";
+import { labels } from "../support/labels.ts";
+import {
+  countWorkers,
+  deleteWorkerCache,
+  expectOfflineCopy,
+  followLink,
+  main,
+  pollOptions,
+  pollWithClock,
+  readCachedPaths,
+  test,
+  visitAndCache,
+  waitUntilSettled,
+} from "../support/offline-copies.ts";
+
+test.describe("Browsers that store no offline copies", { tag: "@script" }, () => {
+  async function expectNoCopies(page: Page): Promise<void> {
+    await waitUntilSettled(page);
+    expect(await readCachedPaths(page)).toEqual({});
+    expect(await countWorkers(page)).toBe(0);
+  }
+
+  test("A shared computer has no offline copies and unregisters the worker", async ({ page, connection, client }) => {
+    await visitAndCache(page, "/about");
+    await openHydrated(page, "/login");
+    await page.getByLabel("Email").fill(client.email);
+    await page.getByLabel("Password", { exact: true }).fill(client.password);
+    await page.getByLabel("This is a shared computer").check();
+    connection.cut();
+    await page.getByRole("button", { name: labels.logIn, exact: true }).click();
+    await expect(toast(page, labels.typedTextStays)).toBeVisible();
+    connection.restore();
+    await page.getByRole("button", { name: labels.logIn, exact: true }).click();
+    await expect(page).toHaveURL(/\/portal$/);
+    await expectNoCopies(page);
+    await page.goto("/portal/account");
+    await expect(page.getByText("On a shared computer no pages are kept.")).toBeVisible();
+  });
+
+  test("The text-only version stores no offline copies and unregisters the worker", async ({ page, connection }) => {
+    await visitAndCache(page, "/about");
+    await page.getByRole("button", { name: "Lighter pages, text only" }).click();
+    await expect(page.getByRole("button", { name: "Show pictures again" })).toBeVisible();
+    await expect.poll(() => readCachedPaths(page), pollOptions).toEqual({});
+    await expect.poll(() => countWorkers(page), pollOptions).toBe(0);
+    connection.requests.length = 0;
+    await page.goto("/services");
+    expect(await page.evaluate(() => document.querySelectorAll("script[src]").length)).toBe(0);
+    expect(connection.requests.filter((request) => request.includes("worker"))).toEqual([]);
+    expect(await countWorkers(page)).toBe(0);
+  });
+
+  test("The desk stores no offline copies", async ({ page, loggedInLead: _ }) => {
+    await page.goto("/desk");
+    await expectNoCopies(page);
+  });
+
+  test("An account page switches offline copies off and on for the device", async ({ page, loggedInClient: _ }) => {
+    await visitAndCache(page, "/portal");
+    await main(page).getByRole("link", { name: "Account", exact: true }).click();
+    const choice = page.getByRole("checkbox", { name: "Keep pages on this device" });
+    await choice.uncheck();
+    await page.getByRole("button", { name: "Save for this device" }).click();
+    await expect(toast(page, "No pages are kept on this device")).toBeVisible();
+    await expect(choice).not.toBeChecked();
+    await pollWithClock(page, () => readCachedPaths(page)).toEqual({});
+    await page.goto("/about");
+    await expectNoCopies(page);
+    await openHydrated(page, "/portal/account");
+    await choice.check();
+    await page.getByRole("button", { name: "Save for this device" }).click();
+    await expect(toast(page, "Pages are kept on this device")).toBeVisible();
+    await visitAndCache(page, "/portal");
+  });
+});
+
+test.describe("Browsers without storage", { tag: "@script" }, () => {
+  /** Browsers without the Cache API or with a blocked one, and one without workers, as over plain HTTP. */
+  const restrictions = {
+    "if the Cache API is missing": () => Reflect.deleteProperty(window, "caches"),
+    "if its access throws": () =>
+      Object.defineProperty(window, "caches", {
+        get: () => {
+          throw new DOMException("The operation is insecure.", "SecurityError");
+        },
+      }),
+    "if the Cache API rejects each call": () => {
+      const reject = () => Promise.reject(new DOMException("The operation is insecure.", "SecurityError"));
+      Object.assign(CacheStorage.prototype, { open: reject, keys: reject, match: reject, delete: reject, has: reject });
+    },
+    "if workers are missing": () => Reflect.deleteProperty(Navigator.prototype, "serviceWorker"),
+  };
+  for (const [first, second] of [
+    ["if the Cache API is missing", "if its access throws"],
+    ["if the Cache API rejects each call", "if workers are missing"],
+  ] as const) {
+    test(`Links work without a worker ${first} or ${second}`, async ({ page, connection, loggedInClient: _ }) => {
+      for (const restriction of [first, second]) {
+        await test.step(restriction, async () => {
+          const script = await page.addInitScript(restrictions[restriction]);
+          await page.goto("/portal");
+          await waitUntilSettled(page);
+          expect(connection.requests.filter((request) => request.includes("/worker.js"))).toEqual([]);
+          connection.cut();
+          await followLink(page, "Services");
+          await expect(toast(page, labels.continuesByItself)).toBeVisible();
+          connection.restore();
+          await pollWithClock(page, () => heading(page).textContent()).toBe("Our Logistics Expertise");
+          await script.dispose();
+        });
+      }
+    });
+  }
+
+  test("A browser with full storage shows the existing offline copies", async ({ page, connection }) => {
+    await visitAndCache(page, "/about");
+    await page.addInitScript(() => {
+      Cache.prototype.put = () => Promise.reject(new DOMException("Quota exceeded.", "QuotaExceededError"));
+    });
+    await page.goto("/about");
+    await waitUntilSettled(page);
+    await followLink(page, "Services");
+    await expect(heading(page)).toHaveText("Our Logistics Expertise");
+    await waitUntilSettled(page);
+    expect((await readCachedPaths(page))["kept1-open"]).toEqual(
+      expect.arrayContaining(["/about", "/worker.js?no-page"]),
+    );
+    connection.cut();
+    await page.goto("/about");
+    await expectOfflineCopy(page);
+  });
+});
+
+test("A new worker takes over immediately and deletes the caches of other formats", { tag: "@script" }, async ({
+  page,
+  connection,
+}) => {
+  await visitAndCache(page, "/about");
+  connection.replaceResponse("/worker.js", (body) => ({ status: 200, body: body.replaceAll('"kept1-', '"kept2-') }));
+  // Only an opened page requests the worker.
+  await page.goto("/services");
+  await pollWithClock(page, async () => (await readCachedPaths(page))["kept1-open"] ?? []).not.toContain("/about");
+  expect(await countWorkers(page)).toBe(1);
+});
+
+test("A worker unregisters itself and deletes all copies if the site has no worker any more", {
+  tag: "@script",
+}, async ({ page, connection }) => {
+  for (const status of [404, 410]) {
+    await test.step(`${status}`, async () => {
+      connection.replaceResponse("/worker.js", (body) => ({ status: 200, body }));
+      await visitAndCache(page, "/about");
+      connection.replaceResponse("/worker.js", () => ({ status, body: "" }));
+      await page.evaluate(deleteWorkerCache);
+      await page.goto("/careers");
+      await expect.poll(() => countWorkers(page), pollOptions).toBe(0);
+      expect(await readCachedPaths(page)).toEqual({});
+    });
+  }
+});

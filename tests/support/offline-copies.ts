@@ -1,0 +1,106 @@
+import type { Page } from "@playwright/test";
+import { test as base } from "./connection-test.ts";
+import { expect, waitForHydration } from "./e2e-fixtures.ts";
+
+/** Tests with a service worker, which has the real clock, and pages whose clock they advance. */
+export const test = base.extend({
+  serviceWorkers: "allow",
+  expectedErrors: /net::ERR_|status of 50\d/,
+  context: async ({ context }, use) => {
+    // The installed clock replaces `performance`, whose resource entries the tests read.
+    await context.addInitScript(() => Object.assign(window, { loaded: performance }));
+    await context.clock.install();
+    await context.addInitScript(() =>
+      Object.defineProperty(window, "performance", { value: (window as unknown as { loaded: Performance }).loaded }),
+    );
+    await use(context);
+  },
+});
+
+const offlineBannerPattern = /^No connection\. This page is from \d\d:\d\d\sEAT\.$/;
+export const main = (page: Page) => page.locator("main");
+export const expectOfflineCopy = (page: Page) =>
+  expect(main(page).locator("p").first()).toHaveText(offlineBannerPattern);
+
+/**
+ * Returns the cached paths by cache name, without the account's part of the name. Empty caches are left out, because
+ * opening a cache that is being deleted creates it again.
+ */
+export function readCachedPaths(page: Page): Promise<Record<string, string[]>> {
+  return page.evaluate(async () => {
+    const paths: Record<string, string[]> = {};
+    for (const name of await caches.keys()) {
+      const requests = await (await caches.open(name)).keys();
+      if (requests.length > 0)
+        paths[name.replace(/(?<=account)-.*/, "")] = requests
+          .map(({ url }) => url.slice(location.origin.length))
+          .sort();
+    }
+    return paths;
+  });
+}
+
+export const listAccountPaths = async (page: Page) => (await readCachedPaths(page))["kept1-account"] ?? [];
+export const countWorkers = (page: Page) =>
+  page.evaluate(async () => (await navigator.serviceWorker.getRegistrations()).filter(({ active }) => active).length);
+
+/** Makes the worker check at the next page whether the site still has it, as it does once a day. */
+export const deleteWorkerCache = () => caches.delete("kept1-worker");
+
+export const pollOptions = { timeout: 15_000, intervals: [50, 100, 200] };
+
+/** Polls a value while the clock of the page advances fast, because pages are cached after a delay. */
+export const pollWithClock = <Value>(page: Page, value: () => Promise<Value>, message?: string) =>
+  expect.poll(
+    async () => {
+      await page.clock.fastForward(3000);
+      return value();
+    },
+    { ...pollOptions, message },
+  );
+
+export const waitUntilCached = (page: Page, path: string) =>
+  pollWithClock(page, async () => Object.values(await readCachedPaths(page)).flat(), `${path} is cached`).toContain(
+    path,
+  );
+
+export async function visitAndCache(page: Page, path: string): Promise<void> {
+  await page.goto(path);
+  await waitUntilCached(page, path);
+}
+
+/** Waits until a page has cached everything it caches. */
+export async function waitUntilSettled(page: Page): Promise<void> {
+  await waitForHydration(page);
+  const isLoaded = () => performance.getEntriesByType("resource").some(({ name }) => name.includes("/offline-"));
+  await expect.poll(() => page.evaluate(isLoaded), pollOptions).toBe(true);
+  for (const wait of [100, 400]) {
+    await page.clock.fastForward(5000);
+    await page.waitForTimeout(wait);
+  }
+}
+
+/** Clicks a link in the header. */
+export const followLink = (page: Page, name: string) =>
+  page.locator("header").getByRole("link", { name, exact: true }).click();
+
+/** Follows a link in the header to a page that is not cached yet. Waits until it is cached and the worker controls the document. */
+export async function followAndCache(page: Page, name: string, path: string): Promise<void> {
+  await followLink(page, name);
+  await expect(page).toHaveURL(path);
+  await waitUntilCached(page, path);
+  await expect.poll(() => page.evaluate(() => navigator.serviceWorker.controller !== null), pollOptions).toBe(true);
+}
+
+/** Returns the whole content of all caches as text. */
+export function readCachedText(page: Page): Promise<string> {
+  return page.evaluate(async () => {
+    const texts: string[] = [];
+    for (const name of await caches.keys()) {
+      const cache = await caches.open(name);
+      for (const copy of await cache.matchAll()) texts.push(...[...copy.headers].flat(), await copy.text());
+      for (const { url } of await cache.keys()) texts.push(url);
+    }
+    return texts.join();
+  });
+}
