@@ -1,4 +1,3 @@
-/** Client IDs through the company's handle: the check at sign-up, and issuing them. */
 import { toUserError, type UserError } from "../lib/http/user-error.server.ts";
 import type { AppSupabaseClient } from "../lib/supabase/client.server.ts";
 import { clientIdInvalid } from "./client-id.ts";
@@ -11,11 +10,7 @@ import {
   type StaffActionResult,
 } from "./staff-action.server.ts";
 
-/**
- * Whether this e-mail may sign up with this client ID; null or a refusal. Called before the sign-up so that a wrong ID
- * gets the same answer whether or not the address has an account. Also deletes an earlier, unconfirmed sign-up of the
- * address. The database checks the ID again at sign-up.
- */
+/** Runs before the sign-up, so that a wrong Client ID does not reveal whether the address has an account. */
 export async function admitSignUp(
   company: AppSupabaseClient,
   clientId: string,
@@ -26,10 +21,7 @@ export async function admitSignUp(
   return data === true ? null : invalidClientIdError;
 }
 
-/**
- * Marks a client ID as used with an e-mail after auth accepted its sign-up, new account or not; null, or a refusal when
- * another e-mail was first. Errors of the backend are ignored: the sign-up stands.
- */
+/** Ignores errors of the backend, because the account exists already. */
 export async function redeemClientId(
   company: AppSupabaseClient,
   clientId: string,
@@ -41,34 +33,34 @@ export async function redeemClientId(
 
 const invalidClientIdError: UserError = { reason: clientIdInvalid, status: 400 };
 
-/** For whom client IDs are issued, as the company calls them, and where one is sent. */
+/** `for` is the company's name for the client. */
 export type IssueClientIdsParams = { count: number; for?: string; email?: string };
 
-/** Issues client IDs, 1 to 1000 at once. */
 export async function issueClientIds(
-  backend: AppSupabaseClient,
+  supabase: AppSupabaseClient,
   { count, for: issued_for, email: sent_to }: IssueClientIdsParams,
-  signed: Omit<StaffActionOptions, "expected_version"> = {},
+  staffOptions: Omit<StaffActionOptions, "expected_version"> = {},
 ): Promise<StaffActionResult<string[]> | UserError> {
-  const issued = await runStaffAction(backend, "issue_client_ids", { how_many: count, issued_for, sent_to, ...signed });
+  const issued = await runStaffAction(supabase, "issue_client_ids", {
+    how_many: count,
+    issued_for,
+    sent_to,
+    ...staffOptions,
+  });
   return "reason" in issued ? issued : { result: issued.result.map(({ client_id }) => client_id) };
 }
 
-/**
- * Mails a client ID to the address it was issued for, with a link to the sign-up. What could not be handed over is listed at
- * the desk.
- */
 export async function sendClientId(
-  backend: AppSupabaseClient,
+  supabase: AppSupabaseClient,
   company: AppSupabaseClient,
   head: EmailSender,
   clientId: string,
-  signed: Omit<StaffActionOptions, "expected_version">,
+  staffOptions: Omit<StaffActionOptions, "expected_version">,
 ): Promise<EmailResult> {
-  const asked = await runStaffAction(backend, "send_client_id", { client_id: clientId, ...signed });
-  if ("reason" in asked) return asked;
-  const email = asked.result;
-  return sendOnce(company, signed.idempotency_key, email, () =>
+  const sendResult = await runStaffAction(supabase, "send_client_id", { client_id: clientId, ...staffOptions });
+  if ("reason" in sendResult) return sendResult;
+  const email = sendResult.result;
+  return sendOnce(company, staffOptions.idempotency_key, email, () =>
     trySendEmail(
       company,
       head,
@@ -78,13 +70,11 @@ export async function sendClientId(
   );
 }
 
-/** Withdraws an unused client ID. */
-export function withdrawClientId(backend: AppSupabaseClient, clientId: string, reason: string, actor_name?: string) {
-  return runStaffAction(backend, "withdraw_client_id", { client_id: clientId, reason, actor_name });
+export function withdrawClientId(supabase: AppSupabaseClient, clientId: string, reason: string, actor_name?: string) {
+  return runStaffAction(supabase, "withdraw_client_id", { client_id: clientId, reason, actor_name });
 }
 
-/** Staff: all client IDs, newest first. One that is spent but unclaimed was used with an address that had an account
- * already, or by an unconfirmed sign-up that a later one of its address replaced. */
+/** A used Client ID without an account belongs to an address that had one, or to a replaced sign-up. */
 export async function listClientIds(company: AppSupabaseClient) {
   const all = [];
   const step = 1000;
@@ -97,12 +87,11 @@ export async function listClientIds(company: AppSupabaseClient) {
       .range(first, first + step - 1)
       .retry(false);
     if (error) throw new Error(toUserError({ ...error, status }).reason);
-    all.push(...data.map(({ email_hash, ...one }) => ({ ...one, spent: email_hash !== null })));
+    all.push(...data.map(({ email_hash, ...row }) => ({ ...row, spent: email_hash !== null })));
     if (data.length < step) return all;
   }
 }
 
-/** An unused client ID, issued when there is none; for the message at server start. */
 export async function ensureUnusedClientId(company: AppSupabaseClient): Promise<string> {
   const { data, error, status } = await company
     .from("client_ids")

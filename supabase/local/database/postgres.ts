@@ -1,4 +1,3 @@
-/** A PostgreSQL server as the embedded backend's database. The session that runs the statements holds the lock. */
 import { setTimeout as wait } from "node:timers/promises";
 import { PostgresConnection } from "@supabase/lite/postgres";
 import { parse } from "postgres-array";
@@ -48,10 +47,7 @@ const pgliteCompatibleTypes = {
   uuids: arrayType(2951, String),
 };
 
-/**
- * Opens the database at `url`. Waits up to `lockTimeoutMs` for the lock that another program holds.
- * Throws DatabaseUnavailableError.
- */
+/** Waits up to `lockTimeoutMs` for another program's lock. Throws DatabaseUnavailableError. */
 export async function openPostgres(url: string, lockTimeoutMs = 0): Promise<OpenDatabase> {
   let session: PostgresSession | null = null;
   const lost = () => session?.socket.destroyed !== false;
