@@ -34,7 +34,6 @@ export const offlinePages: PagePath[] = [
   article,
 ];
 
-/** Opens the quote form over a public page. Its value has no meaning. */
 export const quoteParam = "quote";
 
 export type PublicPage = {

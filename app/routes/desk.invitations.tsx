@@ -64,7 +64,7 @@ export function action({ request, context }: Route.ActionArgs) {
       const issued = await issueClientIds(backend, issue, { idempotency_key: request });
       if ("reason" in issued) return issued;
       const [first] = issued.result;
-      // This very form issued it, and it was withdrawn or used meanwhile.
+      // This form issued a Client ID that was withdrawn or used meanwhile.
       if (!first) return { reason: "This form issued a client ID before. Open the page again.", status: 409 };
       if (!issue.email)
         return { toast: issued.result.length > 1 ? `${issued.result.length} issued` : `${first} issued` };
@@ -149,7 +149,6 @@ export default function DeskInvitationsPage({ loaderData, actionData }: Route.Co
 
 type InvitationItem = z.infer<typeof InvitationsPage>["invitations"][number] & { days: number };
 
-/** How old something is, in whole days. */
 const getDaysSince = (at: string) => Math.floor((Date.now() - Date.parse(at)) / 86_400_000);
 
 const formatAge = (days: number) => (days < 1 ? "new today" : days === 1 ? "1 day old" : `${days} days old`);

@@ -6,7 +6,7 @@ import { toUserError, userErrorData } from "~/lib/http/user-error.server";
 import { createLongReadClient } from "~/lib/supabase/client.server";
 import { type AuditLogRow, AuditLogRows, readAuditLogFilter, toAuditLogArgs } from "~/models/audit-log.server";
 
-/** The acts of the log's filter, all pages of it, 500 at a time. */
+/** All pages of the filter, 500 entries at a time. */
 const table = createFileRoute(async ({ context, url }) => {
   const backend = await createLongReadClient(requireStaff(context).supabase);
   const filter = toAuditLogArgs(readAuditLogFilter(url));

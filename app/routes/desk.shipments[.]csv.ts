@@ -7,7 +7,7 @@ import { createLongReadClient } from "~/lib/supabase/client.server";
 import { readShipmentFilter } from "~/models/desk";
 import { DeskShipmentRows } from "~/models/desk.server";
 
-/** The shipments of the list's filter, all pages of it, 500 at a time. */
+/** All pages of the filter, 500 shipments at a time. */
 const table = createFileRoute(async ({ context, url }) => {
   const backend = await createLongReadClient(requireStaff(context).supabase);
   const { q, stage, waiting: turn, needsCheck: check } = readShipmentFilter(url);

@@ -1,7 +1,4 @@
-/**
- * Which pages the browser stores as offline copies, and when it deletes them. Pages store the copies (offline-cache.ts), and the
- * service worker shows them (app/worker).
- */
+/** Pages store the copies (offline-cache.ts). The service worker shows them (app/worker). */
 import { authAreas, offlinePages, secretLinkAreas } from "../../site-map.ts";
 
 /** The largest number of stored pages. The browser deletes the oldest visits first. */
@@ -14,7 +11,7 @@ const maxAgeMs = 30 * dayMs;
 /** The age of a copy in milliseconds. */
 export const getAge = (copy: Response) => Date.now() - Number(copy.headers.get("time"));
 
-/** True if a copy is too old to show. A page expires a day before a file, as its styles may be a day older than the page. */
+/** A page expires a day before its files, because its styles may be a day older than the page. */
 export const isExpired = (copy: Response) => getAge(copy) >= maxAgeMs - (copy.headers.has("name") ? dayMs : 0);
 
 /**
@@ -29,14 +26,12 @@ export const cacheNames = {
   worker: "kept1-worker",
 } as const;
 
-/** The cached address of the page that says that there is no offline copy of the requested page. */
 export const fallbackPagePath = "/worker.js?no-page";
 
-/** The query of a file of an offline copy. The service worker answers it only from the cache. */
+/** The service worker responds to this query only from the cache. */
 export const cachedFileQuery = "?kept";
 
 const portalPages = /^\/portal(\/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})?$/;
-/** The filter of the shipment list, as the portal writes it. */
 const listFilter = /^(\?(q|stage|waiting|page)=[^&]*(&(q|stage|waiting|page)=[^&]*)*)?$/;
 
 /**
@@ -52,7 +47,6 @@ function isOfflinePage(pathname: string): boolean {
   return offlinePages.some(({ path }) => new RegExp(`^${path.replace(":slug", "[a-z0-9-]+")}$`).test(pathname));
 }
 
-/** The first segment of a path, without a file extension. */
 const getArea = (pathname: string) => `${pathname.split(/[/.]/)[1]}`;
 
 /** True if the cookies that script can read allow offline copies: no shared computer, and not turned off. */
@@ -60,7 +54,7 @@ export function isOfflineAllowed(cookies: string): boolean {
   return !/(^|; )(__Host-)?(shared=1|offline=off)(;|$)/.test(cookies);
 }
 
-/** True for forms that change who can log in here or how. They delete the offline copies of the account, whatever the response. */
+/** These forms change who can log in or how, so they delete the account's copies, whatever the response. */
 export function endsAccountCache(pathname: string): boolean {
   return isAuthPage(pathname) || pathname.startsWith("/auth/") || /^\/portal\/(sign-out|account|2fa)/.test(pathname);
 }
@@ -70,15 +64,12 @@ export function isAuthPage(pathname: string): boolean {
   return authAreas.includes(getArea(pathname));
 }
 
-/**
- * True for addresses that the service worker does not answer: files, pages opened by a secret link, and the desk. A file's request
- * says if another site sent it, and a service worker's own request does not.
- */
+/** Only a request that the browser itself sends tells the server which site it comes from, as a file needs. */
 export function bypassesWorker(pathname: string): boolean {
   return ["desk", ...secretLinkAreas].includes(getArea(pathname)) || /\/documents\/|\.[a-z0-9]+$/.test(pathname);
 }
 
-/** Deletes the caches whose names begin with `beginning`, page by page: browsers leave the files of a whole deleted cache on disk. */
+/** Deletes page by page: browsers leave the files of a cache that is deleted as a whole on disk. */
 export async function deleteCaches(beginning: string): Promise<void> {
   const { caches: storage } = self;
   for (const name of await storage.keys()) {
@@ -89,7 +80,6 @@ export async function deleteCaches(beginning: string): Promise<void> {
   }
 }
 
-/** Deletes the expired copies in every cache. */
 export async function deleteExpiredCopies(): Promise<void> {
   const { caches: storage } = self;
   for (const name of await storage.keys()) {

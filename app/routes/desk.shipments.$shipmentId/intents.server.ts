@@ -1,4 +1,3 @@
-/** The forms of a shipment's page at the desk: what each asks for and does. */
 import { z } from "zod";
 import { reasonField } from "~/actions/staff";
 import { defineIntent, type IntentDefinition, toIntentResult } from "~/lib/forms/intent-form.server";
@@ -25,7 +24,7 @@ const Day = z
   .string()
   .regex(/^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])$/, "Give a day such as 2026-05-31.")
   .refine(
-    // The pattern is judged too when this is, and told alone.
+    // A text in the wrong form already has its own message, so it passes here.
     (day) => {
       const read = new Date(`${day}T00:00:00Z`);
       return Number.isNaN(read.valueOf()) || read.toISOString().startsWith(day);
@@ -33,7 +32,7 @@ const Day = z
     "There is no such day.",
   );
 
-/** What a clerk types as an amount: thousands may be parted by commas or blanks. */
+/** Commas or blanks may separate thousands. */
 const Amount = z
   .string("Enter the amount.")
   .transform((typed) => typed.replace(/[,\s]/g, ""))
@@ -56,7 +55,6 @@ const ChargeFields = z.object({
 
 const paymentsHash = "#payments";
 
-/** The forms of a shipment's page at the desk, by intent. */
 export function createShipmentIntents(id: string): Readonly<Record<string, IntentDefinition>> {
   return {
     correct: defineIntent(

@@ -27,7 +27,7 @@ export { revalidateAfterConflict as shouldRevalidate } from "~/lib/browser/reval
 export async function loader({ context, url }: Route.LoaderArgs) {
   const { opened } = await getStaffPage(context, ShipmentsPage);
   if (!opened) throw areaNotFound("desk");
-  // As many as fit the page with all else that can be on it.
+  // As many as fit next to everything else that the page may contain.
   const [events, log] = [
     opened.tracking_events.slice(0, 5),
     opened.audit_entries.slice(0, 5).map((act) => ({ ...act, on: null })),
@@ -55,7 +55,7 @@ export function clientAction({ serverAction }: Route.ClientActionArgs) {
 }
 
 export default function DeskShipmentPage(props: Route.ComponentProps) {
-  // What was typed beside one shipment does not stay when another one is opened beside the list.
+  // Text typed for one shipment must not appear in the form of another one.
   return <ShipmentDetails key={props.loaderData.shipment.id} {...props} />;
 }
 

@@ -19,7 +19,7 @@ import {
   useUpload,
 } from "./upload-queue";
 
-/** What the upload action answers when it took no file: for which document, when that is known, and why. */
+/** `document` is null if unknown. */
 export type RejectedUpload = { document: string | null; toast: Toast };
 
 /**
@@ -41,7 +41,7 @@ export function UploadForm(props: {
   useRestoreFocus(isOnItsWay, button);
 
   const submit = (event: FormEvent) => {
-    // Without a file, the action answers.
+    // Without a file, the server responds with the error.
     if (!upload) return;
     event.preventDefault();
     void start();
@@ -111,7 +111,6 @@ export function UploadForm(props: {
   );
 }
 
-/** Sends the file of a document and does what the answer asks for. */
 function useSendUpload(id: string): () => Promise<void> {
   const { pathname, search } = useLocation();
   const navigate = useNavigate();
@@ -125,7 +124,7 @@ function useSendUpload(id: string): () => Promise<void> {
       await revalidateUntilLoaded();
       removeUpload(id);
     } else if (answer?.kind === "refused" && answer.status === 409) {
-      // The document has its file: from another tab, or by an attempt whose answer was lost.
+      // The document has its file, from another tab or from an attempt whose response was lost.
       await revalidateUntilLoaded();
     }
   };
