@@ -44,8 +44,9 @@ export async function action({ request, context, params, url }: Route.ActionArgs
     return rejectForm(result, createErrorToast("Not changed", getFirstError(result)));
   }
   const { expected_version: version = -1 } = readIntentMetadata(form);
-  const refused = await changeShipment(client, id, submission.value, version).catch(userErrorFromThrown);
-  if (refused) return rejectForm(submission.reply(), createErrorToast("Not changed", refused.reason), refused.status);
+  const rejection = await changeShipment(client, id, submission.value, version).catch(userErrorFromThrown);
+  if (rejection)
+    return rejectForm(submission.reply(), createErrorToast("Not changed", rejection.reason), rejection.status);
   return redirectWithToast(context, shipmentPath(id, url), { title: "Shipment changed", variant: "default" });
 }
 
@@ -97,6 +98,6 @@ export default function ChangeShipmentPage({ loaderData, actionData }: Route.Com
   );
 }
 
-function getStoredHint(field: FormField, refused: RejectedForm | undefined, stored: string): string | undefined {
-  return refused && field.value !== stored ? `Stored: ${stored || "none"}` : undefined;
+function getStoredHint(field: FormField, rejection: RejectedForm | undefined, stored: string): string | undefined {
+  return rejection && field.value !== stored ? `Stored: ${stored || "none"}` : undefined;
 }

@@ -22,7 +22,7 @@ if (node.localeCompare(oldest, "en", { numeric: true }) < 0) {
   console.error(`This needs Node ${oldest} or newer, and this is ${node}.`);
   process.exit(1);
 }
-// React and React Router read this when they are loaded.
+// React and React Router choose their development or production code by this while they load.
 process.env.NODE_ENV ??= "production";
 
 const [, , name] = process.argv;

@@ -55,10 +55,12 @@ async function handleResponseTimeout(path: string): Promise<void> {
 }
 
 function getSlowResponseToast(): Toast {
-  const what = linkPath ? "The next page opens as soon as it comes" : "This page stays as it is until an answer comes";
+  const nextStep = linkPath
+    ? "The next page opens as soon as it comes"
+    : "This page stays as it is until an answer comes";
   return {
     title: "No answer yet",
-    description: `The line is slow or gone. ${what}.`,
+    description: `The line is slow or gone. ${nextStep}.`,
     variant: "destructive",
     action: linkPath ? { label: "Stay on this page", to: "#main" } : undefined,
     lastsForNavigation: true,
@@ -110,6 +112,6 @@ function waitForRetry(length: number, signal?: AbortSignal): Promise<void> {
 }
 
 async function isSiteReachable(): Promise<boolean> {
-  const answer = await fetch("/healthz", { cache: "no-store" }).catch(() => null);
-  return answer !== null && answer.status < 500;
+  const response = await fetch("/healthz", { cache: "no-store" }).catch(() => null);
+  return response !== null && response.status < 500;
 }

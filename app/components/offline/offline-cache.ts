@@ -53,28 +53,28 @@ export async function updateOfflineCache({ site, accountId, isWhole }: CurrentPa
   else await deleteCaches(names.own);
   isSigningOut &&= site.signedIn;
   if (isSigningOut) return;
-  const begun = signOutCount;
+  const countAtStart = signOutCount;
   await navigator.serviceWorker.register("/worker.js", { updateViaCache: "none" });
   await navigator.serviceWorker.ready;
   const name = site.signedIn ? await getAccountCacheName(accountId) : names.open;
-  if (!name || begun !== signOutCount) return;
+  if (!name || countAtStart !== signOutCount) return;
   const cache = await caches.open(name);
   await writeCopy(cache, fallbackPagePath, withoutPage);
   if (copy) {
     await writeCopy(cache, pathname + search, copy);
     await pruneCache(cache);
   }
-  if (begun !== signOutCount) await deleteCaches(names.own);
+  if (countAtStart !== signOutCount) await deleteCaches(names.own);
 }
 
 /** The name contains a hash that does not reveal the account. Deletes the caches of other accounts. */
 async function getAccountCacheName(accountId: string): Promise<string | null> {
-  const known = (await caches.keys()).filter((name) => name.startsWith(names.own));
+  const accountCaches = (await caches.keys()).filter((name) => name.startsWith(names.own));
   // A public page does not know the account.
-  if (!accountId) return known[0] ?? null;
+  if (!accountId) return accountCaches[0] ?? null;
   const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(accountId));
   const own = names.own + [...new Uint8Array(digest, 0, 8)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
-  for (const name of known) if (name !== own) await deleteCaches(name);
+  for (const name of accountCaches) if (name !== own) await deleteCaches(name);
   return own;
 }
 
@@ -95,11 +95,11 @@ async function cacheFiles(cache: Cache, files: string[]): Promise<void> {
   for (const file of files) {
     const before = await cache.match(file + cachedFileQuery);
     if (before && getAge(before) < dayMs) continue;
-    const answer = await fetch(file, { cache: "force-cache" });
-    const type = answer.headers.get("Content-Type") ?? "";
-    if (answer.ok) {
+    const response = await fetch(file, { cache: "force-cache" });
+    const type = response.headers.get("Content-Type") ?? "";
+    if (response.ok) {
       const headers = { "Content-Type": type, time: `${Date.now()}` };
-      await cache.put(file + cachedFileQuery, new Response(await answer.blob(), { headers }));
+      await cache.put(file + cachedFileQuery, new Response(await response.blob(), { headers }));
     }
   }
   const all = (await cache.keys()).filter(({ url }) => url.endsWith(cachedFileQuery));
@@ -108,13 +108,13 @@ async function cacheFiles(cache: Cache, files: string[]): Promise<void> {
 }
 
 async function pruneCache(cache: Cache): Promise<void> {
-  const left: Record<keyof typeof maxPages, number> = { ...maxPages };
+  const pagesLeft: Record<keyof typeof maxPages, number> = { ...maxPages };
   for (const request of [...(await cache.keys())].reverse()) {
     const { pathname, search } = new URL(request.url);
     const kind = getOfflineKind(pathname, search);
     if (!kind) continue;
-    left[kind] -= 1;
+    pagesLeft[kind] -= 1;
     const copy = await cache.match(request);
-    if (left[kind] < 0 || !copy || isExpired(copy)) await cache.delete(request);
+    if (pagesLeft[kind] < 0 || !copy || isExpired(copy)) await cache.delete(request);
   }
 }

@@ -68,11 +68,11 @@ function findMain(copy: Document): HTMLElement {
 }
 
 function explainClosedForms(copy: Document, main: HTMLElement): void {
-  const told = new Set<Element>();
+  const explainedSections = new Set<Element>();
   for (const form of main.querySelectorAll("form")) {
     const title = form.closest("section")?.querySelector(":scope > header, :scope > h2");
-    if (title && told.has(title)) continue;
-    if (title) told.add(title);
+    if (title && explainedSections.has(title)) continue;
+    if (title) explainedSections.add(title);
     const look = `text-sm text-quiet print:hidden ${title?.matches(".border-b") ? "px-4 pt-3" : "mt-2"}`;
     (title ?? form)[title ? "after" : "before"](createParagraph(copy, formsClosedText, look));
   }

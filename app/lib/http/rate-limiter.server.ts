@@ -101,7 +101,7 @@ export class RateLimiter {
     return this.#site ? [perNetwork, { ...limit, keyParts: [...parts, this.#site], max: 5 * max }] : [perNetwork];
   }
 
-  /** Refund a correct code. Known browsers and links have own counts, so that others cannot lock out the owner. */
+  /** Refund a correct code. Known browsers and links have counts of their own, so that no other person can lock out the owner. */
   consumeTotpAttempt(userId: string, email: string, link?: string): Promise<RateLimitHit | UserError> {
     const { id, marks } = this.#browser;
     const isKnown = marks.includes(createAccountMark(id, email.toLowerCase()));

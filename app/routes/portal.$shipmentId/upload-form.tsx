@@ -115,15 +115,15 @@ function useSendUpload(id: string): () => Promise<void> {
   const { pathname, search } = useLocation();
   const navigate = useNavigate();
   return async () => {
-    const answer = await sendUpload(id, `${pathname}/documents`);
-    if (answer?.kind === "ended") {
+    const outcome = await sendUpload(id, `${pathname}/documents`);
+    if (outcome?.kind === "ended") {
       cancelAllUploads();
-      await navigate(`${answer.login}?next=${encodeURIComponent(pathname + search)}`);
-    } else if (answer?.kind === "stored") {
-      showToast(answer.toast);
+      await navigate(`${outcome.login}?next=${encodeURIComponent(pathname + search)}`);
+    } else if (outcome?.kind === "stored") {
+      showToast(outcome.toast);
       await revalidateUntilLoaded();
       removeUpload(id);
-    } else if (answer?.kind === "refused" && answer.status === 409) {
+    } else if (outcome?.kind === "refused" && outcome.status === 409) {
       // The document has its file, from another tab or from an attempt whose response was lost.
       await revalidateUntilLoaded();
     }
