@@ -59,7 +59,7 @@ test("what is counted while somebody types is what the server counts", () => {
   const parts = Object.keys(car).map((left) =>
     Object.fromEntries(Object.entries(car).filter(([name]) => name !== left)),
   );
-  // The duty alone has a value that stands for one left out.
+  // Only the duty has a default value.
   forms.push(...(parts.filter((part) => "duty" in part) as (typeof car)[]));
   for (const form of [car, ...forms, ...forms.map((form) => ({ ...form, what: "loose", currency: "KES" }))]) {
     const typed = parseImport(form, costRates.excise_duty.percents, today);

@@ -16,7 +16,7 @@ const contact = {
   message: "Are you open on Saturday?",
 };
 
-/** An address of RFC 6068 as a mail application takes it apart: by its reserved characters first, then decoded. */
+/** Parses a mailto address as RFC 6068 says: splits at reserved characters first, then decodes. */
 function parseMailto(href: string) {
   const [, scheme, address = "", query = ""] = /^([^:]+):([^?]*)\?(.*)$/s.exec(href) ?? [];
   return {

@@ -14,7 +14,7 @@ const charge: ShipmentUpdate = { kind: "charge", detail: "duties", reason: null 
 const storage: ShipmentUpdate = { kind: "storage", detail: "2026-05-14", reason: null };
 const note: ShipmentUpdate = { kind: "note", detail: "note", reason: null };
 
-/** The mail about a shipment at stage 4 to which these things happened, in this order. */
+/** Returns the email about a shipment at stage 4 with these updates, in this order. */
 function createUpdateEmail(...happened: ShipmentUpdate[]) {
   const told = {
     shipment_id: "5a0",

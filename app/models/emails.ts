@@ -164,7 +164,7 @@ export function shipmentUpdateEmail(head: EmailSender, shipment: ShipmentEmail, 
   };
 }
 
-/** Keeps the last stage only. A shipment that went back was corrected. */
+/** Returns only the last stage update. A shipment that went back was corrected. */
 function mergeStageUpdates(updates: ShipmentUpdate[]): ShipmentUpdate[] {
   const stages = updates.filter(({ kind }) => kind === "stage").map(({ detail }) => Number(detail));
   const isCorrected = stages.some((stage, index) => stage < (stages[index - 1] ?? 0));

@@ -56,7 +56,7 @@ const ShareLinkContent = z.object({
 
 export async function openShareLink(token: string): Promise<z.infer<typeof ShareLinkContent> | UserError | null> {
   if (!/^[\w-]{27}$/.test(token)) return null;
-  // A POST keeps the token out of the backend's logs.
+  // With POST, the token is not in the backend's logs.
   const { data, error, status } = await serviceRoleClient().rpc("shared_shipment", { token });
   if (error) return toUserError({ ...error, status });
   if (data === null) return null;

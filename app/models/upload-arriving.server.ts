@@ -9,7 +9,7 @@ const minChunkBytes = 16 * 1024;
 const idleFlushMs = 500;
 const activeUploads = new Map<string, { stop: AbortController; done: Promise<unknown> }>();
 
-/** The server may not notice a lost connection, so the next request for the file stops the previous one. */
+/** The server may not detect a lost connection, so the next request for the file stops the previous one. */
 export async function runUploadExclusively<T>(
   file: PendingUpload,
   task: (signal: AbortSignal) => Promise<T>,

@@ -7,14 +7,14 @@ import { ErrorSummary, type FormField, type RejectedForm, SubmitButton, useActio
 export type RejectedIntent = RejectedForm & { form?: string; idempotencyKey?: string };
 
 /**
- * A rejected form keeps its key: if its action took effect and the response was lost, sending it again has no second
- * effect.
+ * The key of a rejected form stays: if its action took effect and the response was lost, sending it again has no
+ * second effect.
  */
 export function getIdempotencyKey(answer: RejectedIntent | undefined, fresh: string): string {
   return answer?.idempotencyKey ?? fresh;
 }
 
-/** Returns the id, intent and fields of a form. `target` tells several forms with one intent apart. */
+/** Returns the id, intent and fields of a form. `target` identifies one of several forms with the same intent. */
 export function useIntentForm<const Name extends string>(
   intent: string,
   answer: RejectedIntent | undefined,

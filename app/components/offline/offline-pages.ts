@@ -1,7 +1,7 @@
 /** Pages store the copies (offline-cache.ts). The service worker shows them (app/worker). */
 import { authAreas, offlinePages, secretLinkAreas } from "../../site-map.ts";
 
-/** The largest number of stored pages. The browser deletes the oldest visits first. */
+/** The browser deletes the pages with the oldest visits first. */
 export const maxPages = { portal: 20, public: 40 } as const;
 
 export const dayMs = 24 * 60 * 60 * 1000;
@@ -15,9 +15,8 @@ export const getAge = (copy: Response) => Date.now() - Number(copy.headers.get("
 export const isExpired = (copy: Response) => getAge(copy) >= maxAgeMs - (copy.headers.has("name") ? dayMs : 0);
 
 /**
- * Names of the caches. `own` begins the name of a signed-in person's cache, and a hash of the account follows. `open` has the pages
- * stored while nobody was signed in. Each has the styles and drawings of its pages too. `worker` has the time of the service
- * worker's last daily check. The number is the version of the format: a service worker deletes caches of other versions.
+ * A hash of the account follows `own`. `open` has the pages stored without a session. The number is the version of the
+ * format: the service worker deletes caches of other versions.
  */
 export const cacheNames = {
   form: "kept1-",
@@ -34,10 +33,7 @@ export const cachedFileQuery = "?kept";
 const portalPages = /^\/portal(\/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})?$/;
 const listFilter = /^(\?(q|stage|waiting|page)=[^&]*(&(q|stage|waiting|page)=[^&]*)*)?$/;
 
-/**
- * The kind of offline copy of a page, or null if the browser must not store it. Only listed pages are stored: never a secret, a share
- * link, a page of the desk, or text that a person typed into a public page's address.
- */
+/** Returns null for pages that must not be stored: those with a secret or typed text in the URL, and the desk. */
 export function getOfflineKind(pathname: string, search: string): keyof typeof maxPages | null {
   if (isOfflinePage(pathname)) return search === "" ? "public" : null;
   return portalPages.test(pathname) && listFilter.test(search) ? "portal" : null;
@@ -49,7 +45,7 @@ function isOfflinePage(pathname: string): boolean {
 
 const getArea = (pathname: string) => `${pathname.split(/[/.]/)[1]}`;
 
-/** True if the cookies that script can read allow offline copies: no shared computer, and not turned off. */
+/** Reads the cookies that script can see. Shared computers store no copies. */
 export function isOfflineAllowed(cookies: string): boolean {
   return !/(^|; )(__Host-)?(shared=1|offline=off)(;|$)/.test(cookies);
 }
@@ -59,12 +55,11 @@ export function endsAccountCache(pathname: string): boolean {
   return isAuthPage(pathname) || pathname.startsWith("/auth/") || /^\/portal\/(sign-out|account|2fa)/.test(pathname);
 }
 
-/** True for pages that only a signed-out person can see. */
 export function isAuthPage(pathname: string): boolean {
   return authAreas.includes(getArea(pathname));
 }
 
-/** Only a request that the browser itself sends tells the server which site it comes from, as a file needs. */
+/** The server checks which site requests a file. A service worker's own request would hide that. */
 export function bypassesWorker(pathname: string): boolean {
   return ["desk", ...secretLinkAreas].includes(getArea(pathname)) || /\/documents\/|\.[a-z0-9]+$/.test(pathname);
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { csvLine } from "./csv.server.ts";
 
-/** A cell as it stands in a line, without its quotes. */
+/** Returns a cell as it is in a line, without its quotes. */
 const formatCell = (text: string) => csvLine([text]).slice(1, -3);
 
 describe("a formula gets an apostrophe before it", () => {

@@ -4,7 +4,7 @@ import process from "node:process";
 import { z } from "zod";
 import { ipAddresses, optional, origin, port, positiveInteger } from "./env-values.server.ts";
 
-/** The message is one line and never contains a key, a password or a URL of a mail server or database. */
+/** The message is one line and never contains a key, a password or a URL of an SMTP server or database. */
 export class ConfigurationError extends Error {}
 
 const Environment = z.object({

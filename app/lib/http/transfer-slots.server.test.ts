@@ -6,7 +6,7 @@ import type { TransferSlot } from "./transfer-slots.server.ts";
 
 let acquireUploadSlot: typeof import("./transfer-slots.server.ts").acquireUploadSlot;
 beforeAll(async () => {
-  // Room for four of the largest files, two of them from visitors.
+  // Enough space for four of the largest files, two of them from visitors.
   stubSettings({ UPLOADS_MIB: "42" });
   ({ acquireUploadSlot } = await import("./transfer-slots.server.ts"));
 });
@@ -54,7 +54,7 @@ describe("stored files on their way to who opens them", () => {
   let limitsMiddleware: typeof import("./rate-limiter.server.ts").rateLimitMiddleware;
   const places: TransferSlot[] = [];
   beforeAll(async () => {
-    // Room for eight of the largest files in each direction.
+    // Enough space for eight of the largest files in each direction.
     stubSettings({ UPLOADS_MIB: "84" });
     lib = await import("./transfer-slots.server.ts");
     ({ rateLimitMiddleware: limitsMiddleware } = await import("./rate-limiter.server.ts"));
@@ -63,7 +63,7 @@ describe("stored files on their way to who opens them", () => {
     for (const { release } of places.splice(0)) release();
   });
 
-  /** The place of a file that an account opens or sends, or the status with which it is refused and when to come again. */
+  /** Returns the slot of a file that an account opens or sends, or the status and Retry-After of the rejection. */
   async function ask(account: string, way: "opens" | "sends" = "opens"): Promise<TransferSlot | string> {
     const context = new RouterContextProvider();
     const request = new Request("http://site.example/portal", { headers: { [ipAddressHeader]: "192.0.2.107" } });

@@ -9,7 +9,7 @@ afterEach(() => {
 
 const versionHeaders = { "X-Supabase-Api-Version": "2024-01-01" };
 
-/** What supabase-js gets for a refresh that is answered so; it drops the session on any refusal but a 503. */
+/** Returns the result of a refresh for supabase-js, which deletes the session after any error but a 503. */
 async function getRefreshStatus(status: number, body: string, headers: Record<string, string> = {}): Promise<number> {
   const auth = createServer((_request, response) => {
     response.writeHead(status, { "content-type": "application/json", ...headers }).end(body);

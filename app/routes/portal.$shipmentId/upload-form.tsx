@@ -130,7 +130,7 @@ function useSendUpload(id: string): () => Promise<void> {
   };
 }
 
-/** On mount, syncs the native field and the upload: a file picked before hydration, or one kept during a login. */
+/** On mount, syncs the native field and the upload: a file picked before hydration, or one from before a login. */
 function useSyncFileField(id: string, upload: Upload | null, field: RefObject<HTMLInputElement | null>): void {
   useEffect(() => {
     const input = field.current;

@@ -46,7 +46,7 @@ test("a page for one request comes in the encoding its browser takes, with its w
   expect(answer.headers.get("Content-Encoding")).toBe("gzip");
   expect(answer.headers.get("Vary")).toBe("Cookie, Accept-Encoding");
   expect(readWeight(gunzipSync(Buffer.from(await answer.arrayBuffer())).toString())).toBeGreaterThan(100);
-  // Refused with q=0, or only part of another name: neither is an encoding that it takes.
+  // An encoding with q=0 is rejected, and a part of another name is no encoding.
   for (const refused of ["br;q=0", "gzip;q=0, br;q=0.0", "*;q=0", "brotli, x-gzip-2"])
     expect((await requestPage(page, refused)).headers.has("Content-Encoding"), refused).toBe(false);
   expect((await requestPage(page, "br;q=0, gzip")).headers.get("Content-Encoding")).toBe("gzip");

@@ -60,7 +60,7 @@ function readStylesheet(tag: string, files: ReadonlyMap<string, CachedResponse>)
   return files.get(/ href="([^"#]+)#?"/.exec(tag)?.[1] ?? "")?.bodies.identity?.toString("utf8") ?? "";
 }
 
-/** Also keeps rules for states that elements may have later. Only a standalone page needs its print rules here. */
+/** Includes rules for states that elements may have later. Only a standalone page needs its print rules here. */
 async function selectRules(html: string, css: string, isStandalone: boolean): Promise<string> {
   const names = collectNames(html);
   const key = names.join(" ");
