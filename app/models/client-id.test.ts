@@ -18,7 +18,7 @@ test("the letters O, I and L stand for the digits they look like", () => {
   expect(normalizeClientId("demo-cile-ntoo-oooi")).toBe("DEM0-C11E-NT00-0001");
 });
 
-test("what is already in the database's form comes back as it is", () => {
+test("A Client ID in the database's form stays unchanged.", () => {
   for (const id of ["DEM0-C11E-NT00-0001", "0000-0000-0000-0000", "ZZZZ-YYYY-XXXX-WWWW"]) {
     expect(normalizeClientId(id)).toBe(id);
     expect(normalizeClientId(normalizeClientId(id))).toBe(id);

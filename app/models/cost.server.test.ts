@@ -47,13 +47,13 @@ test.each([
   expect(getFormErrors({ ...car, [name]: typed })).toEqual({ [name]: [words] });
 });
 
-test("everything that is wrong is told at once", () => {
+test("One response names every invalid field.", () => {
   expect(Object.keys(getFormErrors({ what: "car", value: "x", duty: "" }) ?? {})).toEqual(
     expect.arrayContaining(["registered", "excise", "currency", "value", "freight", "insurance", "rate", "duty"]),
   );
 });
 
-test("what is counted while somebody types is what the server counts", () => {
+test("The browser's estimate equals the server's estimate.", () => {
   const odd = ["", " ", "0", "-1", "x", "8,000", "12.345", "2020-03", "2027-01", "car", "air", "KES", "35", "1e3"];
   const forms = Object.keys(car).flatMap((name) => odd.map((typed) => ({ ...car, [name]: typed })));
   const parts = Object.keys(car).map((left) =>
@@ -67,7 +67,7 @@ test("what is counted while somebody types is what the server counts", () => {
   }
 });
 
-test("the quote that is asked for names the import and its estimate, in our words alone", () => {
+test("The quote request names the import and its estimate in our own words only.", () => {
   const cargo = parseForm(car)?.cargo;
   expect(cargo && quoteForCost(cargo, costRates)).toEqual({
     service: "Imports",

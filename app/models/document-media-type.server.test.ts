@@ -127,13 +127,16 @@ const rejected: [string, keyof typeof content][] = [
   ["note.txt", "xlsx"],
 ];
 
-test.each(rejected)("%s is refused with the content %s, and the words name the ending", async (fileName, kind) => {
-  const verdict = await detectMediaType(fileName, content[kind]);
-  expect(verdict).toEqual({ reason: expect.stringContaining(`.${fileName.split(".")[1]}`), status: 400 });
-});
+test.each(rejected)(
+  "%s with the content %s is rejected with a message that names the extension.",
+  async (fileName, kind) => {
+    const verdict = await detectMediaType(fileName, content[kind]);
+    expect(verdict).toEqual({ reason: expect.stringContaining(`.${fileName.split(".")[1]}`), status: 400 });
+  },
+);
 
 test.each(["page.html", "image.svg", "run.exe", "archive.zip", "invoice.pdf.exe", "invoice", "invoice.pdf ."])(
-  "%j is refused by its ending, and the words say what is taken",
+  "%j is rejected by its extension with a message that lists the accepted kinds.",
   async (fileName) => {
     for (const kind of ["pdf", "html", "text"] as const) {
       expect(await detectMediaType(fileName, content[kind])).toEqual({
@@ -144,7 +147,7 @@ test.each(["page.html", "image.svg", "run.exe", "archive.zip", "invoice.pdf.exe"
   },
 );
 
-test.each(Object.keys(FILE_TYPES))("an empty .%s is refused as empty", async (extension) => {
+test.each(Object.keys(FILE_TYPES))("An empty .%s file is rejected as empty.", async (extension) => {
   expect(await detectMediaType(`file.${extension}`, content.nothing)).toEqual({
     reason: expect.stringContaining("empty"),
     status: 400,

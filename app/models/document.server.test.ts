@@ -35,7 +35,7 @@ const fileNames: [string, string][] = [
   [`${"a".repeat(79)} b.pdf`, `${"a".repeat(79)}.pdf`],
 ];
 
-test.each(fileNames)("the file name %j is kept as %j", (fileName, safe) => {
+test.each(fileNames)("The file name %j is stored as %j.", (fileName, safe) => {
   expect(safeFileName(fileName)).toBe(safe);
 });
 

@@ -39,7 +39,7 @@ describe("the mail for a quote", () => {
     expect(draft.subject).toContain("Wanjiru Kamau");
   });
 
-  test("has service, name, e-mail, phone and message in its body", () => {
+  test("The body of a quote draft has service, name, email, phone and message.", () => {
     for (const answer of Object.values(quote)) expect(quoteDraft(office, quote).body).toContain(answer);
   });
 
@@ -60,7 +60,7 @@ describe("the mail for a tracking update", () => {
 });
 
 describe("the mail of the contact page", () => {
-  test("has the visitor's subject, and the message with the name and the e-mail in its body", () => {
+  test("A contact draft has the visitor's subject, message, name and email.", () => {
     const draft = contactDraft(office, contact);
     expect(draft).toMatchObject({ to: office, subject: "Opening hours" });
     for (const answer of [contact.message, contact.name, contact.email]) expect(draft.body).toContain(answer);
@@ -68,7 +68,7 @@ describe("the mail of the contact page", () => {
 });
 
 describe("the mailto address", () => {
-  test("opens a mail to the office with the draft's subject and body, line by line", () => {
+  test("The mailto link opens an email to the office with the draft's subject and body.", () => {
     const draft = contactDraft(office, { ...contact, message: "First line\nSecond line" });
     expect(parseMailto(mailtoHref(draft))).toEqual({
       scheme: "mailto",

@@ -29,7 +29,7 @@ function createUpdateEmail(...happened: ShipmentUpdate[]) {
 const listStageSentences = ({ text }: { text: string }) => text.match(/^(It moved to|We corrected its stage).*$/gm);
 
 describe("a mail about a shipment that went through several stages", () => {
-  test("tells the last one alone, and what else happened beside it", () => {
+  test("Of several stage updates, the email names only the last one, and all other updates.", () => {
     const mail = createUpdateEmail(stage(2), note, stage(3), stage(4));
     expect(listStageSentences(mail)).toEqual(["It moved to Customs Declaration."]);
     expect(mail.text).toContain("We wrote you a note.");
@@ -45,7 +45,7 @@ describe("a mail about a shipment that went through several stages", () => {
   });
 });
 
-test("a mail tells the most urgent first, and of several notes once that there are some", () => {
+test("An email names the most urgent update first, and mentions several notes once.", () => {
   const { text } = createUpdateEmail(note, stage(4), note, rejected("Blurred"), note);
   const places = ["We sent the Packing List back", "It moved to", "We wrote you a note"].map((words) =>
     text.indexOf(words),
@@ -55,7 +55,7 @@ test("a mail tells the most urgent first, and of several notes once that there a
   expect(text.match(/We wrote you a note/g)).toHaveLength(1);
 });
 
-test("the subject of a mail is what asks most of the client, whatever came first", () => {
+test("The subject of an email is the update that asks most of the client, in any order.", () => {
   const subjects: [ShipmentUpdate, string][] = [
     [rejected("Blurred"), "Tea: Packing List sent back"],
     [charge, "Tea: Duties & Taxes to pay"],
@@ -90,14 +90,11 @@ test.each([
 test.each([
   ["password", passwordChangedEmail, "Your password", "The password of your account"],
   ["address", emailChangedEmail, "Your e-mail address", "The e-mail address of your account"],
-] as const)(
-  "a mail about a changed %s says perhaps where nobody knows it, and else does not",
-  (_what, mail, of, its) => {
-    const [sure, unsure] = [mail(sender), mail(sender, "perhaps")];
-    expect([sure.subject, unsure.subject]).toEqual([`${of} was changed`, `${of} was perhaps changed`]);
-    expect(sure.text).toContain(`${its} was changed a moment ago.`);
-    expect(unsure.text).toContain(`${its} was perhaps changed a moment ago.`);
-    expect(sure.text).not.toContain("perhaps");
-    for (const { text } of [sure, unsure]) expect(text).toContain("If that was not you, call us at once.");
-  },
-);
+] as const)('The email about a changed %s says "perhaps" only if the result is unknown.', (_what, mail, of, its) => {
+  const [sure, unsure] = [mail(sender), mail(sender, "perhaps")];
+  expect([sure.subject, unsure.subject]).toEqual([`${of} was changed`, `${of} was perhaps changed`]);
+  expect(sure.text).toContain(`${its} was changed a moment ago.`);
+  expect(unsure.text).toContain(`${its} was perhaps changed a moment ago.`);
+  expect(sure.text).not.toContain("perhaps");
+  for (const { text } of [sure, unsure]) expect(text).toContain("If that was not you, call us at once.");
+});

@@ -50,6 +50,6 @@ test.each([
   { ...storageTariff, free_days: 0 },
   { ...storageTariff, rates: [] },
   { ...storageTariff, source: "" },
-])("a tariff without its day, source, free days or rates is refused", (tariff) => {
+])("A tariff without its day, source, free days or rates is rejected.", (tariff) => {
   expect(StorageTariff.safeParse(tariff).success).toBe(false);
 });

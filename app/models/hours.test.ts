@@ -51,7 +51,7 @@ test.each([
   ["no closing time", [{ ...week, opens: "08:00" }, saturday, sunday], /both opens and closes/],
   ["closing before opening", [{ ...week, opens: "17:00", closes: "08:00" }, saturday, sunday], /later than opens/],
   ["words of other hours", [{ ...week, ...times, closes: "16:00" }, saturday, sunday], /must say "8:00 AM to 4:00 PM"/],
-])("hours with %s are refused", (_what, changed, reason) => {
+])("Working hours with %s are rejected.", (_what, changed, reason) => {
   expect(parseHours({ ...week, ...times }, saturday as object, sunday as object).success).toBe(true);
   expect(parseHours(...(changed as object[])).error?.issues[0]?.message).toMatch(reason);
 });

@@ -10,7 +10,7 @@ function createDataDir() {
   return { dataDir, file: path.join(dataDir, "keys.json") };
 }
 
-test("the first start makes the keys, for this user alone, and later ones keep them", () => {
+test("The first start creates keys that only this user can read, and later starts use them.", () => {
   const { dataDir, file } = createDataDir();
   expect(readKeys(dataDir)).toBeNull();
   const keys = ensureKeys(dataDir);

@@ -31,7 +31,7 @@ test.each([
   expect([...(await readMultipartText(...pieces))]).toEqual([["subject", "Tea"]]);
 });
 
-test("a form without its last boundary is refused", async () => {
+test("A form without its last boundary is rejected.", async () => {
   await expect(readMultipartText(textPart)).rejects.toMatchObject({ init: { status: 400 } });
 });
 

@@ -23,16 +23,19 @@ const invisibleTexts: [string, string][] = [
 ];
 
 describe.each(invisibleTexts)("%s", (_what, sign) => {
-  test("is refused in one line and in several", () => {
+  test("Text fields of one line and of several lines reject this character.", () => {
     expect(getErrorMessage(name, `Tea${sign}Tea`)).toMatch(/^This holds a character that cannot be seen/);
     expect(getErrorMessage(message, `Tea${sign}Tea`)).toMatch(/^This holds a character that cannot be seen/);
   });
 });
 
-test.each(["\n", "\r", "\r\n", "\t"])("%j is refused in one line and taken in several", (sign) => {
-  expect(getErrorMessage(name, `Tea${sign}Coffee`)).toMatch(/^This holds a character that cannot be seen/);
-  expect(message.parse(`Tea${sign}Coffee`)).toBe(`Tea${sign}Coffee`);
-});
+test.each(["\n", "\r", "\r\n", "\t"])(
+  "A text field of one line rejects %j, and one of several lines accepts it.",
+  (sign) => {
+    expect(getErrorMessage(name, `Tea${sign}Coffee`)).toMatch(/^This holds a character that cannot be seen/);
+    expect(message.parse(`Tea${sign}Coffee`)).toBe(`Tea${sign}Coffee`);
+  },
+);
 
 test.each(["Wanjirũ O'Neill", "شركة الشحن", "ශ්‍රී ලංකා", "🚢 Tea", "100% \\ #1", "a\u00a0b", "\u200eab\u200f"])(
   "%s is text as people write it",
@@ -60,7 +63,7 @@ test.each([
   "\u0301",
   "\u{e0041}",
   "\u{e0100}",
-])("%j alone is nothing", (typed) => {
+])("A text of only %j counts as empty.", (typed) => {
   expect(getErrorMessage(name, typed)).toBe("Enter it.");
   expect(message.parse(typed)).toBe("");
 });

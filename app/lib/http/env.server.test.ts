@@ -11,7 +11,7 @@ const hostedEnvironment = {
   SESSION_SECRET: "x".repeat(32),
 };
 
-test("without any variable the site listens on this machine alone and starts its own backend", () => {
+test("Without any variable, the site listens on the loopback address only and starts its own backend.", () => {
   expect(readSettings({})).toEqual({
     port: 3000,
     host: "127.0.0.1",
@@ -181,14 +181,14 @@ test("a database and a hosted backend together are one line that names both", ()
   expect(message).not.toContain(secret);
 });
 
-test("with SUPABASE_URL alone, one line names all three that are missing", () => {
+test("With SUPABASE_URL only, one line names all three missing variables.", () => {
   const message = getErrorMessage({ SUPABASE_URL: hostedEnvironment.SUPABASE_URL });
   for (const name of ["SUPABASE_PUBLISHABLE_KEY", "SUPABASE_SECRET_KEY", "SESSION_SECRET"])
     expect(message).toContain(name);
 });
 
 test.each(["http://portal.example", "http://192.168.1.5:3000"])(
-  "in production, plain http is refused for other machines: %s",
+  "In production, plain http is rejected for other machines: %s",
   (origin) => {
     const message = getErrorMessage({ NODE_ENV: "production", APP_ORIGIN: origin });
     expect(message).toMatch(/^Configuration: .*\bAPP_ORIGIN\b/);
@@ -218,6 +218,6 @@ test.each([
   [true, { APP_ORIGIN: "https://portal.example", TRUSTED_PROXIES: "10.0.0.1" }],
   [false, { APP_ORIGIN: "https://portal.example" }],
   [false, { APP_ORIGIN: "https://portal.example", TRUSTED_PROXIES: " , " }],
-])("whether visitors can be told apart by their addresses is %s with %j", (told, environment) => {
+])("hasVisitorIps is %s with %j.", (told, environment) => {
   expect(readSettings(environment).hasVisitorIps).toBe(told);
 });

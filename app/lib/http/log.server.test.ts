@@ -20,7 +20,7 @@ test("the lines of one turn of the event loop are written together, in order, ea
   expect(lines.join("")).not.toContain("\u2028");
 });
 
-test("what is logged last is written before the process exits", () => {
+test("The last log lines are written before the process exits.", () => {
   const file = JSON.stringify(path.join(import.meta.dirname, "log.server.ts"));
   const code = `import(${file}).then(({ log }) => { log("error", "last"); process.exit(); })`;
   const printed = execFileSync(process.execPath, ["--import", "tsx", "-e", code], { encoding: "utf8" });

@@ -32,13 +32,13 @@ test("uploads of visitors fill at most their share of the memory, from however m
   expect(requestSlot("192.0.2.103", 9_000_000)).toHaveProperty("release");
 });
 
-test("an upload without a Content-Length reserves room for the largest", () => {
+test("An upload without a Content-Length reserves the space of the largest file.", () => {
   const headers = { [ipAddressHeader]: "192.0.2.105" };
   const request = new Request("http://site.example/careers", { method: "POST", headers });
   expect(acquireUploadSlot(request, new RouterContextProvider(), undefined)).toMatchObject({ status: 503 });
 });
 
-test("an upload of any Content-Length reserves no more than the largest: it is refused for its size, not for want of room", () => {
+test("An upload with any Content-Length reserves at most the space of the largest file.", () => {
   const place = requestSlot("192.0.2.108", 1e12, "client 108");
   expect(place).toHaveProperty("release");
   if ("release" in place) place.release();
@@ -84,7 +84,7 @@ describe("stored files on their way to who opens them", () => {
   };
   const taken = (count: number) => Array(count).fill("taken");
 
-  test("are six of one account at once, and no seventh until one of them has left", async () => {
+  test("An account has at most six parallel downloads.", async () => {
     expect(await asked(8, "clerk")).toEqual([...taken(6), "429 60", "429 60"]);
     expect(await asked(1, "another clerk")).toEqual(taken(1));
     places[3]?.release();
@@ -101,7 +101,7 @@ describe("stored files on their way to who opens them", () => {
     expect(await asked(3, "another clerk")).toEqual([...taken(2), "503"]);
   });
 
-  test("are refused with 503 while the memory for them is full, whoever asks", async () => {
+  test("Downloads are rejected with 503 for every account while their memory is full.", async () => {
     await asked(6, "clerk");
     expect(await asked(3, "another clerk")).toEqual([...taken(2), "503"]);
     expect(await asked(1, "client")).toEqual(["503"]);
@@ -109,7 +109,7 @@ describe("stored files on their way to who opens them", () => {
     expect(await asked(2, "client")).toEqual(["taken", "503"]);
   });
 
-  test("and files on their way to us do not take each other's room", async () => {
+  test("Downloads and uploads do not share their memory.", async () => {
     for (const client of ["one", "two", "three"]) await asked(3, client, "sends");
     expect(await asked(1, "four", "sends")).toEqual(["503"]);
     // Who sends as many as one may opens as many as one may.

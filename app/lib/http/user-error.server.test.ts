@@ -13,7 +13,7 @@ test.each([
   ["otp_expired", 403, 400, "This link has been used or is too old."],
   ["over_request_rate_limit", 429, 429, "Too many attempts. Wait some minutes and try again."],
   ["over_email_send_rate_limit", 429, 429, "A message is on its way already. Wait a minute and try again."],
-])("auth's %s is told in the company's words", (code, sent, status, reason) => {
+])("The auth error %s has the company's message.", (code, sent, status, reason) => {
   expect(toUserError(new AuthApiError(databaseMessage, sent, code))).toEqual({ reason, status });
 });
 
@@ -28,7 +28,7 @@ test.each([
   });
 });
 
-test("a refusal sent in place of an answer is read back unchanged", async () => {
+test("A UserError that is sent as a response is read back unchanged.", async () => {
   for (const status of [400, 409, 429, 503]) {
     const body = await userErrorResponse({ reason: "Try later.", status }).json();
     expect(toUserError({ ...body, status })).toEqual({ reason: "Try later.", status });
@@ -56,7 +56,7 @@ test.each([
   ["22001", 400],
   ["22003", 400],
   ["22P02", 400],
-])("what the tables do not take (%s, answered with %i) is 400 and asks to check what was typed", (code, status) => {
+])("A value that the tables reject (%s, status %i) becomes a 400 that asks to check the input.", (code, status) => {
   expect(toUserError({ message: databaseMessage, code, status })).toEqual({
     reason: "Our records do not take this as it is. Check what you typed.",
     status: 400,
@@ -105,7 +105,7 @@ test.each([
   expect(userErrorFromThrown(thrown)).toEqual(unavailableError);
 });
 
-test("no refusal repeats an internal message of the backend", () => {
+test("No UserError repeats an internal message of the backend.", () => {
   for (const code of ["23502", "42501", "XX000", "unexpected_failure", ""]) {
     for (const status of [0, 400, 401, 403, 404, 409, 422, 500, 503]) {
       for (const name of ["PostgrestError", "StorageApiError", "AuthUnknownError", "Error"]) {

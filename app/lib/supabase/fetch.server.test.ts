@@ -35,7 +35,7 @@ test.each([
   ],
   ["as it did before", '{"code":400,"error_code":"refresh_token_not_found","msg":"Invalid Refresh Token"}', {}],
   ["as its oldest versions did", '{"error":"invalid_grant","error_description":"Invalid Refresh Token"}', {}],
-])("a refused refresh ends the session, %s", async (_when, body, headers) => {
+])("A rejected refresh ends the session, %s.", async (_when, body, headers) => {
   expect(await getRefreshStatus(400, body, headers)).toBe(400);
 });
 
@@ -55,6 +55,6 @@ test.each([
   ["a proxy refuses by an error of its own", 404, '{"error":"requested path is invalid"}', {}],
   ["something else answers", 200, '{"status":"ok"}', {}],
   ["what should be a token is none", 200, '{"access_token":"garbage","refresh_token":"x"}', {}],
-])("a session is kept when %s", async (_why, status, body, headers) => {
+])("A session does not end when %s.", async (_why, status, body, headers) => {
   expect(await getRefreshStatus(status, body, headers)).toBe(503);
 });

@@ -19,7 +19,7 @@ const requestPage = (html: string, acceptEncoding: string | null) =>
 const readWeight = (text: string) => Number(/<b data-weight="\d+">(\d+)<\/b>/.exec(text)?.[1]);
 const kilobytes = (bytes: number) => Math.ceil((bytes + files) / 1024);
 
-test("each encoding of a kept page says in the page what that encoding and the page's files weigh", async () => {
+test("Each encoding of a cached page states the size of that encoding and of the page's files.", async () => {
   const { identity, br, gzip } = await encodePage(Buffer.from(page));
   if (!identity || !br || !gzip) throw new Error("an encoding is missing");
   expect(readWeight(identity.toString())).toBe(kilobytes(identity.length));
@@ -33,7 +33,7 @@ test("each encoding of a kept page says in the page what that encoding and the p
   }
 });
 
-test("what has no place for a weight is kept byte for byte", async () => {
+test("A page without a place for its size is cached byte for byte.", async () => {
   const bytes = Buffer.from([0xff, 0xfe, ...Buffer.from("x".repeat(2000))]);
   const { identity, br, gzip } = await encodePage(bytes);
   expect(identity).toEqual(bytes);
@@ -61,7 +61,7 @@ test("an answer without a body stays as it is", async () => {
   expect(head.body).toBe(null);
 });
 
-test("what is kept is answered in one piece, with each header once, and not again to a browser that has it", async () => {
+test("A cached page is sent in one piece with each header once, and not again to a browser that has it.", async () => {
   const headers = { "content-type": "text/html", "cache-control": "no-cache", vary: "Cookie" };
   const stored = { headers, etag: "tag", bodies: await encodePage(Buffer.from(page)) };
   const server = createServer((request, response) => {

@@ -37,7 +37,7 @@ function createTestCache(...answers: (() => Response)[]) {
 const runTenTimes = <T>(act: () => Promise<T>) => Promise.all(Array.from({ length: 10 }, act));
 const createPageResponse = () => new Response("a page");
 
-test("ten who ask for one page at once have it rendered once, and the next one too", async () => {
+test("Ten parallel requests and the next one share one rendering of a page.", async () => {
   const { asked, read } = createTestCache(createPageResponse);
   expect(await runTenTimes(() => read(createIncoming()))).toEqual(Array(10).fill("a page"));
   expect(await read(createIncoming())).toBe("a page");
@@ -80,7 +80,7 @@ test("a page that says until when it holds is rendered anew at that moment, for 
   }
 });
 
-test("an error is rendered once for all who wait for it, and kept for nobody", async () => {
+test("An error is rendered once for all waiting requests and is not cached.", async () => {
   const { asked, read } = createTestCache(() => new Response("not there", { status: 404 }), createPageResponse);
   expect(await runTenTimes(() => read(createIncoming()))).toEqual(Array(10).fill("not there"));
   expect(asked).toHaveLength(1);
@@ -134,7 +134,7 @@ test("cookies that a page does not depend on do not have it rendered again", asy
   expect(asked).toHaveLength(1);
 });
 
-test("what somebody types into an address is answered for them alone, and kept for nobody", () => {
+test("A response to free text in a URL is for one visitor only and is not cached.", () => {
   for (const url of [
     "/resources/cost?what=car",
     "/resources/cost.data?what=car",
