@@ -52,10 +52,10 @@ async function reauthenticate(
   attempt.refund();
   if (error) return toUserError(error);
   if (!factorId) return session;
-  const failed = await verifyTotp({ ...client, supabase: session }, limits, factorId, code ?? "", link);
-  if (!failed) return session;
+  const failure = await verifyTotp({ ...client, supabase: session }, limits, factorId, code ?? "", link);
+  if (!failure) return session;
   await session.auth.signOut({ scope: "local" }).catch(() => undefined);
-  return { ...failed, fieldErrors: createTotpFieldErrors(failed) };
+  return { ...failure, fieldErrors: createTotpFieldErrors(failure) };
 }
 
 export async function changePassword(

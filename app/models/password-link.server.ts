@@ -62,15 +62,15 @@ export async function setPassword(
   if (recovery.error) return toUserError(recovery.error);
   const session = anonymousClient();
   const token_hash = recovery.data.properties.hashed_token;
-  const opened = await session.auth.verifyOtp({ type: "recovery", token_hash });
-  if (opened.error) return toUserError(opened.error);
+  const verification = await session.auth.verifyOtp({ type: "recovery", token_hash });
+  if (verification.error) return toUserError(verification.error);
   let isSpent = false;
   let isSet = false;
   try {
     if (credentials.factorId) {
       const viewer = { id: link.account_id, email: link.email, supabase: session };
-      const failed = await verifyTotp(viewer, limits, credentials.factorId, credentials.code ?? "", token);
-      if (failed) return { ...failed, fieldErrors: createTotpFieldErrors(failed) };
+      const failure = await verifyTotp(viewer, limits, credentials.factorId, credentials.code ?? "", token);
+      if (failure) return { ...failure, fieldErrors: createTotpFieldErrors(failure) };
     }
     const redeemed = await company.rpc("redeem_password_link", { token });
     if (redeemed.error) return toUserError({ ...redeemed.error, status: redeemed.status });

@@ -73,9 +73,10 @@ async function getAccountCacheName(accountId: string): Promise<string | null> {
   // A public page does not know the account.
   if (!accountId) return accountCaches[0] ?? null;
   const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(accountId));
-  const own = names.own + [...new Uint8Array(digest, 0, 8)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
-  for (const name of accountCaches) if (name !== own) await deleteCaches(name);
-  return own;
+  const ownCache =
+    names.own + [...new Uint8Array(digest, 0, 8)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+  for (const name of accountCaches) if (name !== ownCache) await deleteCaches(name);
+  return ownCache;
 }
 
 async function disableOffline(): Promise<void> {

@@ -29,7 +29,7 @@ export function defineIntent<Value, Sender = StaffViewer>(
 
 export function toIntentResult<Result>(
   outcome: { result: Result } | UserError,
-  toast: (answer: Result) => string,
+  toast: (result: Result) => string,
   anchor?: string,
 ): IntentResult | UserError {
   return "reason" in outcome ? outcome : { toast: toast(outcome.result), anchor };
@@ -78,8 +78,8 @@ export async function handleIntentFor<Sender>(
       formState,
     );
   }
-  const place = outcome.redirectTo ?? `${page}${outcome.anchor ?? ""}`;
-  const response = redirectWithToast(context, place, { title: outcome.toast, variant: "default" });
+  const target = outcome.redirectTo ?? `${page}${outcome.anchor ?? ""}`;
+  const response = redirectWithToast(context, target, { title: outcome.toast, variant: "default" });
   if (outcome.cookie) response.headers.append("Set-Cookie", outcome.cookie);
   return response;
 }

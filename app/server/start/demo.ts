@@ -182,8 +182,8 @@ async function storeDemoDocuments(company: AppSupabaseClient): Promise<void> {
     if (rejectedDocument)
       resultOrThrow(await rejectDocument(company, rejectedDocument.id, reason, { actor_name: "Wanjiru Demo" }));
     // Only documents that wait for verification are from today.
-    const isOld = documents.every((one) => verified.has(one.id) || missing.includes(one.name));
-    const [last] = events.map(({ created_at }) => created_at).sort((one, other) => other.localeCompare(one));
+    const isOld = documents.every((document) => verified.has(document.id) || missing.includes(document.name));
+    const [last] = events.map(({ created_at }) => created_at).sort((first, second) => second.localeCompare(first));
     if (isOld && last) await change(id, { staff_action_at: last, changed_at: last, waiting_since: last });
   }
 }
