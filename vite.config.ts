@@ -6,7 +6,7 @@ import { defineConfig, type Plugin } from "vite";
 import { manifestPlugin } from "./app/lib/build/manifest.ts";
 import { mdxPlugin } from "./app/lib/build/mdx.ts";
 
-/** Components that only some pages need, in one file per kind of page: the beginnings of their paths in app/components. */
+/** One file per kind of page, by the start of the path in app/components. */
 const pageGroups = {
   motion: ["motion/mov"],
   intents: ["forms/intent-form", "forms/described-fields"],
@@ -19,17 +19,14 @@ const pageGroups = {
   emailDraft: ["site/email-draft-panel"],
 };
 const inComponents = (beginnings: string[]) => `components/(${beginnings.join("|")})`;
-/** What belongs to a group from outside of app/components. */
+/** Modules outside app/components. */
 const groupModules: Record<string, string> = {
   motion: "node_modules/(framer-motion|motion-(dom|utils))/",
   desk: "app/models/desk",
   public: "app/lib/http/page-meta",
 };
 
-/**
- * Few files compress better and cost fewer round trips than many: the framework, what all pages share, and each page. A file
- * includes what its modules import, unless an earlier file has it.
- */
+/** Few files compress better and need fewer round trips than many. A file includes what its modules import. */
 const chunks = {
   groups: [
     {
@@ -54,7 +51,7 @@ const chunks = {
 const routerFolder = path.resolve(import.meta.dirname, "node_modules/react-router/dist/production");
 const routerFiles: Record<string, string> = { "react-router": "index.mjs", "react-router/dom": "dom-export.mjs" };
 
-/** react-router exports only its development files. Browsers get its production files. */
+/** react-router exports only its development files. Browsers must get the production files. */
 const productionRouter: Plugin = {
   name: "production-router",
   apply: "build",
@@ -63,7 +60,7 @@ const productionRouter: Plugin = {
   resolveId: (id) => (routerFiles[id] ? path.join(routerFolder, routerFiles[id]) : null),
 };
 
-/** No module imported by script has styles or chunks of its own to preload, and Vite's preload helper is 600 bytes. */
+/** No dynamic import has styles or chunks to preload, so this saves the 600 bytes of Vite's helper. */
 const noPreloadHelper: Plugin = {
   name: "no-preload-helper",
   apply: "build",
@@ -71,7 +68,7 @@ const noPreloadHelper: Plugin = {
   load: { filter: { id: /\0vite\/preload-helper/ }, handler: () => "export const __vitePreload = (load) => load();" },
 };
 
-/** The names of files stand in the manifest that every visitor gets, and in each other: a hash is enough. */
+/** Every visitor downloads the names of files in the manifest, so a hash is enough. */
 const shortNames: Plugin = {
   name: "short-names",
   apply: "build",
@@ -83,12 +80,12 @@ const shortNames: Plugin = {
   }),
 };
 
-/** The oldest browsers that get the pages with their styles: many phones here stop at Chrome 95 or before. */
+/** Many phones in Kenya have Chrome 95 or an older version. */
 const oldestBrowsers = ["chrome80", "safari13", "ios13", "firefox78"];
 
 /**
- * Tailwind registers its variables twice: by `@property`, and for browsers without it by first values for every element,
- * under a condition and in a layer. Those values do it alone, in every browser.
+ * Tailwind registers its variables by `@property` and, for older browsers, by initial values. The values work
+ * everywhere.
  */
 const dropPropertyRules: Visitor<CustomAtRules>["Rule"] = {
   property: () => [],
@@ -97,7 +94,7 @@ const dropPropertyRules: Visitor<CustomAtRules>["Rule"] = {
 };
 
 export default defineConfig({
-  // CSS is lowered once, for the oldest browsers: Tailwind's own pass, for newer ones, is off.
+  // CSS is compiled once, for the oldest browsers, so Tailwind's own pass is off.
   plugins: [
     productionRouter,
     noPreloadHelper,
@@ -110,7 +107,7 @@ export default defineConfig({
   css: {
     transformer: "lightningcss",
     lightningcss: {
-      // Prefixes that these browsers need are written by hand; nothing here uses light-dark().
+      // Vendor prefixes are written by hand. No style uses light-dark().
       exclude: Features.VendorPrefixes | Features.LightDark,
       visitor: { Rule: dropPropertyRules },
     },

@@ -11,7 +11,7 @@ const renderTimeoutMs = 10_000;
 
 type RenderedPage = { html: string; nonce: string | undefined };
 
-/** Caches portal pages by all data of their rendering, so that an unchanged page is not rendered again. */
+/** Caches portal pages by their loader data. An unchanged page is then not rendered again. */
 const renderedPages = new LRUCache<string, RenderedPage>({
   maxSize: 12 * 1024 * 1024,
   sizeCalculation: ({ html }, source) => 2 * (html.length + source.length),
@@ -51,7 +51,6 @@ function renderPage(request: Request, context: EntryContext): Promise<RenderedPa
       nonce,
       // One chunk: later parts would need an inline script that moves them into place.
       progressiveChunkSize: Number.POSITIVE_INFINITY,
-      // onShellReady would start streaming, which needs inline scripts.
       onAllReady() {
         const body = new PassThrough();
         body.on("close", () => clearTimeout(timer));

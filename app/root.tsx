@@ -54,7 +54,7 @@ export async function loader({ request, context }: Route.LoaderArgs) {
   });
 }
 
-/** Each navigation revalidates, because a flash toast belongs to one page. */
+/** A toast belongs to one page, so each navigation revalidates. */
 export function shouldRevalidate(change: ShouldRevalidateFunctionArgs) {
   const isRejected = change.actionStatus !== undefined && change.actionStatus >= 400;
   return !isRejected && !isQuotePanelChange(change) && change.nextUrl.pathname !== "/actions/quote";
@@ -63,7 +63,7 @@ export function shouldRevalidate(change: ShouldRevalidateFunctionArgs) {
 // The error page after a lost connection needs the last site data. Set only in the browser.
 let lastSiteData: SiteData | undefined;
 
-/** Also renders without loader data, for requests that middleware rejected. */
+/** Middleware may reject a request, which then has no loader data. */
 export function Layout({ children }: { children: React.ReactNode }) {
   const siteData = useSiteData();
   useEffect(() => {

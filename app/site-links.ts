@@ -1,4 +1,4 @@
-/** The links of the menu and the footer: the part of the site map that every browser loads. */
+/** The part of the site map that every browser loads. */
 
 export type PageLink = { path: string; label: string };
 

@@ -1,7 +1,4 @@
-/**
- * Every page of the site once, as plain data that imports nothing. The server, the browser, the service worker and the tests
- * read it. Browsers download only the exports that their code uses: keep `publicPages` out of browser code.
- */
+/** Keep `publicPages` out of browser code: browsers download only the exports that they use. */
 
 import {
   about,
@@ -29,7 +26,6 @@ const cost = { path: "/resources/cost" };
 const article = { path: "/resources/blog/:slug" };
 const quote = { path: "/quote" };
 
-/** Pages of which the browser may store an offline copy. */
 export const offlinePages: PagePath[] = [
   ...mainLinks,
   ...resourceLinks,
@@ -38,21 +34,19 @@ export const offlinePages: PagePath[] = [
   article,
 ];
 
-/** The query parameter of every public page that opens the quote form over it. Its value has no meaning. */
 export const quoteParam = "quote";
 
 export type PublicPage = {
   page: PagePath;
-  /** What has the page's title: a file in content/pages, or the articles in content/blog. By default, its route module. */
   titleSource?: "privacy" | "terms" | "legal" | "articles";
-  /** Query parameters with few values in use. The server caches the page for each value. */
+  /** The server caches the page for each value of these, so they must have few values. */
   cachedParams?: readonly string[];
-  /** Query parameters with any value. The server renders the page for each request. */
+  /** These parameters have any value, so the server renders the page for each request. */
   uncachedParams?: readonly string[];
   inSitemap: boolean;
 };
 
-/** The fields of the cost calculator: COST_FIELDS in app/models/cost.ts, which a test compares. */
+/** A test compares these with COST_FIELDS in app/models/cost.ts. */
 const costFields = ["what", "registered", "excise", "currency", "value", "freight", "insurance", "rate", "duty"];
 
 export const publicPages: readonly PublicPage[] = [
@@ -74,10 +68,9 @@ export const publicPages: readonly PublicPage[] = [
   { page: quote, cachedParams: ["service"], uncachedParams: costFields, inSitemap: false },
 ];
 
-// First path segments of the pages for one person, which the server never shares between visitors.
+// The server never shares responses of these areas between visitors.
 export const accountAreas: string[] = ["portal", "desk"];
 export const authAreas: string[] = ["login", "signup"];
-/** Pages with a secret in their address. */
 export const secretLinkAreas: string[] = ["s", "auth", "unsubscribe"];
 
 export const formArea = "/actions/";

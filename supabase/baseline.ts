@@ -13,7 +13,6 @@ export function schemaFiles(): string[] {
   return schema_paths.map((file) => path.normalize(file));
 }
 
-/** Returns the text of the baseline migration. */
 export function baselineSql(): string {
   const files = schemaFiles().map((file) => `-- ${file}\n\n${readFileSync(path.join(folder, file), "utf8").trim()}\n`);
   return [

@@ -1,4 +1,4 @@
-/** Dates and times for display. Times are in East Africa Time (UTC+3, no summer time). */
+/** Times for display are in East Africa Time (UTC+3, no summer time). */
 
 const dateAndTime = new Intl.DateTimeFormat("en-GB", {
   day: "numeric",
@@ -11,7 +11,7 @@ const dateAndTime = new Intl.DateTimeFormat("en-GB", {
 
 const dateOnly = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "long", year: "numeric", timeZone: "UTC" });
 
-/** Returns an ISO 8601 time as "20 Nov 2026, 15:04 EAT". A no-break space keeps the zone next to the time. */
+/** Returns "20 Nov 2026, 15:04 EAT" with a no-break space before the zone. */
 export function eastAfricaTime(iso: string): string {
   return `${dateAndTime.format(new Date(iso))}\u00a0EAT`;
 }
@@ -23,37 +23,35 @@ const dayAndMonth = /* @__PURE__ */ new Intl.DateTimeFormat("en-GB", {
   timeZone: "Africa/Nairobi",
 });
 
-/** Returns an ISO 8601 time of this year as "12 May", and of another year as "12 May 2025". */
+/** Returns "12 May", or "12 May 2025" for another year. */
 export function shortDay(iso: string, now = new Date()): string {
   const year = dayInEastAfrica(new Date(iso)).slice(0, 4);
   const day = dayAndMonth.format(new Date(iso));
   return year === dayInEastAfrica(now).slice(0, 4) ? day : `${day} ${year}`;
 }
 
-/** Returns an ISO 8601 time of today as "14:05 EAT", and of another day as "12 May, 14:05 EAT". */
+/** Returns "14:05 EAT" for today, or "12 May, 14:05 EAT". */
 export function shortTime(iso: string, now = new Date()): string {
-  const at = new Date(iso);
+  const date = new Date(iso);
   const time = eastAfricaTime(iso).split(", ").at(-1);
-  return dayInEastAfrica(at) === dayInEastAfrica(now) ? `${time}` : `${shortDay(iso, now)}, ${time}`;
+  return dayInEastAfrica(date) === dayInEastAfrica(now) ? `${time}` : `${shortDay(iso, now)}, ${time}`;
 }
 
-/** Returns an ISO 8601 time as "2026-11-23 14:05", which spreadsheets can sort. */
+/** Returns "2026-11-23 14:05", which spreadsheets can sort. */
 export function sortableTime(iso: string): string {
-  const here = new Date(Date.parse(iso) + 3 * 3_600_000).toISOString();
-  return `${here.slice(0, 10)} ${here.slice(11, 16)}`;
+  const shifted = new Date(Date.parse(iso) + 3 * 3_600_000).toISOString();
+  return `${shifted.slice(0, 10)} ${shifted.slice(11, 16)}`;
 }
 
-/** Returns the calendar day in East Africa, YYYY-MM-DD. */
+/** Returns YYYY-MM-DD. */
 export function dayInEastAfrica(moment: Date): string {
   return new Date(moment.valueOf() + 3 * 3_600_000).toISOString().slice(0, 10);
 }
 
-/** Returns the calendar date "2025-10-15" as "15 October 2025". A calendar date has no time zone. */
 export function calendarDate(date: string): string {
   return dateOnly.format(new Date(`${date}T00:00:00Z`));
 }
 
-/** Returns the month "2025-10" as "October 2025". */
 export function monthName(month: string): string {
   return calendarDate(`${month}-01`).replace("1 ", "");
 }

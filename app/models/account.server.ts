@@ -20,7 +20,6 @@ import {
 } from "./emails.ts";
 import { verifyTotp } from "./second-factor.server.ts";
 
-/** `link` is the token of an email's link, if the form is on its page. */
 export type ReauthenticationInput = { currentPassword: string; code?: string; factorId?: string; link?: string };
 
 export async function saveName(client: Viewer, full_name: string): Promise<UserError | null> {
@@ -34,10 +33,7 @@ export async function signOutOtherDevices(client: Viewer): Promise<UserError | n
   return error && toUserError(error);
 }
 
-/**
- * Returns a client with a new session, which the caller has to end or to hand to the browser. Wrong passwords and codes
- * count towards the limits of the login.
- */
+/** Returns a client with a new session, which the caller must end or store. Failures count like those of the login. */
 async function reauthenticate(
   client: Pick<Viewer, "id" | "email">,
   limits: RateLimiter,
@@ -45,8 +41,8 @@ async function reauthenticate(
 ): Promise<AppSupabaseClient | IntentError> {
   const attempt = await limits.consumeLogin(client.email);
   if ("reason" in attempt) return attempt;
-  const person = anonymousClient();
-  const { error } = await logInWithPassword(person, { email: client.email, password: currentPassword });
+  const session = anonymousClient();
+  const { error } = await logInWithPassword(session, { email: client.email, password: currentPassword });
   if (error?.code === "invalid_credentials") {
     const reason = "This is not the password of the account.";
     log("warn", "proof failed", { account: pseudonym(client.email) });
@@ -54,14 +50,13 @@ async function reauthenticate(
   }
   attempt.refund();
   if (error) return toUserError(error);
-  if (!factorId) return person;
-  const failed = await verifyTotp({ ...client, supabase: person }, limits, factorId, code ?? "", link);
-  if (!failed) return person;
-  await person.auth.signOut({ scope: "local" }).catch(() => undefined);
-  return { ...failed, fieldErrors: createTotpFieldErrors(failed) };
+  if (!factorId) return session;
+  const failure = await verifyTotp({ ...client, supabase: session }, limits, factorId, code ?? "", link);
+  if (!failure) return session;
+  await session.auth.signOut({ scope: "local" }).catch(() => undefined);
+  return { ...failure, fieldErrors: createTotpFieldErrors(failure) };
 }
 
-/** Changes the password, ends every other session and emails the owner. */
 export async function changePassword(
   client: Viewer,
   limits: RateLimiter,
@@ -69,28 +64,30 @@ export async function changePassword(
   proof: ReauthenticationInput,
   password: string,
 ): Promise<IntentError | null> {
-  const person = await reauthenticate(client, limits, proof);
-  if ("reason" in person) return person;
-  const { error } = await person.auth.updateUser({ password, current_password: proof.currentPassword });
+  const session = await reauthenticate(client, limits, proof);
+  if ("reason" in session) return session;
+  const { error } = await session.auth.updateUser({ password, current_password: proof.currentPassword });
   const to = { email: client.email, account_id: client.id, kind: "password change" } as const;
-  // A lost response does not show if the password was changed.
-  const isUnknown = error !== null && toUserError(error).status === 503;
-  if (error && !(isUnknown && (await isPasswordValid(client.email, password)))) {
-    await person.auth.signOut({ scope: "local" }).catch(() => undefined);
-    if (isUnknown) {
+  // Without a response, the password may have changed, now or a moment later.
+  const isResultUnknown = error !== null && toUserError(error).status === 503;
+  if (error && !(isResultUnknown && (await isPasswordValid(client.email, password)))) {
+    await session.auth.signOut({ scope: "local" }).catch(() => undefined);
+    if (isResultUnknown) {
       await trySendEmail(serviceRoleClient(), head, to, passwordChangedEmail(head, "perhaps"));
       return { reason: "We do not know whether it was changed. Log in again, with the new one first.", status: 503 };
     }
-    const same = error.code === "same_password" && "This is the password you have. Choose another one.";
-    return same ? { reason: same, status: 400, fieldErrors: { password: [same] } } : toUserError(error);
+    const sameMessage = error.code === "same_password" && "This is the password you have. Choose another one.";
+    return sameMessage
+      ? { reason: sameMessage, status: 400, fieldErrors: { password: [sameMessage] } }
+      : toUserError(error);
   }
   log("info", "password changed", { account: pseudonym(client.email) });
-  // Not every version of auth ends them with the change.
-  await person.auth.signOut({ scope: "others" }).catch(() => undefined);
-  const { data } = await person.auth.getSession();
+  // For a version of auth that does not end them with the change.
+  await session.auth.signOut({ scope: "others" }).catch(() => undefined);
+  const { data } = await session.auth.getSession();
   if (data.session) await client.supabase.auth.setSession(data.session);
   const company = serviceRoleClient();
-  // A person who knew the old password may have requested these links.
+  // Whoever knew the old password may have requested these links.
   await company.rpc("revoke_account_links", { account_id: client.id }).then(undefined, () => undefined);
   await trySendEmail(company, head, to, passwordChangedEmail(head));
   return null;
@@ -101,7 +98,7 @@ async function isPasswordValid(email: string, password: string): Promise<boolean
   return error === null;
 }
 
-/** Emails a link to the new address. The result is the same if that address has an account, so that nobody learns it. */
+/** Also returns null if the new address has an account, so that the form does not reveal it. */
 export async function requestEmailChange(
   client: Viewer,
   limits: RateLimiter,
@@ -109,35 +106,34 @@ export async function requestEmailChange(
   proof: ReauthenticationInput,
   email: string,
 ): Promise<IntentError | null> {
-  // Checked before the code is used up.
   if (email.toLowerCase() === client.email.toLowerCase()) {
     const reason = "This is your address already.";
     return { reason, status: 400, fieldErrors: { email: [reason] } };
   }
-  const mails = await limits.consumeEmailChange(client.id);
-  if ("reason" in mails) return mails;
-  const person = await reauthenticate(client, limits, proof);
-  if ("reason" in person) {
-    mails.refund();
-    return person;
+  const attempt = await limits.consumeEmailChange(client.id);
+  if ("reason" in attempt) return attempt;
+  const session = await reauthenticate(client, limits, proof);
+  if ("reason" in session) {
+    attempt.refund();
+    return session;
   }
-  await person.auth.signOut({ scope: "local" }).catch(() => undefined);
+  await session.auth.signOut({ scope: "local" }).catch(() => undefined);
   const company = serviceRoleClient();
   const { data: token, error, status } = await company.rpc("start_email_change", { account_id: client.id, email });
   if (error) {
-    mails.refund();
+    attempt.refund();
     return toUserError({ ...error, status });
   }
   const about = { account_id: client.id, kind: "email change" } as const;
-  // An email in both cases, so that the response time shows no difference.
-  const letter = token ? emailChangeConfirmationEmail(head, token) : emailTakenEmail(head);
-  const left = await sendEmail({ to: email, ...letter }, formatSender(head)).then(
+  // Both cases send an email, so that the response time reveals nothing either.
+  const message = token ? emailChangeConfirmationEmail(head, token) : emailTakenEmail(head);
+  const isSent = await sendEmail({ to: email, ...message }, formatSender(head)).then(
     () => true,
     () => false,
   );
-  if (!left) {
+  if (!isSent) {
     await company.rpc("cancel_email_change", { account_id: client.id }).then(undefined, () => undefined);
-    mails.refund();
+    attempt.refund();
     return { reason: "The mail could not be sent. Your address stays as it is. Try again in a minute.", status: 503 };
   }
   await trySendEmail(company, head, { email: client.email, ...about }, emailChangeRequestedEmail(head));
@@ -153,7 +149,7 @@ const EmailChange = z.object({
 });
 type EmailChange = z.infer<typeof EmailChange>;
 
-/** Returns null if the token is wrong, used or expired. Does not use it up. */
+/** Returns null for a link that is wrong, used or expired. */
 export async function openEmailChange(token: string): Promise<EmailChange | UserError | null> {
   const { data, error, status } = await serviceRoleClient().rpc("email_change", { token });
   if (error) return toUserError({ ...error, status });
@@ -162,45 +158,45 @@ export async function openEmailChange(token: string): Promise<EmailChange | User
   return change.success ? change.data : userErrorFromThrown(change.error);
 }
 
-/**
- * Changes the email address of a link's account. Requires its password and code, so that a reader of the new mailbox does
- * not get the account. The link stays valid after a UserError.
- */
+/** Requires password and code, because the link only proves access to the mailbox. An error leaves the link valid. */
 export async function confirmEmailChange(
   limits: RateLimiter,
   head: EmailSender,
   token: string,
   { account_id: account, email, old_email }: EmailChange,
-  given: LinkCredentials,
+  credentials: LinkCredentials,
 ): Promise<IntentError | null> {
-  const { password: present, ...code } = given;
-  const person = await reauthenticate({ id: account, email: old_email }, limits, {
-    currentPassword: present,
+  const { password, ...code } = credentials;
+  const session = await reauthenticate({ id: account, email: old_email }, limits, {
+    currentPassword: password,
     ...code,
     link: token,
   });
-  if ("reason" in person) {
-    const { currentPassword: wrong, ...others } = person.fieldErrors ?? {};
-    return { ...person, fieldErrors: person.fieldErrors && { ...others, ...(wrong && { password: wrong }) } };
+  if ("reason" in session) {
+    const { currentPassword: passwordErrors, ...otherErrors } = session.fieldErrors ?? {};
+    return {
+      ...session,
+      fieldErrors: session.fieldErrors && { ...otherErrors, ...(passwordErrors && { password: passwordErrors }) },
+    };
   }
-  await person.auth.signOut({ scope: "local" }).catch(() => undefined);
+  await session.auth.signOut({ scope: "local" }).catch(() => undefined);
   const company = serviceRoleClient();
-  const spent = await company.rpc("redeem_email_change", { token });
-  if (spent.error) return toUserError({ ...spent.error, status: spent.status });
-  if (!spent.data) return { reason: "This link has been used or is too old.", status: 409 };
+  const redeemed = await company.rpc("redeem_email_change", { token });
+  if (redeemed.error) return toUserError({ ...redeemed.error, status: redeemed.status });
+  if (!redeemed.data) return { reason: "This link has been used or is too old.", status: 409 };
   const { error } = await company.auth.admin.updateUserById(account, { email, email_confirm: true });
   const to = { email: old_email, account_id: account, kind: "email change" } as const;
-  const refused = error && toUserError(error);
-  // A lost response does not show if the address was changed.
-  const isUnknown = refused?.status === 503;
-  const now = isUnknown && (await company.auth.admin.getUserById(account).catch(() => null));
-  if (refused && !(now && now.data.user?.email === email)) {
+  const updateError = error && toUserError(error);
+  // Without a response, the address may have changed, now or a moment later.
+  const isResultUnknown = updateError?.status === 503;
+  const user = isResultUnknown && (await company.auth.admin.getUserById(account).catch(() => null));
+  if (updateError && !(user && user.data.user?.email === email)) {
     await company.rpc("restore_email_change", { token });
-    if (isUnknown) await trySendEmail(company, head, to, emailChangedEmail(head, "perhaps"));
-    return refused;
+    if (isResultUnknown) await trySendEmail(company, head, to, emailChangedEmail(head, "perhaps"));
+    return updateError;
   }
   log("info", "address changed", { account: pseudonym(email) });
-  // After an earlier lost response the account has the new address already.
+  // After a lost response, the account may have the new address already. The old address was informed then.
   if (email !== old_email) await trySendEmail(company, head, to, emailChangedEmail(head));
   return null;
 }

@@ -1,11 +1,9 @@
-/** Articles of the blog and the legal texts, from content/, compiled when the site is built. */
 import { z } from "zod";
 import type { CompiledMdx } from "../lib/build/mdx.ts";
 import { checkContent, services } from "./content.server.ts";
 
 const Slug = z.string().regex(/^[a-z0-9]+(-[a-z0-9]+)*$/, "the file name must be lower-case words joined by hyphens");
 
-/** Drawings of public/art that an article can have. */
 const scenes = [
   "stamped-entry",
   "story-car-carrier",
@@ -16,7 +14,6 @@ const scenes = [
   "story-yard-night",
 ] as const;
 
-/** What matters, in a few points: for whom, the figure, what to have ready, as of when. */
 const Glance = z.array(z.string().min(1).max(120)).min(3).max(5);
 
 const ArticleFields = z.object({
@@ -43,11 +40,10 @@ const ArticleFields = z.object({
   placeholder: z.boolean().default(false),
   scene: z.enum(scenes).optional(),
   glance: Glance.optional(),
-  /** The id of the service that a quote is asked for at its end. */
   service: z.enum(services.services.map(({ id }) => id)).default("clearing"),
 });
 
-/** What stands above an article. Only an article that can be read has a drawing and points at a glance. */
+/** Placeholders have neither a drawing nor points at a glance; all other articles need both. */
 export const Frontmatter = ArticleFields.superRefine((article, context) => {
   for (const part of ["scene", "glance"] as const) {
     if (Boolean(article[part]) !== article.placeholder) continue;
@@ -65,7 +61,6 @@ const PageFrontmatter = z.object({
 
 type TextBody = Pick<CompiledMdx, "html" | "headings">;
 export type ArticleSummary = Omit<z.infer<typeof ArticleFields>, "glance" | "service"> & { slug: string };
-/** `minutes` is how long a person reads. */
 export type Article = z.infer<typeof ArticleFields> & TextBody & { slug: string; minutes: number };
 export type LegalText = z.infer<typeof PageFrontmatter> & TextBody;
 export type ArticlePage = { articles: ArticleSummary[]; page: number; pages: number };
@@ -73,12 +68,9 @@ export type ArticlePage = { articles: ArticleSummary[]; page: number; pages: num
 const articleFiles = import.meta.glob<CompiledMdx>("../../content/blog/*.mdx", { eager: true });
 const pageFiles = import.meta.glob<CompiledMdx>("../../content/pages/*.mdx", { eager: true });
 
-/** Words a person reads in a minute, for the reading time. */
 const wordsPerMinute = 220;
-/** How many articles a page of the list has at most. */
 const articlesPerPage = 20;
 
-/** All articles, newest first. */
 const articles: Article[] = Object.entries(articleFiles)
   .map(([path, { frontmatter, html, headings, words }]) => {
     const file = path.replace("../../", "");
@@ -88,56 +80,44 @@ const articles: Article[] = Object.entries(articleFiles)
   })
   .sort((a, b) => b.date.localeCompare(a.date) || a.slug.localeCompare(b.slug));
 
-/**
- * One page of the articles: those that can be read first, then those still being written, both newest first; of one
- * category when given. An unknown category has none.
- */
-export function listArticles(asked: { category: string | null; page: number }): ArticlePage {
-  const { category, page } = asked;
-  const found = articles.filter((article) => category === null || article.category === category);
-  return paginateArticles(sortPlaceholdersLast(found.map(toArticleSummary)), page);
+export function listArticles(filter: { category: string | null; page: number }): ArticlePage {
+  const { category, page } = filter;
+  const matches = articles.filter((article) => category === null || article.category === category);
+  return paginateArticles(sortPlaceholdersLast(matches.map(toArticleSummary)), page);
 }
 
-/** The articles with the placeholders after all others, each in the order they had. */
 export function sortPlaceholdersLast(list: readonly ArticleSummary[]): ArticleSummary[] {
   return [...list].sort((a, b) => Number(a.placeholder) - Number(b.placeholder));
 }
 
-/** A page of a list, with how many there are. Pages count from 1; a number out of range gives the nearest page. */
-export function paginateArticles(list: ArticleSummary[], asked: number): ArticlePage {
+/** Pages count from 1. An invalid number returns the nearest page. */
+export function paginateArticles(list: ArticleSummary[], requestedPage: number): ArticlePage {
   const pages = Math.max(1, Math.ceil(list.length / articlesPerPage));
-  const page = Math.min(Math.max(1, Math.trunc(asked) || 1), pages);
+  const page = Math.min(Math.max(1, Math.trunc(requestedPage) || 1), pages);
   return { articles: list.slice((page - 1) * articlesPerPage, page * articlesPerPage), page, pages };
 }
 
-/** The articles that are no placeholders, newest first: those in the sitemap and the RSS feed. */
 export function listPublishedArticles(): ArticleSummary[] {
   return articles.filter(({ placeholder }) => !placeholder).map(toArticleSummary);
 }
 
-/** The categories that have articles, in alphabetical order. */
 export function listCategories(): string[] {
   return [...new Set(articles.map(({ category }) => category))].sort((a, b) => a.localeCompare(b));
 }
 
-/** An article by its slug, or null. */
 export function getArticle(slug: string): Article | null {
   return articles.find((article) => article.slug === slug) ?? null;
 }
 
-/**
- * Where an article leads: two others that are written, of its category first, then those that follow it in the list, whose
- * first follows its last: so each is somebody's next.
- */
+/** Articles of the same category come first. The list is read as a ring, so that every article is linked. */
 export function listNextArticles({ slug, category }: Article): ArticleSummary[] {
-  const written = listPublishedArticles();
-  const place = written.findIndex((one) => one.slug === slug);
-  const others = [...written.slice(place + 1), ...written.slice(0, Math.max(place, 0))];
-  const own = others.filter((other) => other.category === category);
-  return [...own, ...others.filter((other) => !own.includes(other))].slice(0, 2);
+  const published = listPublishedArticles();
+  const index = published.findIndex((article) => article.slug === slug);
+  const followers = [...published.slice(index + 1), ...published.slice(0, Math.max(index, 0))];
+  const sameCategory = followers.filter((article) => article.category === category);
+  return [...sameCategory, ...followers.filter((article) => !sameCategory.includes(article))].slice(0, 2);
 }
 
-/** The legal text content/pages/<name>.mdx. Throws when there is none. */
 export function getLegalText(name: "privacy" | "terms" | "legal"): LegalText {
   const file = `content/pages/${name}.mdx`;
   const compiled = pageFiles[`../../${file}`];
@@ -147,8 +127,7 @@ export function getLegalText(name: "privacy" | "terms" | "legal"): LegalText {
 }
 
 /**
- * Returns the loader data of a text. In a document request `html` and `headings` are not enumerable, so that React Router
- * renders them but does not serialise them a second time for hydration. LongText and Prose read them from the document.
+ * Without enumerable `html`, React Router does not serialise it a second time. LongText and Prose read the document.
  */
 export function toLoaderData<Text extends TextBody>(
   text: Text,

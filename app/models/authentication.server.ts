@@ -1,5 +1,3 @@
-/** Accounts: sign-up, confirmation, sign-in and sign-out with the backend's auth. */
-
 import type { AuthError } from "@supabase/supabase-js";
 import { deadlines } from "../lib/http/env.server.ts";
 import { log, pseudonym } from "../lib/http/log.server.ts";
@@ -15,13 +13,9 @@ import { withTimeout } from "../lib/supabase/fetch.server.ts";
 import { admitSignUp, redeemClientId } from "./client-id.server.ts";
 import { normalizeClientId } from "./client-id.ts";
 
-/** A refusal; the title tells whether the rules of sign-up refused it or the backend failed. */
 export type SignUpFailure = UserError & { title: "Sign up Failed" | "Sign-up Failed" };
 
-/**
- * Makes the account and sends its confirmation; null when the person is to look into their mailbox. An address that
- * has an account gets the same answer as a new one.
- */
+/** An address that has an account gets the same response as a new one. */
 export async function signUp(
   limits: RateLimiter,
   input: { clientId: string; fullName: string; email: string; password: string },
@@ -30,9 +24,9 @@ export async function signUp(
   const guess = await limits.consumeClientId();
   if ("reason" in guess) return toSignUpFailure(guess);
   const company = serviceRoleClient();
-  const refused = await admitSignUp(company, clientId, input.email).catch(userErrorFromThrown);
-  if (!refused || refused.status >= 500) guess.refund();
-  if (refused) return logSignUpFailure(input.email, refused);
+  const rejection = await admitSignUp(company, clientId, input.email).catch(userErrorFromThrown);
+  if (!rejection || rejection.status >= 500) guess.refund();
+  if (rejection) return logSignUpFailure(input.email, rejection);
   const { error } = await anonymousClient()
     .auth.signUp({
       email: input.email,
@@ -40,108 +34,98 @@ export async function signUp(
       options: { data: { full_name: input.fullName, client_id: clientId } },
     })
     .catch((error: Error) => ({ error }));
-  // Auth limits mails to known addresses only: hidden, so as not to reveal an account.
+  // Auth limits emails only for known addresses. Showing this error would reveal an account.
   if (error && !("code" in error && error.code === "over_email_send_rate_limit")) {
-    const refusal = toUserError(error);
-    // Auth has no words for the trigger that refuses a client ID which another sign-up spent meanwhile: it answers 500.
+    const userError = toUserError(error);
+    // Auth responds with 500 if another sign-up has used the Client ID meanwhile.
     const isRefusal = "status" in error && error.status === 500;
-    const late = isRefusal ? await admitSignUp(company, clientId, input.email).catch(() => null) : null;
-    return logSignUpFailure(input.email, late ?? refusal);
+    const conflict = isRefusal ? await admitSignUp(company, clientId, input.email).catch(() => null) : null;
+    return logSignUpFailure(input.email, conflict ?? userError);
   }
-  const late = await redeemClientId(company, clientId, input.email).catch(() => null);
-  if (late) return logSignUpFailure(input.email, late);
+  const conflict = await redeemClientId(company, clientId, input.email).catch(() => null);
+  if (conflict) return logSignUpFailure(input.email, conflict);
   log("info", "sign-up", { account: pseudonym(input.email) });
   return null;
 }
 
-function logSignUpFailure(email: string, refusal: UserError): SignUpFailure {
-  log("warn", "sign-up failed", { account: pseudonym(email), status: refusal.status });
-  return toSignUpFailure(refusal);
+function logSignUpFailure(email: string, userError: UserError): SignUpFailure {
+  log("warn", "sign-up failed", { account: pseudonym(email), status: userError.status });
+  return toSignUpFailure(userError);
 }
 
-function toSignUpFailure(refusal: UserError): SignUpFailure {
-  return { ...refusal, title: refusal.status < 500 ? "Sign up Failed" : "Sign-up Failed" };
+function toSignUpFailure(userError: UserError): SignUpFailure {
+  return { ...userError, title: userError.status < 500 ? "Sign up Failed" : "Sign-up Failed" };
 }
 
-/** An address that nobody has: RFC 2606. */
+/** RFC 2606 reserves this domain. */
 const unassignedEmail = "nobody@account.invalid";
 
-/**
- * Has auth judge a password. It refuses a closed account before it looks at the password: there the time is taken all the
- * same, so that nobody tells closed accounts by it.
- */
-export async function logInWithPassword(backend: AppSupabaseClient, given: { email: string; password: string }) {
-  const answer = await backend.auth.signInWithPassword(given);
-  if (answer.error?.code === "user_banned")
+/** Auth rejects a closed account without checking the password. A second login makes the time equal. */
+export async function logInWithPassword(supabase: AppSupabaseClient, credentials: { email: string; password: string }) {
+  const result = await supabase.auth.signInWithPassword(credentials);
+  if (result.error?.code === "user_banned")
     await anonymousClient()
-      .auth.signInWithPassword({ ...given, email: unassignedEmail })
+      .auth.signInWithPassword({ ...credentials, email: unassignedEmail })
       .catch(() => undefined);
-  return answer;
+  return result;
 }
 
-/**
- * Confirms the address of a sign-up, by the token from its mail and the password: with the token alone, the mailbox's
- * owner could activate an account whose password somebody else chose. Null when confirmed, now or before; leaves no
- * session. Wrong passwords are answered and counted as at the login.
- */
+/** With the token only, a mailbox's owner could activate an account that another person created. */
 export async function confirmEmail(
   limits: RateLimiter,
   { email, password, token }: { email: string; password: string; token: string },
 ): Promise<UserError | null> {
   const attempt = await limits.consumeLogin(email);
   if ("reason" in attempt) return attempt;
-  const backend = anonymousClient();
-  const login = await logInWithPassword(backend, { email, password }).catch((error: AuthError) => ({ error }));
-  const waits = login.error?.code === "email_not_confirmed";
-  if (login.error && !waits) {
+  const supabase = anonymousClient();
+  const login = await logInWithPassword(supabase, { email, password }).catch((error: AuthError) => ({ error }));
+  const isUnconfirmed = login.error?.code === "email_not_confirmed";
+  if (login.error && !isUnconfirmed) {
     log("warn", "confirmation failed", { account: pseudonym(email), reason: login.error.code });
-    const refusal = toUserError(login.error);
-    if (refusal.status >= 500) attempt.refund();
-    return refusal;
+    const userError = toUserError(login.error);
+    if (userError.status >= 500) attempt.refund();
+    return userError;
   }
   attempt.refund();
-  const refused = waits ? await redeemConfirmationToken(backend, email, token).catch(userErrorFromThrown) : null;
-  if (refused) return refused;
-  await backend.auth.signOut({ scope: "local" }).catch(() => undefined);
+  const redeemError = isUnconfirmed
+    ? await redeemConfirmationToken(supabase, email, token).catch(userErrorFromThrown)
+    : null;
+  if (redeemError) return redeemError;
+  await supabase.auth.signOut({ scope: "local" }).catch(() => undefined);
   log("info", "confirmation", { account: pseudonym(email) });
   return null;
 }
 
-/** Spends the token of a confirmation link on the account whose password was just given; null when it is confirmed. */
 async function redeemConfirmationToken(
-  backend: AppSupabaseClient,
+  supabase: AppSupabaseClient,
   email: string,
   token: string,
 ): Promise<UserError | null> {
   const { data, error, status } = await serviceRoleClient().rpc("mark_password_proven", { email, token });
   if (error) return toUserError({ ...error, status });
   if (!data) return toUserError({ message: "", code: "otp_expired" });
-  const verified = await backend.auth.verifyOtp({ token_hash: token, type: "signup" });
+  const verified = await supabase.auth.verifyOtp({ token_hash: token, type: "signup" });
   return verified.error && toUserError(verified.error);
 }
 
 export type LogInFailure = UserError & { title: "Login Failed" | "Sign in Failed" };
 
-/** Whether the account that has just signed in has a second factor, whose code is asked for next. */
 export type LogInResult = { requiresSecondFactor: boolean };
 
-/** Auth sends no mail again within a minute; the link of the last one opens the account all the same. */
+/** Auth sends no second email within a minute. The previous link is still valid. */
 const linkNotSentText =
   "The link that we mailed you holds: open it, then log in. If it is lost, log in again in a few minutes, and we send it again.";
 
-/**
- * Signs in on this browser. Somebody with the right password and an unconfirmed address gets the confirmation mail again,
- * or hears that none was sent. Wrong passwords count against the limits; failures of the backend do not.
- */
+/** Only the right password reveals an unconfirmed address. Failures of the backend do not count. */
 export async function logIn(
-  backend: AppSupabaseClient,
+  supabase: AppSupabaseClient,
   limits: RateLimiter,
   email: string,
   password: string,
 ): Promise<LogInResult | LogInFailure> {
   const attempt = await limits.consumeLogin(email);
   if ("reason" in attempt) return toLogInFailure(attempt);
-  const { data, error } = await withTimeout(deadlines().write, logInWithPassword(backend, { email, password })).catch(
+  const { data, error } = await withTimeout(deadlines().write, logInWithPassword(supabase, { email, password })).catch(
     (error: Error) => ({ data: null, error }),
   );
   if (!error) {
@@ -155,30 +139,27 @@ export async function logIn(
   });
   if ("code" in error && error.code === "email_not_confirmed") {
     attempt.refund();
-    const again = await anonymousClient()
+    const resent = await anonymousClient()
       .auth.resend({ type: "signup", email })
       .catch((error: Error) => ({ error }));
-    const link = again.error ? linkNotSentText : "We have sent you the link again: open it, then log in.";
+    const link = resent.error ? linkNotSentText : "We have sent you the link again: open it, then log in.";
     return { title: "Login Failed", reason: `Your e-mail address is not confirmed yet. ${link}`, status: 400 };
   }
-  const refusal = toUserError(error);
-  if (refusal.status >= 500) attempt.refund();
-  return toLogInFailure(refusal);
+  const userError = toUserError(error);
+  if (userError.status >= 500) attempt.refund();
+  return toLogInFailure(userError);
 }
 
-function toLogInFailure(refusal: UserError): LogInFailure {
-  return { ...refusal, title: refusal.status < 500 ? "Login Failed" : "Sign in Failed" };
+function toLogInFailure(userError: UserError): LogInFailure {
+  return { ...userError, title: userError.status < 500 ? "Login Failed" : "Sign in Failed" };
 }
 
-/**
- * Ends the session at the backend; null when done. The caller removes the browser's cookies in any case (endSession): a
- * refusal means that the backend could not be told.
- */
-export async function signOut(backend: AppSupabaseClient): Promise<UserError | null> {
+/** The caller removes the cookies in any case. An error means that the session may still exist. */
+export async function signOut(supabase: AppSupabaseClient): Promise<UserError | null> {
   const { error } = await withTimeout(
     deadlines().write,
-    backend.auth.signOut({ scope: "local" }),
-    getRenewalFailedSignal(backend),
+    supabase.auth.signOut({ scope: "local" }),
+    getRenewalFailedSignal(supabase),
   ).catch((error: Error) => ({
     error,
   }));
@@ -186,7 +167,6 @@ export async function signOut(backend: AppSupabaseClient): Promise<UserError | n
   return error && !isSessionMissing(error) ? toUserError(error) : null;
 }
 
-/** Whether auth says that there is no such session any more: ended elsewhere, or too old to be renewed. */
 function isSessionMissing({ name, code }: { name: string; code?: unknown }): boolean {
   return name === "AuthSessionMissingError" || ["refresh_token_not_found", "session_not_found"].includes(String(code));
 }

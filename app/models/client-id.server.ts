@@ -10,10 +10,7 @@ import {
   type StaffActionResult,
 } from "./staff-action.server.ts";
 
-/**
- * Returns null if an address may sign up with a client ID. The check comes before the sign-up, so that the response to a
- * wrong ID does not show if the address has an account. Deletes an earlier unconfirmed sign-up of the address.
- */
+/** Runs before the sign-up, so that a wrong Client ID does not reveal whether the address has an account. */
 export async function admitSignUp(
   company: AppSupabaseClient,
   clientId: string,
@@ -24,7 +21,7 @@ export async function admitSignUp(
   return data === true ? null : invalidClientIdError;
 }
 
-/** Marks a client ID as used after a sign-up. Ignores errors of the backend, because the account exists by then. */
+/** Ignores errors of the backend, because the account exists already. */
 export async function redeemClientId(
   company: AppSupabaseClient,
   clientId: string,
@@ -36,28 +33,34 @@ export async function redeemClientId(
 
 const invalidClientIdError: UserError = { reason: clientIdInvalid, status: 400 };
 
+/** `for` is the company's name for the client. */
 export type IssueClientIdsParams = { count: number; for?: string; email?: string };
 
 export async function issueClientIds(
-  backend: AppSupabaseClient,
+  supabase: AppSupabaseClient,
   { count, for: issued_for, email: sent_to }: IssueClientIdsParams,
-  signed: Omit<StaffActionOptions, "expected_version"> = {},
+  staffOptions: Omit<StaffActionOptions, "expected_version"> = {},
 ): Promise<StaffActionResult<string[]> | UserError> {
-  const issued = await runStaffAction(backend, "issue_client_ids", { how_many: count, issued_for, sent_to, ...signed });
+  const issued = await runStaffAction(supabase, "issue_client_ids", {
+    how_many: count,
+    issued_for,
+    sent_to,
+    ...staffOptions,
+  });
   return "reason" in issued ? issued : { result: issued.result.map(({ client_id }) => client_id) };
 }
 
 export async function sendClientId(
-  backend: AppSupabaseClient,
+  supabase: AppSupabaseClient,
   company: AppSupabaseClient,
   head: EmailSender,
   clientId: string,
-  signed: Omit<StaffActionOptions, "expected_version">,
+  staffOptions: Omit<StaffActionOptions, "expected_version">,
 ): Promise<EmailResult> {
-  const asked = await runStaffAction(backend, "send_client_id", { client_id: clientId, ...signed });
-  if ("reason" in asked) return asked;
-  const email = asked.result;
-  return sendOnce(company, signed.idempotency_key, email, () =>
+  const sendResult = await runStaffAction(supabase, "send_client_id", { client_id: clientId, ...staffOptions });
+  if ("reason" in sendResult) return sendResult;
+  const email = sendResult.result;
+  return sendOnce(company, staffOptions.idempotency_key, email, () =>
     trySendEmail(
       company,
       head,
@@ -67,7 +70,7 @@ export async function sendClientId(
   );
 }
 
-/** A spent ID without a claim belongs to an address that had an account, or to a replaced sign-up. Throws. */
+/** A used Client ID without an account belongs to an address that had one, or to a replaced sign-up. */
 export async function listClientIds(company: AppSupabaseClient) {
   const all = [];
   const step = 1000;
@@ -80,12 +83,11 @@ export async function listClientIds(company: AppSupabaseClient) {
       .range(first, first + step - 1)
       .retry(false);
     if (error) throw new Error(toUserError({ ...error, status }).reason);
-    all.push(...data.map(({ email_hash, ...one }) => ({ ...one, spent: email_hash !== null })));
+    all.push(...data.map(({ email_hash, ...row }) => ({ ...row, spent: email_hash !== null })));
     if (data.length < step) return all;
   }
 }
 
-/** Returns an unused client ID. Issues one if there is none. */
 export async function ensureUnusedClientId(company: AppSupabaseClient): Promise<string> {
   const { data, error, status } = await company
     .from("client_ids")

@@ -1,4 +1,3 @@
-/** Fields that the public forms share, with one validation for all. */
 import { z } from "zod";
 import { oneLine } from "../lib/forms/text-fields.ts";
 import { maxLength } from "./limits.ts";

@@ -1,4 +1,3 @@
-/** Content of the site, from content/data: checked when the site starts, refused with the name of file and field. */
 import { parse } from "yaml";
 import { z } from "zod";
 import { env } from "../lib/http/env.server.ts";
@@ -36,23 +35,19 @@ const Certification = z.object({ name: requiredText, short: requiredText.max(5),
 const Question = z.object({
   question: requiredText,
   answer: requiredText,
-  /** A page of ours that says more. */
   link: z
     .object({ to: z.string().regex(/^\/[a-z/-]*$/, "must be a path such as /contact"), words: requiredText })
     .optional(),
 });
 
-/** The company: name, offices, chat and social pages. */
 export const companyDetails: Company = readContent("company", Company);
 
-/** Who writes the mails of this site: the head office. */
 export function getEmailSender(): EmailSender {
   const { name, offices } = companyDetails;
   const { phone = "", email = "" } = offices[0] ?? {};
   return { name, phone, email, origin: env().origin };
 }
 
-/** Registration and licence numbers, for the legal pages. */
 export const identifiers = readContent(
   "identifiers",
   z.object({
@@ -64,7 +59,6 @@ export const identifiers = readContent(
   }),
 );
 
-/** Working hours, East Africa Time. */
 export const workingHours = readContent("hours", WorkingHours);
 
 export const home = readContent(
@@ -82,7 +76,6 @@ export const home = readContent(
   }),
 );
 
-/** The nine options of the quote form; the form takes no other. */
 export const quoteServices = readContent("quote-services", z.array(requiredText).length(9));
 
 const Service = z.object({
@@ -90,7 +83,6 @@ const Service = z.object({
   title: requiredText,
   tagline: requiredText,
   details: z.array(requiredText).min(1),
-  /** The option of the quote form that is chosen for who asks for this service. */
   quote: z.enum(quoteServices),
   extra: z.object({ title: requiredText, items: z.array(titledText).length(3) }).optional(),
 });
@@ -166,10 +158,9 @@ export const feeds = readContent(
 
 export const storageTariff = readContent("storage", StorageTariff);
 
-/** What "What will it cost?" counts with. */
 export const costRates = readContent("cost", CostRates);
 
-/** Checks content/data/<name>.yaml. The year of the founding stands in one place: other texts say {founded}. */
+/** The founding year is stored once; other texts contain {founded}. */
 export function readContent<T>(name: string, schema: z.ZodType<T>): T {
   const file = `content/data/${name}.yaml`;
   const source = dataFiles[`../../${file}`];
@@ -181,7 +172,7 @@ export function readContent<T>(name: string, schema: z.ZodType<T>): T {
   );
 }
 
-/** Returns the value in the schema's shape, or throws an error that names file and field. */
+/** Throws an error that names file and field. */
 export function checkContent<T>(file: string, schema: z.ZodType<T>, value: unknown): T {
   const result = schema.safeParse(value);
   if (result.success) return result.data;

@@ -1,4 +1,3 @@
-/** What the address of "What will it cost?" asks for, judged, and the content that it is counted with. */
 import { parseWithZod } from "@conform-to/zod/v4";
 import { z } from "zod";
 import { monthName } from "../lib/dates.ts";
@@ -18,7 +17,6 @@ import {
 
 const percent = z.number().min(0).max(100);
 const sourceFields = {
-  /** "October 2025", from the month in the file. */
   date: z
     .string()
     .regex(/^20\d\d-(0[1-9]|1[0-2])$/, "must be a month such as 2025-10")
@@ -29,7 +27,6 @@ const sourceFields = {
 const SourcedRate = z.strictObject({ percent, ...sourceFields });
 const importKinds = Object.keys(IMPORT_KINDS) as [ImportKind, ...ImportKind[]];
 
-/** The shape of content/data/cost.yaml. */
 export const CostRates = z.strictObject({
   import_duty: SourcedRate,
   excise_duty: z.strictObject({ percents: z.array(percent).min(1), ...sourceFields }),
@@ -84,31 +81,29 @@ const numberFieldTexts: Record<NumberField, { subject: string; missing: string; 
   },
 };
 
-/** A number that readNumber reads; else a sentence that says what to write. */
 function numberField(name: NumberField) {
   const { subject, missing, tooMuch, like } = numberFieldTexts[name];
-  return z.string(missing).transform((typed, context) => {
-    const read = readNumber(name, typed);
-    if (typeof read === "number") return read;
+  return z.string(missing).transform((input, context) => {
+    const result = readNumber(name, input);
+    if (typeof result === "number") return result;
     const messages = {
-      unreadable: typed.trim() === "" ? missing : `Write ${subject.toLowerCase()} in digits, such as ${like}.`,
+      unreadable: input.trim() === "" ? missing : `Write ${subject.toLowerCase()} in digits, such as ${like}.`,
       negative: `${subject} cannot be less than 0.`,
       zero: `${subject} must be more than 0.`,
       "too much": tooMuch,
     };
-    context.addIssue({ code: "custom", message: messages[read] });
+    context.addIssue({ code: "custom", message: messages[result] });
     return z.NEVER;
   });
 }
 
-/** What is not asked for here counts as this, whatever was sent. */
 const fixedValue = <T>(value: T) =>
   z
     .unknown()
     .optional()
     .transform(() => value);
 
-/** The form, by two of its answers: only a car has an age and pays excise duty here, and a shilling costs a shilling. */
+/** Only a car has an age and pays excise duty. KES needs no exchange rate. */
 function createCostSchema(isCar: boolean, isKes: boolean, classes: number[], today: string) {
   const oneClass = `Choose the excise duty of the car: ${classes.join(", ").replace(/, (\d+)$/, " or $1")} percent.`;
   const month = "Enter the month of first registration, such as 2021-04.";
@@ -120,7 +115,7 @@ function createCostSchema(isCar: boolean, isKes: boolean, classes: number[], tod
           .trim()
           .regex(/^(19|20)\d\d-(0[1-9]|1[0-2])$/, { error: month, abort: true })
           .refine(
-            (typed) => isPastMonth(typed, today),
+            (input) => isPastMonth(input, today),
             "This month is still to come. Enter when it was registered first.",
           )
       : fixedValue(undefined),
@@ -134,43 +129,39 @@ function createCostSchema(isCar: boolean, isKes: boolean, classes: number[], tod
   });
 }
 
-const monthNames = Array.from({ length: 12 }, (_, at) => monthName(`2000-${String(at + 1).padStart(2, "0")}`));
+const monthNames = Array.from({ length: 12 }, (_, index) => monthName(`2000-${String(index + 1).padStart(2, "0")}`));
 
-/** A month as people write it, such as "2021-4", "04/2021", "202104" or "Apr 2021", as YYYY-MM; another text as it is. */
-function parseMonth(typed: string): string {
+/** Returns "2021-04" for "2021-4", "04/2021", "202104" or "Apr 2021", and other texts unchanged. */
+function parseMonth(input: string): string {
   const month = String.raw`(\d{1,2}|[a-z]{3,9})`;
   const year = String.raw`((?:19|20)\d\d)`;
   const [, first, second, third, fourth] =
-    new RegExp(String.raw`^(?:${year}[\s,./-]*${month}|${month}[\s,./-]*${year})$`, "i").exec(typed.trim()) ?? [];
-  const said = (second ?? third ?? "").toLowerCase();
-  const named = monthNames.findIndex((name) => name.toLowerCase().startsWith(said)) + 1;
-  const number = /\d/.test(said) ? Number(said) : named;
-  return said && number >= 1 && number <= 12 ? `${first ?? fourth}-${String(number).padStart(2, "0")}` : typed;
+    new RegExp(String.raw`^(?:${year}[\s,./-]*${month}|${month}[\s,./-]*${year})$`, "i").exec(input.trim()) ?? [];
+  const monthText = (second ?? third ?? "").toLowerCase();
+  const namedMonth = monthNames.findIndex((name) => name.toLowerCase().startsWith(monthText)) + 1;
+  const number = /\d/.test(monthText) ? Number(monthText) : namedMonth;
+  return monthText && number >= 1 && number <= 12 ? `${first ?? fourth}-${String(number).padStart(2, "0")}` : input;
 }
 
-/**
- * What an address asks for: the import, or null while something is wrong, and the result for the form. Null when it asks
- * for nothing. A duty that is not in the address is the one that the form begins with. `today` is the day in East Africa.
- */
+/** Returns null for an address without fields. `today` is the day in East Africa. */
 export function parseCostQuery(search: URLSearchParams, rates: CostRates, today: string) {
   if (!COST_FIELDS.some((name) => search.has(name))) return null;
-  // Other parameters, some of which have a meaning for Conform, are not passed on, and of each field one.
-  const asked = new URLSearchParams({ duty: String(rates.import_duty.percent) });
-  for (const name of COST_FIELDS) if (search.has(name)) asked.set(name, search.get(name) ?? "");
-  if (asked.has("registered")) asked.set("registered", parseMonth(asked.get("registered") ?? ""));
+  // Takes each field once, and no others, because Conform would interpret some.
+  const fields = new URLSearchParams({ duty: String(rates.import_duty.percent) });
+  for (const name of COST_FIELDS) if (search.has(name)) fields.set(name, search.get(name) ?? "");
+  if (fields.has("registered")) fields.set("registered", parseMonth(fields.get("registered") ?? ""));
   const schema = createCostSchema(
-    asked.get("what") === "car",
-    asked.get("currency") === "KES",
+    fields.get("what") === "car",
+    fields.get("currency") === "KES",
     rates.excise_duty.percents,
     today,
   );
-  const submission = parseWithZod(asked, { schema });
+  const submission = parseWithZod(fields, { schema });
   const cargo: Import | null = submission.status === "success" ? submission.value : null;
   const { error, initialValue } = submission.reply();
   return { cargo, result: { error, initialValue } };
 }
 
-/** The service and the message with which somebody asks for a quote for the import of their estimate. */
 export function quoteForCost(cargo: Import, rates: CostRates): { service: string; message: string } {
   const { what, registered, currency, value, freight, insurance, rate, duty, excise } = cargo;
   const { cif, taxes } = estimateCost(cargo, getPercents(rates));

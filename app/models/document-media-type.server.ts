@@ -1,9 +1,8 @@
-/** Which kinds of files a document takes, told by their ending and their content. */
 import { fileTypeFromBuffer } from "file-type";
 import type { UserError } from "../lib/http/user-error.server.ts";
 import { getExtension, getFileProblem } from "./document.ts";
 
-/** Accepted files: media type by extension. The bucket accepts the same types. */
+/** By extension. The bucket accepts the same types. */
 export const FILE_TYPES: Readonly<Record<string, string>> = {
   pdf: "application/pdf",
   jpg: "image/jpeg",
@@ -23,7 +22,6 @@ export const FILE_TYPES: Readonly<Record<string, string>> = {
   odt: "application/vnd.oasis.opendocument.text",
 };
 
-/** What the signature of a file with this extension may be. Text has none. */
 const signatures: Readonly<Record<string, readonly string[]>> = {
   pdf: ["application/pdf"],
   jpg: ["image/jpeg"],
@@ -44,10 +42,6 @@ const signatures: Readonly<Record<string, readonly string[]>> = {
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they show that a file is not text
 const controlCharacters = /[\u0000-\u0008\u000b\u000e-\u001f]/;
 
-/**
- * The media type of a document's file, by its extension and checked against its signature; a refusal when it is empty
- * or of a kind we do not take.
- */
 export async function detectMediaType(fileName: string, content: Uint8Array): Promise<{ type: string } | UserError> {
   const problem = getFileProblem({ name: fileName, size: content.length });
   if (problem) return { reason: problem, status: 400 };
@@ -56,7 +50,7 @@ export async function detectMediaType(fileName: string, content: Uint8Array): Pr
   const allowed = signatures[extension];
   const fits = allowed
     ? allowed.includes((await fileTypeFromBuffer(getSignatureBytes(content)))?.mime ?? "")
-    : // Text has no signature, and its first letters may look like one: it is text if it has no control characters.
+    : // The first letters of a text may look like a signature, so only control characters count.
       !controlCharacters.test(Buffer.from(content.buffer, content.byteOffset, content.length).toString("latin1"));
   if (fits) return { type };
   return {
@@ -65,10 +59,7 @@ export async function detectMediaType(fileName: string, content: Uint8Array): Pr
   };
 }
 
-/**
- * The part of a file that has its signature: the first 64 KiB, so that no file makes us search ten megabytes. The
- * directory of a TIFF may be anywhere.
- */
+/** Reading 64 KiB limits the work for each file. Only the directory of a TIFF may be anywhere. */
 function getSignatureBytes(content: Uint8Array): Uint8Array {
   const isTiff = content[0] === content[1] && (content[0] === 0x49 || content[0] === 0x4d);
   return isTiff ? content : content.subarray(0, 64 * 1024);

@@ -1,7 +1,4 @@
-/**
- * Documents: uploading, taking back and verifying. The upload is authorised as the signed-in client, but a checked file is
- * stored with the company's handle: no client's token reads or writes the bucket.
- */
+/** Clients' tokens cannot use the bucket: the service-role client stores a file that the database permits. */
 import { randomBytes } from "node:crypto";
 import { transliterate } from "transliteration";
 import type { Viewer } from "../lib/auth/viewer.server.ts";
@@ -15,10 +12,7 @@ import { detectMediaType } from "./document-media-type.server.ts";
 import { documentStateLabels } from "./labels.ts";
 import { runStaffAction, type StaffActionOptions } from "./staff-action.server.ts";
 
-/**
- * A file name that is safe in a path: letters of any script become a-z, everything else a dash, at most 80 characters.
- * `../فاتورة "1".PDF` becomes `ftwr-1.pdf`. Without a letter or digit it is `file`.
- */
+/** Transliterates `../فاتورة "1".PDF` to `ftwr-1.pdf`, with at most 80 characters. */
 export function safeFileName(fileName: string): string {
   const extension = getExtension(fileName);
   const stem = extension ? fileName.trim().slice(0, -extension.length - 1) : fileName;
@@ -31,7 +25,7 @@ export function safeFileName(fileName: string): string {
   return `${safe || "file"}${extension ? `.${extension}` : ""}`;
 }
 
-/** "Bill of Lading" as the beginning of a file's name: bill-of-lading. The database has the same rule. */
+/** The database has the same rule. */
 export function documentSlug(name: string): string {
   return name
     .replace(/[^A-Za-z0-9]+/g, "-")
@@ -39,19 +33,13 @@ export function documentSlug(name: string): string {
     .toLowerCase();
 }
 
-/**
- * Where one attempt to upload a document's file is kept in the bucket: user-id/shipment-id/document-name-attempt-filename.
- * No two attempts share a name, so that nothing is ever overwritten. The database has the same rule.
- */
+/** Each attempt has its own name, so that nothing is overwritten. The database has the same rule. */
 export function objectPath(document: { user_id: string; shipment_id: string; name: string }, fileName: string): string {
   const attempt = randomBytes(6).toString("hex");
   return `${document.user_id}/${document.shipment_id}/${documentSlug(document.name)}-${attempt}-${safeFileName(fileName)}`;
 }
 
-/**
- * The name of a person's own file, to be shown: its last part, without control and direction characters, at most 200
- * characters, its extension kept.
- */
+/** Removes control and direction characters. Returns at most 200 characters with the extension. */
 export function toDisplayFileName(fileName: string): string {
   const clean = (fileName.split(/[\\/]/).at(-1) ?? "")
     .replace(/[\p{Cc}\p{Cs}\u2028-\u202e\u2066-\u2069]+/gu, " ")
@@ -62,13 +50,8 @@ export function toDisplayFileName(fileName: string): string {
   return characters.slice(0, 200 - ending.length).join("") + ending;
 }
 
-/** Where an upload failed, by the row of the error catalogue. */
 export type UploadFailure = UserError & { title: "Upload failed" | "Failed to update document status" };
 
-/**
- * Stores the file of a document of the client's and marks the document uploaded; null when both are done.
- * A document that has its file, or whose shipment is closed, is left as it is.
- */
 export async function uploadDocument(
   client: Viewer,
   document: { id: string; name: string; shipmentId: string },
@@ -78,8 +61,8 @@ export async function uploadDocument(
   const media = await detectMediaType(file.name, content);
   if ("reason" in media) return { ...media, title: "Upload failed" };
 
-  const refused = await checkUploadAllowed(client, document.id);
-  if (refused) return { ...refused, title: "Upload failed" };
+  const rejection = await checkUploadAllowed(client, document.id);
+  if (rejection) return { ...rejection, title: "Upload failed" };
 
   const company = serviceRoleClient();
   const bucket = company.storage.from("documents");
@@ -102,41 +85,30 @@ export async function uploadDocument(
     .eq("uploaded", false)
     .select("id");
   if (!error && data.length === 1) return null;
-  // Removes the file on a clear refusal only: after a lost answer the row may refer to it (see `staff retention`).
-  const isNo = error ? error.code?.startsWith("PT") : data.length === 0;
-  if (isNo) await bucket.remove([path]);
-  const refusal = error
+  // After a lost response the row may refer to the file, so only a clear rejection removes it.
+  const isRejected = error ? error.code?.startsWith("PT") : data.length === 0;
+  if (isRejected) await bucket.remove([path]);
+  const failure = error
     ? toUserError({ ...error, status })
-    : isNo
+    : isRejected
       ? { reason: "This document has been uploaded already.", status: 409 }
       : userErrorFromThrown(data);
-  return { ...refusal, title: "Failed to update document status" };
+  return { ...failure, title: "Failed to update document status" };
 }
 
-/**
- * Why a document of the client's takes no file, or null when it awaits one. Counts as a change, but for a request that only
- * asks (`get`).
- */
-export async function checkUploadAllowed(
-  { supabase: backend }: Viewer,
-  id: string,
-  get = false,
-): Promise<UserError | null> {
-  const { data, error, status } = await backend.rpc("require_upload_allowed", { document_id: id }, { get });
+/** Returns null for an allowed upload. Counts as a change unless `get` is set. */
+export async function checkUploadAllowed({ supabase }: Viewer, id: string, get = false): Promise<UserError | null> {
+  const { data, error, status } = await supabase.rpc("require_upload_allowed", { document_id: id }, { get });
   if (error) return toUserError({ ...error, status });
   return data === true ? null : userErrorFromThrown(data);
 }
 
-/** Whether the file that counts for a document of the client's has this hash, in base 16. */
-export async function hasFile({ supabase: backend }: Viewer, id: string, sha256: string): Promise<boolean> {
-  const { data } = await backend.from("documents").select("sha256").eq("id", id).eq("uploaded", true).maybeSingle();
+export async function hasFile({ supabase }: Viewer, id: string, sha256: string): Promise<boolean> {
+  const { data } = await supabase.from("documents").select("sha256").eq("id", id).eq("uploaded", true).maybeSingle();
   return data?.sha256 === sha256;
 }
 
-/**
- * Takes the file of a document of the client's back, before it is verified; null when it is done. `expectedVersion` is the version that
- * the page showed. The stored file is deleted; one that is not, `staff retention` deletes.
- */
+/** If the stored file cannot be deleted, `staff retention` deletes it. */
 export async function removeFile(client: Viewer, id: string, expectedVersion: number): Promise<UserError | null> {
   const { data, error, status } = await client.supabase.rpc("remove_file", {
     document_id: id,
@@ -150,18 +122,14 @@ export async function removeFile(client: Viewer, id: string, expectedVersion: nu
   return null;
 }
 
-/**
- * Marks a document as verified, after checking that its file is the one that was uploaded; null when it is. Refused when
- * the file differs or is gone, or the document is not uploaded, is verified already, or is not the version that was seen.
- * `backend` acts; the bytes are read with the company's handle.
- */
+/** Compares the stored file with the uploaded one. Rejects a document in another version than `expected_version`. */
 export async function verifyDocument(
-  backend: AppSupabaseClient,
+  supabase: AppSupabaseClient,
   company: AppSupabaseClient,
   id: string,
-  signed: StaffActionOptions,
+  staffOptions: StaffActionOptions,
 ): Promise<UserError | null> {
-  const { data, error, status } = await backend
+  const { data, error, status } = await supabase
     .from("documents")
     .select(`name, uploaded, ${recordedFileColumns}`)
     .eq("id", id)
@@ -172,16 +140,15 @@ export async function verifyDocument(
   if (!data.uploaded) return { reason: `The ${data.name} has not been uploaded yet.`, status: 409 };
   const file = await readStoredFile(company, data);
   if ("reason" in file) return { ...file, reason: `The ${data.name} is not verified: ${file.reason}` };
-  const marked = await runStaffAction(backend, "verify_document", {
+  const action = await runStaffAction(supabase, "verify_document", {
     document_id: id,
     sha256: file.sha256,
     storage_version: file.version,
-    ...signed,
+    ...staffOptions,
   });
-  return "reason" in marked ? marked : null;
+  return "reason" in action ? action : null;
 }
 
-/** Commands: the id of a document of a shipment, by its name in any case. Throws when there is none. */
 export async function findDocumentId(company: AppSupabaseClient, shipmentId: string, name: string): Promise<string> {
   const { data, error, status } = await company
     .from("documents")
@@ -189,7 +156,7 @@ export async function findDocumentId(company: AppSupabaseClient, shipmentId: str
     .eq("shipment_id", shipmentId)
     .retry(false);
   if (error) throw new Error(toUserError({ ...error, status }).reason);
-  const document = data.find((one) => one.name.toLowerCase() === name.toLowerCase());
+  const document = data.find((document) => document.name.toLowerCase() === name.toLowerCase());
   if (!document)
     throw new Error(`This shipment has no document "${name}". It has: ${data.map((d) => d.name).join(", ")}.`);
   return document.id;
@@ -209,10 +176,7 @@ type DescribedDocument = {
   version: number;
 };
 
-/**
- * Returns a document's state as "Sent back 12 May: page 2 is unreadable" and its file as "invoice-2291.pdf, 212 KB, 14:05 EAT".
- * Files without a recorded name use the document's name. `search` is the filter of the list next to the shipment.
- */
+/** `words` is like "Sent back 12 May: page 2 is unreadable", `file` like "invoice-2291.pdf, 212 KB, 14:05 EAT". */
 export function describeDocument(document: DescribedDocument, shipment: string, search: string, timeOf = shortTime) {
   const { id, name, rejected_at, rejection_reason, file_name, file_size, uploaded_at, version } = document;
   const state = getDocumentState(document);

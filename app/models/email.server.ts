@@ -1,34 +1,32 @@
-/** Sends the company's emails. Their texts are in emails.ts. */
 import { createEmailDelivery, type PlainEmail } from "../../supabase/contract/email-delivery.ts";
 import { readSettings } from "../lib/http/env.server.ts";
 import { toUserError, type UserError, userErrorFromThrown } from "../lib/http/user-error.server.ts";
 import type { AppSupabaseClient } from "../lib/supabase/client.server.ts";
 import { type EmailContent, type EmailSender, formatSender } from "./emails.ts";
 
-/** The result of an action with an email. The action counts also if its email was not sent. */
+/** The action is complete even if its email was not sent. */
 export type EmailResult = { sent: boolean } | UserError;
 
 type EmailRecipient = { email: string; kind: string; account_id?: string; client_id?: string };
 
-/** Sends one email from `sender`, or from MAIL_FROM if it is set. Throws when the email cannot be delivered. */
+/** MAIL_FROM replaces `sender`. Throws if the email cannot be delivered. */
 export async function sendEmail(email: Omit<PlainEmail, "from">, sender: string): Promise<void> {
   const settings = readSettings();
   await createEmailDelivery(settings)({ ...email, from: settings.emailFrom ?? sender });
 }
 
-/** Sends one email, and records it as a failed email if it cannot be delivered. */
 export async function trySendEmail(
   company: AppSupabaseClient,
   head: EmailSender,
   to: EmailRecipient,
   content: EmailContent,
 ): Promise<{ sent: boolean }> {
-  const { email, ...about } = to;
+  const { email, ...recipient } = to;
   const sent = await sendEmail({ to: email, ...content }, formatSender(head)).then(
     () => true,
     () => false,
   );
-  if (!sent) await company.rpc("record_failed_email", { sent_to: email, ...about });
+  if (!sent) await company.rpc("record_failed_email", { sent_to: email, ...recipient });
   return { sent };
 }
 

@@ -1,19 +1,16 @@
-/** Mails of the company: what they say. Plain text, with no amount, no file and no address but ours. */
+/** Emails are plain text. They contain no amounts, no files and no links to other sites. */
 import { calendarDate } from "../lib/dates.ts";
 import type { WaitingOn } from "./labels.ts";
 import { lastStage, PAYMENTS, STAGES } from "./shipment.ts";
 
-/** Who writes: as content/data/company.yaml has it, and the address of the site. */
 export type EmailSender = { name: string; email: string; phone: string; origin: string };
 
 export type EmailContent = { subject: string; text: string };
 
-/** The head office's sender line. */
 export function formatSender({ name, email }: EmailSender): string {
   return `${name} <${email}>`;
 }
 
-/** To a new colleague: the link that sets the first password, good for seven days. */
 export function staffInvitationEmail(head: EmailSender, name: string, token: string): EmailContent {
   return {
     subject: `Your account at the desk of ${head.name}`,
@@ -25,7 +22,6 @@ export function staffInvitationEmail(head: EmailSender, name: string, token: str
   };
 }
 
-/** To somebody who is locked out: the link that sets a new password, good for one hour. */
 export function passwordLinkEmail(head: EmailSender, token: string): EmailContent {
   return {
     subject: "Set a new password",
@@ -37,7 +33,6 @@ export function passwordLinkEmail(head: EmailSender, token: string): EmailConten
   };
 }
 
-/** To the owner of an account whose second factors the company took off. */
 export function secondFactorRemovedEmail(head: EmailSender): EmailContent {
   return {
     subject: "Two-factor authentication is off",
@@ -49,19 +44,18 @@ export function secondFactorRemovedEmail(head: EmailSender): EmailContent {
   };
 }
 
-/** To the owner of an account whose password was changed, or "perhaps" when auth did not answer. */
+/** "perhaps" if auth did not respond. */
 export function passwordChangedEmail(head: EmailSender, isSure: "surely" | "perhaps" = "surely"): EmailContent {
-  const isIt = isSure === "surely" ? "was" : "was perhaps";
+  const verb = isSure === "surely" ? "was" : "was perhaps";
   return {
-    subject: `Your password ${isIt} changed`,
+    subject: `Your password ${verb} changed`,
     text: formatEmailText(head, [
-      `The password of your account ${isIt} changed a moment ago. Every other device is signed out then.`,
+      `The password of your account ${verb} changed a moment ago. Every other device is signed out then.`,
       "If that was not you, call us at once.",
     ]),
   };
 }
 
-/** To the new address of an account: the link that confirms it, good for a day. */
 export function emailChangeConfirmationEmail(head: EmailSender, token: string): EmailContent {
   return {
     subject: "Confirm your new e-mail address",
@@ -73,7 +67,6 @@ export function emailChangeConfirmationEmail(head: EmailSender, token: string): 
   };
 }
 
-/** To an address that has an account, when another account asked to use it. */
 export function emailTakenEmail(head: EmailSender): EmailContent {
   return {
     subject: "Your e-mail address at our portal",
@@ -84,7 +77,6 @@ export function emailTakenEmail(head: EmailSender): EmailContent {
   };
 }
 
-/** To the present address of an account: another one was asked for. */
 export function emailChangeRequestedEmail(head: EmailSender): EmailContent {
   return {
     subject: "Somebody asked to change your e-mail address",
@@ -95,19 +87,17 @@ export function emailChangeRequestedEmail(head: EmailSender): EmailContent {
   };
 }
 
-/** To the address that an account had until now, or "perhaps" has still when auth did not answer. */
 export function emailChangedEmail(head: EmailSender, isSure: "surely" | "perhaps" = "surely"): EmailContent {
-  const isIt = isSure === "surely" ? "was" : "was perhaps";
+  const verb = isSure === "surely" ? "was" : "was perhaps";
   return {
-    subject: `Your e-mail address ${isIt} changed`,
+    subject: `Your e-mail address ${verb} changed`,
     text: formatEmailText(head, [
-      `The e-mail address of your account ${isIt} changed a moment ago. Log in with the new one; this address gets no more mail about it then.`,
+      `The e-mail address of your account ${verb} changed a moment ago. Log in with the new one; this address gets no more mail about it then.`,
       "If that was not you, call us at once.",
     ]),
   };
 }
 
-/** To a client whose account is not erased yet, though they asked for it. */
 export function erasureRejectedEmail(head: EmailSender, reason: string): EmailContent {
   return {
     subject: "Your request to erase your account",
@@ -119,7 +109,6 @@ export function erasureRejectedEmail(head: EmailSender, reason: string): EmailCo
   };
 }
 
-/** To a client who asked for it: the account is gone. */
 export function accountErasedEmail(head: EmailSender): EmailContent {
   return {
     subject: "Your account is erased",
@@ -129,7 +118,6 @@ export function accountErasedEmail(head: EmailSender): EmailContent {
   };
 }
 
-/** To a new client: their client ID, with a sign-up page that has it filled in. */
 export function clientInvitationEmail(head: EmailSender, clientId: string): EmailContent {
   return {
     subject: `Your client ID at ${head.name}`,
@@ -142,14 +130,13 @@ export function clientInvitationEmail(head: EmailSender, clientId: string): Emai
   };
 }
 
-/** What happened to a shipment: `detail` is the stage number, the document, the item that is charged, or the last free day. */
+/** `detail` is a stage number, a document, a payment item or the last free day, by `kind`. */
 type ShipmentUpdate = {
   kind: "stage" | "rejected" | "note" | "charge" | "storage";
   detail: string;
   reason: string | null;
 };
 
-/** What a notice tells of a shipment, and how it stands now. */
 export type ShipmentEmail = {
   shipment_id: string;
   name: string;
@@ -160,35 +147,35 @@ export type ShipmentEmail = {
   events: ShipmentUpdate[];
 };
 
-/** To a client: what happened to a shipment of theirs, whose move it is, one link, and how to stop such mails. */
-export function shipmentUpdateEmail(head: EmailSender, told: ShipmentEmail, stop: string): EmailContent {
-  const { name, waiting_on: turn } = told;
-  const happened = mergeStageUpdates(told.events).sort((one, other) => getUpdateWeight(one) - getUpdateWeight(other));
-  const [first] = happened;
+export function shipmentUpdateEmail(head: EmailSender, shipment: ShipmentEmail, unsubscribeUrl: string): EmailContent {
+  const { name, waiting_on: waitingOn } = shipment;
+  const updates = mergeStageUpdates(shipment.events).sort(
+    (first, second) => getUpdateWeight(first) - getUpdateWeight(second),
+  );
+  const [first] = updates;
   return {
-    subject: `${name}: ${first ? createSubject(first, told) : told.status}`,
+    subject: `${name}: ${first ? createSubject(first, shipment) : shipment.status}`,
     text: formatEmailText(head, [
-      [name, ...told.numbers.map(([label, number]) => `${label}: ${number}`)].join("\n"),
-      // Of several notes it is said once that there are some.
-      ...new Set(happened.map(describeUpdate)),
-      `It is at stage ${told.stage} of ${lastStage} now: ${told.status}. ${waitingOnSentences[turn]}`,
-      `${head.origin}/portal/${told.shipment_id}`,
-      `No more of these mails: ${stop}`,
+      [name, ...shipment.numbers.map(([label, number]) => `${label}: ${number}`)].join("\n"),
+      ...new Set(updates.map(describeUpdate)),
+      `It is at stage ${shipment.stage} of ${lastStage} now: ${shipment.status}. ${waitingOnSentences[waitingOn]}`,
+      `${head.origin}/portal/${shipment.shipment_id}`,
+      `No more of these mails: ${unsubscribeUrl}`,
     ]),
   };
 }
 
-/** Of several stages the last one, and whether it was put right: a shipment that went back had gone too far. */
-function mergeStageUpdates(happened: ShipmentUpdate[]): ShipmentUpdate[] {
-  const stages = happened.filter(({ kind }) => kind === "stage").map(({ detail }) => Number(detail));
+/** Returns only the last stage update. A shipment that went back was corrected. */
+function mergeStageUpdates(updates: ShipmentUpdate[]): ShipmentUpdate[] {
+  const stages = updates.filter(({ kind }) => kind === "stage").map(({ detail }) => Number(detail));
   const isCorrected = stages.some((stage, index) => stage < (stages[index - 1] ?? 0));
-  const last = happened.findLast(({ kind }) => kind === "stage");
-  return happened
-    .filter((one) => one.kind !== "stage" || one === last)
-    .map((one) => (one === last && isCorrected ? { ...one, reason: "corrected" } : one));
+  const last = updates.findLast(({ kind }) => kind === "stage");
+  return updates
+    .filter((update) => update.kind !== "stage" || update === last)
+    .map((update) => (update === last && isCorrected ? { ...update, reason: "corrected" } : update));
 }
 
-/** The order of what a mail tells: the least weight first, which asks most of the client, and is its subject. */
+/** The update that asks most of the client comes first and is the subject. */
 const getUpdateWeight = ({ kind }: ShipmentUpdate) => ["rejected", "charge", "storage", "stage", "note"].indexOf(kind);
 
 const waitingOnSentences: Record<WaitingOn, string> = {
@@ -197,24 +184,24 @@ const waitingOnSentences: Record<WaitingOn, string> = {
   nobody: "It is closed.",
 };
 
-function createSubject({ kind, detail: what }: ShipmentUpdate, { status, stage }: ShipmentEmail): string {
+function createSubject({ kind, detail: detailText }: ShipmentUpdate, { status, stage }: ShipmentEmail): string {
   if (kind === "stage") return `${status} (${stage} of ${lastStage})`;
-  if (kind === "rejected") return `${what} sent back`;
-  if (kind === "charge") return `${getPaymentName(what)} to pay`;
-  if (kind === "storage") return `free storage until ${calendarDate(what)}`;
+  if (kind === "rejected") return `${detailText} sent back`;
+  if (kind === "charge") return `${getPaymentName(detailText)} to pay`;
+  if (kind === "storage") return `free storage until ${calendarDate(detailText)}`;
   return "a note from us";
 }
 
-function describeUpdate({ kind, detail: what, reason }: ShipmentUpdate): string {
+function describeUpdate({ kind, detail: detailText, reason }: ShipmentUpdate): string {
   if (kind === "stage") {
-    const status = STAGES[Number(what) - 1];
+    const status = STAGES[Number(detailText) - 1];
     return reason ? `We corrected its stage: it is ${status}.` : `It moved to ${status}.`;
   }
   if (kind === "rejected")
-    return `We sent the ${what} back: ${(reason ?? "the page says why").replace(/[.!?\s]+$/, "")}. Send us another file.`;
+    return `We sent the ${detailText} back: ${(reason ?? "the page says why").replace(/[.!?\s]+$/, "")}. Send us another file.`;
   if (kind === "charge")
-    return `There is something to pay: ${getPaymentName(what)}. The page says how much, and until when.`;
-  if (kind === "storage") return `Its free storage ends on ${calendarDate(what)}. Each day after it costs money.`;
+    return `There is something to pay: ${getPaymentName(detailText)}. The page says how much, and until when.`;
+  if (kind === "storage") return `Its free storage ends on ${calendarDate(detailText)}. Each day after it costs money.`;
   return "We wrote you a note. It stands in the history of the page.";
 }
 

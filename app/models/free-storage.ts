@@ -1,8 +1,7 @@
-/** Free storage of containers, and what a day costs after it: an estimate by the tariff of content/data/storage.yaml. */
 import { z } from "zod";
 import { shortDay } from "../lib/dates.ts";
 
-/** The tariff: `date` is the day of the tariff (YYYY-MM-DD), days of storage count from the one after arrival, USD a day. */
+/** `date` is YYYY-MM-DD. `from_day` counts from the day after arrival. Rates are USD per day. */
 export const StorageTariff = z.object({
   date: z.iso.date(),
   source: z.string().min(1),
@@ -22,37 +21,32 @@ const weekdayFormat = new Intl.DateTimeFormat("en-GB", {
 const dayMs = 86_400_000;
 const parseDay = (day: string) => Date.parse(`${day}T00:00:00Z`);
 
-/** The last day of free storage, YYYY-MM-DD, for a container that arrived on a day. */
+/** Days are YYYY-MM-DD. */
 export function getLastFreeDay(arrived: string, { free_days }: StorageTariff): string {
   return new Date(parseDay(arrived) + free_days * dayMs).toISOString().slice(0, 10);
 }
 
-/**
- * "Free at the port until Thu 14 May, 2 days left. From 15 May about USD 30 a day." for a container of 20 or 40 feet; after
- * that what a day costs now. Days are YYYY-MM-DD, `today` in East Africa Time.
- */
+/** Returns text such as "Free at the port until Thu 14 May, 2 days left." `today` is the day in East Africa. */
 export function describeFreeStorage(
   { arrived, freeUntil, size }: { arrived: string; freeUntil: string; size: number },
   tariff: StorageTariff,
   today: string,
 ): string {
   const until = weekdayFormat.format(parseDay(freeUntil)).replace(",", "");
-  const left = Math.round((parseDay(freeUntil) - parseDay(today)) / dayMs);
-  const next = shortDay(new Date(parseDay(freeUntil) + dayMs).toISOString(), new Date(parseDay(today)));
-  if (left >= 0) {
-    const words = left === 0 ? "the last day" : left === 1 ? "1 day left" : `${left} days left`;
-    return `Free at the port until ${until}, ${words}. From ${next} about USD ${getDailyRate(tariff.free_days + 1, size, tariff)} a day (estimate).`;
+  const daysLeft = Math.round((parseDay(freeUntil) - parseDay(today)) / dayMs);
+  const firstPaidDay = shortDay(new Date(parseDay(freeUntil) + dayMs).toISOString(), new Date(parseDay(today)));
+  if (daysLeft >= 0) {
+    const words = daysLeft === 0 ? "the last day" : daysLeft === 1 ? "1 day left" : `${daysLeft} days left`;
+    return `Free at the port until ${until}, ${words}. From ${firstPaidDay} about USD ${getDailyRate(tariff.free_days + 1, size, tariff)} a day (estimate).`;
   }
   const day = Math.round((parseDay(today) - parseDay(arrived)) / dayMs);
   return `Free storage ended on ${until}. It costs about USD ${getDailyRate(day, size, tariff)} a day now (estimate).`;
 }
 
-/** Whether free storage ends in two days, or has ended. */
 export function isStorageUrgent({ freeUntil }: { freeUntil: string }, today: string): boolean {
   return parseDay(freeUntil) - parseDay(today) <= 2 * dayMs;
 }
 
-/** USD a day on a day of storage. */
 function getDailyRate(day: number, size: number, { rates }: StorageTariff): number {
   const rate = rates.findLast(({ from_day }) => from_day <= day) ?? rates[0];
   return rate?.per_day[size === 40 ? "40" : "20"] ?? 0;

@@ -1,7 +1,6 @@
-/** Working hours: the words shown, and whether the offices are open at a moment. */
 import { z } from "zod";
 
-/** In the order of Date's days of the week. */
+/** In the order of Date's getUTCDay. */
 const weekdays = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"] as const;
 const dayNames = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
 
@@ -23,57 +22,53 @@ const HoursLine = z
     if (hours !== words) issues.addIssue(`hours must say "${words}", as opens and closes do`);
   });
 
-/** The working hours of content/data/hours.yaml, in East Africa Time: each day of the week once. */
 export const WorkingHours = z
   .array(HoursLine)
   .refine(
     (lines) =>
-      weekdays.every((day) => lines.flatMap((line) => line.weekdays).filter((one) => one === day).length === 1),
+      weekdays.every((day) => lines.flatMap((line) => line.weekdays).filter((weekday) => weekday === day).length === 1),
     "must name each of Mon, Tue, Wed, Thu, Fri, Sat and Sun once",
   );
 export type WorkingHours = z.infer<typeof WorkingHours>;
 
-/** Whether the offices are open, in words with the zone named, and until which moment that holds; null: for ever. */
+/** `until` is when the status changes; null if it never does. */
 export type OfficeStatus = { isOpen: boolean; words: string; until: Date | null };
 
 const minuteMs = 60_000;
 const dayMs = 24 * 60 * minuteMs;
-/** East Africa Time is UTC+3, without summer time. */
+/** East Africa Time is UTC+3 without summer time. */
 const eatOffsetMs = 3 * 60 * minuteMs;
 
-/** Whether the offices are open at a moment. They open at the minute of `opens`, and close at that of `closes`. Knows no holidays. */
 export function getOfficeStatus(hours: WorkingHours, now: Date): OfficeStatus {
-  const here = now.valueOf() + eatOffsetMs;
-  const midnight = Math.floor(here / dayMs) * dayMs;
+  const localTime = now.valueOf() + eatOffsetMs;
+  const midnight = Math.floor(localTime / dayMs) * dayMs;
   for (let day = 0; day <= 7; day++) {
     const start = midnight + day * dayMs;
     const weekday = new Date(start).getUTCDay();
     const { opens, closes } = hours.find((line) => line.weekdays.includes(weekdays[weekday] as "Sun")) ?? {};
-    if (!opens || !closes || here >= start + toMinutes(closes) * minuteMs) continue;
+    if (!opens || !closes || localTime >= start + toMinutes(closes) * minuteMs) continue;
     const opening = start + toMinutes(opens) * minuteMs;
-    if (here >= opening)
+    if (localTime >= opening)
       return {
         isOpen: true,
         words: `Open now, until ${formatClock(closes)} EAT`,
         until: fromEastAfricaTime(start + toMinutes(closes) * minuteMs),
       };
-    const next = day === 0 ? "today" : dayNames[weekday];
-    // At midnight the day of the opening has another name.
+    const dayName = day === 0 ? "today" : dayNames[weekday];
+    // After midnight "Monday" becomes "today".
     const until = fromEastAfricaTime(day === 0 ? opening : midnight + dayMs);
-    return { isOpen: false, words: `Closed now, opens ${next} ${formatClock(opens)} EAT`, until };
+    return { isOpen: false, words: `Closed now, opens ${dayName} ${formatClock(opens)} EAT`, until };
   }
   return { isOpen: false, words: "Closed now", until: null };
 }
 
-/** The moment at which clocks in East Africa show this. */
-const fromEastAfricaTime = (here: number) => new Date(here - eatOffsetMs);
+const fromEastAfricaTime = (localTime: number) => new Date(localTime - eatOffsetMs);
 
-/** Minutes since midnight of "08:00". */
 function toMinutes(clock: string): number {
   return Number(clock.slice(0, 2)) * 60 + Number(clock.slice(3));
 }
 
-/** "5:00 PM" for "17:00". */
+/** Returns "5:00 PM" for "17:00". */
 function formatClock(clock: string): string {
   const hour = Number(clock.slice(0, 2));
   return `${hour % 12 || 12}${clock.slice(2)} ${hour < 12 ? "AM" : "PM"}`;

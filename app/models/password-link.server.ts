@@ -1,4 +1,3 @@
-/** New passwords by a link from a mail: for colleagues who are invited, and for whoever is locked out. */
 import { z } from "zod";
 import type { LinkCredentials } from "../actions/email-link.server.ts";
 import type { IntentError } from "../lib/forms/intent-form.server.ts";
@@ -13,10 +12,8 @@ import { verifyTotp } from "./second-factor.server.ts";
 import { issuePasswordLink } from "./staff.server.ts";
 import { runStaffAction } from "./staff-action.server.ts";
 
-/** Hours for which the link to a new password is good. */
 const passwordLinkHours = 1;
 
-/** What a link opens: whose password is set, and the authenticators of which one has to give its code first. */
 const PasswordLink = z.object({
   account_id: z.string(),
   email: z.string(),
@@ -26,21 +23,19 @@ const PasswordLink = z.object({
 });
 export type PasswordLink = z.infer<typeof PasswordLink>;
 
-/** Mails a client, or a lead a colleague, the link to set a new password. */
 export async function sendPasswordLink(
-  backend: AppSupabaseClient,
+  supabase: AppSupabaseClient,
   company: AppSupabaseClient,
   head: EmailSender,
   account: string,
   actor_name?: string,
 ): Promise<EmailResult> {
-  const asked = await runStaffAction(backend, "request_password_link", { account_id: account, actor_name });
-  if ("reason" in asked) return asked;
-  const to = { account_id: account, email: asked.result, kind: "new password", hours: passwordLinkHours } as const;
+  const action = await runStaffAction(supabase, "request_password_link", { account_id: account, actor_name });
+  if ("reason" in action) return action;
+  const to = { account_id: account, email: action.result, kind: "new password", hours: passwordLinkHours } as const;
   return issuePasswordLink(company, head, to, (token) => passwordLinkEmail(head, token));
 }
 
-/** What a link opens; null when it is wrong, used or too old. Looking spends nothing. */
 export async function openPasswordLink(token: string): Promise<PasswordLink | UserError | null> {
   const { data, error, status } = await serviceRoleClient().rpc("password_link", { token });
   if (error) return toUserError({ ...error, status });
@@ -54,48 +49,45 @@ const expiredLinkError: UserError = {
   status: 409,
 };
 
-/**
- * Sets the password of the account behind a link, with a code of its authenticator where it has one; null when it is set.
- * Every session of the account ends, and its owner is told by mail. Whatever is refused leaves the link good.
- */
+/** Ends every session of the account. An error leaves the link valid. */
 export async function setPassword(
   limits: RateLimiter,
   head: EmailSender,
   token: string,
   link: PasswordLink,
-  given: LinkCredentials,
+  credentials: LinkCredentials,
 ): Promise<IntentError | null> {
   const company = serviceRoleClient();
   const recovery = await company.auth.admin.generateLink({ type: "recovery", email: link.email });
   if (recovery.error) return toUserError(recovery.error);
-  const person = anonymousClient();
+  const session = anonymousClient();
   const token_hash = recovery.data.properties.hashed_token;
-  const opened = await person.auth.verifyOtp({ type: "recovery", token_hash });
-  if (opened.error) return toUserError(opened.error);
+  const verification = await session.auth.verifyOtp({ type: "recovery", token_hash });
+  if (verification.error) return toUserError(verification.error);
   let isSpent = false;
   let isSet = false;
   try {
-    if (given.factorId) {
-      const who = { id: link.account_id, email: link.email, supabase: person };
-      const failed = await verifyTotp(who, limits, given.factorId, given.code ?? "", token);
-      if (failed) return { ...failed, fieldErrors: createTotpFieldErrors(failed) };
+    if (credentials.factorId) {
+      const viewer = { id: link.account_id, email: link.email, supabase: session };
+      const failure = await verifyTotp(viewer, limits, credentials.factorId, credentials.code ?? "", token);
+      if (failure) return { ...failure, fieldErrors: createTotpFieldErrors(failure) };
     }
-    const spent = await company.rpc("redeem_password_link", { token });
-    if (spent.error) return toUserError({ ...spent.error, status: spent.status });
-    if (!spent.data) return expiredLinkError;
+    const redeemed = await company.rpc("redeem_password_link", { token });
+    if (redeemed.error) return toUserError({ ...redeemed.error, status: redeemed.status });
+    if (!redeemed.data) return expiredLinkError;
     isSpent = true;
-    const { error } = await person.auth.updateUser({ password: given.password });
-    // The one they had: it is theirs to choose.
+    const { error } = await session.auth.updateUser({ password: credentials.password });
+    // Choosing the same password again is allowed.
     isSet = !error || error.code === "same_password";
     if (error && !isSet) return toUserError(error);
   } finally {
     if (isSpent && !isSet) await company.rpc("restore_password_link", { token });
-    // Without a new password only the session that the link opened: another one may be setting it, or be the owner's.
-    await person.auth.signOut({ scope: isSet ? "global" : "local" }).catch(() => undefined);
+    // Without a new password, the other sessions may be the owner's.
+    await session.auth.signOut({ scope: isSet ? "global" : "local" }).catch(() => undefined);
   }
   await company.rpc("revoke_account_links", { account_id: link.account_id }).then(undefined, () => undefined);
   log("info", "password set", { account: pseudonym(link.email) });
-  // The first password of a colleague changes nothing that they know.
+  // A new team member knows about the first password.
   if (link.is_invite) return null;
   const to = { email: link.email, account_id: link.account_id, kind: "password change" } as const;
   await trySendEmail(company, head, to, passwordChangedEmail(head));

@@ -1,31 +1,27 @@
-/** The stored chunks of unfinished uploads. They are in the bucket, so that an upload can continue at any process. */
+/** The bucket stores the chunks, so that an upload can continue at any process. */
 import { createHash } from "node:crypto";
 import { z } from "zod";
 import { toUserError, type UserError, userErrorFromThrown } from "../lib/http/user-error.server.ts";
 import type { AppSupabaseClient } from "../lib/supabase/client.server.ts";
 import { hashSha256 } from "./document-file.server.ts";
 
-/** An unfinished upload as the browser describes it. `sha256` is hexadecimal. */
+/** `sha256` is hexadecimal. */
 export type PendingUpload = { account: string; shipment: string; document: string; size: number; sha256: string };
 
-/**
- * Bytes [from, to) of a file, read from the object's name. Two tabs that send the same file store equal chunks; the hash
- * of the whole file proves it.
- */
+/** Bytes [from, to). Two tabs that send the same file store equal chunks. */
 type UploadChunk = { name: string; from: number; to: number; createdAt: string };
 
-/** Limits per account. No honest upload reaches `maxChunksPerFile`, even on a connection that breaks all the time. */
+/** No honest upload reaches `maxChunksPerFile`, even on a connection that breaks all the time. */
 const maxPendingBytes = 30 * 1024 * 1024;
 const maxPendingFiles = 20;
 const maxChunksPerFile = 1000;
-/** In milliseconds. */
 const chunkLifetimeMs = 24 * 60 * 60 * 1000;
 const parallelReads = 4;
 const chunksPerDelete = 100;
 
 const StoredChunks = z.array(z.object({ name: z.string(), created_at: z.string() }));
 
-/** Returns the folder of an upload. The same file for the same document has the same folder in every tab and session. */
+/** The same file for the same document has the same folder in every tab and session. */
 export function getUploadFolder({ account, shipment, document, size, sha256 }: PendingUpload): string {
   const upload = createHash("sha256")
     .update(JSON.stringify([account, shipment, document, size, sha256]))
@@ -33,28 +29,24 @@ export function getUploadFolder({ account, shipment, document, size, sha256 }: P
   return `${account}/${upload}/`;
 }
 
-/** Returns the number of stored bytes without a gap, from the file's first byte. */
 export async function countReceivedBytes(company: AppSupabaseClient, file: PendingUpload): Promise<number | UserError> {
   const stored = await listStoredChunks(company, file.account);
   return "reason" in stored ? stored : countContiguousBytes(selectChunks(stored, file), file.size);
 }
 
-/**
- * Deletes the account's expired chunks and, while an account limit is exceeded, its other uploads, the longest inactive
- * first. Returns the number of stored bytes of this file, like `countReceivedBytes`.
- */
+/** Deletes expired chunks and, above the account's limits, other uploads, the longest inactive first. */
 export async function freeSpaceForUpload(company: AppSupabaseClient, file: PendingUpload): Promise<number | UserError> {
   const stored = await listStoredChunks(company, file.account, { all: true });
   if ("reason" in stored) return stored;
   const [expired, fresh] = [stored.filter(isExpired), stored.filter((chunk) => !isExpired(chunk))];
-  const own = selectChunks(fresh, file);
-  const there = countContiguousBytes(own, file.size);
-  const isFlooded = own.length > maxChunksPerFile || sumBytes(own) + file.size - there > maxPendingBytes;
-  const deletable = isFlooded ? [...expired, ...own] : expired;
-  const others = listOtherUploads(fresh, file);
-  let bytes = sumBytes(fresh) + file.size - there;
-  for (const [index, chunks] of others.entries()) {
-    if (bytes <= maxPendingBytes && others.length - index < maxPendingFiles) break;
+  const ownChunks = selectChunks(fresh, file);
+  const received = countContiguousBytes(ownChunks, file.size);
+  const isFlooded = ownChunks.length > maxChunksPerFile || sumBytes(ownChunks) + file.size - received > maxPendingBytes;
+  const deletable = isFlooded ? [...expired, ...ownChunks] : expired;
+  const otherUploads = listOtherUploads(fresh, file);
+  let bytes = sumBytes(fresh) + file.size - received;
+  for (const [index, chunks] of otherUploads.entries()) {
+    if (bytes <= maxPendingBytes && otherUploads.length - index < maxPendingFiles) break;
     bytes -= sumBytes(chunks);
     deletable.push(...chunks);
   }
@@ -62,13 +54,10 @@ export async function freeSpaceForUpload(company: AppSupabaseClient, file: Pendi
     company,
     deletable.map(({ name }) => name),
   );
-  return isFlooded ? 0 : there;
+  return isFlooded ? 0 : received;
 }
 
-/**
- * Returns the file assembled from its chunks, or the number of stored bytes if some are missing. Deletes chunks whose hash
- * is wrong and returns an error.
- */
+/** Returns the number of stored bytes if some are missing. Deletes all chunks if the hash is wrong. */
 export async function assembleFile(
   company: AppSupabaseClient,
   file: PendingUpload,
@@ -76,8 +65,8 @@ export async function assembleFile(
   const stored = await listStoredChunks(company, file.account);
   if ("reason" in stored) return stored;
   const chunks = selectChunks(stored, file);
-  const there = countContiguousBytes(chunks, file.size);
-  if (there < file.size) return there;
+  const received = countContiguousBytes(chunks, file.size);
+  if (received < file.size) return received;
   const content = new Uint8Array(file.size);
   const remaining = chunks.values();
   const read = async (): Promise<void> => {
@@ -97,7 +86,7 @@ export async function assembleFile(
   return { reason: "This file did not arrive as it was sent. Send it again.", status: 400 };
 }
 
-/** Deletes the chunks of a file. Ignores a failing store: expired chunks are deleted later. */
+/** A failing store is ignored, because expired chunks are deleted later. */
 export async function deleteUploadChunks(company: AppSupabaseClient, file: PendingUpload): Promise<void> {
   const stored = await listStoredChunks(company, file.account, { all: true });
   if (!("reason" in stored))
@@ -107,7 +96,6 @@ export async function deleteUploadChunks(company: AppSupabaseClient, file: Pendi
     ).catch(() => undefined);
 }
 
-/** Returns the names of all expired chunks, or of all chunks of one account. Throws. */
 export async function listDeletableChunks(company: AppSupabaseClient, account?: string): Promise<string[]> {
   const before = new Date(Date.now() - chunkLifetimeMs).toISOString();
   const { data, error, status } = await company.rpc(
@@ -137,7 +125,6 @@ async function listStoredChunks(
 const isExpired = ({ createdAt }: UploadChunk) => Date.parse(createdAt) < Date.now() - chunkLifetimeMs;
 const sumBytes = (chunks: UploadChunk[]) => chunks.reduce((sum, { from, to }) => sum + to - from, 0);
 
-/** Returns the chunks of each other upload, the longest inactive first. */
 function listOtherUploads(stored: UploadChunk[], file: PendingUpload): UploadChunk[][] {
   const folders = new Map<string, UploadChunk[]>();
   for (const chunk of stored) {
@@ -148,7 +135,6 @@ function listOtherUploads(stored: UploadChunk[], file: PendingUpload): UploadChu
   return [...folders.values()].sort((a, b) => lastTime(a).localeCompare(lastTime(b)));
 }
 
-/** Returns the chunks of one file in the order of their offset. */
 function selectChunks(stored: UploadChunk[], file: PendingUpload): UploadChunk[] {
   const folder = getUploadFolder(file);
   return stored
@@ -157,15 +143,14 @@ function selectChunks(stored: UploadChunk[], file: PendingUpload): UploadChunk[]
 }
 
 function countContiguousBytes(chunks: UploadChunk[], size: number): number {
-  let there = 0;
-  for (const { from, to } of chunks) if (from <= there) there = Math.max(there, to);
-  return Math.min(there, size);
+  let received = 0;
+  for (const { from, to } of chunks) if (from <= received) received = Math.max(received, to);
+  return Math.min(received, size);
 }
 
-/** Deletes chunks by name and returns their number. Throws. */
 export async function deleteChunks(company: AppSupabaseClient, names: string[]): Promise<number> {
-  for (let next = 0; next < names.length; next += chunksPerDelete) {
-    const { error } = await company.storage.from("upload-chunks").remove(names.slice(next, next + chunksPerDelete));
+  for (let start = 0; start < names.length; start += chunksPerDelete) {
+    const { error } = await company.storage.from("upload-chunks").remove(names.slice(start, start + chunksPerDelete));
     if (error) throw new Error(toUserError(error).reason);
   }
   return names.length;

@@ -1,4 +1,3 @@
-/** Links to one shipment for a buyer or a driver, who have no account. */
 import { createHash, createHmac } from "node:crypto";
 import { z } from "zod";
 import type { Viewer } from "../lib/auth/viewer.server.ts";
@@ -8,20 +7,16 @@ import { toUserError, type UserError, userErrorFromThrown } from "../lib/http/us
 import { serviceRoleClient } from "../lib/supabase/client.server.ts";
 import { shortId } from "./shipment.ts";
 
-/** A link as the database knows it; times in ISO 8601. */
 type ShareLink = { id: string; token_hash: string; expires_at: string };
 
-/**
- * The token of a link: 160 bits of a keyed hash of its id, in base 64. Nobody who reads the database can make it, and the
- * site can show it again for as long as SESSION_SECRET stays.
- */
+/** The database stores only a hash. The site can show the link while SESSION_SECRET is the same. */
 function createShareToken(id: string): string {
   return createHmac("sha256", env().sessionSecret).update(`share ${id}`).digest().subarray(0, 20).toString("base64url");
 }
 
 const hashToken = (token: string) => createHash("sha256").update(token).digest("hex");
 
-/** The links of a shipment as its page shows them; `address` is null for one made with another SESSION_SECRET. */
+/** `address` is null after a change of SESSION_SECRET. */
 export function describeShareLinks(shipment: { id: string; name: string; share_links: ShareLink[] }) {
   return shipment.share_links.map(({ id, token_hash, expires_at }) => {
     const token = createShareToken(id);
@@ -37,17 +32,15 @@ export function describeShareLinks(shipment: { id: string; name: string; share_l
   });
 }
 
-/** Links last 30 days. */
 const getCreatedAt = (expires_at: string) => new Date(Date.parse(expires_at) - 30 * 86_400_000).toISOString();
 
-/** Makes a link to a shipment of the client's for 30 days; `id` is the form's own: sent twice it makes one. Null when done. */
+/** `id` comes from the form, so that a form that is sent twice creates one link. */
 export async function createShareLink(client: Viewer, shipment_id: string, id: string): Promise<UserError | null> {
   const token_hash = hashToken(createShareToken(id));
   const { error, status } = await client.supabase.rpc("create_share_link", { id, shipment_id, token_hash });
   return error ? toUserError({ ...error, status }) : null;
 }
 
-/** Ends a link of the client's; null when it opens nothing any more. */
 export async function revokeShareLink(client: Viewer, id: string): Promise<UserError | null> {
   const { error, status } = await client.supabase.rpc("revoke_share_link", { id });
   return error ? toUserError({ ...error, status }) : null;
@@ -61,13 +54,12 @@ const ShareLinkContent = z.object({
   tracking_events: z.array(z.object({ status: z.string(), location: z.string().nullable(), created_at: z.string() })),
 });
 
-/** What a link shows; null for a wrong and for an ended one. */
 export async function openShareLink(token: string): Promise<z.infer<typeof ShareLinkContent> | UserError | null> {
   if (!/^[\w-]{27}$/.test(token)) return null;
-  // A POST, so that the token is in no address and no log of the backend.
+  // With POST, the token is not in the backend's logs.
   const { data, error, status } = await serviceRoleClient().rpc("shared_shipment", { token });
   if (error) return toUserError({ ...error, status });
   if (data === null) return null;
-  const shared = ShareLinkContent.safeParse(data);
-  return shared.success ? shared.data : userErrorFromThrown(shared.error);
+  const content = ShareLinkContent.safeParse(data);
+  return content.success ? content.data : userErrorFromThrown(content.error);
 }

@@ -3,12 +3,12 @@ import { getViewer } from "~/lib/auth/viewer.server";
 import { areaNotFound } from "~/lib/http/user-error.server";
 import type { Route } from "./+types/$";
 
-/** Every address no other route answers, with the site around its 404. */
+/** Responds to every unknown URL, so that the site surrounds the 404. */
 export async function loader({ request, context, url }: Route.LoaderArgs) {
   const [, area] = url.pathname.split("/");
   const person = area === "portal" || area === "desk" ? await getViewer(request, context) : null;
   if (person && "staff" in person && person.staff) throw areaNotFound("desk");
-  // At the desk a client finds what stands at any other address.
+  // For a client, an address of the desk looks like any unknown address.
   if (person && !("reason" in person) && area === "portal") throw areaNotFound("portal");
   throw data("Not found", { status: 404 });
 }

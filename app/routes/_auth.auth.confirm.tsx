@@ -25,8 +25,8 @@ export async function action({ request, context }: Route.ActionArgs) {
   const result = submission.reply({ hideFields: ["password"] });
   if (submission.status !== "success")
     return rejectForm(result, createErrorToast("Sign in Failed", getFirstError(result)));
-  const refused = await confirmEmail(getRateLimiter(context), submission.value);
-  if (refused) return rejectForm(result, createErrorToast("Sign in Failed", refused.reason), refused.status);
+  const rejection = await confirmEmail(getRateLimiter(context), submission.value);
+  if (rejection) return rejectForm(result, createErrorToast("Sign in Failed", rejection.reason), rejection.status);
   return redirectWithToast(context, "/login", {
     title: "E-mail address confirmed",
     description: "Log in with your password.",

@@ -45,10 +45,10 @@ export async function action({ request, context }: Route.ActionArgs) {
   }
   const { code, factor } = submission.value;
   const chosen = selectFactor(client.factors, factor);
-  const failed = await verifyTotp(client, getRateLimiter(context), chosen?.id ?? "", code);
-  if (failed) {
-    const result = submission.reply({ hideFields: ["code"], fieldErrors: createTotpFieldErrors(failed) });
-    return rejectForm(result, createErrorToast(failed.title, failed.reason), failed.status);
+  const failure = await verifyTotp(client, getRateLimiter(context), chosen?.id ?? "", code);
+  if (failure) {
+    const result = submission.reply({ hideFields: ["code"], fieldErrors: createTotpFieldErrors(failure) });
+    return rejectForm(result, createErrorToast(failure.title, failure.reason), failure.status);
   }
   const next = toViewerPath(form.get("next"));
   const response = redirectWithToast(context, next, { title: "Login Successful", variant: "default" });

@@ -29,12 +29,12 @@ export async function action({ request, context }: Route.ActionArgs) {
     const result = submission.reply({ hideFields: ["password"] });
     return rejectForm(result, createErrorToast("Sign up Failed", result.error?.clientId?.[0] ?? getFirstError(result)));
   }
-  const failed = await signUp(getRateLimiter(context), submission.value);
-  if (failed) {
+  const failure = await signUp(getRateLimiter(context), submission.value);
+  if (failure) {
     return rejectForm(
       submission.reply({ hideFields: ["password"] }),
-      createErrorToast(failed.title, failed.reason),
-      failed.status,
+      createErrorToast(failure.title, failure.reason),
+      failure.status,
     );
   }
   return redirectWithToast(context, "/login", {

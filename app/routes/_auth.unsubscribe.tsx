@@ -24,8 +24,8 @@ export async function action({ request, context, url }: Route.ActionArgs) {
   if (!account) return data(null, { status: 400 });
   const isOneClick = form.get("List-Unsubscribe") === "One-Click";
   const enabled = !isOneClick && form.get("enabled") === "yes";
-  const refused = await setShipmentEmailsEnabled(serviceRoleClient(), account, enabled);
-  if (refused) throw userErrorData(refused);
+  const rejection = await setShipmentEmailsEnabled(serviceRoleClient(), account, enabled);
+  if (rejection) throw userErrorData(rejection);
   if (isOneClick) return null;
   const title = enabled ? "You get these mails again" : "No more of these mails";
   return redirectWithToast(context, `/unsubscribe?token=${token}`, { title, variant: "default" });

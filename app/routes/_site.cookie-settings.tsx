@@ -170,7 +170,7 @@ function BrowserStorage() {
   );
 }
 
-/** Resets the checkboxes after saving and when localStorage differs. Unlike a remount, a reset keeps the focus. */
+/** Resets the checkboxes after saving and when localStorage differs. Unlike a remount, a reset leaves the focus. */
 function useFormReset(loaded: object, settings: CookieSettings, refused: object | undefined) {
   const form = useRef<HTMLFormElement>(null);
   const isSaved = useRef(false);

@@ -154,9 +154,9 @@ function ReadMore({ article: { slug, title } }: { article: ArticleSummary }) {
 }
 
 function Pagination({ category, page, pages }: { category: string; page: number; pages: number }) {
-  const to = (other: number) => {
+  const to = (targetPage: number) => {
     const query = new URLSearchParams(category === allCategories ? {} : { category });
-    if (other > 1) query.set("page", String(other));
+    if (targetPage > 1) query.set("page", String(targetPage));
     return { pathname: "/resources/blog", search: query.toString() };
   };
   const look = "inline-flex min-h-11 items-center underline";

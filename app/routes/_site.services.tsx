@@ -92,7 +92,7 @@ const icons: Record<string, IconNode> = {
   consultancy: Compass,
 };
 
-/** An open card and each card that would be alone in its row take the full row, so that the grid has no gaps. */
+/** An open card and each card without a neighbour in its row take the full row, so that the grid has no gaps. */
 const fullRowClass =
   "open:col-span-full md:odd:has-[+[open]]:col-span-full md:[:not(:has(>:nth-child(odd)[open]))>&:last-child]:col-span-full";
 

@@ -103,7 +103,6 @@ export default function DeskInvitationsPage({ loaderData, actionData }: Route.Co
 
 type InvitationItem = z.infer<typeof InvitationsPage>["invitations"][number] & { days: number };
 
-/** How old something is, in whole days. */
 const getDaysSince = (at: string) => Math.floor((Date.now() - Date.parse(at)) / 86_400_000);
 
 const formatAge = (days: number) => (days < 1 ? "new today" : days === 1 ? "1 day old" : `${days} days old`);

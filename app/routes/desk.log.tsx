@@ -9,7 +9,6 @@ import { noFormAction } from "~/lib/http/file-route.server";
 import { AuditLogPage, readAuditLogFilter } from "~/models/audit-log.server";
 import type { Route } from "./+types/desk.log";
 
-/** Acts on one page. */
 const pageSize = 50;
 
 export async function loader({ context, url }: Route.LoaderArgs) {

@@ -13,7 +13,7 @@ import type { DeskShipmentListItem, loader } from "./desk.shipments";
 
 export const action = noFormAction;
 
-/** The list on a page of its own. What it shows is the parent's, which shows it beside an open shipment too. */
+/** The parent route loads the list, because it also shows it next to an open shipment. */
 export default function ShipmentList() {
   const { shipments, hasMore, filter, request } = useOutletContext<Awaited<ReturnType<typeof loader>>>();
   return (
@@ -78,7 +78,6 @@ function ShipmentSearch({ filter }: { filter: ShipmentFilter }) {
   );
 }
 
-/** The rows with a box each, and what is done with all that are ticked. */
 function BulkMove(props: { shipments: DeskShipmentListItem[]; filter: ShipmentFilter; request: string }) {
   const { shipments, filter, request } = props;
   if (shipments.length === 0) return <p className="my-4 text-quiet">No shipment matches.</p>;
@@ -124,7 +123,7 @@ function BulkMove(props: { shipments: DeskShipmentListItem[]; filter: ShipmentFi
         ))}
       </ul>
       <div className="sticky bottom-0 z-10 md:static flex flex-wrap items-end gap-2 border-t border-line bg-surface py-2 print:hidden">
-        {/* On phones the bar lies over the list: it grows once there is something to move. */}
+        {/* On phones the bar covers the list, so it grows only when a shipment is selected. */}
         <label className="flex grow items-center gap-3 text-sm font-semibold group-not-has-checked:hidden sm:max-w-xs md:block md:group-not-has-checked:block">
           Location
           <input

@@ -13,7 +13,7 @@ import type { Route } from "./+types/desk.shipments";
 
 export { revalidateAfterConflict as shouldRevalidate } from "~/lib/browser/revalidate";
 
-/** Rows beside an open shipment: those around it. */
+/** Rows next to an open shipment. */
 const nearbyRowCount = 11;
 
 export async function loader({ context, url, params }: Route.LoaderArgs) {
@@ -59,7 +59,7 @@ export default function DeskShipmentsLayout({ loaderData }: Route.ComponentProps
   if (onList) return <Outlet context={loaderData} />;
   return (
     <div className="grid gap-8 lg:grid-cols-[18rem_1fr]">
-      {/* First in reading order, for its h1; to the right of the list on wide screens. */}
+      {/* First in reading order, for its h1. On wide screens it is to the right of the list. */}
       <div className="min-w-0 lg:order-last">
         <Outlet />
       </div>

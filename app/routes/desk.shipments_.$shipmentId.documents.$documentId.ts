@@ -7,12 +7,11 @@ import { serviceRoleClient } from "~/lib/supabase/client.server";
 import { openFileForStaff } from "~/models/document-file.server";
 import { isUuid } from "~/models/shipment.server";
 
-/** The file of a document, checked; that it was opened is an act. */
 const file = createFileRoute(async ({ request, context, params }) => {
   const { supabase: backend, id } = requireStaff(context);
   const { shipmentId = "", documentId = "" } = params;
   if (!isUuid(shipmentId) || !isUuid(documentId)) throw areaNotFound("desk");
-  // Opening is an act.
+  // Opening a file is recorded in the audit log, so only a click opens it.
   if (!isDownloadClick(request)) return redirect(`/desk/shipments/${shipmentId}#document-${documentId}`, 303);
   const document = { id: documentId, shipment: shipmentId };
   const answer = await respondWithFile({ request, context }, id, () =>

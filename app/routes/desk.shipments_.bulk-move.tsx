@@ -23,7 +23,7 @@ import type { Route } from "./+types/desk.shipments_.bulk-move";
 const noneSelectedText = "Tick the shipments that move on.";
 const Location = oneLine("").max(...maxLength("location", " for the location"));
 
-/** The answer has an address of its own, so that it can be read again: what became of each, by id. */
+/** The result has its own URL, so that it can be opened again. */
 export async function loader({ context, url }: Route.LoaderArgs) {
   const { shipments } = await getStaffPage(context, BulkMovePageData);
   const outcomes = readBulkMoveOutcomes(url);
@@ -35,7 +35,7 @@ export async function loader({ context, url }: Route.LoaderArgs) {
   };
 }
 
-/** Moves every ticked shipment on: one that cannot move stops no other. */
+/** A shipment that cannot move does not stop the others. */
 export async function action({ request, context }: Route.ActionArgs) {
   const { supabase: backend } = requireStaff(context);
   const form = await readForm(request, "shipment");

@@ -158,7 +158,6 @@ function StaffMemberRow({ staffMember: colleague, actionData: answer, idempotenc
   );
 }
 
-/** The same invitation once more, for somebody who has not come yet. */
 function ResendInvitation({
   staffMember: { id: account, name, email, role },
   actionData: answer,

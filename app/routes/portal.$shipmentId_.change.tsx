@@ -42,8 +42,9 @@ export async function action({ request, context, params, url }: Route.ActionArgs
     return rejectForm(result, createErrorToast("Not changed", getFirstError(result)));
   }
   const { expected_version: version = -1 } = readIntentMetadata(form);
-  const refused = await changeShipment(client, id, submission.value, version).catch(userErrorFromThrown);
-  if (refused) return rejectForm(submission.reply(), createErrorToast("Not changed", refused.reason), refused.status);
+  const rejection = await changeShipment(client, id, submission.value, version).catch(userErrorFromThrown);
+  if (rejection)
+    return rejectForm(submission.reply(), createErrorToast("Not changed", rejection.reason), rejection.status);
   return redirectWithToast(context, shipmentPath(id, url), { title: "Shipment changed", variant: "default" });
 }
 

@@ -33,15 +33,15 @@ export async function action({ request, context, params, url }: Route.ActionArgs
     "create-link": defineIntent(
       z.object({}),
       async (client: Viewer, _, { idempotency_key: idempotencyKey = randomUUID() }) => {
-        const refused = await createShareLink(client, id, idempotencyKey);
-        return refused ?? { toast: "The link is made" };
+        const rejection = await createShareLink(client, id, idempotencyKey);
+        return rejection ?? { toast: "The link is made" };
       },
     ),
     "revoke-link": defineIntent(
       z.object({ link: z.uuid("Open this page again.") }),
       async (client: Viewer, { link }) => {
-        const refused = await revokeShareLink(client, link);
-        return refused ?? { toast: "Link ended" };
+        const rejection = await revokeShareLink(client, link);
+        return rejection ?? { toast: "Link ended" };
       },
     ),
   });

@@ -60,7 +60,7 @@ export default function CreateShipmentPage({ actionData, loaderData }: Route.Com
     ...loaderData.numberFields.map(({ name }) => name),
   ]);
   useDraft(form.id, accountId);
-  // A rejected form keeps its idempotency key: if the shipment was created after all, a retry finds it.
+  // The idempotency key of a rejected form stays: if the shipment was created after all, a retry finds it.
   const sentKey = actionData?.result?.initialValue?.idempotencyKey;
   const idempotencyKey = typeof sentKey === "string" ? sentKey : loaderData.idempotencyKey;
   return (

@@ -87,7 +87,7 @@ function toListItem(shipment: ShipmentRecord) {
   };
 }
 
-/** `emptyText` is null for a client without shipments. `search` keeps the filter next to an open shipment. */
+/** `emptyText` is null for a client without shipments. `search` is the filter for links next to an open shipment. */
 function createListState({ q, stage, waiting, page }: ShipmentFilter, { length }: unknown[], hasNextPage: boolean) {
   const filter = { q, stage, waiting };
   const emptyText =

@@ -22,7 +22,7 @@ const notFound = { reason: "There is no such document.", status: 404 };
 const portal = createViewerPage(
   z.object({ viewer: ViewerRecord, file: DownloadableFile.nullable() }),
   (backend, { params: { shipmentId, documentId } }) =>
-    // A GET changes nothing, so backendFetch may retry it.
+    // A GET changes nothing, so createSupabaseFetch may repeat it.
     backend
       .rpc(
         "portal_file",
@@ -50,12 +50,12 @@ export const loader = file.loader;
 export async function action({ request, context, params, url }: Route.ActionArgs) {
   const client = requireViewer(context);
   const { expected_version: expectedVersion } = readIntentMetadata(await readForm(request));
-  const refused = isUuid(params.documentId)
+  const rejection = isUuid(params.documentId)
     ? await removeFile(client, params.documentId, expectedVersion ?? -1).catch(userErrorFromThrown)
     : notFound;
-  if (refused?.status === 404) throw data("Not found", { status: 404 });
-  const toast = refused
-    ? createErrorToast("Not taken back", refused.reason)
+  if (rejection?.status === 404) throw data("Not found", { status: 404 });
+  const toast = rejection
+    ? createErrorToast("Not taken back", rejection.reason)
     : { title: "Taken back", description: "Send us another file for it.", variant: "default" as const };
   return redirectWithToast(context, shipmentPath(params.shipmentId, url), toast);
 }

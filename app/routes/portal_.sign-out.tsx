@@ -19,12 +19,12 @@ export function loader({ request }: Route.LoaderArgs) {
 
 export async function action({ request, context }: Route.ActionArgs) {
   endSession(context);
-  const refused = await signOut(getSupabase(context));
-  const response = refused
+  const rejection = await signOut(getSupabase(context));
+  const response = rejection
     ? redirectWithToast(
         context,
         "/login",
-        createErrorToast("Sign out Failed", `You are signed out on this device. ${refused.reason}`),
+        createErrorToast("Sign out Failed", `You are signed out on this device. ${rejection.reason}`),
       )
     : redirectWithToast(context, "/login", { title: "You are signed out", variant: "default" });
   // On a shared computer, neither Back nor storage may show pages of the ended session.

@@ -2,10 +2,8 @@ import { env } from "~/lib/http/env.server";
 import { type ArticleSummary, listPublishedArticles } from "~/models/article.server";
 import { companyDetails } from "~/models/content.server";
 
-/** How many articles the feed has. */
 const maxArticles = 20;
 
-/** The newest written articles as RSS 2.0. */
 export function loader() {
   const { origin } = env();
   const articles = listPublishedArticles().slice(0, maxArticles);

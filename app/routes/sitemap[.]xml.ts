@@ -4,7 +4,6 @@ import { publicPages } from "~/site-map";
 
 type SitemapEntry = { path: string; changed?: string };
 
-/** The sitemap for search engines, with the day of the last change where the content has one. */
 export function loader() {
   const articles = listPublishedArticles();
   const entries = publicPages

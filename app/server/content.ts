@@ -1,4 +1,3 @@
-/** npm run content: every sample value that the real company still has to replace, one per line. */
 import { findSamples } from "./sample-values.ts";
 
 const lines = findSamples();

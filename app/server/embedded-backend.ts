@@ -1,4 +1,3 @@
-/** The site's side of the embedded backend: its keys, its process and access to a running one. */
 import { type ChildProcess, fork } from "node:child_process";
 import { generateKeyPairSync, randomBytes } from "node:crypto";
 import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
@@ -30,7 +29,7 @@ type EmbeddedKeys = z.infer<typeof EmbeddedKeys>;
 const backendProgram = path.join(projectRoot, "dist/programs/backend.js");
 const getKeysFile = (dataDir: string) => path.join(dataDir, "keys.json");
 
-/** Returns the keys of the data directory, or null before the first start. Throws a DataDirError when they are damaged. */
+/** Throws a DataDirError if the keys are damaged. */
 export function readKeys(dataDir: string): EmbeddedKeys | null {
   const file = getKeysFile(dataDir);
   if (!rethrowAsDataDirError(dataDir, () => statSync(file, { throwIfNoEntry: false }))) return null;
@@ -44,10 +43,9 @@ export function readKeys(dataDir: string): EmbeddedKeys | null {
   }
 }
 
-/** Returns the keys of the data directory and creates them at the first start. Only this user can read them. */
 export function ensureKeys(dataDir: string): EmbeddedKeys {
-  const known = readKeys(dataDir);
-  if (known) return known;
+  const existingKeys = readKeys(dataDir);
+  if (existingKeys) return existingKeys;
   const random = (bytes: number) => randomBytes(bytes).toString("base64url");
   const pair = generateKeyPairSync("ec", { namedCurve: "P-256" });
   const keys = {
@@ -57,7 +55,7 @@ export function ensureKeys(dataDir: string): EmbeddedKeys {
     sessionSecret: random(48),
     signingKey: P256Key.parse(pair.privateKey.export({ format: "jwk" })),
   };
-  // Half a file would stop every later start.
+  // A half-written file would prevent every later start.
   const draft = `${getKeysFile(dataDir)}.${process.pid}`;
   rethrowAsDataDirError(dataDir, () => {
     try {
@@ -70,7 +68,6 @@ export function ensureKeys(dataDir: string): EmbeddedKeys {
   return keys;
 }
 
-/** Returns the URL and keys of the backend that runs on a data directory, or null. Throws a DataDirError. */
 export function getRunningAccess(dataDir: string): BackendAccess | null {
   const url = findRunningBackend(dataDir)?.url;
   const keys = readKeys(dataDir);
@@ -79,10 +76,7 @@ export function getRunningAccess(dataDir: string): BackendAccess | null {
 
 export type EmbeddedBackend = { access: BackendAccess; sessionSecret: string; stop: () => Promise<void> };
 
-/**
- * Starts the process of the embedded backend, and starts it again whenever it ends.
- * Throws a ConfigurationError when it cannot start, for example because the data directory or the port is in use.
- */
+/** Restarts the backend whenever its process ends. Throws a ConfigurationError if the first start fails. */
 export async function startEmbeddedBackend(settings: Settings): Promise<EmbeddedBackend> {
   const keys = ensureKeys(settings.dataDir);
   const options: BackendProcessOptions = {
@@ -105,9 +99,9 @@ export async function startEmbeddedBackend(settings: Settings): Promise<Embedded
       log("error", "backend ended", { code, signal });
       for (let wait = 200; !stopping; wait = Math.min(wait * 2, 5000)) {
         await new Promise((resolve) => setTimeout(resolve, wait));
-        const again = await launchBackend(options).catch(() => null);
-        if (!again) continue;
-        child = again.child;
+        const restarted = await launchBackend(options).catch(() => null);
+        if (!restarted) continue;
+        child = restarted.child;
         if (stopping) child.kill("SIGTERM");
         else watch(child);
         return;
@@ -122,9 +116,9 @@ export async function startEmbeddedBackend(settings: Settings): Promise<Embedded
       stopping = true;
       if (child.exitCode !== null || child.signalCode !== null) return Promise.resolve();
       return new Promise((resolve) => {
-        const patience = setTimeout(() => child.kill("SIGKILL"), backendCloseTimeoutMs);
+        const killTimer = setTimeout(() => child.kill("SIGKILL"), backendCloseTimeoutMs);
         child.once("exit", () => {
-          clearTimeout(patience);
+          clearTimeout(killTimer);
           resolve();
         });
         child.kill("SIGTERM");
@@ -137,10 +131,10 @@ function launchBackend(options: BackendProcessOptions): Promise<{ child: ChildPr
   // By default V8 optimizes PGlite's WebAssembly during the start, which takes 2 seconds.
   const child = fork(backendProgram, { cwd: projectRoot, execArgv: ["--wasm-tiering-budget=100000000"] });
   return new Promise((resolve, reject) => {
-    const died = () => reject(new ConfigurationError("The embedded backend ended before it was ready."));
-    child.once("exit", died);
+    const rejectOnExit = () => reject(new ConfigurationError("The embedded backend ended before it was ready."));
+    child.once("exit", rejectOnExit);
     child.once("message", (report: BackendProcessReport) => {
-      child.off("exit", died);
+      child.off("exit", rejectOnExit);
       if ("ready" in report) resolve({ child, url: report.ready });
       else reject(new ConfigurationError(report.failed));
     });

@@ -1,17 +1,15 @@
-/**
- * Runs a program of the company's server, compiled: `node app/server/run.js start`, `staff` or `backend`; without a name
- * it only compiles. A compiled program starts in half the time of one whose modules are transformed as they load. It is
- * compiled again when a source is newer. Plain JavaScript, as nothing has been compiled before it.
- */
+/** Plain JavaScript, because it compiles the other programs. A compiled program starts in half the time. */
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import process from "node:process";
 import { fileURLToPath, pathToFileURL } from "node:url";
 
-// Node versions that are too old do not know import.meta.dirname.
+// Old Node versions have no import.meta.dirname.
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "../..");
-/** As deep as the folders of the sources, so that `../..` leads to the root from both; not in build/, which a build empties. */
-const compiled = path.join(root, "dist/programs");
+/**
+ * As deep as the sources, so that `../..` is the root for both. A build empties build/, so the programs are not there.
+ */
+const outputFolder = path.join(root, "dist/programs");
 const programs = {
   start: "app/server/start.ts",
   staff: "app/server/cli.ts",
@@ -24,12 +22,12 @@ if (node.localeCompare(oldest, "en", { numeric: true }) < 0) {
   console.error(`This needs Node ${oldest} or newer, and this is ${node}.`);
   process.exit(1);
 }
-// React and the router look at this once, when they are loaded: before app/lib/http/env.server.ts, which reads all the rest.
+// React and React Router choose their development or production code by this while they load.
 process.env.NODE_ENV ??= "production";
 
 const [, , name] = process.argv;
-const file = name && path.join(compiled, `${name}.js`);
-// An installation of the build alone has no sources.
+const file = name && path.join(outputFolder, `${name}.js`);
+// Production installations may have no sources.
 if (existsSync(path.join(root, programs.start))) await ensureCompiled();
 if (file && !existsSync(file)) {
   console.error("There is no build to serve: run npm ci and npm run build first.");
@@ -40,22 +38,21 @@ if (file) {
   await import(pathToFileURL(file).href);
 }
 
-/** Compiles the programs, unless they are newer than every source. */
 async function ensureCompiled() {
-  const mark = path.join(compiled, "start.js");
+  const marker = path.join(outputFolder, "start.js");
   const sources = ["app", "supabase/contract", "supabase/local"].flatMap((folder) =>
     readdirSync(path.join(root, folder), { recursive: true }).map((entry) => path.join(root, folder, String(entry))),
   );
-  const newest = Math.max(...[...sources, path.join(root, "package-lock.json")].map((one) => statSync(one).mtimeMs));
-  if ((statSync(mark, { throwIfNoEntry: false })?.mtimeMs ?? 0) >= newest) return;
-  // An installation without the development dependencies runs what it came with.
+  const newest = Math.max(...[...sources, path.join(root, "package-lock.json")].map((file) => statSync(file).mtimeMs));
+  if ((statSync(marker, { throwIfNoEntry: false })?.mtimeMs ?? 0) >= newest) return;
+  // Production installations have no esbuild.
   const compiler = await import("esbuild").catch(() => null);
   if (!compiler) return;
   const compile = async (entries, external) => {
     const { outputFiles } = await compiler.build({
       absWorkingDir: root,
       entryPoints: entries,
-      outdir: compiled,
+      outdir: outputFolder,
       write: false,
       bundle: true,
       splitting: true,
@@ -66,21 +63,20 @@ async function ensureCompiled() {
     });
     return outputFiles;
   };
-  const { start, ...others } = programs;
-  // The site shares its packages with its build. The others find hundreds of files less with theirs in them: a third of
-  // their start. Out of them stay what is not JavaScript, and packages in CommonJS ask for Node's own modules.
+  const { start, ...otherPrograms } = programs;
+  // `start` shares its packages with the build. The other programs contain theirs and open hundreds of files fewer.
   const [site, ownPackages] = await Promise.all([
     compile({ start }, { packages: "external" }),
-    compile(others, {
+    compile(otherPrograms, {
       external: ["@electric-sql/pglite", "bcryptjs", "libpg-query", "mdx-bundler", "esbuild", "react-router"],
       banner: { js: 'import { createRequire } from "node:module";\nconst require = createRequire(import.meta.url);' },
     }),
   ]);
   const outputFiles = [...site, ...ownPackages];
-  mkdirSync(compiled, { recursive: true });
-  // Each is renamed into its place, as another start may be reading it; the file whose time counts comes last.
-  const isMark = (file) => file.path === mark;
-  for (const { path: target, contents } of [...outputFiles].sort((a, b) => Number(isMark(a)) - Number(isMark(b)))) {
+  mkdirSync(outputFolder, { recursive: true });
+  // Another start may be reading the programs. The file with the compared time comes last.
+  const isMarker = (file) => file.path === marker;
+  for (const { path: target, contents } of [...outputFiles].sort((a, b) => Number(isMarker(a)) - Number(isMarker(b)))) {
     writeFileSync(`${target}.${process.pid}`, contents);
     renameSync(`${target}.${process.pid}`, target);
   }

@@ -1,17 +1,13 @@
-/** What the real company still has to replace: found in the content's own files, which lie beside the build. */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { isMap, isScalar, isSeq, parseDocument } from "yaml";
 
-/** Every sample value matches this pattern, or has a comment that does (`# sample`). */
+/** A value is a sample if it or its comment matches. */
 const samplePattern = /\bsample\b|mizigo|\.example\b|254 ?700 ?000 ?00/i;
 
 const root = path.resolve(import.meta.dirname, "../..");
 
-/**
- * Every sample value with its file and place, such as "content/data/company.yaml: offices.0.phone: +254 700 000 001"; none
- * where the build came without its content.
- */
+/** Returns lines such as "content/data/company.yaml: offices.0.phone: +254 700 000 001". */
 export function findSamples(): string[] {
   return [
     ...(isPresent("content/data") ? findDataSamples() : []),
@@ -20,25 +16,23 @@ export function findSamples(): string[] {
   ];
 }
 
-const isPresent = (place: string) => existsSync(path.join(root, place));
+const isPresent = (file: string) => existsSync(path.join(root, file));
 
 function findDataSamples(): string[] {
   return readdirSync(path.join(root, "content/data")).flatMap((name) => {
     const file = `content/data/${name}`;
     const { contents } = parseDocument(readFileSync(path.join(root, file), "utf8"));
-    return listSampleValues(contents, []).map((found) => `${file}: ${found}`);
+    return listSampleValues(contents, []).map((sample) => `${file}: ${sample}`);
   });
 }
 
-/** The sample values below a node with their places, such as `offices.0.phone`. */
-function listSampleValues(node: unknown, place: unknown[]): string[] {
-  if (isMap(node)) return node.items.flatMap(({ key, value }) => listSampleValues(value, [...place, key]));
-  if (isSeq(node)) return node.items.flatMap((item, index) => listSampleValues(item, [...place, index]));
+function listSampleValues(node: unknown, keyPath: unknown[]): string[] {
+  if (isMap(node)) return node.items.flatMap(({ key, value }) => listSampleValues(value, [...keyPath, key]));
+  if (isSeq(node)) return node.items.flatMap((item, index) => listSampleValues(item, [...keyPath, index]));
   const isSample = isScalar(node) && (samplePattern.test(String(node.value)) || samplePattern.test(node.comment ?? ""));
-  return isSample ? [`${place.join(".")}: ${node.value}`] : [];
+  return isSample ? [`${keyPath.join(".")}: ${node.value}`] : [];
 }
 
-/** Sample values of supabase/config.toml, where the Supabase CLI reads the sender of the mails. */
 function findEmailSamples(): string[] {
   const file = "supabase/config.toml";
   return readFileSync(path.join(root, file), "utf8")

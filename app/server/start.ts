@@ -1,7 +1,3 @@
-/**
- * npm start and npm run dev. Builds when needed, starts the embedded backend when SUPABASE_URL is not set, serves the
- * site, and prints its address and how to sign in.
- */
 import process from "node:process";
 import { pathToFileURL } from "node:url";
 import { DataDirError } from "../../supabase/contract/data-dir.ts";
@@ -13,7 +9,7 @@ import { ensureBuild, runFramework, serverBuildFile } from "./start/build.ts";
 import { checkBeforeStart, listen } from "./start/preflight.ts";
 
 const isDev = process.argv.includes("--dev");
-// The scripts of package.json pass the process id of the npm that runs them.
+// The scripts in package.json pass npm's process id.
 const parentPid = /^--parent=(\d+)$/m.exec(process.argv.join("\n"))?.[1];
 
 ignoreOutputErrors();
@@ -35,7 +31,7 @@ async function start(): Promise<void> {
   const backend = settings.backend ? null : startEmbeddedBackend(settings);
   // The site's modules load while the backend starts.
   const site = isDev ? null : importSite();
-  // `await site` below throws a failure to load; without this it would be unhandled if the backend fails first.
+  // Prevents an unhandled rejection if the backend fails first. `await site` below throws the same error.
   site?.catch(() => undefined);
   if (backend) {
     embedded = await backend;
@@ -51,30 +47,29 @@ async function start(): Promise<void> {
   }
 }
 
-/** Imports the server's modules and the build. What it returns is to be called once there is a backend. */
 async function importSite() {
-  const [{ createSite }, { startBackgroundJobs: sendNotices }] = await Promise.all([
+  const [{ createSite }, { startBackgroundJobs }] = await Promise.all([
     import("./web/server.ts"),
     import("./web/background-jobs.ts"),
     import(pathToFileURL(serverBuildFile).href),
     import("./start/welcome.ts"),
   ]);
-  return { createSite, sendNotices };
+  return { createSite, startBackgroundJobs };
 }
 
-/** Serves the build. Returns a function that stops: it drains requests in flight for a while, then cuts the rest. */
+/** Stopping waits for open requests until `deadlines.drain`, then closes their connections. */
 async function serveSite(
   settings: Settings,
-  { createSite, sendNotices }: Awaited<ReturnType<typeof importSite>>,
+  { createSite, startBackgroundJobs }: Awaited<ReturnType<typeof importSite>>,
 ): Promise<() => Promise<void>> {
   const server = await createSite();
   await listen(server, { ...settings, variable: "PORT" });
   logConsole();
   process.on("unhandledRejection", (reason) => console.error(reason));
-  const stopNotices = sendNotices();
+  const stopJobs = startBackgroundJobs();
   return async () => {
     await Promise.all([
-      stopNotices(),
+      stopJobs(),
       new Promise<void>((resolve) => {
         server.close(() => resolve());
         server.closeIdleConnections();
@@ -84,7 +79,6 @@ async function serveSite(
   };
 }
 
-/** Runs the framework's development server, which reloads on every change. */
 async function runDevServer({ port, host }: Settings): Promise<() => Promise<void>> {
   const args = ["dev", "--port", String(port), "--strictPort", "--host", host];
   const child = runFramework(args, "development", "inherit");

@@ -1,7 +1,6 @@
-/** The only script of an offline copy. Loads the page when there is a connection again. */
+/** The only script of an offline copy. */
 export {};
 
-/** In milliseconds. */
 const [minRetryDelay, maxRetryDelay] = [5000, 5 * 60_000];
 
 const reloadPage = () => location.reload();

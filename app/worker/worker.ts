@@ -1,4 +1,3 @@
-/** The service worker, at /worker.js: shows the offline copy of a page that gets no response (components/offline makes it). */
 import * as offlinePages from "../components/offline/offline-pages.ts";
 
 type FetchEvent = Event & {
@@ -14,22 +13,19 @@ type ServiceWorkerScope = {
 };
 const { clients, registration, skipWaiting } = self as unknown as ServiceWorkerScope;
 
-/** Defined by the build: its id, the script of an offline copy, and the hash of that script. */
 declare const __BUILD__: string;
 declare const __RETRY__: string;
 declare const __RETRY_HASH__: string;
 
-/** In milliseconds, after which the offline copy is shown. */
 const responseTimeout = 5000;
 
-/** Responses that came after their offline copy was shown, for the next request of the page. */
+/** Responses that arrived after their offline copy was shown, for the next request of the page. */
 const lateResponses = new Map<string, Promise<Response>>();
-/** Counts deletions: the next person must not get a response that was requested before one. */
+/** Prevents the next person from getting a response that was requested before a deletion. */
 let deletionCount = 0;
-/** While true, open pages still get responses, and nothing is written. */
 let isUnregistering = false;
 let pendingDeletion: Promise<unknown> = Promise.resolve();
-/** The address for which a page has already waited: its copy is shown without another wait. */
+/** A page has already waited for this address, so its copy is shown without another delay. */
 let urgentPath: unknown;
 
 self.addEventListener("install", () => skipWaiting.call(self));
@@ -57,13 +53,11 @@ self.addEventListener("fetch", (event) => {
     );
 });
 
-/** Deletes the caches of other cache formats. */
 async function activateWorker(): Promise<void> {
   for (const name of await caches.keys()) if (!name.startsWith(offlinePages.cacheNames.form)) await caches.delete(name);
   await clients.claim();
 }
 
-/** Deletes the caches with a prefix, and all late responses. */
 function deleteCachedPages(prefix: string): Promise<void> {
   deletionCount += 1;
   lateResponses.clear();
@@ -78,23 +72,20 @@ async function unregisterWorker(): Promise<void> {
   await registration.unregister();
 }
 
-/** Returns the unexpired copy of an address, the account's first. */
 async function findCopy(address: string): Promise<Response | undefined> {
   for (const cacheName of (await caches.keys()).sort()) {
-    // `caches.open` would create a cache again that is being deleted.
+    // `caches.open` would create again a cache that is being deleted.
     const copy = await caches.match(address, { ignoreVary: true, cacheName });
     if (copy && !offlinePages.isExpired(copy)) return copy;
   }
   return undefined;
 }
 
-/** Returns the text of a copy once the deletions in progress are complete. */
 async function readCopyText(address: string): Promise<string | undefined> {
   await pendingDeletion;
   return (await findCopy(address).catch(() => undefined))?.text();
 }
 
-/** Returns the response of the network, or an offline copy if none comes in time. */
 async function respondToNavigation(event: FetchEvent, pathname: string, search: string): Promise<Response> {
   const address = pathname + search;
   const startCount = deletionCount;
@@ -106,20 +97,19 @@ async function respondToNavigation(event: FetchEvent, pathname: string, search: 
   lateResponses.delete(address);
   const timeout = new Promise<null>((resolve) => setTimeout(resolve, wait, null));
   const network = response.catch(() => null);
-  // A browser that rejects storage has only the network.
   const copy = findCopy(address).catch(() => undefined);
-  const arrived = (await Promise.race([network, timeout])) ?? ((await copy) ? null : await network);
-  if (arrived) {
-    if (arrived.ok && offlinePages.isAuthPage(pathname))
+  const networkResponse = (await Promise.race([network, timeout])) ?? ((await copy) ? null : await network);
+  if (networkResponse) {
+    if (networkResponse.ok && offlinePages.isAuthPage(pathname))
       event.waitUntil(deleteCachedPages(offlinePages.cacheNames.own));
     event.waitUntil(runDailyCheck());
-    return arrived;
+    return networkResponse;
   }
-  const found = await readCopyText(address);
-  const page = found ?? (await readCopyText(offlinePages.fallbackPagePath));
+  const copyText = await readCopyText(address);
+  const page = copyText ?? (await readCopyText(offlinePages.fallbackPagePath));
   if (page === undefined) return response;
   event.waitUntil(notifyWhenFetched(event, address, response, startCount));
-  if (found !== undefined) return createCopyResponse(found, 200);
+  if (copyText !== undefined) return createCopyResponse(copyText, 200);
   const list = await listCachedPages();
   // A function, because names may contain replacement patterns such as `$&`.
   return createCopyResponse(
@@ -128,7 +118,6 @@ async function respondToNavigation(event: FetchEvent, pathname: string, search: 
   );
 }
 
-/** Notifies an offline copy that the response of its page has come: the copy reloads and gets it. */
 async function notifyWhenFetched(
   { resultingClientId }: FetchEvent,
   address: string,
@@ -136,25 +125,24 @@ async function notifyWhenFetched(
   startCount: number,
 ): Promise<void> {
   const buffered = response.then(bufferResponse);
-  const forget = () => lateResponses.get(address) === buffered && lateResponses.delete(address);
+  const removeLateResponse = () => lateResponses.get(address) === buffered && lateResponses.delete(address);
   if (startCount === deletionCount) lateResponses.set(address, buffered);
   try {
     await buffered;
-    setTimeout(forget, 30_000);
+    setTimeout(removeLateResponse, 30_000);
     (await clients.get(resultingClientId))?.postMessage("");
   } catch {
-    forget();
+    removeLateResponse();
   }
 }
 
-/** Returns the response with its body in memory: a network body ends with its event. A redirect has none. */
+/** Stores the body in memory, because the browser ends a network body with its event. */
 async function bufferResponse(response: Response): Promise<Response> {
   return response.type === "opaqueredirect" ? response : new Response(await response.blob(), response);
 }
 
-/** Returns the HTML of links to all offline copies, the newest first. */
 async function listCachedPages(): Promise<string> {
-  const found = new Map<string, { name: string; time: number }>();
+  const pages = new Map<string, { name: string; time: number }>();
   for (const name of (await caches.keys()).sort()) {
     const cache = await caches.open(name);
     const copies = await cache.matchAll();
@@ -162,17 +150,16 @@ async function listCachedPages(): Promise<string> {
       const { pathname, search } = new URL(url);
       const copy = copies[index];
       const title = copy?.headers.get("name");
-      if (copy && title && !offlinePages.isExpired(copy) && !found.has(pathname + search))
-        found.set(pathname + search, { name: decodeURIComponent(title), time: offlinePages.getAge(copy) });
+      if (copy && title && !offlinePages.isExpired(copy) && !pages.has(pathname + search))
+        pages.set(pathname + search, { name: decodeURIComponent(title), time: offlinePages.getAge(copy) });
     }
   }
-  return [...found]
-    .sort(([, one], [, other]) => one.time - other.time)
+  return [...pages]
+    .sort(([, first], [, second]) => first.time - second.time)
     .map(([address, { name }]) => `<li><a href="${address.replaceAll("&", "&amp;")}">${name}</a></li>`)
     .join("");
 }
 
-/** Returns an offline copy as a response, with its time, its date unless that is today, and the retry script. */
 function createCopyResponse(html: string, status: number): Response {
   const text = html.replace(/<!--(\d\S+)\|(.*?)\|(.*?)-->/, (_, copiedAt, time, dateAndTime) =>
     getDayNumber(Date.parse(copiedAt)) === getDayNumber(Date.now()) ? time : dateAndTime,
@@ -192,7 +179,7 @@ function createCopyResponse(html: string, status: number): Response {
 /** Returns days since 1970 in East Africa Time, UTC+3. */
 const getDayNumber = (time: number) => Math.floor((time + 3 * 3_600_000) / offlinePages.dayMs);
 
-/** Once a day, deletes expired copies, and unregisters the worker if the site has none any more. */
+/** The site may no longer have a service worker. The worker then removes itself. */
 async function runDailyCheck(): Promise<void> {
   if (isUnregistering) return;
   const cache = await caches.open(offlinePages.cacheNames.worker);

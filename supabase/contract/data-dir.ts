@@ -1,4 +1,3 @@
-/** The data directory of the embedded backend: its contents, permissions and errors. */
 import { accessSync, chmodSync, constants, existsSync, lstatSync, mkdirSync, readdirSync, statSync } from "node:fs";
 import path from "node:path";
 
@@ -25,7 +24,7 @@ const reasonByErrorCode: Record<string, string> = {
   EDQUOT: "its disk is full",
 };
 
-/** Creates the folder if necessary. Throws a DataDirError when the path or an entry is unusable. */
+/** Throws a DataDirError if the path or an entry is unusable. */
 export function openDataDir(dataDir: string): void {
   rethrowAsDataDirError(dataDir, () => {
     createFolder(path.resolve(dataDir));
@@ -51,7 +50,6 @@ function createFolder(folder: string): void {
   }
 }
 
-/** Runs a job on the data directory. Throws an error of a system call as a DataDirError. */
 export function rethrowAsDataDirError<T>(dataDir: string, job: () => T): T {
   try {
     return job();
@@ -65,7 +63,6 @@ export function rethrowAsDataDirError<T>(dataDir: string, job: () => T): T {
 /** Returns the folder in which a backup is unpacked. It exists only during a restore, or after an interrupted one. */
 export const restoreFolder = (dataDir: string) => path.join(dataDir, "restoring");
 
-/** Throws a DataDirError after an interrupted restore. */
 export function assertRestoreFinished(dataDir: string): void {
   if (!existsSync(restoreFolder(dataDir))) return;
   throw new DataDirError(`A restore into ${dataDir} was cut off: move that folder away and restore again.`);

@@ -1,4 +1,3 @@
-/** Delivery of emails, by SMTP or into a folder. */
 import { randomUUID } from "node:crypto";
 import { mkdir, rename, writeFile } from "node:fs/promises";
 import path from "node:path";
@@ -15,7 +14,6 @@ export type Email = {
 /** An email of the site. Emails of Supabase Auth also have an HTML part. */
 export type PlainEmail = Omit<Email, "from" | "html"> & { from: string; headers?: Record<string, string> };
 
-/** Delivers one email. Throws when that fails. */
 export type DeliverEmail<Kind = Email> = (email: Kind) => Promise<void>;
 
 /** Writes each email to `folder` as `<UTC time>-<random>.eml`, a format that email apps open. */
@@ -30,7 +28,6 @@ export function createOutboxDelivery(folder: string): DeliverEmail<Email | Plain
   };
 }
 
-/** Sends each email through the server at `url`, such as smtps://user:password@mail.example:465. */
 export function createSmtpDelivery(url: string): DeliverEmail<Email | PlainEmail> {
   const deadlines = { connectionTimeout: 4000, greetingTimeout: 4000, socketTimeout: 4000 };
   const transport = nodemailer.createTransport({ url, ...deadlines } as object);
@@ -41,7 +38,6 @@ export function createSmtpDelivery(url: string): DeliverEmail<Email | PlainEmail
 
 export type EmailDeliverySettings = { smtpUrl: string | null; dataDir: string };
 
-/** Delivers to the server at `smtpUrl`. Without one, delivers to the folder `outbox` of the data directory. */
 export function createEmailDelivery({ smtpUrl, dataDir }: EmailDeliverySettings): DeliverEmail<Email | PlainEmail> {
   return smtpUrl ? createSmtpDelivery(smtpUrl) : createOutboxDelivery(path.join(dataDir, "outbox"));
 }

@@ -10,8 +10,8 @@ const invisibleCharacters = /[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}]|(?! )\p{Zs}/
 export function escapeInvisible(text: string): string {
   if (printableAscii.test(text)) return text;
   return text.replace(invisibleCharacters, (character) =>
-    Array.from({ length: character.length }, (_, at) => {
-      return `\\u${character.charCodeAt(at).toString(16).padStart(4, "0")}`;
+    Array.from({ length: character.length }, (_, index) => {
+      return `\\u${character.charCodeAt(index).toString(16).padStart(4, "0")}`;
     }).join(""),
   );
 }

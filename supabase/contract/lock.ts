@@ -63,7 +63,6 @@ export function lockDataDir(dataDir: string, site?: number) {
   };
 }
 
-/** Locks the data directory as `lockDataDir` does. Waits up to `milliseconds` for a holder that is ending. */
 export async function lockDataDirWithin(milliseconds: number, dataDir: string, site: number) {
   const deadline = Date.now() + milliseconds;
   for (;;) {
@@ -114,7 +113,6 @@ function waitForClaims(dataDir: string): void {
   }
 }
 
-/** Gives a file a second name. Returns false when that name exists. */
 function tryLink(file: string, name: string): boolean {
   try {
     linkSync(file, name);

@@ -1,4 +1,4 @@
-/** The database of DATABASE_URL: one session, which holds a lock so that only one program uses the database. */
+/** One session holds a lock, so that only one program uses the database. */
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
@@ -10,7 +10,7 @@ const connectTimeoutMs = 4000;
 /** The key of the advisory lock: any number that is the same in every program of this project. */
 const advisoryLockKey = 7_301_925_548;
 
-/** The database cannot be reached. The message contains no password. */
+/** The message contains no password. */
 export class DatabaseUnavailableError extends Error {}
 
 export class DatabaseInUseError extends DatabaseUnavailableError {
@@ -33,7 +33,7 @@ export async function openPostgresSession(url: string, create: CreateDriver = po
   try {
     // The driver itself retries for as long as the server closes its connections.
     const closed = socket
-      .then((open) => once(open, "close"))
+      .then((openSocket) => once(openSocket, "close"))
       .then(() => Promise.reject(new Error("the connection was closed")));
     const [row] = await Promise.race([
       driver.unsafe("select pg_try_advisory_lock($1) as locked", [advisoryLockKey]),
@@ -42,7 +42,7 @@ export async function openPostgresSession(url: string, create: CreateDriver = po
     if (!row?.locked) throw new DatabaseInUseError();
     return { driver, socket: await socket };
   } catch (error) {
-    socket.then((open) => open.destroy());
+    socket.then((openSocket) => openSocket.destroy());
     if (error instanceof DatabaseInUseError) throw error;
     const { message, code } = error as { message?: string; code?: string };
     const reason = isLate ? "it does not answer" : message || code;
@@ -57,11 +57,11 @@ export async function openPostgresSession(url: string, create: CreateDriver = po
  * the transaction that was lost with the connection.
  */
 function createDriver(url: string, create: CreateDriver): { driver: Sql; socket: Promise<Socket> } {
-  let connects: (socket: Socket) => void = () => undefined;
+  let resolveSocket: (socket: Socket) => void = () => undefined;
   const socket = new Promise<Socket>((resolve) => {
-    connects = resolve;
+    resolveSocket = resolve;
   });
-  let attempted = false;
+  let hasTriedToConnect = false;
   const driver = create(url, {
     max: 1,
     max_lifetime: null,
@@ -71,19 +71,18 @@ function createDriver(url: string, create: CreateDriver): { driver: Sql; socket:
     // Within a minute the server detects that this process has ended, and releases the lock.
     connection: { DateStyle: "ISO", tcp_keepalives_idle: 20, tcp_keepalives_interval: 10, tcp_keepalives_count: 3 },
     socket: async ({ path, host, port }: { path?: string; host: string[]; port: number[] }) => {
-      if (attempted) return new Promise(() => undefined);
-      attempted = true;
+      if (hasTriedToConnect) return new Promise(() => undefined);
+      hasTriedToConnect = true;
       // The driver reads `host` to check the server's certificate.
-      const open = Object.assign(path ? connect(path) : connect(port[0] ?? 5432, host[0]), { host: host[0] });
-      connects(open);
-      await once(open, "connect");
-      return open;
+      const openSocket = Object.assign(path ? connect(path) : connect(port[0] ?? 5432, host[0]), { host: host[0] });
+      resolveSocket(openSocket);
+      await once(openSocket, "connect");
+      return openSocket;
     },
   });
   return { driver, socket };
 }
 
-/** Creates the database roles of requests. Throws an error with instructions when the database user lacks the rights. */
 export async function createRoles(execute: (sql: string) => Promise<unknown>): Promise<void> {
   const file = "supabase/contract/roles.sql";
   try {

@@ -1,4 +1,3 @@
-/** Embedded backend: @supabase/lite on PGlite or PostgreSQL with this project's migrations. */
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { App, setExperimental } from "@supabase/lite";
@@ -25,7 +24,7 @@ import { createFileStorage } from "./storage.ts";
 export type BackendOptions = {
   /** Folder of the database and the stored files; null stores the database in memory. */
   dataDir: string | null;
-  /** PostgreSQL database that replaces the one in dataDir. */
+  /** Replaces the database in dataDir. */
   databaseUrl: string | null;
   lockTimeoutMs?: number;
   /** Folder of the stored files if dataDir is null. */
@@ -35,11 +34,8 @@ export type BackendOptions = {
   secretKey: string;
   /** Shared only with the library; no token signed with it leaves the process. */
   jwtSecret: string;
-  /** A JWK on the curve P-256, which signs access tokens. */
   signingKey: JWK;
-  /** Rejects if the email cannot be sent, which undoes the sign-up. */
   deliver: DeliverEmail;
-  /** True to run supabase/seed.sql on a new database. */
   seed: boolean;
 };
 
@@ -70,7 +66,6 @@ type ProjectConfig = {
   };
 };
 
-/** Opens and migrates the database. Throws if a migration or the seed fails. */
 export async function createBackend(options: BackendOptions): Promise<Backend> {
   setExperimental("storage", true);
   const { databaseUrl, dataDir } = options;

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 /** More than the largest document (10 MiB) with its multipart frame. */
 const maxBodyBytes = 12 * 1024 * 1024;
 
-/** Reads each body before it calls the handler. Responds with 413 to a body over 12 MiB. */
+/** Responds with 413 to a body over 12 MiB. */
 export function serve(handler: (request: Request) => Promise<Response>): Server {
   const server = createServer(async (incoming, outgoing) => {
     try {
@@ -24,7 +24,6 @@ export function serve(handler: (request: Request) => Promise<Response>): Server 
   return server;
 }
 
-/** Returns null if the body is over the limit. */
 async function toRequest(incoming: IncomingMessage): Promise<Request | null> {
   if (Number(incoming.headers["content-length"] ?? 0) > maxBodyBytes) return null;
   const chunks: Buffer[] = [];
@@ -58,7 +57,6 @@ async function sendResponse(response: Response, outgoing: ServerResponse): Promi
   outgoing.writeHead(response.status, headers).end(body);
 }
 
-/** Returns the request with a content-length header, which the library needs. */
 export async function addContentLength(request: Request): Promise<Request> {
   if (!request.body || request.headers.has("content-length")) return request;
   const body = await request.arrayBuffer();

@@ -1,14 +1,10 @@
-/** Emails of the embedded backend. */
 import type { App } from "@supabase/lite";
 import { convert } from "html-to-text";
 import type { DeliverEmail, Email } from "../contract/email-delivery.ts";
 
 export type Mailer = NonNullable<App["_mailer"]>;
 
-/**
- * Returns a mailer for the confirmation of a sign-up. It uses the template of the hosted backend.
- * The other kinds throw, because the product does not send them.
- */
+/** The other kinds of email throw, because the product does not send them. */
 export function createTemplateMailer(options: {
   from: Email["from"];
   siteUrl: string;

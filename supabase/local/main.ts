@@ -1,7 +1,4 @@
-/**
- * The process of the embedded backend. app/server/embedded-backend.ts forks it and sends the options as the first message.
- * It ends on SIGTERM or when its parent ends.
- */
+/** Ends on SIGTERM or when its parent ends. The parent, app/server/embedded-backend.ts, sends the options first. */
 import type { AddressInfo } from "node:net";
 import path from "node:path";
 import process from "node:process";
@@ -19,15 +16,13 @@ import { serve } from "./http.ts";
 
 // The library searches the text of each warning and throws if the warning is an Error, such as Node's warning of too many listeners.
 const { emitWarning } = process;
-process.emitWarning = (warning: string | Error, ...more: unknown[]) => {
-  if (typeof warning === "string") Reflect.apply(emitWarning, process, [warning, ...more]);
+process.emitWarning = (warning: string | Error, ...details: unknown[]) => {
+  if (typeof warning === "string") Reflect.apply(emitWarning, process, [warning, ...details]);
   else process.nextTick(() => process.emit("warning", warning));
 };
 
-/** How long to wait for the backend of a site that was killed. */
 const lockTimeoutMs = 3000;
 
-/** Called when the parent has ended. */
 let shutDown = async (): Promise<void> => process.exit(0);
 
 process.umask(0o077);
@@ -61,8 +56,8 @@ async function main(options: BackendProcessOptions): Promise<void> {
   const server = serve(backend.fetch);
   await new Promise<void>((resolve, reject) => {
     server.once("error", (error: NodeJS.ErrnoException) => {
-      const taken = error.code === "EADDRINUSE";
-      reject(taken ? new Error(`Port ${options.port} is taken: set BACKEND_PORT to another one.`) : error);
+      const isPortTaken = error.code === "EADDRINUSE";
+      reject(isPortTaken ? new Error(`Port ${options.port} is taken: set BACKEND_PORT to another one.`) : error);
     });
     server.listen(options.port, "127.0.0.1", resolve);
   });

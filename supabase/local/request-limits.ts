@@ -11,7 +11,6 @@ const authRoutes = [
   /^\w+ \/auth\/v1\/admin\/users\/[\w-]+(\/factors(\/[\w-]+)?)?$/,
 ];
 
-/** True if the backend accepts the method and path. `path` has no query. */
 export function isAllowedRoute(method: string, path: string): boolean {
   if (!canonicalPathPattern.test(path)) return false;
   return !path.startsWith("/auth/") || authRoutes.some((route) => route.test(`${method} ${path}`));
@@ -27,7 +26,6 @@ const maxEmbeddingDepth = 2;
 /** Each pair is a table, a condition or a list. */
 const maxParentheses = 12;
 
-/** Returns an error response if the request needs too much work, or null. */
 export async function requestLimitError(request: Request): Promise<Response | null> {
   const { pathname, searchParams } = new URL(request.url);
   if (pathname.startsWith("/auth/")) return null;

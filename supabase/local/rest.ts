@@ -39,7 +39,6 @@ const statusBySqlState: Readonly<Record<string, number>> = {
   XX: 500,
 };
 
-/** @supabase/lite responds to these codes like PostgREST. */
 const passedThroughCode = /^(42501|PT\d{3}|PGRST)$/;
 
 /** Gives database errors PostgREST's status and body. Requests must not overlap. */
@@ -70,7 +69,7 @@ function toPostgrestError(error: DatabaseError | null, response: Response): Resp
 
 const reservedParameters = ["select", "order", "limit", "offset", "apikey"];
 
-/** Returns a function that quotes the text arguments of GET calls. The library parses unquoted "null" and "neq.x". */
+/** Quotes the text arguments of GET calls, because the library parses unquoted "null" and "neq.x". */
 export async function createRpcArgumentQuoter(db: SqlSession): Promise<(request: Request) => Request> {
   const { rows } = await db.query<{ argument: string }>(`
     select proname || '.' || argument.name as argument

@@ -26,7 +26,7 @@ begin
 end
 $$;
 
--- Locks a client's account. Raises PT404 if there is none, or if it is a team member's.
+-- Locks a client's account. Raises PT404 for an unknown account or a team member's.
 create function private.require_client(account_id uuid) returns void
 language plpgsql volatile
 set search_path = ''

@@ -1,9 +1,9 @@
 import { beforeAll, expect, test } from "vitest";
 import { recordAuditEntry } from "../../app/models/audit-log.server.ts";
-import { resultOrThrow, setCharge } from "../../app/models/staff-action.server.ts";
 import type { StaffMember, TestApp, TestShipment } from "../support/desk-fixtures.ts";
 import { getHref, listLinkAddresses, readCsv } from "../support/page-parts.ts";
 import { type LoggedInClient, newClient, newShipment, newStaffMember } from "../support/route-fixtures.ts";
+import { resultOrThrow, setCharge } from "../support/staff-actions.ts";
 import { getTestApp, getText, type ParsedPage, type TestBrowser } from "../support/test-app.ts";
 
 let app: TestApp;

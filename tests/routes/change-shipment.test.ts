@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import { moveShipment, resultOrThrow } from "../../app/models/staff-action.server.ts";
 import type { TestApp } from "../support/desk-fixtures.ts";
 import { getHref, listShipmentNames, unknownId } from "../support/page-parts.ts";
 import { type LoggedInClient, newClient, newShipment, successToast } from "../support/route-fixtures.ts";
+import { moveShipment, resultOrThrow } from "../support/staff-actions.ts";
 import {
   createPdf,
   type FormValues,

@@ -1,7 +1,6 @@
 import process from "node:process";
 import postgres from "postgres";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { resultOrThrow, sendNote, setCharge } from "../../app/models/staff-action.server.ts";
 import { accountPath, isLoggedIn } from "../support/account-suite.ts";
 import {
   getDocument,
@@ -12,6 +11,7 @@ import {
   uploadDocument,
 } from "../support/route-fixtures.ts";
 import { verifyDocumentByName } from "../support/service-role.ts";
+import { resultOrThrow, sendNote, setCharge } from "../support/staff-actions.ts";
 import { createPdf, expectNoInternals, getTestApp, origin, parsePage } from "../support/test-app.ts";
 import { unzip } from "../support/zip.ts";
 

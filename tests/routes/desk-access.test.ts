@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import { findAccountId, inviteStaffMember, removeStaffMember } from "../../app/models/staff.server.ts";
+import { findAccountId, inviteStaffMember } from "../../app/models/staff.server.ts";
 import { resultOrThrow } from "../../app/models/staff-action.server.ts";
 import {
   listDeskAddresses,
@@ -23,6 +23,7 @@ import {
   setUpSecondFactor,
   staffPassword,
 } from "../support/route-fixtures.ts";
+import { removeStaffMember } from "../support/staff-actions.ts";
 import {
   getTestApp,
   getText,

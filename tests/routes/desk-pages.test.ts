@@ -1,6 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { recordAuditEntry } from "../../app/models/audit-log.server.ts";
-import { resultOrThrow, saveArrival, sendNote, setCharge } from "../../app/models/staff-action.server.ts";
 import {
   listDeskAddresses,
   noteForm,
@@ -21,6 +20,7 @@ import {
   newShipments,
   newStaffMember,
 } from "../support/route-fixtures.ts";
+import { resultOrThrow, saveArrival, sendNote, setCharge } from "../support/staff-actions.ts";
 import {
   expectNoInternals,
   getTestApp,

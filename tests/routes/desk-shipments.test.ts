@@ -1,5 +1,4 @@
 import { afterEach, beforeAll, describe, expect, test } from "vitest";
-import { moveShipment, resultOrThrow } from "../../app/models/staff-action.server.ts";
 import type { TestApp, TestShipment } from "../support/desk-fixtures.ts";
 import { getHref, listLinkAddresses, readCsv } from "../support/page-parts.ts";
 import {
@@ -11,6 +10,7 @@ import {
   newShipments,
   newStaffMember,
 } from "../support/route-fixtures.ts";
+import { moveShipment, resultOrThrow } from "../support/staff-actions.ts";
 import {
   expectNoInternals,
   getTestApp,

@@ -1,5 +1,4 @@
 import { beforeAll, expect, test } from "vitest";
-import { resultOrThrow, saveArrival } from "../../app/models/staff-action.server.ts";
 import type { TestApp } from "../support/desk-fixtures.ts";
 import { listLinkAddresses } from "../support/page-parts.ts";
 import {
@@ -11,6 +10,7 @@ import {
   newStaffMember,
   successToast,
 } from "../support/route-fixtures.ts";
+import { resultOrThrow, saveArrival } from "../support/staff-actions.ts";
 import { getTestApp, getText, parsePage, type TestBrowser } from "../support/test-app.ts";
 
 let app: TestApp;

@@ -1,11 +1,11 @@
 import process from "node:process";
 import postgres from "postgres";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { rejectDocument, resultOrThrow } from "../../app/models/staff-action.server.ts";
 import { noFile, setUpInvoice } from "../support/invoice-fixtures.ts";
 import { getHref, unknownId } from "../support/page-parts.ts";
 import { copyBrowser, replaceStoredFile } from "../support/route-fixtures.ts";
 import { verifyDocumentByName } from "../support/service-role.ts";
+import { rejectDocument, resultOrThrow } from "../support/staff-actions.ts";
 import {
   createPdf,
   getText,

@@ -1,8 +1,6 @@
 import process from "node:process";
 import postgres from "postgres";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { closeAccount } from "../../app/models/account.server.ts";
-import { resultOrThrow } from "../../app/models/staff-action.server.ts";
 import { countEmailsTo, newClient, newEmailAddress } from "../support/route-fixtures.ts";
 import { issueClientIds } from "../support/service-role.ts";
 import { closeAccount, resultOrThrow } from "../support/staff-actions.ts";

@@ -1,7 +1,6 @@
 import process from "node:process";
 import postgres from "postgres";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { correctStage, resultOrThrow } from "../../app/models/staff-action.server.ts";
 import type { TestApp } from "../support/desk-fixtures.ts";
 import { getHref, listLinkAddresses, listShipmentNames, readCsv, shipmentLinks } from "../support/page-parts.ts";
 import {
@@ -12,6 +11,7 @@ import {
   uploadDocument,
 } from "../support/route-fixtures.ts";
 import { setAwb } from "../support/service-role.ts";
+import { correctStage, resultOrThrow } from "../support/staff-actions.ts";
 import { expectNoInternals, getFieldValue, getTestApp, type ParsedPage, parsePage } from "../support/test-app.ts";
 
 let app: TestApp;

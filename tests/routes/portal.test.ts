@@ -2,13 +2,6 @@ import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { anonymousClient } from "../../app/lib/supabase/client.server.ts";
 import { companyDetails, storageTariff } from "../../app/models/content.server.ts";
 import { getLastFreeDay } from "../../app/models/free-storage.ts";
-import {
-  correctStage,
-  resultOrThrow,
-  saveArrival,
-  setCharge,
-  setChargePaid,
-} from "../../app/models/staff-action.server.ts";
 import type { TestApp } from "../support/desk-fixtures.ts";
 import { getHref, listButtons, listLinkAddresses, listShipmentNames, shipmentLinks } from "../support/page-parts.ts";
 import {
@@ -19,6 +12,7 @@ import {
   uploadDocument,
 } from "../support/route-fixtures.ts";
 import { advanceShipment, issueClientIds, setAwb } from "../support/service-role.ts";
+import { correctStage, resultOrThrow, saveArrival, setCharge, setChargePaid } from "../support/staff-actions.ts";
 import {
   getTestApp,
   getText,

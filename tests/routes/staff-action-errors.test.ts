@@ -1,5 +1,4 @@
 import { beforeAll, expect, test } from "vitest";
-import { resultOrThrow, setCharge, setChargePaid } from "../../app/models/staff-action.server.ts";
 import type { TestApp, TestShipment } from "../support/desk-fixtures.ts";
 import { unknownId } from "../support/page-parts.ts";
 import {
@@ -14,6 +13,7 @@ import {
   successToast,
 } from "../support/route-fixtures.ts";
 import { verifyDocumentByName } from "../support/service-role.ts";
+import { resultOrThrow, setCharge, setChargePaid } from "../support/staff-actions.ts";
 import {
   expectNoInternals,
   type FormValues,

@@ -1,5 +1,4 @@
 import { afterEach, beforeAll, describe, expect, test } from "vitest";
-import { resultOrThrow, setCharge } from "../../app/models/staff-action.server.ts";
 import type { TestApp, TestShipment } from "../support/desk-fixtures.ts";
 import type { Fault } from "../support/fault-proxy.ts";
 import { listButtons } from "../support/page-parts.ts";
@@ -18,7 +17,7 @@ import {
   uploadDocument,
 } from "../support/route-fixtures.ts";
 import { advanceShipment, verifyDocumentByName } from "../support/service-role.ts";
-import { moveShipment, resultOrThrow, setCharge } from "../support/staff-actions.ts";
+import { resultOrThrow, setCharge } from "../support/staff-actions.ts";
 import {
   createPdf,
   expectNoInternals,

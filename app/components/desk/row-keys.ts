@@ -1,6 +1,6 @@
 import { useEffect } from "react";
 
-/** Moves the focus between list rows (links with `data-row`) with j and k, or with the arrows while a row has it. */
+/** Moves the focus between list rows (links with `data-row`) with j and k, or with the arrow keys on a focused row. */
 export function useRowKeys(): void {
   useEffect(() => {
     const handleKeyDown = (event: KeyboardEvent) => {

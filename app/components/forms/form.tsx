@@ -29,7 +29,7 @@ export function useActionForm<const Name extends string>(
 ): [ActionForm, Record<Name, FormField>] {
   const result = refused?.result;
   const [last, setLast] = useState({ result, count: 0 });
-  // After a lost connection the result is null: the form keeps its values, also the passwords.
+  // After a lost connection the result is null: the values of the form stay, also the passwords.
   if (result !== null && last.result !== result) setLast({ result, count: last.count + 1 });
   const field = (name: Name): FormField => {
     const value = result?.initialValue?.[name];

@@ -1,4 +1,3 @@
-/** Several forms on one page, of the desk or of an account: each names itself and says what it was based on. */
 import { type ReactNode, useEffect, useRef, useState } from "react";
 import { Form, useActionData, useNavigation } from "react-router";
 import { TextField } from "~/components/forms/field";
@@ -8,14 +7,14 @@ import { ErrorSummary, type FormField, type RejectedForm, SubmitButton, useActio
 export type RejectedIntent = RejectedForm & { form?: string; idempotencyKey?: string };
 
 /**
- * The id that makes a form sent twice one act. A refused form keeps its own: if it was acted on after all, and the answer
- * was lost, sending it again finds that.
+ * The key of a rejected form stays: if its action took effect and the response was lost, sending it again has no
+ * second effect.
  */
 export function getIdempotencyKey(answer: RejectedIntent | undefined, fresh: string): string {
   return answer?.idempotencyKey ?? fresh;
 }
 
-/** Returns the id, intent and fields of a form. `target` tells several forms with one intent apart. */
+/** Returns the id, intent and fields of a form. `target` identifies one of several forms with the same intent. */
 export function useIntentForm<const Name extends string>(
   intent: string,
   answer: RejectedIntent | undefined,
@@ -28,12 +27,11 @@ export function useIntentForm<const Name extends string>(
   return { id, intent, refused, fields };
 }
 
-/** A field that shows what is stored until a refused form brings back what was typed. */
 export function withStoredValue(field: FormField, refused: RejectedForm | undefined, stored: string): FormField {
   return refused?.result ? field : { ...field, value: stored };
 }
 
-/** A form with an intent. It sends the version that it was opened with, and a key that makes a form that is sent twice one action. */
+/** The form sends the version that it was opened with, and an idempotency key. */
 export function IntentForm(props: {
   id: string;
   intent: string;
@@ -56,10 +54,7 @@ export function IntentForm(props: {
   );
 }
 
-/**
- * Counts how often the form was sent and taken: as a key of it, it makes the form as new, while other forms of the page keep
- * what was typed. Its fold is shut. Without script the page is another one then.
- */
+/** Counts successful submissions. As a React key, the count empties this form, while other forms keep their values. */
 function useResetCount(id: string): number {
   const [count, setCount] = useState(0);
   const { state, formData } = useNavigation();
@@ -76,7 +71,6 @@ function useResetCount(id: string): number {
   return count;
 }
 
-/** Above the h1 of such a page: the toast, and what is wrong with the form that was sent. */
 export function IntentErrorSummary({ answer }: { answer: RejectedIntent | undefined }) {
   const problems = Object.entries(answer?.result?.error ?? {}).flatMap(([name, errors]) =>
     (errors ?? []).map((text) => ({ id: `${answer?.form}-${name}`, text })),
@@ -86,7 +80,7 @@ export function IntentErrorSummary({ answer }: { answer: RejectedIntent | undefi
   return <ErrorSummary answer={answer} problems={problems} />;
 }
 
-/** What is seldom needed: folded under a line that names it, open when its form was refused. */
+/** Folded under a title; open after a rejection. */
 export function FormDisclosure({ title, open, children }: { title: ReactNode; open: boolean; children: ReactNode }) {
   return (
     <details open={open} className="px-4 pb-2 open:pb-4">
@@ -96,10 +90,7 @@ export function FormDisclosure({ title, open, children }: { title: ReactNode; op
   );
 }
 
-/**
- * An act that asks for a reason first, folded under its title. `of` names what it acts on to who cannot see the page;
- * `on` is the field that says which of several it is.
- */
+/** `of` names the subject for screen readers. `on` is the field that selects one of several subjects. */
 export function ReasonForm(props: {
   intent: string;
   title: string;

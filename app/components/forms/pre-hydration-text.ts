@@ -2,7 +2,7 @@ import { useLayoutEffect, useRef, useState, useSyncExternalStore } from "react";
 
 const subscribeToNothing = () => () => {};
 
-/** Returns a ref for a textarea. React's hydration resets only textareas; this restores text typedText before hydration. */
+/** React's hydration resets the text of textareas. This restores text that was typed before it. */
 export function usePreHydrationText(id: string) {
   const isHydrating = useSyncExternalStore(
     subscribeToNothing,

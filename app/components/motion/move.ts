@@ -7,7 +7,7 @@ const timing = { duration: 0.18, ease: [0.2, 0.7, 0.2, 1] } as const;
 // An animation that another one replaces never finishes.
 const maxDurationMs = 400;
 
-/** The element keeps the last keyframe. Resolves immediately if motion is not allowed. */
+/** The element stays at the last keyframe. Resolves immediately if motion is not allowed. */
 export default async function move(element: Element, keyframes: Record<string, string[] | number[]>): Promise<void> {
   if (!mayMove()) return;
   const { finished } = animate(element, keyframes, { ...timing, ease: [...timing.ease] });

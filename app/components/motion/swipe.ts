@@ -29,7 +29,7 @@ export function useSwipe(
       if (!event.buttons) startX.current = null;
       const distance = getDistance(event);
       if (distance === 0) return;
-      // Pointer capture keeps the end of a swipe from clicking a button of the toast.
+      // With pointer capture, the end of a swipe does not click a button of the toast.
       if (distance > 5) event.currentTarget.setPointerCapture(event.pointerId);
       ref.current?.style.setProperty("translate", `${distance}px`);
     },

@@ -1,4 +1,3 @@
-/** When the connection is lost during a request of the router, the page in view stays and a toast says so. */
 import { type ContextType, useContext, useEffect, useState } from "react";
 import {
   createPath,
@@ -13,19 +12,16 @@ import { createConnectionLostToast, isConnectionLost } from "~/lib/browser/conne
 import type { ModuleLoadFailure as PartLost } from "~/lib/browser/module-retry";
 import { showToast } from "../ui/toast-state";
 
-/** The router of this document, set by Page. */
 export let router: NonNullable<ContextType<typeof RouterContext>>["router"];
-/** The state of the router that the page in view was drawn from: its own goes ahead while a slow phone draws. */
+/** The router's own state is ahead of this one while a slow phone renders. */
 export let renderedState: ContextType<typeof StateContext>;
-/** Index of the page in view in the tab's history. */
+/** The index in the tab's history. */
 let historyIndex: number;
 let isReturning = false;
-/** How many requests of the router got no answer. */
 export let lostRequestCount = 0;
-/** How long to wait before revalidating again, in milliseconds. */
+/** Milliseconds. */
 const retryDelay = 2000;
 
-/** Runs around every request of the router: navigations, revalidations and actions. */
 export const connectionLostMiddleware: MiddlewareFunction<Record<string, DataStrategyResult>> = async (
   { request },
   next,
@@ -35,7 +31,7 @@ export const connectionLostMiddleware: MiddlewareFunction<Record<string, DataStr
   const results = await next();
   const lost = Object.keys(results).filter((id) => isConnectionLost(results[id]?.result));
   if (lost.length === 0 || request.signal.aborted) return results;
-  // The action succeeded and only the page after it was lost: its error page shows, so that nobody resubmits the form.
+  // The action succeeded and only the next page was lost. Its error page prevents a second submission.
   if (hasActionSucceeded()) return results;
   await handleConnectionLost();
   for (const id of lost) {
@@ -51,7 +47,7 @@ const isNavigatingAway = ({ location, navigation } = router.state) =>
 const hasActionSucceeded = ({ navigation } = router.state) =>
   isNavigatingAway() && navigation.state === "loading" && navigation.formMethod === "POST";
 
-/** A module of the next page failed to load (lib/browser/module-retry.ts): stays here, or loads the document if it is gone. */
+/** Loads the document if the module is gone (lib/browser/module-retry.ts). */
 function handleModuleLoadFailure(event: Event): void {
   const { isGone } = (event as CustomEvent<PartLost>).detail;
   const { navigation } = router.state;
@@ -60,17 +56,13 @@ function handleModuleLoadFailure(event: Event): void {
   else if (!hasActionSucceeded()) void handleConnectionLost();
 }
 
-/** Says that no answer came, and undoes the navigation under way. */
 async function handleConnectionLost(): Promise<void> {
   lostRequestCount += 1;
   showToast(createConnectionLostToast(isNavigatingAway() && !router.state.navigation.formMethod));
   if (isNavigatingAway()) await cancelNavigation();
 }
 
-/**
- * Undoes the navigation under way: the page in view stays. Back and Forward have changed the address already; other
- * navigations change it when they finish.
- */
+/** Back and Forward have changed the URL already; other navigations change it when they finish. */
 export async function cancelNavigation(): Promise<void> {
   const { location } = router.state;
   const { pathname, search, state } = location;
@@ -79,11 +71,10 @@ export async function cancelNavigation(): Promise<void> {
   if (way) await router.navigate(way);
   else await router.navigate({ pathname, search }, { replace: true, preventScrollReset: true, state });
   isReturning = false;
-  // Restores the hash, left out above so as not to scroll.
+  // Restores the hash, which would have made the browser scroll.
   history.replaceState(history.state, "", createPath(location));
 }
 
-/** Revalidates the page in view, again and again until an answer comes or the page is left. */
 export async function revalidateUntilLoaded(): Promise<void> {
   const { pathname } = router.state.location;
   for (;;) {
@@ -94,10 +85,7 @@ export async function revalidateUntilLoaded(): Promise<void> {
   }
 }
 
-/**
- * The page, with its actionData kept. React Router drops actionData whenever the address changes, also when nothing is
- * loaded: for a hash, for the quote form over the page, for a navigation that was undone.
- */
+/** Stores actionData, because React Router drops it when only the hash or the quote form changes the URL. */
 export function RootOutlet() {
   const context = useContext(RouterContext);
   const state = useContext(StateContext);

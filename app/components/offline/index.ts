@@ -1,24 +1,21 @@
-/** What a page does for when the connection is lost. Imported when the browser is idle. */
-
 import type { SiteData } from "../site/site-data";
 import { renderedState, router } from "./connection-lost";
 import { startNavigationFallback } from "./navigation-fallback";
 import { updateOfflineCache } from "./offline-cache";
 
-/** How long a page has to stand before it is kept, in milliseconds: what follows its arrival is over then. */
+/** Milliseconds. */
 const settleDelay = 1500;
 
 let isStarted = false;
 let saveTimer: ReturnType<typeof setTimeout> | undefined;
 
-/** Begins, once in a document. */
 export function startOffline(): void {
-  // A page that is only an error has no router.
+  // A document that shows only an error has no router.
   if (isStarted || !import.meta.env.PROD || !router) return;
   isStarted = true;
   startNavigationFallback();
   router.subscribe(scheduleSave);
-  // A page of the browser's memory is as it was left: it may have another theme and another stage by now.
+  // A page from the back/forward cache may show another theme or an old stage.
   addEventListener("pageshow", ({ persisted }) => persisted && navigator.onLine && router.revalidate());
   scheduleSave();
 }
@@ -29,7 +26,7 @@ function scheduleSave(): void {
 }
 
 function savePage(): void {
-  // What stands under this address is the page before it yet; of an error nothing is copied.
+  // The URL has changed, but the previous page is still shown. Errors are not copied.
   if (renderedState !== router.state && !router.state.errors) {
     scheduleSave();
     return;
@@ -39,7 +36,7 @@ function savePage(): void {
   if (navigation.state !== "idle" || revalidation !== "idle" || !site || site.lite) return;
   const loaded = Object.values(loaderData) as { accountId?: string; toast?: object | null }[];
   const accountId = loaded.find((data) => data?.accountId)?.accountId ?? "";
-  // A page in trouble says so in a toast of its own; that of the root is about what went before.
+  // A page with an error shows its own toast. The root's toast is about an earlier action.
   const isWhole = !errors && !actionData && !loaded.some((data) => data !== (site as object) && data?.toast);
   updateOfflineCache({ site, accountId, isWhole }).catch(() => {});
 }

@@ -1,17 +1,11 @@
-/**
- * A link that gets no answer: the copy of its page where there is one, or the page itself once there is a connection. Of an
- * answer that is late the person hears, and may stay.
- */
 import { createPath } from "react-router";
 import type { Toast } from "~/lib/http/toast";
 import { showToast } from "../ui/toast-state";
 import { cancelNavigation, lostRequestCount, router } from "./connection-lost";
 
-/** How long an answer may take before a copy is shown, or said that none came yet, in milliseconds; the worker waits as long. */
+/** The service worker waits as long. */
 const responseTimeout = 5000;
-/** How long the worker may take to hear that a copy is wanted, in milliseconds. */
 const workerReplyTimeout = 250;
-/** How long to wait before asking whether the site answers again, in milliseconds: at first, and at most. */
 const [minRetryDelay, maxRetryDelay] = [5000, 5 * 60_000];
 
 let handledLossCount = lostRequestCount;
@@ -21,7 +15,6 @@ let lostPath: string | null = null;
 let responseTimer: ReturnType<typeof setTimeout> | undefined;
 let retryController = new AbortController();
 
-/** Follows what the router does, as long as the document lives. */
 export function startNavigationFallback(): void {
   router.subscribe(({ navigation, location }) => {
     const { state, formMethod } = navigation;
@@ -44,7 +37,7 @@ export function startNavigationFallback(): void {
     linkPath = isLink ? path : null;
     responseTimer = setTimeout(handleResponseTimeout, responseTimeout, path);
   });
-  // Who writes meanwhile stays.
+  // A person who types stays on the page.
   document.addEventListener("input", () => {
     retryController.abort();
     if (!linkPath) return;
@@ -54,7 +47,6 @@ export function startNavigationFallback(): void {
   });
 }
 
-/** What takes too long: the copy of a page, or that no answer has come yet. */
 async function handleResponseTimeout(path: string): Promise<void> {
   const link = linkPath;
   const isAsked = () => requestedPath === path && linkPath === link;
@@ -62,19 +54,19 @@ async function handleResponseTimeout(path: string): Promise<void> {
   showToast(getSlowResponseToast());
 }
 
-/** Said of a link, which is still followed and may be left, and of a form. */
 function getSlowResponseToast(): Toast {
-  const what = linkPath ? "The next page opens as soon as it comes" : "This page stays as it is until an answer comes";
+  const nextStep = linkPath
+    ? "The next page opens as soon as it comes"
+    : "This page stays as it is until an answer comes";
   return {
     title: "No answer yet",
-    description: `The line is slow or gone. ${what}.`,
+    description: `The line is slow or gone. ${nextStep}.`,
     variant: "destructive",
     action: linkPath ? { label: "Stay on this page", to: "#main" } : undefined,
     lastsForNavigation: true,
   };
 }
 
-/** Opens a page that got no answer: its copy, or itself once the site answers. */
 async function openUnreachablePage(path: string): Promise<void> {
   retryController.abort();
   retryController = new AbortController();
@@ -88,8 +80,7 @@ async function openUnreachablePage(path: string): Promise<void> {
 }
 
 /**
- * Goes to the copy of a page as to a document, which the worker then answers; false when there is none, or when the page has
- * come, or nobody asks for it any more, in the meantime.
+ * The service worker responds with the copy. Returns false without a copy, or if the navigation has ended meanwhile.
  */
 async function openOfflineCopy(path: string, isAsked: () => boolean): Promise<boolean> {
   const worker = navigator.serviceWorker?.controller;
@@ -101,7 +92,7 @@ async function openOfflineCopy(path: string, isAsked: () => boolean): Promise<bo
     setTimeout(resolve, workerReplyTimeout);
   });
   worker.postMessage(path, [port2]);
-  // Before the worker has heard of it, it would wait for the page once more.
+  // The service worker must receive the path first, or it would wait for the page again.
   await heard;
   if (!isAsked()) {
     worker.postMessage(null);
@@ -111,7 +102,6 @@ async function openOfflineCopy(path: string, isAsked: () => boolean): Promise<bo
   return true;
 }
 
-/** Waits, or until the browser says that there is a connection. */
 function waitForRetry(length: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const go = () => resolve();
@@ -122,6 +112,6 @@ function waitForRetry(length: number, signal?: AbortSignal): Promise<void> {
 }
 
 async function isSiteReachable(): Promise<boolean> {
-  const answer = await fetch("/healthz", { cache: "no-store" }).catch(() => null);
-  return answer !== null && answer.status < 500;
+  const response = await fetch("/healthz", { cache: "no-store" }).catch(() => null);
+  return response !== null && response.status < 500;
 }

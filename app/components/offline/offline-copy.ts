@@ -1,5 +1,3 @@
-/** The copy of a page that is shown when there is no connection: its words and its looks, and nothing that needs more. */
-
 import { eastAfricaTime } from "~/lib/dates";
 import { cachedFileQuery } from "./offline-pages";
 
@@ -7,13 +5,12 @@ export type OfflineCopy = { html: string; name: string; files: string[] };
 
 const formsClosedText = "Closed until there is a connection.";
 
-/** What a copy has no use for, or must not show again. */
 const removedSelector =
   "script, style, dialog, template, link[rel=modulepreload], link[rel=manifest], [data-toast], [data-now], .toasts, .splash, .loading, .streaks";
 
 /**
- * A copy of the document as it stands, with the time: without script, toasts and dialogs, without what was typed, its forms
- * closed with the reason. `files` are the addresses of its styles and drawings; in the copy they are those of the cache.
+ * `files` are the original addresses of styles and drawings. The copy has no script and no typed text, and closed
+ * forms.
  */
 export function createOfflineCopy(document: Document, now: Date): OfflineCopy {
   const copy = cloneDocument(document);
@@ -24,7 +21,7 @@ export function createOfflineCopy(document: Document, now: Date): OfflineCopy {
   return { ...serializeCopy(copy), name };
 }
 
-/** The page that says that the one asked for was not kept, in the looks of this one. The worker puts in which pages are. */
+/** The service worker inserts the list of stored pages. */
 export function createOfflineFallback(document: Document, phone: string | undefined): OfflineCopy {
   const copy = cloneDocument(document);
   const call = phone
@@ -44,9 +41,8 @@ ${call}
 const buttonClasses =
   "inline-flex min-h-11 shrink-0 items-center justify-center gap-2 rounded-label border py-2 text-center text-sm font-semibold no-underline px-4 bg-action text-on-action border-action";
 
-/** The document without what is left out, and with nothing in it that can be pressed but links. */
 function cloneDocument(document: Document): Document {
-  // In a document of its own nothing is loaded or run.
+  // A detached document loads and runs nothing.
   const copy = document.implementation.createHTMLDocument();
   copy.replaceChild(copy.importNode(document.documentElement, true), copy.documentElement);
   for (const element of copy.querySelectorAll(removedSelector)) element.remove();
@@ -54,7 +50,7 @@ function cloneDocument(document: Document): Document {
   for (const element of copy.querySelectorAll("[style]")) element.removeAttribute("style");
   for (const element of copy.querySelectorAll("[data-moving]")) element.removeAttribute("data-moving");
   for (const element of copy.querySelectorAll("header details")) element.removeAttribute("open");
-  // Without script the bar is solid wherever the page stands.
+  // Without script, the bar cannot react to scrolling.
   const bar = copy.querySelector("header");
   bar?.classList.replace("border-transparent", "border-line");
   bar?.classList.add("bg-surface");
@@ -71,19 +67,18 @@ function findMain(copy: Document): HTMLElement {
   return copy.querySelector("main") ?? copy.body;
 }
 
-/** Says why forms are closed: once in a section, under its title, or before a form that stands alone. */
 function explainClosedForms(copy: Document, main: HTMLElement): void {
-  const told = new Set<Element>();
+  const explainedSections = new Set<Element>();
   for (const form of main.querySelectorAll("form")) {
     const title = form.closest("section")?.querySelector(":scope > header, :scope > h2");
-    if (title && told.has(title)) continue;
-    if (title) told.add(title);
+    if (title && explainedSections.has(title)) continue;
+    if (title) explainedSections.add(title);
     const look = `text-sm text-quiet print:hidden ${title?.matches(".border-b") ? "px-4 pt-3" : "mt-2"}`;
     (title ?? form)[title ? "after" : "before"](createParagraph(copy, formsClosedText, look));
   }
 }
 
-/** The line above a copy; the worker chooses between the time alone and the time with its day. */
+/** The service worker chooses between the time and the time with its date. */
 function createCopyBanner(copy: Document, now: Date): HTMLElement {
   const line = createParagraph(copy, "", "mb-8 border-l-4 border-attention pl-4");
   const iso = now.toISOString();
@@ -100,7 +95,6 @@ function createParagraph(copy: Document, words: string, className: string): HTML
   return line;
 }
 
-/** The HTML, with the addresses of its files those of the cache, and without drawings that the page did not load. */
 function serializeCopy(copy: Document): Pick<OfflineCopy, "html" | "files"> {
   const loaded = new Set(performance.getEntriesByType("resource").map(({ name }) => name.split("#")[0]));
   const files = new Set<string>();

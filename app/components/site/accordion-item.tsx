@@ -10,7 +10,7 @@ export function AccordionItem(props: { name: string; open: boolean; className: s
   );
 }
 
-/** Keeps the clicked summary in place on the screen when a disclosure above it closes. */
+/** Scrolls so that the clicked summary stays in place on the screen when a disclosure above it closes. */
 function holdScrollPosition({ currentTarget, target }: MouseEvent<HTMLElement>): void {
   const summary = currentTarget.querySelector("summary");
   if (!summary?.contains(target as Node)) return;

@@ -11,7 +11,7 @@ export function useIsLite(): boolean {
   return useSiteData()?.lite ?? false;
 }
 
-/** `<use>` keeps the HTML small, and the theme's custom properties reach into the file. Decorative without a label. */
+/** With `<use>` the HTML stays small, and the theme's custom properties apply to the file. */
 export function Art({ name, label, className = "w-full" }: { name: string; label?: string; className?: string }) {
   if (useIsLite()) return null;
   const { width, height } = sizes.find(({ prefix }) => name.startsWith(prefix)) ?? { width: 640, height: 360 };

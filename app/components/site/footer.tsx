@@ -129,7 +129,7 @@ function FullFooter({ company, signedIn }: { company: Company; signedIn: boolean
   );
 }
 
-/** The page's size. The server fills it in after rendering (app/server/web/critical-css.ts), and hydration does not change it. */
+/** The server fills in the size after rendering (app/server/web/critical-css.ts). Hydration does not change it. */
 function PageWeight() {
   return <span data-weight="" suppressHydrationWarning dangerouslySetInnerHTML={{ __html: "" }} />;
 }

@@ -38,7 +38,9 @@ export function useIsBelowQuote(): boolean {
   return useIsBeforeHydration() && new URLSearchParams(search).has("quote");
 }
 
-/** Leaves the lower part of a long page out of the server's HTML below the quote form, so that the form loads faster. */
+/**
+ * Leaves the lower part of a long page out of the server's HTML below the quote form, so that the form loads faster.
+ */
 export function DeferredSection({ children }: { children: ReactNode }) {
   return useIsBelowQuote() ? null : children;
 }

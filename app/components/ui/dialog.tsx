@@ -103,7 +103,7 @@ function closeModal(element: HTMLDialogElement): void {
   setOpenDialogs(openDialogs.filter((dialog) => dialog !== element));
 }
 
-/** Returns a function that goes back to the opening page, or replaces the dialog with `back` if there is none. */
+/** Returns a function that goes back to the opening page, or replaces the dialog with `back` without one. */
 export function useCloseDialog(back: string): () => void {
   const navigate = useNavigate();
   const { state, key } = useLocation();

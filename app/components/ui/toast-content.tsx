@@ -12,12 +12,12 @@ export const closeButtonClass =
   "absolute -top-2 -right-2 flex size-11 items-center justify-center rounded-label text-quiet hover:text-ink";
 
 export function ToastContent({ toast, onFollow }: { toast: Toast; onFollow?: (event: MouseEvent) => void }) {
-  const failed = toast.variant === "destructive";
+  const isError = toast.variant === "destructive";
   const { label, ...link } = toast.action ?? { to: "" };
-  const mark = failed ? CircleAlert : CircleCheck;
+  const mark = isError ? CircleAlert : CircleCheck;
   return (
     <div className="flex gap-3">
-      <Icon of={mark} className={`mt-0.5 size-5 shrink-0 ${failed ? "text-failure" : "text-done"}`} />
+      <Icon of={mark} className={`mt-0.5 size-5 shrink-0 ${isError ? "text-failure" : "text-done"}`} />
       <div>
         <p className="font-semibold">{toast.title}</p>
         {toast.description && <p className="text-sm text-quiet">{toast.description}</p>}

@@ -1,4 +1,3 @@
-/** The toasts of this document. Only the newest one is visible. */
 import { type FormEvent, useSyncExternalStore } from "react";
 import type { Toast } from "~/lib/http/toast";
 

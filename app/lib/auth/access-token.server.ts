@@ -1,4 +1,3 @@
-/** Access tokens, verified here by the keys that auth publishes. */
 import {
   createRemoteJWKSet,
   customFetch,
@@ -13,24 +12,17 @@ import { z } from "zod";
 import { env } from "../http/env.server.ts";
 import { createSupabaseFetch } from "../supabase/fetch.server.ts";
 
-/** What a verified access token says: whose it is, and whether its session gave the code of a second factor (AAL2). */
 export type Claims = { sub: string; aal: string };
 
-/** Asymmetric algorithms of Supabase's signing keys. */
 const algorithms = ["ES256", "RS256", "EdDSA"];
 
-/** How often the published keys are asked for again, in milliseconds: one that was revoked is believed no longer then. */
-const keysMaxAge = 10 * 60 * 1000;
+/** A revoked key is trusted for at most this long. */
+const keysMaxAgeMs = 10 * 60 * 1000;
 
 const KeySetSchema = z.object({ keys: z.array(z.looseObject({ kty: z.string() })) });
 
-/** How many tokens are known again without a look at their signature. */
 const maxVerifiedTokens = 1000;
 
-/**
- * The published keys of the backend at `url`, which were asked for at `asked` (milliseconds since 1970), and what the tokens
- * say that they have verified since.
- */
 type PublishedKeys = {
   url: string;
   keySet: ReturnType<typeof createRemoteJWKSet>;
@@ -42,66 +34,67 @@ let cachedKeys: PublishedKeys | undefined;
 function getPublishedKeys(): PublishedKeys {
   const { url, publishableKey } = env().backend;
   if (cachedKeys?.url !== url) {
-    const set = createRemoteJWKSet(new URL("/auth/v1/.well-known/jwks.json", url), {
+    const keySet = createRemoteJWKSet(new URL("/auth/v1/.well-known/jwks.json", url), {
       headers: { apikey: publishableKey },
       [customFetch]: fetchPublishedKeys,
-      // Renewed below, beside the request: while auth does not answer, the keys that are known go on being good.
+      // The keys are renewed below instead, so that they stay valid while auth does not respond.
       cacheMaxAge: Number.POSITIVE_INFINITY,
     });
-    cachedKeys = { url, keySet: set, fetchedAt: Date.now(), verifiedTokens: new LRUCache({ max: maxVerifiedTokens }) };
-  } else if (Date.now() - cachedKeys.fetchedAt > keysMaxAge) {
-    const renewed = cachedKeys;
-    renewed.fetchedAt = Date.now();
-    // Where auth does not answer, again in a minute: none of the requests waits for it.
-    renewed.keySet.reload().then(
+    cachedKeys = {
+      url,
+      keySet,
+      fetchedAt: Date.now(),
+      verifiedTokens: new LRUCache({ max: maxVerifiedTokens }),
+    };
+  } else if (Date.now() - cachedKeys.fetchedAt > keysMaxAgeMs) {
+    const keys = cachedKeys;
+    keys.fetchedAt = Date.now();
+    keys.keySet.reload().then(
       () => {
-        // Not emptied: a verification that is under way with the keys of before has it in hand.
-        renewed.verifiedTokens = new LRUCache({ max: maxVerifiedTokens });
+        // A new cache, because a verification that is in progress still writes to the old one.
+        keys.verifiedTokens = new LRUCache({ max: maxVerifiedTokens });
       },
       () => {
-        renewed.fetchedAt -= keysMaxAge - 60_000;
+        keys.fetchedAt -= keysMaxAgeMs - 60_000;
       },
     );
   }
   return cachedKeys;
 }
 
-/** Throws unless the answer is a set of keys: a proxy in between may answer in auth's place. */
 async function fetchPublishedKeys(url: string, { headers }: { headers: Headers }): Promise<Response> {
-  // An error named TimeoutError would reach verifiedClaims as one of jose's own.
+  // jose replaces a TimeoutError by its JWKSTimeout, which verifyAccessToken would take for a forged token.
   const response = await createSupabaseFetch(null)(url, { headers }).catch(() => null);
-  const answer: unknown = response?.ok ? await response.json().catch(() => null) : null;
-  const keys = KeySetSchema.safeParse(answer);
+  const body: unknown = response?.ok ? await response.json().catch(() => null) : null;
+  const keys = KeySetSchema.safeParse(body);
   if (!keys.success) throw new Error("Auth does not publish its keys at the moment.");
   return Response.json(keys.data);
 }
 
-/** The claims of a token without a look at its signature. */
+/** Does not verify the signature. */
 export function decodeClaims(token: string): Claims {
   return toClaims(decodeJwt(token));
 }
 
 /**
- * The claims of a signed-in person's token; null when it is forged, expired or made for something else; "unknown" when
- * only auth can say: it is signed with a secret, or by a key that is not published (yet). Rejects when no keys are known
- * and auth does not publish them at the moment.
+ * Returns null for a forged or expired token. Returns "unknown" if only auth can decide, because the key is not
+ * published. Throws if auth does not publish any keys.
  */
 export async function verifyAccessToken(token: string): Promise<Claims | null | "unknown"> {
   const { alg = "", kid } = decodeProtectedHeader(token);
   if (alg.startsWith("HS") || typeof kid !== "string") return "unknown";
-  const { keySet: set, verifiedTokens: known } = getPublishedKeys();
-  const seen = known.get(token);
-  if (seen) return (seen.exp ?? 0) > Date.now() / 1000 ? toClaims(seen) : null;
+  const { keySet, verifiedTokens } = getPublishedKeys();
+  const cachedPayload = verifiedTokens.get(token);
+  if (cachedPayload) return (cachedPayload.exp ?? 0) > Date.now() / 1000 ? toClaims(cachedPayload) : null;
   try {
-    const { payload } = await jwtVerify(token, set, {
+    const { payload } = await jwtVerify(token, keySet, {
       algorithms,
       audience: "authenticated",
       requiredClaims: ["exp", "sub"],
     });
-    known.set(token, payload);
+    verifiedTokens.set(token, payload);
     return toClaims(payload);
   } catch (error) {
-    // The set is asked for again after half a minute at the earliest: a key may have been published since.
     if (error instanceof errors.JWKSNoMatchingKey) return "unknown";
     if (error instanceof errors.JOSEError) return null;
     throw error;

@@ -1,4 +1,3 @@
-/** Pages of the portal beside the list: one call to the backend each, for who asks and for what the page shows. */
 import type { MiddlewareFunction, RouterContextProvider } from "react-router";
 import type { z } from "zod";
 import { type UserError, userErrorData, userErrorFromThrown } from "../http/user-error.server.ts";
@@ -14,25 +13,22 @@ import {
 type PageLocation = Pick<MiddlewareArgs, "url" | "params">;
 type DatabaseCall = PromiseLike<{ data: unknown; error: { code: string; message: string } | null }>;
 
-/**
- * The middleware of such a page, and what its call answered, read by `schema`. After a form the page is asked for anew.
- * `page` throws a 503 when the backend does not answer.
- */
-export function createViewerPage<Answer extends { viewer: ViewerRecord }>(
-  schema: z.ZodType<Answer>,
-  call: (backend: AppSupabaseClient, asked: PageLocation) => DatabaseCall,
+/** One backend call loads viewer and page. `page` throws a 503 if the backend does not respond. */
+export function createViewerPage<Page extends { viewer: ViewerRecord }>(
+  schema: z.ZodType<Page>,
+  call: (supabase: AppSupabaseClient, location: PageLocation) => DatabaseCall,
 ) {
-  const answers = new WeakMap<AppSupabaseClient, Promise<Answer | UserError | null>>();
-  const middleware: MiddlewareFunction<Response> = viewerMiddleware((args) => (backend) => {
-    const answer = readViewerResult(schema, call(backend, args));
-    answers.set(backend, answer);
-    return answer;
+  const results = new WeakMap<AppSupabaseClient, Promise<Page | UserError | null>>();
+  const middleware: MiddlewareFunction<Response> = viewerMiddleware((args) => (supabase) => {
+    const result = readViewerResult(schema, call(supabase, args));
+    results.set(supabase, result);
+    return result;
   });
-  const page = async (asked: PageLocation & { context: Readonly<RouterContextProvider> }): Promise<Answer> => {
-    const { supabase: backend } = requireViewer(asked.context);
-    const answer = await (answers.get(backend) ?? readViewerResult(schema, call(backend, asked)));
-    if (!answer || "reason" in answer) throw userErrorData(answer ?? userErrorFromThrown(null));
-    return answer;
+  const page = async (location: PageLocation & { context: Readonly<RouterContextProvider> }): Promise<Page> => {
+    const { supabase } = requireViewer(location.context);
+    const result = await (results.get(supabase) ?? readViewerResult(schema, call(supabase, location)));
+    if (!result || "reason" in result) throw userErrorData(result ?? userErrorFromThrown(null));
+    return result;
   };
   return { middleware, page };
 }

@@ -1,7 +1,5 @@
-/** What is loaded again, and what is not. */
 import type { ShouldRevalidateFunctionArgs } from "react-router";
 
-/** Whether only the quote form over the page opens or closes. */
 export function isQuotePanelChange({ currentUrl, nextUrl, formMethod }: ShouldRevalidateFunctionArgs): boolean {
   return (
     formMethod === undefined &&
@@ -10,12 +8,10 @@ export function isQuotePanelChange({ currentUrl, nextUrl, formMethod }: ShouldRe
   );
 }
 
-/** React Router's default, except that opening or closing the quote form does not revalidate. */
 export function revalidateExceptForQuote(change: ShouldRevalidateFunctionArgs): boolean {
   return isQuotePanelChange(change) ? false : change.defaultShouldRevalidate;
 }
 
-/** React Router's default, and also after a form that was refused because somebody else was first: the page shows what is. */
 export function revalidateAfterConflict({
   actionStatus,
   defaultShouldRevalidate,
@@ -23,9 +19,8 @@ export function revalidateAfterConflict({
   return actionStatus === 409 || defaultShouldRevalidate;
 }
 
-/** An address without `?quote` and without its hash. */
 function getUrlWithoutQuote({ pathname, searchParams }: URL): string {
-  const rest = new URLSearchParams(searchParams);
-  rest.delete("quote");
-  return `${pathname}?${rest}`;
+  const searchWithoutQuote = new URLSearchParams(searchParams);
+  searchWithoutQuote.delete("quote");
+  return `${pathname}?${searchWithoutQuote}`;
 }

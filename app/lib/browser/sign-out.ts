@@ -1,24 +1,17 @@
-/** What a browser forgets when its person signs out, in this tab and in the others. */
-
 const channelName = "signed-out";
 const signOutListeners = new Set<() => void>();
 let hasPendingBroadcast = false;
 
-/** Registers `forget` to run when the person signs out in this tab or another, as long as the document lives. */
 export function onSignOut(forget: () => void): void {
   signOutListeners.add(forget);
 }
 
-/** Forgets what this tab keeps; the other tabs are told once this one shows the next page. */
 export function clearOnSignOut(): void {
   clearTab();
   hasPendingBroadcast = true;
 }
 
-/**
- * Tells the other tabs once that this one has signed out: they load the login. If told earlier, they would take the
- * flash toast meant for this tab.
- */
+/** Must run after the next page is shown: other tabs load the login page, which would take this tab's toast. */
 export function broadcastSignOut(): void {
   if (!hasPendingBroadcast) return;
   hasPendingBroadcast = false;
@@ -27,7 +20,6 @@ export function broadcastSignOut(): void {
   channel?.close();
 }
 
-/** Calls back when another tab signs out, after this tab has forgotten what it keeps. Returns how to stop. */
 export function onSignOutInOtherTab(callback: () => void): () => void {
   const channel = openChannel();
   channel?.addEventListener("message", () => {
@@ -39,11 +31,10 @@ export function onSignOutInOtherTab(callback: () => void): () => void {
 
 function clearTab(): void {
   for (const forget of signOutListeners) forget();
-  // The loader data of the document is still in its inline scripts.
+  // The document's inline scripts contain its loader data.
   for (const script of document.querySelectorAll("script:not([src])")) script.textContent = "";
 }
 
-/** Null in browsers without BroadcastChannel. */
 function openChannel(): BroadcastChannel | null {
   return "BroadcastChannel" in window ? new BroadcastChannel(channelName) : null;
 }

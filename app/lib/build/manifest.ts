@@ -1,4 +1,3 @@
-/** The web manifest, made from the content when the site is built. */
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import type { Plugin } from "vite";
@@ -9,7 +8,6 @@ export const manifestFile = "manifest.webmanifest";
 const companyFile = path.resolve(import.meta.dirname, "../../../content/data/company.yaml");
 const themeColour = "#0c1524";
 
-/** The manifest, for a site added to a home screen. */
 export function createWebManifest(): string {
   const { name, short_name } = parse(readFileSync(companyFile, "utf8")) as { name: string; short_name: string };
   return JSON.stringify({
@@ -29,7 +27,6 @@ export function createWebManifest(): string {
   });
 }
 
-/** A Vite plugin for the development server, which has no build to take it from. */
 export function manifestPlugin(): Plugin {
   return {
     name: "manifest",

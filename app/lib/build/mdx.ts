@@ -1,4 +1,3 @@
-/** Compiles content/*.mdx to HTML when the site is built, so that no request has to. */
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import GithubSlugger from "github-slugger";
@@ -16,7 +15,6 @@ export type CompiledMdx = { frontmatter: unknown; html: string; words: number; h
 const dataFolder = path.resolve(import.meta.dirname, "../../../content/data");
 const readYaml = (name: string): object => parse(readFileSync(path.join(dataFolder, `${name}.yaml`), "utf8")) as object;
 
-/** A Vite plugin: importing an .mdx file gives what `compileMdx` returns, each part under its name. */
 export function mdxPlugin(): Plugin {
   return {
     name: "mdx",
@@ -31,21 +29,16 @@ export function mdxPlugin(): Plugin {
   };
 }
 
-/**
- * Compiles an .mdx file to its `frontmatter`, unchecked, `html`, `words`, the length of its text, and the `headings` of
- * its sections. The text may use `{company.…}`: content/data/company.yaml and identifiers.yaml together. Rejects when
- * the file is no MDX.
- */
+/** Content may use `{company.…}`, the values of company.yaml and identifiers.yaml. Throws for invalid MDX. */
 export async function compileMdx(file: string): Promise<CompiledMdx> {
   const { code, frontmatter } = await bundleMDX({
     file,
-    // What is wrong with a text is in the error; esbuild would print it a second time.
     esbuildOptions: (options) => ({ ...options, logLevel: "silent" }),
     mdxOptions: (options) => ({
       ...options,
       remarkPlugins: [...(options.remarkPlugins ?? []), remarkGfm],
       rehypePlugins: [...(options.rehypePlugins ?? []), rehypeTables],
-      // The content security policy knows no inline styles: columns are aligned by class.
+      // The content security policy forbids inline styles.
       tableCellAlignToStyle: false,
     }),
   });
@@ -60,26 +53,24 @@ export async function compileMdx(file: string): Promise<CompiledMdx> {
   return { frontmatter, html, words, headings };
 }
 
-/** The elements that need more than Markdown gives them. Fills `headings` in the order of the text. */
 function createElements(headings: Heading[]) {
   const slugger = new GithubSlugger();
   let count = 0;
 
   function h2(props: ComponentProps<"h2">) {
     const text = getReactText(props.children);
-    // A section may get another number; a link to it must stay valid.
+    // Without the number, a link stays valid when sections are renumbered.
     const id = slugger.slug(text.replace(/^\d+\. /, ""));
     headings.push({ id, text });
     count = 0;
     return createElement("h2", { ...props, id });
   }
 
-  /** A table is named after its section. */
   function table(props: ComponentProps<"table">) {
     count += 1;
     const name = `${headings.at(-1)?.text ?? "Table"}${count > 1 ? `, ${count}` : ""}`;
-    const named = createElement("table", { ...props, "aria-label": name });
-    return createElement("div", { className: "table-frame" }, named);
+    const labelledTable = createElement("table", { ...props, "aria-label": name });
+    return createElement("div", { className: "table-frame" }, labelledTable);
   }
 
   return { h2, table };
@@ -87,11 +78,7 @@ function createElements(headings: Heading[]) {
 
 type HastNode = { tagName?: string; value?: string; properties?: Record<string, unknown>; children?: HastNode[] };
 
-/**
- * Prepares tables for narrow screens, where prose.css shows each row as a block of labels and values: every cell has the
- * heading of its column in `data-label`, the first one heads its row, a row of totals has a class, and roles say what
- * browsers forget about a table that is laid out in another way.
- */
+/** prose.css lays tables out as blocks on narrow screens. Browsers then drop the roles of tables. */
 function rehypeTables() {
   return (tree: HastNode) => {
     for (const table of findDescendants(tree, "table")) {
@@ -102,12 +89,12 @@ function rehypeTables() {
         const cells = [...findDescendants(row, "th"), ...findDescendants(row, "td")];
         const isTotal = cells[0]?.children?.[0]?.tagName === "strong";
         setProperties(row, { role: "row", className: isTotal ? "total" : undefined });
-        for (const [place, cell] of cells.entries()) {
+        for (const [index, cell] of cells.entries()) {
           const { align } = cell.properties ?? {};
           setProperties(cell, { align: undefined, className: align ? `align-${align}` : undefined });
           if (cell.tagName === "th") setProperties(cell, { role: "columnheader", scope: "col" });
-          else if (place > 0) setProperties(cell, { role: "cell", dataLabel: labels[place] });
-          else setProperties(cell, { role: "rowheader", scope: "row", dataLabel: labels[place] }).tagName = "th";
+          else if (index > 0) setProperties(cell, { role: "cell", dataLabel: labels[index] });
+          else setProperties(cell, { role: "rowheader", scope: "row", dataLabel: labels[index] }).tagName = "th";
         }
       }
     }

@@ -1,4 +1,3 @@
-/** Builds the service worker. */
 import { createHash } from "node:crypto";
 import path from "node:path";
 
@@ -6,10 +5,9 @@ export const workerFile = "worker.js";
 
 const workerFolder = path.resolve(import.meta.dirname, "../../worker");
 
-/** The oldest browsers that run our script understand this. */
 const target = "es2019";
 
-/** Returns the worker's script. `build` identifies the build: browsers install only a worker whose script has changed. */
+/** Browsers update a worker only if its bytes change, so it contains the id of the build. */
 export async function buildServiceWorker(build: string): Promise<string> {
   const retry = await compileScript("retry.ts", {});
   const hash = `sha256-${createHash("sha256").update(retry).digest("base64")}`;
@@ -21,7 +19,7 @@ export async function buildServiceWorker(build: string): Promise<string> {
 }
 
 async function compileScript(file: string, define: Record<string, string>): Promise<string> {
-  // An installation that only serves the site has no esbuild.
+  // Production installations have no esbuild.
   const { build } = await import("esbuild");
   const { outputFiles } = await build({
     entryPoints: [path.join(workerFolder, file)],

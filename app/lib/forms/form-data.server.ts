@@ -1,4 +1,3 @@
-/** Reading a posted form within limits. */
 import {
   getMultipartBoundary,
   MaxFileSizeExceededError,
@@ -12,45 +11,36 @@ import { env } from "../http/env.server.ts";
 import { acquireUploadSlot } from "../http/transfer-slots.server.ts";
 import type { UserError } from "../http/user-error.server.ts";
 
-/** Why the file of a form was not taken, and the fields that came before it. */
 export type UploadError = UserError & { fields: FormData };
 
-/** No form of ours has more fields; the headers of one part, with the longest file name, are shorter. */
 const maxFields = 100;
 const maxPartHeaderBytes = 2048;
 /** RFC 2046 allows no longer boundary, and the parser's time grows with its square. */
 const maxBoundaryLength = 70;
 
-/** The parser's error for a chunk of bytes after the last boundary, which RFC 2046 says to ignore. */
+/** The parser throws this for bytes after the last boundary, which RFC 2046 says to ignore. */
 const trailingDataMessage = "Unexpected data after end of stream";
 
-/**
- * The form of a request without a file: up to FORM_KIB of text, urlencoded or multipart. Skips field names that no form
- * of ours has: brackets and double underscores have a meaning for Conform. A field comes once, but for `repeated`: boxes
- * of one name. Throws a 400, 413 or 415 for the error page.
- */
+/** Throws a 400, 413 or 415. Skips field names with brackets or "__", which Conform would interpret. */
 export async function readForm(request: Request, repeated?: string): Promise<FormData> {
   const fields = new FormDataBuilder(repeated);
   if (isUrlEncoded(request)) return readUrlEncoded(request, fields);
   return readMultipart(request, fields, 0);
 }
 
-/**
- * Calls `use` with the form of a request, which may have one file of up to FILE_MIB, or with why the file was refused.
- * Until `use` is done, the request counts as an upload of `account`, or else of its network. Throws like readForm.
- */
-export async function readUpload<Answer>(
+/** Holds an upload slot of `account`, or of the network, until `use` ends. Throws like readForm. */
+export async function readUpload<Result>(
   request: Request,
   context: Readonly<RouterContextProvider>,
   account: string | undefined,
-  use: (form: FormData | UploadError) => Promise<Answer>,
-): Promise<Answer> {
-  const place = acquireUploadSlot(request, context, account);
-  if ("reason" in place) return use({ ...place, fields: new FormData() });
+  use: (form: FormData | UploadError) => Promise<Result>,
+): Promise<Result> {
+  const slot = acquireUploadSlot(request, context, account);
+  if ("reason" in slot) return use({ ...slot, fields: new FormData() });
   try {
     return await use(await readUploadForm(request));
   } finally {
-    place.release();
+    slot.release();
   }
 }
 
@@ -64,7 +54,6 @@ async function readUploadForm(request: Request): Promise<FormData | UploadError>
   });
 }
 
-/** The fields of a form on their way in. */
 class FormDataBuilder {
   readonly form = new FormData();
   #count = 0;
@@ -87,17 +76,14 @@ class FormDataBuilder {
 
 const isFieldName = (name: string | undefined): name is string => /^[A-Za-z][A-Za-z0-9-]{0,63}$/.test(name ?? "");
 
-/** A multipart body is over its limits, most likely because of its file. */
 class FileTooLargeError extends Error {}
 
-/** `fileBytes` is the largest file; 0 for a form that has none. */
 async function readMultipart(request: Request, fields: FormDataBuilder, fileBytes: number): Promise<FormData> {
   const type = request.headers.get("Content-Type") ?? "";
   if (getMediaType(request) !== "multipart/form-data") throw data("Only forms can be sent here.", { status: 415 });
   const boundary = getMultipartBoundary(type);
   if (!boundary || boundary.length > maxBoundaryLength || !request.body) throw createDamagedFormError();
   const { formBytes } = env().limits;
-  // Without a file, a body that is too long is refused before it is read.
   if (fileBytes === 0 && getContentLength(request) > formBytes + maxFields * maxPartHeaderBytes)
     throw createFormTooLargeError();
   const limits = {
@@ -110,7 +96,7 @@ async function readMultipart(request: Request, fields: FormDataBuilder, fileByte
   try {
     let files = 0;
     for await (const part of parseMultipartStream(request.body, limits)) {
-      // A file field nobody filled arrives as an empty file without a name.
+      // An empty file field arrives as an empty file without a name.
       if (part.isFile && !part.filename && part.size === 0) continue;
       if (part.isFile && fileBytes === 0) throw data("This form takes no file.", { status: 400 });
       if (part.isFile) files += 1;
@@ -152,10 +138,8 @@ function getMediaType(request: Request): string | undefined {
 
 const isUrlEncoded = (request: Request) => getMediaType(request) === "application/x-www-form-urlencoded";
 
-/** The length that a request says its body has; 0 when it says none. */
 const getContentLength = (request: Request) => Number(request.headers.get("Content-Length") ?? 0);
 
-/** Whether the parser met bytes that are no UTF-8 where text has to be. */
 const isInvalidUtf8Error = (error: unknown) =>
   error instanceof TypeError && (error as NodeJS.ErrnoException).code === "ERR_ENCODING_INVALID_ENCODED_DATA";
 

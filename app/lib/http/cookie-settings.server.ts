@@ -1,4 +1,3 @@
-/** The visitor's choice of optional cookies, kept in a cookie of its own for a year. */
 import { type Cookie, createCookie } from "react-router";
 import { z } from "zod";
 import { cookieAttributes, cookieName } from "./cookies.server.ts";
@@ -18,14 +17,12 @@ function getSettingsCookie(): Cookie {
   return cachedCookie;
 }
 
-/** The stored choice, or the defaults; a damaged cookie counts as none. */
 export async function readCookieSettings(request: Request): Promise<{ settings: CookieSettings; isStored: boolean }> {
   const stored: unknown = await getSettingsCookie().parse(request.headers.get("Cookie"));
   const { data } = CookieSettingsSchema.safeParse(stored);
   return { settings: data ?? defaultSettings, isStored: data !== undefined };
 }
 
-/** A Set-Cookie that keeps the choice. */
 export function serializeCookieSettings(settings: CookieSettings): Promise<string> {
   return getSettingsCookie().serialize(settings);
 }

@@ -1,35 +1,30 @@
-/** What the value of an environment variable may look like; the messages go on after the variable's name. */
+/** Each error message continues a sentence that starts with the variable's name. */
 import { z } from "zod";
 import { compileTrustedProxies } from "./ip-address.server.ts";
 
-/** A port. */
 export const port = z
   .string()
   .refine((value) => /^\d{1,5}$/.test(value) && Number(value) >= 1 && Number(value) <= 65535, {
     error: "must be a whole number from 1 to 65535",
   })
   .transform(Number);
-/** A scheme, a host and a port. */
 export const origin = z
   .url({ protocol: /^https?$/, error: "must be an http or https address", abort: true })
   .refine((value) => new URL(value).origin === value, "must be a scheme, a host and a port, without a path");
-/** A whole number from 1, with what counts when nothing is set. */
-export const positiveInteger = (standard: number, most = 1_000_000) =>
+export const positiveInteger = (defaultValue: number, max = 1_000_000) =>
   z.preprocess(
-    (value) => (value === "" || value === undefined ? String(standard) : value),
+    (value) => (value === "" || value === undefined ? String(defaultValue) : value),
     z
       .string()
-      .refine((value) => /^\d{1,7}$/.test(value) && Number(value) >= 1 && Number(value) <= most, {
-        error: `must be a whole number from 1 to ${most}`,
+      .refine((value) => /^\d{1,7}$/.test(value) && Number(value) >= 1 && Number(value) <= max, {
+        error: `must be a whole number from 1 to ${max}`,
       })
       .transform(Number),
   );
-/** Addresses and ranges of them. */
 export const ipAddresses = z
   .string()
   .transform((value) => value.split(/[\s,]+/).filter(Boolean))
   .refine(areIpAddresses, "must be addresses or ranges such as 10.0.0.0/8, separated by commas");
-/** A variable that is empty counts as not set. */
 export const optional = <T extends z.ZodType>(schema: T) =>
   z.preprocess((value) => (value === "" ? undefined : value), schema.optional());
 

@@ -1,10 +1,10 @@
-/** Configuration: the only file that reads the environment. The README lists every variable. */
+/** Only this file reads the environment. The README lists every variable. */
 import path from "node:path";
 import process from "node:process";
 import { z } from "zod";
 import { ipAddresses, optional, origin, port, positiveInteger } from "./env-values.server.ts";
 
-/** A message of one line for the person who set the environment; never contains a key, a secret, a mail or database URL. */
+/** The message is one line and never contains a key, a password or a URL of an SMTP server or database. */
 export class ConfigurationError extends Error {}
 
 const Environment = z.object({
@@ -53,28 +53,21 @@ export type BackendAccess = { url: string; publishableKey: string; secretKey: st
 export type Settings = {
   port: number;
   host: string;
-  /** Scheme, host and port under which visitors reach the site. */
   origin: string;
-  /** Absolute path of the folder for the embedded backend's data. */
   dataDir: string;
   backendPort: number;
-  /** A PostgreSQL server's database for the embedded backend; null keeps the database in dataDir. */
   databaseUrl: string | null;
-  /** Null until an embedded backend has been started. */
   backend: BackendAccess | null;
   sessionSecret: string | null;
   smtpUrl: string | null;
-  /** The sender of the site's own mails; null: the head office. */
   emailFrom: string | null;
-  /** Addresses and ranges whose X-Forwarded-For is believed. */
   trustedProxies: string[];
-  /** Whether we see visitors' own addresses: false if https ends at a proxy that we do not trust. */
+  /** False if https ends at a proxy that we do not trust. All visitors then seem to have one address. */
   hasVisitorIps: boolean;
   limits: LimitSettings;
   deadlines: Deadlines;
 };
 
-/** How much is taken: attempts (see limits.server.ts), bytes, and uploads at once (see uploads.server.ts). */
 type LimitSettings = {
   loginsPerEmail: number;
   loginsPerAddress: number;
@@ -84,31 +77,28 @@ type LimitSettings = {
   writes: number;
   formBytes: number;
   fileBytes: number;
-  /** Uploads on their way at once: of one account, without an account from one address, and the bytes of all. */
   uploadsPerClient: number;
   uploadsPerAddress: number;
   uploadBytes: number;
-  /** The least a body has to send in a second, once `deadlines.form` is over. */
+  /** The slowest body that is allowed after `deadlines.form`. */
   bytesPerSecond: number;
 };
 
-/** In milliseconds. */
+/** All in milliseconds. */
 export type Deadlines = {
-  /** The backend's calls of one page view together. */
+  /** All backend calls of one page together. */
   page: number;
-  /** One call that writes; one that stores a file. */
   write: number;
   upload: number;
-  /** One request from its first byte to its last; a body that is slow; headers; a connection on which nothing moves. */
+  /** `request`: the whole request. `form`: after this time a slow body ends. `idle`: a connection without any data. */
   request: number;
   form: number;
   headers: number;
   idle: number;
-  /** Requests in flight after a signal to stop. */
   drain: number;
 };
 
-/** Reads and checks the environment. Throws a ConfigurationError that names the variable. */
+/** Throws a ConfigurationError that names the variable. */
 export function readSettings(source: NodeJS.ProcessEnv = process.env): Settings {
   const parsed = Environment.safeParse(source);
   if (!parsed.success) {
@@ -188,23 +178,19 @@ export function readSettings(source: NodeJS.ProcessEnv = process.env): Settings 
   };
 }
 
-/** Sessions travel over https; plain http is for this machine alone. */
 function isSafeOrigin(origin: string): boolean {
   const { protocol, hostname } = new URL(origin);
   return protocol === "https:" || ["localhost", "127.0.0.1", "[::1]"].includes(hostname);
 }
 
-/** Puts the embedded backend's address, keys and session secret where readSettings finds them, in this process. */
 export function setBackendAccess(access: BackendAccess, sessionSecret: string): void {
   process.env.SUPABASE_URL = access.url;
-  // Only that backend's own process works on the database.
   delete process.env.DATABASE_URL;
   process.env.SUPABASE_PUBLISHABLE_KEY = access.publishableKey;
   process.env.SUPABASE_SECRET_KEY = access.secretKey;
   process.env.SESSION_SECRET = sessionSecret;
 }
 
-/** The environment for a child process that runs the site: this process's, with what adoptBackend put there. */
 export function getChildEnvironment(): NodeJS.ProcessEnv {
   return process.env;
 }
@@ -213,7 +199,6 @@ export type AppSettings = Settings & { backend: BackendAccess; sessionSecret: st
 
 let cachedSettings: AppSettings | undefined;
 
-/** The settings of the running site. Throws a ConfigurationError when there is no backend. */
 export function env(): AppSettings {
   if (cachedSettings) return cachedSettings;
   const settings = readSettings();
@@ -225,7 +210,6 @@ export function env(): AppSettings {
   return cachedSettings;
 }
 
-/** The deadlines, for staff commands too, whose backend is not in the environment. */
 export function deadlines(): Deadlines {
   return (cachedSettings ?? readSettings()).deadlines;
 }

@@ -1,4 +1,3 @@
-/** Routes that respond with a file, and pages without a form. */
 import { create as createContentDisposition } from "content-disposition";
 import { createContext, data, type MiddlewareFunction, type RouterContextProvider } from "react-router";
 import type { MiddlewareArgs } from "../auth/viewer.server.ts";
@@ -6,30 +5,23 @@ import { env } from "./env.server.ts";
 import { acquireDownloadSlot, type TransferSlot } from "./transfer-slots.server.ts";
 import { type UserError, userErrorFromThrown } from "./user-error.server.ts";
 
-/** The action of a page without a form. */
 export function noFormAction(): never {
   throw data("Not found", { status: 404 });
 }
 
-/**
- * True for a download that a person started on this site. False for a link of another site, a prefetch and a HEAD request.
- */
 export function isDownloadClick({ method, headers }: Request): boolean {
   return method === "GET" && headers.get("Sec-Fetch-Site") !== "cross-site" && !headers.has("Sec-Purpose");
 }
 
 const fileErrorContext = createContext<unknown>();
 
-/**
- * Returns the middleware and loader of a route that responds with the file of `make`. The route needs a component, so that
- * an error of `make` becomes the site's error page instead of JSON.
- */
-export function createFileRoute(make: (args: MiddlewareArgs) => Response | Promise<Response>) {
+/** The route needs a component, so that an error of `respond` becomes the site's error page instead of JSON. */
+export function createFileRoute(respond: (args: MiddlewareArgs) => Response | Promise<Response>) {
   const middleware: MiddlewareFunction<Response>[] = [
     async (args, next) => {
       if (args.request.method === "POST") return next();
       try {
-        return await make(args);
+        return await respond(args);
       } catch (error) {
         args.context.set(fileErrorContext, error);
         return next();
@@ -42,10 +34,7 @@ export function createFileRoute(make: (args: MiddlewareArgs) => Response | Promi
   return { middleware, loader };
 }
 
-/**
- * Returns a response with the file that `open` returns. It holds a download slot from before the file is read until the
- * reader has it. Returns a UserError when there is no slot, or when `open` returns one.
- */
+/** The file is in memory until its reader has received it, so it holds a download slot for all that time. */
 export async function respondWithFile(
   { request, context }: Pick<MiddlewareArgs, "request" | "context">,
   account: string,
@@ -53,16 +42,13 @@ export async function respondWithFile(
 ): Promise<Response | UserError> {
   const slot = acquireDownloadSlot(context, account);
   if ("reason" in slot) return slot;
-  const opened = await open().catch(userErrorFromThrown);
-  if (!("reason" in opened)) return createFileResponse(opened, request, slot);
+  const file = await open().catch(userErrorFromThrown);
+  if (!("reason" in file)) return createFileResponse(file, request, slot);
   slot.release();
-  return opened;
+  return file;
 }
 
-/**
- * Returns a file as a download under its own name. No browser opens it as a page of this site, and no cache stores it. The
- * slot is released when the reader has the whole file, or has disconnected.
- */
+/** The headers stop browsers from opening the file as a page of this site. */
 export function createFileResponse(
   file: { content: Uint8Array; name: string; file_name: string | null; media_type: string | null },
   request: Request,
@@ -80,7 +66,6 @@ export function createFileResponse(
 }
 
 const streamChunkBytes = 65_536;
-/** How long a reader may be slower than SLOWEST_KIB. */
 const slowReaderGraceSeconds = 60;
 
 function createFileStream(
@@ -94,12 +79,12 @@ function createFileStream(
   }
   signal.addEventListener("abort", release);
   const { bytesPerSecond } = env().limits;
-  const began = performance.now();
+  const startedAt = performance.now();
   let sent = 0;
   return new ReadableStream(
     {
       pull(controller) {
-        const seconds = (performance.now() - began) / 1000;
+        const seconds = (performance.now() - startedAt) / 1000;
         if (seconds > slowReaderGraceSeconds && sent < seconds * bytesPerSecond) {
           release();
           return controller.error(new Error("The reader is too slow."));
@@ -112,7 +97,6 @@ function createFileStream(
       },
       cancel: release,
     },
-    // Chunks are created only when the reader asks for them.
     { highWaterMark: 0 },
   );
 }

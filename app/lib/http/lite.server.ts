@@ -1,22 +1,18 @@
-/** Lighter pages: no script, no decoration. By choice, or for connections that the browser reports as slow. */
 import { readCookie, serializeCookie } from "./cookies.server.ts";
 
 const liteCookieName = "lite";
 const slowConnections = new Set(["2g", "slow-2g"]);
 
-/** Whether a request gets a lighter page: by the person's choice, else by `Save-Data`, else by `ECT` (2g). */
 export function isLite(request: Request): boolean {
   const { headers } = request;
   return isLiteByHeaders(readCookie(request, liteCookieName), headers.get("Save-Data"), headers.get("ECT"));
 }
 
-/** The same, by the value of our cookie and of the two headers. */
 export function isLiteByHeaders(chosen: string | undefined, saveData?: string | null, ect?: string | null): boolean {
   if (chosen === "0" || chosen === "1") return chosen === "1";
   return saveData?.toLowerCase() === "on" || slowConnections.has(ect?.toLowerCase() ?? "");
 }
 
-/** A Set-Cookie that keeps the choice for a year. */
 export function liteCookie(lite: boolean): string {
   return serializeCookie(liteCookieName, lite ? "1" : "0", 365 * 24 * 60 * 60);
 }

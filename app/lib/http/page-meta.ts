@@ -1,13 +1,8 @@
-/** What a page tells search engines and link previews. */
 import type { MetaDescriptor } from "react-router";
 
 type MetaMatches = readonly ({ id: string; loaderData?: unknown } | undefined)[];
 type SiteMeta = { origin: string; company: { name: string } };
 
-/**
- * Description, canonical address and Open Graph of a public page, for a route's `meta`. The visible title is the
- * Title component's. `path` begins with a slash and has no query.
- */
 export function createPageMeta(
   matches: MetaMatches,
   page: { title: string; description: string; path: string; type?: "website" | "article"; noindex?: boolean },

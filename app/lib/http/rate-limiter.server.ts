@@ -1,4 +1,3 @@
-/** Rate limits. The limits come from the environment. Postgres stores the counts of all processes. */
 import { createContext, type MiddlewareFunction, type RouterContextProvider } from "react-router";
 import { z } from "zod";
 import { serviceRoleClient } from "../supabase/client.server.ts";
@@ -8,21 +7,19 @@ import { createAccountMark, createKeyedHash, type KnownBrowser, readKnownBrowser
 import { log } from "./log.server.ts";
 import { toUserError, type UserError, userErrorFromThrown } from "./user-error.server.ts";
 
-/** A counted attempt. `refund` removes it from the count if it was no failure. */
 export type RateLimitHit = { refund: () => void };
 
 const minuteSeconds = 60;
 const hourSeconds = 60 * minuteSeconds;
 
-/** How long used codes are stored. They are valid for 90 seconds (three steps of 30). */
+/** A code is valid for 90 seconds (three steps of 30). */
 const usedTotpSeconds = 2 * minuteSeconds;
 
 const maxEmailChangesPerDay = 5;
 
 const maxDataExportsPerHour = 5;
 
-/** Retry-After of a 429 for which the backend gave no time, in seconds. */
-const defaultRetryAfter = 5 * minuteSeconds;
+const defaultRetryAfterSeconds = 5 * minuteSeconds;
 
 /** The result of public.consume_rate_limit; `retry_after` is in seconds. */
 const RateLimitResult = z.union([
@@ -30,15 +27,14 @@ const RateLimitResult = z.union([
   z.object({ exceeded_key: z.string(), retry_after: z.number() }),
 ]);
 
-type RateLimit = { keyParts: string[]; most: number; seconds: number };
+type RateLimit = { keyParts: string[]; max: number; seconds: number };
 
-/** `retryAfter` is in seconds. */
 type RateLimitError = UserError & { retryAfter: number };
 
-/** How long refunds wait for the next attempt, to share its backend call. */
+/** Refunds wait for the next attempt, to share its backend call. */
 const refundDelayMs = 100;
 
-/** Attempts that this process has to refund, of all requests. Until then they count, so that a limit may apply too early. */
+/** Until they are sent, these attempts count, so a limit may apply too early. */
 const pendingRefunds: string[] = [];
 let refundTimer: NodeJS.Timeout | undefined;
 
@@ -47,13 +43,11 @@ function scheduleRefund(attempt: string): void {
   if (pendingRefunds.length === 1) refundTimer = setTimeout(() => void refundHits(takePendingRefunds()), refundDelayMs);
 }
 
-/** Returns the pending refunds and removes them from the list. */
 function takePendingRefunds(): string[] {
   clearTimeout(refundTimer);
   return pendingRefunds.splice(0);
 }
 
-/** Refunds attempts, and tries once more after a failure. Otherwise they count until their window ends. */
 async function refundHits(attempts: string[], tries = 2): Promise<void> {
   if (attempts.length === 0) return;
   const { error } = await serviceRoleClient()
@@ -63,7 +57,6 @@ async function refundHits(attempts: string[], tries = 2): Promise<void> {
 }
 
 export class RateLimiter {
-  /** How long to wait after a limit was reached, in seconds. */
   retryAfter: number | null = null;
   #network: string;
   #site: string | null;
@@ -76,126 +69,119 @@ export class RateLimiter {
   }
 
   /**
-   * Counts a login with a password; refund a correct one. Known and unknown addresses are counted alike. A browser that has
-   * logged in to the account before has its own count, so that failures from elsewhere do not lock out its owner.
+   * Refund a correct login. Known and unknown addresses are counted alike. A browser that has logged in to the account
+   * before has its own count, so that failures from elsewhere do not lock out its owner.
    */
   consumeLogin(email: string): Promise<RateLimitHit | UserError> {
     const { loginsPerEmail, loginsPerAddress, loginsPerAccount } = env().limits;
     const account = email.toLowerCase();
     const { id, marks } = this.#browser;
     const limits = marks.includes(createAccountMark(id, account))
-      ? [{ keyParts: ["login browser", id, account], most: loginsPerEmail, seconds: 15 * minuteSeconds }]
+      ? [{ keyParts: ["login browser", id, account], max: loginsPerEmail, seconds: 15 * minuteSeconds }]
       : [
-          { keyParts: ["login", account, this.#network], most: loginsPerEmail, seconds: 15 * minuteSeconds },
-          ...this.#perAddress({ keyParts: ["login address"], most: loginsPerAddress, seconds: 15 * minuteSeconds }),
-          { keyParts: ["login account", account], most: loginsPerAccount, seconds: hourSeconds },
+          { keyParts: ["login", account, this.#network], max: loginsPerEmail, seconds: 15 * minuteSeconds },
+          ...this.#perAddress({ keyParts: ["login address"], max: loginsPerAddress, seconds: 15 * minuteSeconds }),
+          { keyParts: ["login account", account], max: loginsPerAccount, seconds: hourSeconds },
         ];
     return this.#take("Too many attempts to log in.", limits);
   }
 
-  /** Counts a client ID at sign-up; refund a correct one. */
   consumeClientId(): Promise<RateLimitHit | UserError> {
     return this.#take(
       "Too many Client IDs that are not known.",
-      this.#perAddress({ keyParts: ["client id"], most: env().limits.clientIds, seconds: hourSeconds }),
+      this.#perAddress({ keyParts: ["client id"], max: env().limits.clientIds, seconds: hourSeconds }),
     );
   }
 
-  /**
-   * Returns a limit for one network, and five times as much for an IPv6 site. Returns no limit where a proxy hides the
-   * visitors' addresses, because it would lock out all visitors together.
-   */
+  /** Returns no limit where a proxy hides the visitors' addresses, because it would lock out all visitors together. */
   #perAddress(limit: RateLimit): RateLimit[] {
     if (!env().hasVisitorIps) return [];
-    const { keyParts: of, most } = limit;
-    const perNetwork = { ...limit, keyParts: [...of, this.#network] };
-    return this.#site ? [perNetwork, { ...limit, keyParts: [...of, this.#site], most: 5 * most }] : [perNetwork];
+    const { keyParts: parts, max } = limit;
+    const perNetwork = { ...limit, keyParts: [...parts, this.#network] };
+    return this.#site ? [perNetwork, { ...limit, keyParts: [...parts, this.#site], max: 5 * max }] : [perNetwork];
   }
 
-  /**
-   * Counts a code of a second factor; refund a correct one. A browser that has logged in to the account before has its own
-   * count, and so has a `link` from an email. Someone who knows the password cannot lock out the owner in either case.
-   */
+  /** Refund a correct code. Known browsers and links have counts of their own, so that no other person can lock out the owner. */
   consumeTotpAttempt(userId: string, email: string, link?: string): Promise<RateLimitHit | UserError> {
     const { id, marks } = this.#browser;
     const isKnown = marks.includes(createAccountMark(id, email.toLowerCase()));
-    const of = link ? ["code link", link] : isKnown ? ["code browser", id, userId] : ["code", userId];
+    const parts = link ? ["code link", link] : isKnown ? ["code browser", id, userId] : ["code", userId];
     return this.#take("Too many wrong codes.", [
-      { keyParts: of, most: env().limits.codes, seconds: 15 * minuteSeconds },
+      { keyParts: parts, max: env().limits.codes, seconds: 15 * minuteSeconds },
     ]);
   }
 
-  /** Counts the one use of a code. Refund it when the backend did not check the code. */
+  /** A code is valid once. Refund it if the backend did not check it. */
   consumeTotp(factorId: string, code: string): Promise<RateLimitHit | UserError> {
     return this.#take("This code was used.", [
-      { keyParts: ["used code", factorId, code], most: 1, seconds: usedTotpSeconds },
+      { keyParts: ["used code", factorId, code], max: 1, seconds: usedTotpSeconds },
     ]);
   }
 
   consumeWrite(userId: string): Promise<RateLimitHit | UserError> {
     return this.#take("Too many changes in one minute.", [
-      { keyParts: ["write", userId], most: env().limits.writes, seconds: minuteSeconds },
+      { keyParts: ["write", userId], max: env().limits.writes, seconds: minuteSeconds },
     ]);
   }
 
   consumeDataExport(userId: string): Promise<RateLimitHit | UserError> {
     return this.#take("Your data was downloaded several times just now.", [
-      { keyParts: ["archive", userId], most: maxDataExportsPerHour, seconds: hourSeconds },
+      { keyParts: ["archive", userId], max: maxDataExportsPerHour, seconds: hourSeconds },
     ]);
   }
 
   consumeEmailChange(userId: string): Promise<RateLimitHit | UserError> {
     return this.#take("Too many new addresses in one day.", [
-      { keyParts: ["address mails", userId], most: maxEmailChangesPerDay, seconds: 24 * hourSeconds },
+      { keyParts: ["address mails", userId], max: maxEmailChangesPerDay, seconds: 24 * hourSeconds },
     ]);
   }
 
-  async #take(words: string, limits: RateLimit[]): Promise<RateLimitHit | RateLimitError | UserError> {
-    const asked = limits.map(({ keyParts: of, most, seconds }) => ({
-      key: createKeyedHash(of),
-      max_hits: most,
+  async #take(message: string, limits: RateLimit[]): Promise<RateLimitHit | RateLimitError | UserError> {
+    const hashedLimits = limits.map(({ keyParts: parts, max, seconds }) => ({
+      key: createKeyedHash(parts),
+      max_hits: max,
       window_seconds: seconds,
     }));
-    const along = takePendingRefunds();
-    const failed = (refusal: UserError) => {
-      void refundHits(along);
-      return refusal;
+    const refundedIds = takePendingRefunds();
+    const fail = (error: UserError) => {
+      void refundHits(refundedIds);
+      return error;
     };
     try {
       const { data, error, status } = await serviceRoleClient().rpc("consume_rate_limit", {
-        limits: asked,
-        refunded_ids: along,
+        limits: hashedLimits,
+        refunded_ids: refundedIds,
       });
-      if (error) return failed(toUserError({ ...error, status }));
-      const answer = RateLimitResult.parse(data);
-      if ("attempt_id" in answer) {
-        const { attempt_id } = answer;
+      if (error) return fail(toUserError({ ...error, status }));
+      const result = RateLimitResult.parse(data);
+      if ("attempt_id" in result) {
+        const { attempt_id } = result;
         return { refund: () => scheduleRefund(attempt_id) };
       }
-      this.retryAfter = answer.retry_after;
+      this.retryAfter = result.retry_after;
       log("warn", "limit", {
-        limit: limits[asked.findIndex(({ key }) => key === answer.exceeded_key)]?.keyParts[0],
-        retryAfter: answer.retry_after,
+        limit: limits[hashedLimits.findIndex(({ key }) => key === result.exceeded_key)]?.keyParts[0],
+        retryAfter: result.retry_after,
       });
       return {
-        reason: `${words} Try again in ${formatDuration(answer.retry_after)}.`,
+        reason: `${message} Try again in ${formatDuration(result.retry_after)}.`,
         status: 429,
-        retryAfter: answer.retry_after,
+        retryAfter: result.retry_after,
       };
     } catch (error) {
-      return failed(userErrorFromThrown(error));
+      return fail(userErrorFromThrown(error));
     }
   }
 }
 
 const rateLimiterContext = createContext<RateLimiter>();
 
-/** Provides the limits of a request, and adds Retry-After to a 429 response. */
 export const rateLimitMiddleware: MiddlewareFunction<Response> = async ({ request, context }, next) => {
   const limits = new RateLimiter(request);
   context.set(rateLimiterContext, limits);
   const response = await next();
-  if (response.status === 429) response.headers.set("Retry-After", String(limits.retryAfter ?? defaultRetryAfter));
+  if (response.status === 429)
+    response.headers.set("Retry-After", String(limits.retryAfter ?? defaultRetryAfterSeconds));
   return response;
 };
 
@@ -203,7 +189,6 @@ export function getRateLimiter(context: Readonly<RouterContextProvider>): RateLi
   return context.get(rateLimiterContext);
 }
 
-/** Returns "40 seconds" or "12 minutes", rounded up so that the next attempt is not too early. */
 function formatDuration(seconds: number): string {
   if (seconds < 90) return seconds === 1 ? "1 second" : `${seconds} seconds`;
   return `${Math.ceil(seconds / 60)} minutes`;

@@ -1,19 +1,15 @@
-/** First checks of a request: no request from another site may change anything (CSRF). */
 import { data, type MiddlewareFunction } from "react-router";
 import { env } from "./env.server.ts";
 
 const loopbackHosts = new Set(["localhost", "127.0.0.1", "[::1]"]);
 
-/**
- * Sets Cache-Control, X-Robots-Tag and Allow on every response: page, redirect, resource or refusal. Responses for one
- * person, other than 2xx, or to POST are neither cached nor indexed.
- */
+/** Responses to POST, for one person or with another status than 2xx are neither cached nor indexed. */
 export const responseHeadersMiddleware: MiddlewareFunction<Response> = async ({ request }, next) => {
   const response = await next();
   const { headers, status } = response;
-  const changing = request.method !== "GET" && request.method !== "HEAD";
+  const isChange = request.method !== "GET" && request.method !== "HEAD";
   const isPrivate = headers.has("Set-Cookie") || headers.get("Cache-Control")?.includes("no-store");
-  if (changing || isPrivate || status >= 300) {
+  if (isChange || isPrivate || status >= 300) {
     headers.set("Cache-Control", "private, no-store");
     headers.set("X-Robots-Tag", "noindex");
   }
@@ -21,24 +17,20 @@ export const responseHeadersMiddleware: MiddlewareFunction<Response> = async ({ 
   return request.headers.get("Accept")?.includes("text/html") ? toPlainText(response) : response;
 };
 
-/** A resource route answers an error with a JSON string: a browser gets it as plain text. */
 async function toPlainText(response: Response): Promise<Response> {
   const { headers, status } = response;
   if (status < 400 || !headers.get("Content-Type")?.startsWith("application/json")) return response;
-  const said: unknown = await response.clone().json();
-  if (typeof said !== "string") return response;
+  const body: unknown = await response.clone().json();
+  if (typeof body !== "string") return response;
   headers.set("Content-Type", "text/plain; charset=utf-8");
-  return new Response(`${said}\n`, { status, headers });
+  return new Response(`${body}\n`, { status, headers });
 }
 
-/** The one address that takes bytes without a form around them. A form of another site cannot send that type. */
+/** A form of another site cannot send this media type. */
 const byteMediaType = "application/octet-stream";
 const uploadChunkRoute = "/portal/:shipmentId/documents/resumable-upload";
 
-/**
- * Refuses forms that come from another site: 403. Methods no page answers: 405. Bodies that are not forms: 415.
- * `Sec-Fetch-Site` and `Origin` are set by the browser; a page cannot forge them.
- */
+/** Rejects requests from other sites (CSRF). No page can forge the headers `Sec-Fetch-Site` and `Origin`. */
 export const requestGuardMiddleware: MiddlewareFunction<Response> = async ({ request, pattern }, next) => {
   const { method, headers } = request;
   if (method === "GET" || method === "HEAD") return next();
@@ -56,11 +48,10 @@ export const requestGuardMiddleware: MiddlewareFunction<Response> = async ({ req
   return next();
 };
 
-/** Whether an origin is APP_ORIGIN. The loopback names count as the same host. */
 export function isOwnOrigin(origin: string): boolean {
-  const ours = new URL(env().origin);
-  if (origin === ours.origin) return true;
-  if (!loopbackHosts.has(ours.hostname) || !URL.canParse(origin)) return false;
-  const theirs = new URL(origin);
-  return loopbackHosts.has(theirs.hostname) && theirs.port === ours.port && theirs.protocol === ours.protocol;
+  const ownUrl = new URL(env().origin);
+  if (origin === ownUrl.origin) return true;
+  if (!loopbackHosts.has(ownUrl.hostname) || !URL.canParse(origin)) return false;
+  const otherUrl = new URL(origin);
+  return loopbackHosts.has(otherUrl.hostname) && otherUrl.port === ownUrl.port && otherUrl.protocol === ownUrl.protocol;
 }

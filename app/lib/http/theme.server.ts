@@ -1,4 +1,3 @@
-/** The theme: dark by default; a choice lasts for the browser session. */
 import { createCookieSessionStorage } from "react-router";
 import { createThemeSessionResolver, isTheme, Theme } from "remix-themes";
 import { cookieAttributes, cookieName } from "./cookies.server.ts";
@@ -16,12 +15,10 @@ function getThemeSession(request: Request) {
   return resolver(request);
 }
 
-/** The theme of this request. */
 export async function readTheme(request: Request): Promise<Theme> {
   return (await getThemeSession(request)).getTheme() ?? Theme.DARK;
 }
 
-/** A Set-Cookie that keeps the chosen theme; an unknown one keeps dark. */
 export async function themeCookie(request: Request, choice: unknown): Promise<string> {
   const session = await getThemeSession(request);
   session.setTheme(isTheme(choice) ? choice : Theme.DARK);

@@ -1,4 +1,3 @@
-/** Flash toasts: a message for the next page, in a signed cookie that is removed by the page that shows it. */
 import {
   createContext,
   createCookieSessionStorage,
@@ -20,7 +19,7 @@ function getToastStorage(): SessionStorage {
   const cookies = createCookieSessionStorage({
     cookie: { ...cookieAttributes(), name: cookieName(toastCookieName), secrets: [env().sessionSecret] },
   });
-  // The library writes the cookie back without its toast; flashMiddleware removes it instead.
+  // The library would write the cookie again without its toast; toastCookieMiddleware removes it instead.
   const commitSession: SessionStorage["commitSession"] = async (session, options) =>
     Object.keys(session.data).length > 0 ? cookies.commitSession(session, options) : "";
   toastStorage = { ...cookies, commitSession };
@@ -29,25 +28,21 @@ function getToastStorage(): SessionStorage {
 
 const isToastTaken = createContext(false);
 
-/**
- * Reads the flash of this request and writes the one for the next. The page that shows the toast removes the cookie;
- * redirects, and responses that are no page, keep it.
- */
 export const toastCookieMiddleware: MiddlewareFunction<Response> = async (args, next) => {
   const { request, context } = args;
   const response = (await toastMiddleware({ customSession: getToastStorage() })(args, next)) as Response;
   const { headers, status } = response;
-  const lines = headers.getSetCookie().filter(Boolean);
-  const isBrought = readCookie(request, toastCookieName) !== undefined;
+  const setCookies = headers.getSetCookie().filter(Boolean);
+  const hasToastCookie = readCookie(request, toastCookieName) !== undefined;
   // React Router redirects data requests with 202.
   const isRedirect = status === 202 || (status >= 300 && status < 400);
-  if (isBrought && context.get(isToastTaken) && !isRedirect) lines.push(serializeCookie(toastCookieName, "", 0));
+  if (hasToastCookie && context.get(isToastTaken) && !isRedirect)
+    setCookies.push(serializeCookie(toastCookieName, "", 0));
   headers.delete("Set-Cookie");
-  for (const line of lines) headers.append("Set-Cookie", line);
+  for (const setCookie of setCookies) headers.append("Set-Cookie", setCookie);
   return response;
 };
 
-/** The toast the previous page left, or null. */
 export function takeToast(context: Readonly<RouterContextProvider>): Toast | null {
   context.set(isToastTaken, true);
   const toast = getToast(context);
@@ -56,7 +51,6 @@ export function takeToast(context: Readonly<RouterContextProvider>): Toast | nul
   return { title: message, description, variant: type === "error" ? "destructive" : "default" };
 }
 
-/** See Other, with a toast on the page that follows. Only for paths of this site. */
 export function redirectWithToast(context: Readonly<RouterContextProvider>, path: string, toast: Toast): Response {
   setToast(context, {
     message: toast.title,

@@ -1,19 +1,13 @@
-/** What the backend's errors mean for the person in front of the screen. */
 import { data } from "react-router";
 import { somethingWentWrong } from "./toast.ts";
 
-/** Why something was not done: words a client understands, and the status of the answer. */
 export type UserError = { reason: string; status: number };
 
-/** What a loader throws for the error page. The words are in an object: a proxy that answers in our place sends text. */
+/** An object, because a plain text would look like the error of a proxy (lib/browser/connection.ts). */
 export function userErrorData({ reason, status }: UserError) {
   return data({ reason }, { status });
 }
 
-/**
- * What is thrown where the pages of a person who is signed in have none at this address: the error page leads back to the
- * first of theirs. For everybody else a 404 leads to the home page.
- */
 export function areaNotFound(area: "portal" | "desk") {
   return data(areaHomePages[area], { status: 404 });
 }
@@ -25,10 +19,9 @@ const unavailableError: UserError = {
   status: 503,
 };
 
-/** Errors of auth, by GoTrue's code; the others keep their own words only when those are the company's. */
 const authErrors: Readonly<Record<string, UserError>> = {
   invalid_credentials: { reason: "The e-mail address or the password is not right.", status: 400 },
-  // Auth says so before it looks at the password: whose account is closed is told by phone.
+  // Auth returns this code without checking the password, so the message must not reveal that the account exists.
   user_banned: { reason: "The e-mail address or the password is not right.", status: 400 },
   weak_password: { reason: "Choose another password: this one is too short or too easy to guess.", status: 400 },
   email_address_invalid: { reason: "This e-mail address cannot receive mail. Check it.", status: 400 },
@@ -48,42 +41,36 @@ const authErrors: Readonly<Record<string, UserError>> = {
 
 type SupabaseError = { message: string; name?: string; code?: string | number; status?: number; statusCode?: string };
 
-/**
- * The refusal behind an error of supabase-js: auth, data or storage, or a call that did not come back.
- * Messages that our own migrations raise (SQLSTATE PTnnn) and hooks give pass through; no other text does.
- */
+/** Shows messages of our own migrations (SQLSTATE PTnnn) and hooks. Other messages are not written for users. */
 export function toUserError(error: SupabaseError): UserError {
   const code = String(error.code ?? "");
-  // Storage answers 400 with the real status beside it.
+  // Storage responds with 400 and puts the real status into the body.
   const status = Number(error.statusCode ?? error.status ?? 0);
-  const known = authErrors[code];
-  if (known) return known;
-  const ours = /^PT(4\d\d|503)$/.exec(error.statusCode ?? code);
-  if (ours) return { reason: error.message, status: Number(ours[1]) };
-  // A character that the database cannot keep, such as a zero byte.
+  const authError = authErrors[code];
+  if (authError) return authError;
+  const ownError = /^PT(4\d\d|503)$/.exec(error.statusCode ?? code);
+  if (ownError) return { reason: error.message, status: Number(ownError[1]) };
   if (code === "22021" || code === "22P05") return { reason: "This text has characters we cannot keep.", status: 400 };
-  // A rule of the tables that a form let through: too long, out of range, not of its kind.
+  // A check constraint or type rejects a value that the form accepted.
   if (code === "23514" || /^22[0-9A-Z]{3}$/.test(code)) {
     return { reason: "Our records do not take this as it is. Check what you typed.", status: 400 };
   }
   if (isHookError(error, code)) return { reason: error.message, status: 400 };
   if (code === "42501" || status === 403) return { reason: "This is not yours to change.", status: 403 };
-  // A 429 of the backend is its overload, not a fault of the person who asks.
+  // A 429 of the backend means overload, not a mistake of the user.
   if (status === 0 || status === 429 || status >= 500 || error.name === "TimeoutError") return unavailableError;
   return { reason: somethingWentWrong, status: 502 };
 }
 
-/** A refusal by the `before_user_created` hook carries no code of GoTrue's ("unknown" or none) and our sentence. */
+/** GoTrue gives an error of the `before_user_created` hook the code "unknown" or none. */
 function isHookError(error: SupabaseError, code: string): boolean {
   return error.name === "AuthApiError" && error.status === 400 && (code === "unknown" || code === "");
 }
 
-/** The refusal for anything thrown by a call: a lost connection, a deadline, an answer that is no JSON. */
 export function userErrorFromThrown(error: unknown): UserError {
   return error instanceof Error ? toUserError({ message: error.message, name: error.name }) : unavailableError;
 }
 
-/** A refusal as a response in place of the backend's, in the error formats of auth, data and storage. */
 export function userErrorResponse({ reason, status }: UserError): Response {
   const code = `PT${status}`;
   return Response.json({ message: reason, code, error_code: code, statusCode: code }, { status });

@@ -84,7 +84,7 @@ export const meta: Route.MetaFunction = ({ matches }) =>
 
 export default function ContactPage({ actionData, loaderData }: Route.ComponentProps) {
   const draft = actionData && "draft" in actionData ? actionData.draft : null;
-  // The key changes after each success, which empties the form; an error or a lost connection keeps the values.
+  // The key changes after each success, which empties the form; after an error or a lost connection the values stay.
   const [last, setLast] = useState({ draft, successes: 0 });
   if (draft && draft !== last.draft) setLast({ draft, successes: last.successes + 1 });
   return <ContactContent key={last.successes} actionData={actionData} {...loaderData} />;

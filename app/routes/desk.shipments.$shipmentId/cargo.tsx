@@ -13,7 +13,6 @@ const containerSizeOptions = [
   { value: "40", words: "40 ft" },
 ];
 
-/** The number of the cargo's paper, and its arrival. */
 export function Cargo({ shipment, actionData: answer, idempotencyKey: request }: ShipmentSectionProps) {
   const { arrival, version } = shipment;
   const numbers = useIntentForm("numbers", answer, [...shipment.numbers.map(({ name }) => name), "reason"]);

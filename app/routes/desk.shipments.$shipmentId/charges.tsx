@@ -15,7 +15,6 @@ import { CHARGE_CURRENCIES } from "~/models/desk-labels";
 import { PAYMENTS } from "~/models/shipment";
 import type { ShipmentSectionProps } from "./stage-card";
 
-/** What the client is to pay for each item. */
 export function Charges({ shipment, actionData: answer, idempotencyKey: request }: ShipmentSectionProps) {
   return (
     <div id="payments">

@@ -13,7 +13,6 @@ import type { ShipmentSectionProps } from "./stage-card";
 
 const stateColours = { missing: "text-attention", uploaded: "text-with-us", verified: "text-done" };
 
-/** The documents: opened, verified, sent back. */
 export function Documents({ shipment, actionData: answer, idempotencyKey: request }: ShipmentSectionProps) {
   return (
     <div id="documents">

@@ -5,7 +5,6 @@ import { Card } from "~/components/ui/card";
 import { eastAfricaTime } from "~/lib/dates";
 import type { ShipmentSectionProps } from "./stage-card";
 
-/** What the client reads about the shipment, and a note to add to it. */
 export function History({ shipment, actionData: answer, idempotencyKey: request }: ShipmentSectionProps) {
   const { id, intent, fields } = useIntentForm("note", answer, ["note"]);
   return (

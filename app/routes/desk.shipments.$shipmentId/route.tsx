@@ -60,7 +60,7 @@ export function clientAction({ serverAction }: Route.ClientActionArgs) {
 }
 
 export default function DeskShipmentPage(props: Route.ComponentProps) {
-  // What was typed beside one shipment does not stay when another one is opened beside the list.
+  // Text typed for one shipment must not appear in the form of another one.
   return <ShipmentDetails key={props.loaderData.shipment.id} {...props} />;
 }
 

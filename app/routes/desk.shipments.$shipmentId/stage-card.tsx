@@ -17,7 +17,6 @@ export type ShipmentSectionProps = {
   idempotencyKey: string;
 };
 
-/** Moves the shipment on, or puts it where it really is. */
 export function StageCard({
   shipment,
   actionData: answer,

@@ -1,4 +1,3 @@
-/** Taking the file of a document, whichever address it was posted to. */
 import type { RouterContextProvider } from "react-router";
 import type { Viewer } from "~/lib/auth/viewer.server";
 import { readUpload } from "~/lib/forms/form-data.server";
@@ -9,15 +8,12 @@ import { companyDetails } from "~/models/content.server";
 import { tooLargeHint } from "~/models/document";
 import { uploadDocument } from "~/models/document.server";
 
-/** The outcome: the document's id if known, the toast, and the status, 200 when the file is stored. */
+/** `documentId` is null if unknown. `status` is 200 if the file is stored. */
 export type StoreFileResult = { documentId: string | null; toast: Toast; status: number };
 
 type UploadTarget = { id: string; documents: { id: string; name: string }[] };
 
-/**
- * Stores the file of an upload form (`document` and `file`) of a shipment of the client's, or says why not.
- * Throws an answer for the error page when the request is no such form.
- */
+/** Throws a response for the error page if the request is no upload form. */
 export function storeUploadedFile(
   context: Readonly<RouterContextProvider>,
   client: Viewer,
@@ -45,7 +41,6 @@ export function storeUploadedFile(
   });
 }
 
-/** Stores the bytes of a document's file, however they came, and says so; or why not. */
 export async function storeFileContent(
   client: Viewer,
   shipmentId: string,
@@ -60,13 +55,11 @@ export async function storeFileContent(
   return createStoredResult(document);
 }
 
-/** What is said of a document whose file is stored. */
 export function createStoredResult({ id, name }: UploadTarget["documents"][number]): StoreFileResult {
   const toast: Toast = { title: `${name} uploaded`, description: "We check it next.", variant: "default" };
   return { documentId: id, toast, status: 200 };
 }
 
-/** A file over the limit, which `reason` names: what can be done about it. */
 export function explainTooLarge(reason: string): string {
   return `${reason} ${tooLargeHint}: ${companyDetails.offices[0]?.email}.`;
 }

@@ -19,7 +19,7 @@ import {
   useUpload,
 } from "./upload-queue";
 
-/** What the upload action answers when it took no file: for which document, when that is known, and why. */
+/** `document` is null if unknown. */
 export type RejectedUpload = { document: string | null; toast: Toast };
 
 /**
@@ -41,7 +41,7 @@ export function UploadForm(props: {
   useRestoreFocus(isOnItsWay, button);
 
   const submit = (event: FormEvent) => {
-    // Without a file, the action answers.
+    // Without a file, the server responds with the error.
     if (!upload) return;
     event.preventDefault();
     void start();
@@ -111,27 +111,26 @@ export function UploadForm(props: {
   );
 }
 
-/** Sends the file of a document and does what the answer asks for. */
 function useSendUpload(id: string): () => Promise<void> {
   const { pathname, search } = useLocation();
   const navigate = useNavigate();
   return async () => {
-    const answer = await sendUpload(id, `${pathname}/documents`);
-    if (answer?.kind === "ended") {
+    const outcome = await sendUpload(id, `${pathname}/documents`);
+    if (outcome?.kind === "ended") {
       cancelAllUploads();
-      await navigate(`${answer.login}?next=${encodeURIComponent(pathname + search)}`);
-    } else if (answer?.kind === "stored") {
-      showToast(answer.toast);
+      await navigate(`${outcome.login}?next=${encodeURIComponent(pathname + search)}`);
+    } else if (outcome?.kind === "stored") {
+      showToast(outcome.toast);
       await revalidateUntilLoaded();
       removeUpload(id);
-    } else if (answer?.kind === "refused" && answer.status === 409) {
-      // The document has its file: from another tab, or by an attempt whose answer was lost.
+    } else if (outcome?.kind === "refused" && outcome.status === 409) {
+      // The document has its file, from another tab or from an attempt whose response was lost.
       await revalidateUntilLoaded();
     }
   };
 }
 
-/** On mount, syncs the native field and the upload: a file picked before hydration, or one kept during a login. */
+/** On mount, syncs the native field and the upload: a file picked before hydration, or one from before a login. */
 function useSyncFileField(id: string, upload: Upload | null, field: RefObject<HTMLInputElement | null>): void {
   useEffect(() => {
     const input = field.current;

@@ -58,7 +58,6 @@ function notifyListeners(): void {
   for (const listener of listeners) listener();
 }
 
-/** Changes an upload, if it still exists. */
 function updateUpload(id: string, part: Partial<Upload>): void {
   const upload = uploads.get(id);
   if (!upload) return;
@@ -66,7 +65,6 @@ function updateUpload(id: string, part: Partial<Upload>): void {
   notifyListeners();
 }
 
-/** Returns the upload of a document, or null. */
 export function useUpload(id: string): Upload | null {
   return useSyncExternalStore(
     subscribe,
@@ -75,7 +73,6 @@ export function useUpload(id: string): Upload | null {
   );
 }
 
-/** Returns true while any file is being sent. */
 export function useIsSending(): boolean {
   return useSyncExternalStore(subscribe, isSending, () => false);
 }
@@ -109,7 +106,6 @@ export function chooseFile(id: string, chosen: File): void {
   else checkFile(id);
 }
 
-/** Chooses between the original and the shrunk photo. */
 export function setSendsOriginal(id: string, sendsOriginal: boolean): void {
   updateUpload(id, { sendsOriginal, problem: null });
   checkFile(id);
@@ -190,14 +186,13 @@ async function sendUploadFile(id: string, file: File, address: string, signal: A
   return sendUploadRequest(address, form, signal, reportProgress);
 }
 
-/** Stops the upload of a document. The file stays chosen. */
+/** The file stays chosen. */
 export function cancelUpload(id: string): void {
   abortControllers.get(id)?.abort();
   abortControllers.delete(id);
   updateUpload(id, { sentBytes: null });
 }
 
-/** Stops all uploads. */
 export function cancelAllUploads(): void {
   for (const id of [...abortControllers.keys()]) cancelUpload(id);
 }

@@ -35,7 +35,7 @@ const portal = createViewerPage(
       })
       .nullable(),
   }),
-  // A GET changes nothing, so backendFetch may retry it.
+  // A GET changes nothing, so createSupabaseFetch may repeat it.
   (backend) => backend.rpc("portal_account", {}, { get: true }).retry(false),
 );
 

@@ -1,4 +1,3 @@
-/** The build that npm start serves: made when there is none, or when a source is newer. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readdirSync, statSync } from "node:fs";
@@ -21,19 +20,16 @@ const sources = [
 export const serverBuildFile = path.join(root, "build/server/index.js");
 export const clientBuildFolder = path.join(root, "build/client");
 
-/** The file that a build writes last (react-router.config.ts): a build without it was cut off. */
+/** react-router.config.ts writes this file last, so a build without it is incomplete. */
 const buildMarkerFile = path.join(clientBuildFolder, "manifest.webmanifest.gz");
 
 const frameworkCli = path.join(root, "node_modules/@react-router/dev/bin.js");
 
-/** Code that the framework's program runs first: it exits when this process is gone, not when its output is closed. */
+/** The child process ends with its parent, but not when its output is closed. */
 const childPrelude = `process.once("disconnect", () => process.exit()); process.channel.unref();
 for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});`;
 
-/**
- * Builds the site unless the build is newer than every source. Rejects when the build fails. An installation without the
- * development dependencies serves the build it came with, and throws a ConfigurationError when it came without one.
- */
+/** Production installations have no compiler. They need a build, or this throws a ConfigurationError. */
 export async function ensureBuild(): Promise<void> {
   if (!existsSync(frameworkCli)) {
     if (existsSync(buildMarkerFile)) return;
@@ -42,12 +38,11 @@ export async function ensureBuild(): Promise<void> {
   if (getNewestTime(sources.map((source) => path.join(root, source))) <= getFileTime(buildMarkerFile)) return;
   console.log("Building the site …");
   const child = runFramework(["build"], "production", "pipe");
-  const said = Promise.all([child.stdout, child.stderr].map((stream) => (stream ? text(stream) : "")));
+  const outputs = Promise.all([child.stdout, child.stderr].map((stream) => (stream ? text(stream) : "")));
   await once(child, "close");
-  if (child.exitCode !== 0) throw new Error(["The build failed.", ...(await said)].join("\n"));
+  if (child.exitCode !== 0) throw new Error(["The build failed.", ...(await outputs)].join("\n"));
 }
 
-/** Starts the framework's command-line program. It ends when this process does, however that ends. */
 export function runFramework(args: string[], mode: string, output: "pipe" | "inherit"): ChildProcess {
   return spawn(
     process.execPath,
@@ -60,7 +55,7 @@ export function runFramework(args: string[], mode: string, output: "pipe" | "inh
   );
 }
 
-/** The time of the newest file in these files and folders, in milliseconds. */
+/** Milliseconds since 1970. */
 function getNewestTime(paths: string[]): number {
   const times = paths.map((file) => {
     const stats = statSync(file);

@@ -1,30 +1,23 @@
-/** Files for the demo: papers of a shipment as a PDF of one page, or as the picture that a scanner makes of it. */
 import { crc32, deflateSync } from "node:zlib";
 
-/**
- * A page under its title. A row of one text is a line, of two a name with its value, of five a line of a table; an empty
- * row is a rule. Texts are of Latin letters.
- */
+/** A row has one text, two (name and value) or five (a table row). An empty row is a line. Only Latin letters. */
 export type DemoPage = { title: string; rows: string[][] };
 
-/** What the papers of a shipment tell. */
 export type DemoCargo = {
   shipper: string;
   consignee: string;
   route: [from: string, to: string, carrier: string];
-  /** The number of the air waybill or bill of lading. */
+  /** Air waybill or bill of lading. */
   awb: string;
   day: string;
   packages: string;
   kilograms: number;
-  /** HS code, goods, how many, price of one in USD. */
   goods: [code: string, goods: string, count: number, price: number][];
 };
 
 const formatNumber = (value: number, digits = 0) =>
   value.toLocaleString("en-GB", { minimumFractionDigits: digits, maximumFractionDigits: digits });
 
-/** The paper that a shipment's document of this name is. */
 export function createDemoPage(name: string, cargo: DemoCargo): DemoPage {
   const { goods, awb: bill, kilograms } = cargo;
   const total = goods.reduce((sum, [, , count, price]) => sum + count * price, 0);
@@ -51,9 +44,9 @@ export function createDemoPage(name: string, cargo: DemoCargo): DemoPage {
         ["Terms", "CIF, 30 days after the date of shipment"],
         [],
         ["HS code", "Goods", "Quantity", "Unit USD", "USD"],
-        ...goods.map(([code, what, count, price]) => [
+        ...goods.map(([code, goodsName, count, price]) => [
           code,
-          what,
+          goodsName,
           formatNumber(count),
           formatNumber(price, 2),
           formatNumber(count * price, 2),
@@ -73,9 +66,9 @@ export function createDemoPage(name: string, cargo: DemoCargo): DemoPage {
         ["Marks", `${number} / ${to.split(",")[0]?.toUpperCase()} / 1-UP`],
         [],
         ["Line", "Goods", "Quantity", "Net kg", "Gross kg"],
-        ...goods.map(([, what, count], line) => [
+        ...goods.map(([, goodsName, count], line) => [
           String(line + 1),
-          what,
+          goodsName,
           formatNumber(count),
           formatNumber((kilograms * 0.94) / goods.length),
           formatNumber(kilograms / goods.length),
@@ -95,7 +88,7 @@ export function createDemoPage(name: string, cargo: DemoCargo): DemoPage {
         ["Sum insured", `USD ${formatNumber(total * 1.1, 2)}, the value of the goods and ten per cent`],
         ...voyage,
         [],
-        ["Goods", goods.map(([, what]) => what).join("; ")],
+        ["Goods", goods.map(([, goodsName]) => goodsName).join("; ")],
         ["Packages", cargo.packages],
         ["Cover", "All risks from warehouse to warehouse, with war and strikes"],
         ["Claims", "Tell the surveyor at the place of arrival within three days"],
@@ -112,7 +105,7 @@ export function createDemoPage(name: string, cargo: DemoCargo): DemoPage {
         ...voyage,
         [],
         ["Packages", cargo.packages],
-        ["Said to contain", goods.map(([, what]) => what).join("; ")],
+        ["Said to contain", goods.map(([, goodsName]) => goodsName).join("; ")],
         ["Gross weight", `${formatNumber(kilograms)} kg`],
         ["Freight", "Prepaid"],
         [],
@@ -125,11 +118,10 @@ export function createDemoPage(name: string, cargo: DemoCargo): DemoPage {
   return pages[name] ?? { title: name, rows: [] };
 }
 
-/** The size of A4, and of its texts, in points; x positions of a row's parts, by how many it has. */
+/** In points (A4); the x positions depend on the number of texts in a row. */
 const pageSize = { width: 595, height: 842 };
 const columnPositions: Readonly<Record<number, number[]>> = { 1: [56], 2: [56, 160], 5: [56, 116, 338, 404, 476] };
 
-/** Where the texts and rules of a page lie: `y` counts from its top. */
 function layOutPage({ title, rows }: DemoPage) {
   const texts = [{ text: title, x: 56, y: 100, size: 20 }];
   const rules: number[] = [];
@@ -143,13 +135,12 @@ function layOutPage({ title, rows }: DemoPage) {
   return { texts, rules };
 }
 
-/** The page as a PDF. */
 export function renderPdf(page: DemoPage): Uint8Array<ArrayBuffer> {
   const { texts, rules } = layOutPage(page);
-  const drawn = [
+  const operations = [
     ...texts.map(({ text, x, y, size }) => {
-      const shown = text.replace(/[()\\]/g, "\\$&");
-      return `BT /F${size > 10 ? 2 : 1} ${size} Tf ${x} ${pageSize.height - y} Td (${shown}) Tj ET`;
+      const escapedText = text.replace(/[()\\]/g, "\\$&");
+      return `BT /F${size > 10 ? 2 : 1} ${size} Tf ${x} ${pageSize.height - y} Td (${escapedText}) Tj ET`;
     }),
     ...rules.map((y) => `0.6 w 56 ${pageSize.height - y} m 540 ${pageSize.height - y} l S`),
   ].join("\n");
@@ -158,7 +149,7 @@ export function renderPdf(page: DemoPage): Uint8Array<ArrayBuffer> {
     "<< /Type /Catalog /Pages 2 0 R >>",
     "<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
     `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 ${pageSize.width} ${pageSize.height}] /Contents 4 0 R /Resources << /Font << /F1 5 0 R /F2 6 0 R >> >> >>`,
-    `<< /Length ${drawn.length} >>\nstream\n${drawn}\nendstream`,
+    `<< /Length ${operations.length} >>\nstream\n${operations}\nendstream`,
     font("Helvetica"),
     font("Helvetica-Bold"),
   ];
@@ -174,7 +165,7 @@ export function renderPdf(page: DemoPage): Uint8Array<ArrayBuffer> {
   return Uint8Array.from(Buffer.from(pdf, "latin1"));
 }
 
-/** A typewriter's letters, 5 by 7 dots: seven rows of five bits, each a digit of base 32. */
+/** Each glyph is 5 by 7 dots: seven rows of five bits, each row a digit of base 32. */
 const glyphs = new Map(
   (
     "A4ahhvhh Buhhuhhu Cehggghe Duhhhhhu Evgguggv Fvgguggg Gehgnhhe Hhhhvhhh Ie44444e J72222ic Khikokih Lggggggv " +
@@ -186,33 +177,31 @@ const glyphs = new Map(
     .map((glyph) => [glyph.slice(0, 1), [...glyph.slice(1)].map((row) => Number.parseInt(row, 32))]),
 );
 
-/** The page as a PNG, as if it had been laid on the glass a little askew. */
 export function renderScan(page: DemoPage): Uint8Array<ArrayBuffer> {
   const { texts, rules } = layOutPage(page);
   const scale = 2;
   const [width, height] = [pageSize.width * scale, pageSize.height * scale];
-  // A row of pixels begins with the number of its filter: none.
+  // A PNG row starts with its filter number, here 0.
   const pixels = Buffer.alloc((width + 1) * height, 243);
-  const dot = (x: number, y: number, grey: number, size: number) => {
+  const drawDot = (x: number, y: number, grey: number, size: number) => {
     const first = Math.round(y + x * 0.006);
     for (let row = first; row < first + size; row += 1) {
-      const at = row * (width + 1) + 1 + x;
-      pixels.fill(grey, at, at + size);
+      const offset = row * (width + 1) + 1 + x;
+      pixels.fill(grey, offset, offset + size);
     }
   };
   for (let y = 0; y < height; y += 1) {
     pixels[y * (width + 1)] = 0;
-    // The shadow of the lid.
     for (let x = 0; x < 14; x += 1) pixels[y * (width + 1) + width - x] = 150 + x * 6;
   }
-  for (const y of rules) for (let x = 112; x < 1080; x += 1) dot(x, y * scale, 120, 2);
+  for (const y of rules) for (let x = 112; x < 1080; x += 1) drawDot(x, y * scale, 120, 2);
   for (const { text, x, y, size } of texts) {
     const dots = size / 5;
-    [...text.toUpperCase()].forEach((letter, place) => {
+    [...text.toUpperCase()].forEach((letter, position) => {
       glyphs.get(letter)?.forEach((bits, row) => {
         for (let bit = 0; bit < 5; bit += 1) {
-          const left = x * scale + (place * 6 + bit) * dots;
-          if (bits & (16 >> bit)) dot(Math.round(left), y * scale - (7 - row) * dots, 84, dots);
+          const columnX = x * scale + (position * 6 + bit) * dots;
+          if (bits & (16 >> bit)) drawDot(Math.round(columnX), y * scale - (7 - row) * dots, 84, dots);
         }
       });
     });
@@ -220,7 +209,6 @@ export function renderScan(page: DemoPage): Uint8Array<ArrayBuffer> {
   const header = Buffer.alloc(13);
   header.writeUInt32BE(width, 0);
   header.writeUInt32BE(height, 4);
-  // Eight bits of grey a pixel.
   header[8] = 8;
   const parts = [
     createPngChunk("IHDR", header),
@@ -231,9 +219,9 @@ export function renderScan(page: DemoPage): Uint8Array<ArrayBuffer> {
 }
 
 function createPngChunk(name: string, data: Buffer): Buffer {
-  const named = Buffer.concat([Buffer.from(name), data]);
-  const ends = Buffer.alloc(8);
-  ends.writeUInt32BE(data.length, 0);
-  ends.writeUInt32BE(crc32(named), 4);
-  return Buffer.concat([ends.subarray(0, 4), named, ends.subarray(4)]);
+  const namedData = Buffer.concat([Buffer.from(name), data]);
+  const framing = Buffer.alloc(8);
+  framing.writeUInt32BE(data.length, 0);
+  framing.writeUInt32BE(crc32(namedData), 4);
+  return Buffer.concat([framing.subarray(0, 4), namedData, framing.subarray(4)]);
 }

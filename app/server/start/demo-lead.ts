@@ -1,4 +1,3 @@
-/** The demo's lead: a team member with a second factor. Each installation has its own password and secret. */
 import { randomInt } from "node:crypto";
 import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
@@ -18,7 +17,6 @@ const leadName = "Wanjiru Demo";
 
 const getLeadFile = (dataDir: string) => path.join(dataDir, "demo-lead.json");
 
-/** Returns the lead of this data directory, or null. */
 export function readDemoLead(dataDir: string): DemoLead | null {
   try {
     return DemoLead.parse(JSON.parse(readFileSync(getLeadFile(dataDir), "utf8")));
@@ -27,12 +25,11 @@ export function readDemoLead(dataDir: string): DemoLead | null {
   }
 }
 
-/** Returns the code of a time in milliseconds, six digits. */
+/** `timestamp` is in milliseconds. */
 export function createTotp({ secret }: Pick<DemoLead, "secret">, timestamp = Date.now()): string {
   return new TOTP({ secret }).generate({ timestamp });
 }
 
-/** Returns the current code of the demo's lead. Throws if the data directory has no demo. */
 export function getDemoTotp({ dataDir, databaseUrl }: Settings): string {
   const lead = databaseUrl ? null : readDemoLead(dataDir);
   if (!lead)
@@ -40,14 +37,11 @@ export function getDemoTotp({ dataDir, databaseUrl }: Settings): string {
   return createTotp(lead);
 }
 
-/**
- * Creates the lead with a verified factor, then a file that only this user may read. Deletes an account without a file:
- * it is left from an interrupted start, and its secret is unknown.
- */
+/** An account without a file is from an interrupted start. Its secret is lost, so it is deleted. */
 export async function createDemoLead(company: AppSupabaseClient, dataDir: string): Promise<DemoLead> {
-  const left = getDataOrThrow(await company.rpc("find_account_id", { email: leadEmail }));
-  if (left) getDataOrThrow(await company.auth.admin.deleteUser(left));
-  const asked = resultOrThrow(
+  const leftoverId = getDataOrThrow(await company.rpc("find_account_id", { email: leadEmail }));
+  if (leftoverId) getDataOrThrow(await company.auth.admin.deleteUser(leftoverId));
+  const invite = resultOrThrow(
     await runStaffAction(company, "invite_staff_member", {
       email: leadEmail,
       name: leadName,
@@ -55,7 +49,7 @@ export async function createDemoLead(company: AppSupabaseClient, dataDir: string
       actor_name: "the demo",
     }),
   );
-  const { invite_id } = z.object({ invite_id: z.string() }).parse(asked);
+  const { invite_id } = z.object({ invite_id: z.string() }).parse(invite);
   const password = createPassword();
   const { user } = getDataOrThrow(
     await company.auth.admin.createUser({
@@ -78,7 +72,6 @@ export async function createDemoLead(company: AppSupabaseClient, dataDir: string
   return lead;
 }
 
-/** Writes the file atomically. */
 function writeDemoLead(dataDir: string, lead: DemoLead): void {
   const draft = `${getLeadFile(dataDir)}.${process.pid}`;
   rethrowAsDataDirError(dataDir, () => {
@@ -91,14 +84,15 @@ function writeDemoLead(dataDir: string, lead: DemoLead): void {
   });
 }
 
-/** Returns three groups of three syllables, such as "kavuli-tenosa-maruto": 57 random bits. */
+/** Returns a password such as "kavuli-tenosa-maruto", with 57 random bits. */
 function createPassword(): string {
-  const one = (letters: string) => letters[randomInt(letters.length)];
-  const group = () => Array.from({ length: 3 }, () => `${one("bdfghjklmnprstwz")}${one("aeiou")}`).join("");
+  const pickLetter = (letters: string) => letters[randomInt(letters.length)];
+  const group = () =>
+    Array.from({ length: 3 }, () => `${pickLetter("bdfghjklmnprstwz")}${pickLetter("aeiou")}`).join("");
   return [group(), group(), group()].join("-");
 }
 
-function getDataOrThrow<Answer extends { data: unknown; error: { message: string } | null }>(answer: Answer) {
-  if (answer.error) throw new Error(`The demo's lead could not be made: ${answer.error.message}`);
-  return answer.data as Extract<Answer, { error: null }>["data"];
+function getDataOrThrow<Result extends { data: unknown; error: { message: string } | null }>(result: Result) {
+  if (result.error) throw new Error(`The demo's lead could not be made: ${result.error.message}`);
+  return result.data as Extract<Result, { error: null }>["data"];
 }

@@ -1,4 +1,3 @@
-/** The demo: its documents, stored through the API so that the files are really there, and its lead. */
 import { createHash } from "node:crypto";
 import type { AppSupabaseClient } from "../../lib/supabase/client.server.ts";
 import { objectPath } from "../../models/document.server.ts";
@@ -7,24 +6,21 @@ import { resultOrThrow, runStaffAction } from "../../models/staff-action.server.
 import { createDemoPage, type DemoCargo, renderPdf, renderScan } from "./demo-files.ts";
 import { createDemoLead, type DemoLead, readDemoLead } from "./demo-lead.ts";
 
-/** The first client of supabase/seed.sql. */
 export const demoClient = { email: "demo@mizigo.example", password: "karibu-mombasa" };
 
-/** The clients of supabase/seed.sql, as papers name them. */
 const clientNames: Readonly<Record<string, string>> = {
   "d0000000-0000-4000-8000-000000000001": "Amina Demo, Nairobi",
   "d0000000-0000-4000-8000-000000000002": "Joseph Demo, Mombasa",
   "d0000000-0000-4000-8000-000000000003": "Halima Demo, Nairobi",
 };
 
-/** What the papers of a shipment tell, and which of them came as a scan, were sent back, or have not come. */
 type DemoDocuments = Pick<DemoCargo, "shipper" | "route" | "packages" | "kilograms" | "goods"> & {
   scanned?: string[];
   rejected?: string;
   missing?: string[];
 };
 
-/** By the id of the shipment, in supabase/seed.sql. One that is not here has no papers yet. */
+/** The shipments of supabase/seed.sql by id. */
 const demoDocuments: Readonly<Record<string, DemoDocuments>> = {
   "5a000000-0000-4000-8000-000000000001": {
     shipper: "Sahyadri Milling Machines, Pune",
@@ -131,17 +127,16 @@ const demoDocuments: Readonly<Record<string, DemoDocuments>> = {
 };
 
 /**
- * Fills the demo in: the documents, and last its lead, whose file says that all is done, so that what people change in the
- * demo stays. Returns the lead; null when the desk removed it, or there is no demo client.
+ * The lead's file comes last. Once it exists, the demo is complete and never filled again. Returns null without a lead.
  */
 export async function fillDemo(company: AppSupabaseClient, dataDir: string): Promise<DemoLead | null> {
   const lead = readDemoLead(dataDir);
   if (lead) {
-    const found = getDataOrThrow(
+    const members = getDataOrThrow(
       await company.from("staff_members").select("removed_at").eq("account_id", lead.account),
     );
-    // None: the file is of another database than this one.
-    if (found[0]) return found[0].removed_at ? null : lead;
+    // The file may belong to another database.
+    if (members[0]) return members[0].removed_at ? null : lead;
   }
   if (!getDataOrThrow(await company.rpc("find_account_id", { email: demoClient.email }))) return null;
   await storeDemoDocuments(company);
@@ -158,52 +153,50 @@ async function fetchDemoShipments(company: AppSupabaseClient) {
   );
 }
 
-/**
- * Stores the files that are awaited and brings about what the log of supabase/seed.sql says was verified. All documents
- * change at once: a start that is cut off leaves them to the next.
- */
+/** One statement changes all documents, so that an interrupted start can be repeated. */
 async function storeDemoDocuments(company: AppSupabaseClient): Promise<void> {
   const shipments = await fetchDemoShipments(company);
-  const acts = company.from("audit_log").select("document_id").eq("action", "document verify");
-  const log = getDataOrThrow(await acts.in("shipment_id", Object.keys(demoDocuments)));
+  const auditQuery = company.from("audit_log").select("document_id").eq("action", "document verify");
+  const log = getDataOrThrow(await auditQuery.in("shipment_id", Object.keys(demoDocuments)));
   const verified = new Set(log.map(({ document_id }) => document_id));
   const stored = await Promise.all(shipments.flatMap((shipment) => storeDemoFiles(company, shipment)));
   const rows = stored.map((row) => ({ ...row, verified: verified.has(row.id) }));
 
   type Change = Partial<Record<"staff_action_at" | "changed_at" | "waiting_since", string>> & { stage?: number };
-  const change = async (id: string, to: Change) =>
-    getDataOrThrow(await company.from("shipments").update(to).eq("id", id));
+  const change = async (id: string, changes: Change) =>
+    getDataOrThrow(await company.from("shipments").update(changes).eq("id", id));
   const closed = shipments.filter(
     ({ stage, tracking_events }) =>
       stage >= lastStage - 1 && tracking_events.some((event) => event.stage === lastStage),
   );
-  // A closed shipment takes no file.
+  // A closed shipment accepts no files.
   for (const { id } of closed)
     if (rows.some((row) => row.shipment_id === id)) await change(id, { stage: lastStage - 1 });
   if (rows.length > 0) getDataOrThrow(await company.from("documents").upsert(rows));
   for (const { id } of closed) await change(id, { stage: lastStage });
 
   for (const { id, documents, tracking_events: events } of shipments) {
-    const { rejected: sentBack, missing = [] } = demoDocuments[id] as DemoDocuments;
-    const back = documents.find(({ name, rejected_at }) => name === sentBack && !rejected_at);
-    const why = "The second page is missing, and the number of the container cannot be read.";
-    const rejection = back && { document_id: back.id, reason: why, actor_name: "Wanjiru Demo" };
+    const { rejected: rejectedName, missing = [] } = demoDocuments[id] as DemoDocuments;
+    const rejectedDocument = documents.find(({ name, rejected_at }) => name === rejectedName && !rejected_at);
+    const reason = "The second page is missing, and the number of the container cannot be read.";
+    const rejection = rejectedDocument && { document_id: rejectedDocument.id, reason, actor_name: "Wanjiru Demo" };
     if (rejection) resultOrThrow(await runStaffAction(company, "reject_document", rejection));
-    // What waits to be checked came today; everything else lies as long ago as its last event.
-    const isOld = documents.every((one) => verified.has(one.id) || missing.includes(one.name));
-    const [last] = events.map(({ created_at }) => created_at).sort((one, other) => other.localeCompare(one));
+    // Only documents that wait for verification are from today.
+    const isOld = documents.every((document) => verified.has(document.id) || missing.includes(document.name));
+    const [last] = events.map(({ created_at }) => created_at).sort((first, second) => second.localeCompare(first));
     if (isOld && last) await change(id, { staff_action_at: last, changed_at: last, waiting_since: last });
   }
 }
 
-/** Stores the files that a shipment's documents await. Returns, of each, the row that counts it. */
 function storeDemoFiles(company: AppSupabaseClient, shipment: DemoShipment) {
-  const { scanned = [], missing = [], ...load } = demoDocuments[shipment.id] as DemoDocuments;
+  const { scanned = [], missing = [], ...cargoParts } = demoDocuments[shipment.id] as DemoDocuments;
   const { user_id } = shipment;
   const day = new Date(shipment.created_at).toLocaleDateString("en-GB", { dateStyle: "long" });
-  const cargo = { ...load, consignee: clientNames[user_id] ?? "", awb: shipment.awb ?? "", day };
-  const awaited = shipment.documents.filter((one) => !one.uploaded && !one.rejected_at && !missing.includes(one.name));
-  return awaited.map(async ({ id, name }) => {
+  const cargo = { ...cargoParts, consignee: clientNames[user_id] ?? "", awb: shipment.awb ?? "", day };
+  const missingFiles = shipment.documents.filter(
+    (document) => !document.uploaded && !document.rejected_at && !missing.includes(document.name),
+  );
+  return missingFiles.map(async ({ id, name }) => {
     const page = createDemoPage(name, cargo);
     const [content, media_type, file_name] = scanned.includes(name)
       ? [renderScan(page), "image/png", `Scan of the ${name}.png`]
@@ -216,13 +209,11 @@ function storeDemoFiles(company: AppSupabaseClient, shipment: DemoShipment) {
   });
 }
 
-/** A PDF of one page with one line of text. */
 export function createSamplePdf(line: string): string {
   return Buffer.from(renderPdf({ title: line, rows: [] })).toString("latin1");
 }
 
-/** What the backend answered. Throws what it refused. */
-function getDataOrThrow<Answer extends { data: unknown; error: { message: string } | null }>(answer: Answer) {
-  if (answer.error) throw new Error(`The demo could not be stocked: ${answer.error.message}`);
-  return answer.data as Extract<Answer, { error: null }>["data"];
+function getDataOrThrow<Result extends { data: unknown; error: { message: string } | null }>(result: Result) {
+  if (result.error) throw new Error(`The demo could not be stocked: ${result.error.message}`);
+  return result.data as Extract<Result, { error: null }>["data"];
 }

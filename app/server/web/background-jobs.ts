@@ -1,4 +1,3 @@
-/** Sends notices beside the site, and tidies up, in every process of it. */
 import { log } from "../../lib/http/log.server.ts";
 import { serviceRoleClient } from "../../lib/supabase/client.server.ts";
 import { deleteChunks, listDeletableChunks } from "../../models/resumable-upload.server.ts";
@@ -6,45 +5,41 @@ import { deleteExpiredLinks } from "../../models/retention.server.ts";
 import { sendDueShipmentEmails } from "../../models/shipment-emails.server.ts";
 import { readEmailSender } from "../cli/content.ts";
 
-/** Between two looks for what is due, in milliseconds. Mails wait ten minutes anyway. */
+/** Emails wait ten minutes in any case. */
 const checkIntervalMs = 30_000;
-/** Between two deletions of links and parts of files past their time, in milliseconds; they open nothing before. */
+/** Expired links and chunks are already invalid before they are deleted. */
 const cleanupIntervalMs = 3_600_000;
 
-/**
- * Looks for due notices now and again, and for links and parts of files past their time, until the function that it returns is called and has
- * waited for the mail under way.
- */
+/** Returns a function that stops the jobs and waits for the current one. */
 export function startBackgroundJobs(): () => Promise<void> {
   let isStopped = false;
-  let underWay = Promise.resolve();
-  let tidied = 0;
-  const look = async () => {
+  let currentRun = Promise.resolve();
+  let lastCleanup = 0;
+  const runDueJobs = async () => {
     await runJob("notices wait", () => sendDueShipmentEmails(serviceRoleClient(), readEmailSender(), () => isStopped));
-    if (!isStopped && Date.now() - tidied > cleanupIntervalMs) {
-      const links = await runJob("past links stay", () => deleteExpiredLinks(serviceRoleClient()));
-      const parts = await runJob("past parts stay", async () =>
+    if (!isStopped && Date.now() - lastCleanup > cleanupIntervalMs) {
+      const linksDeleted = await runJob("past links stay", () => deleteExpiredLinks(serviceRoleClient()));
+      const chunksDeleted = await runJob("past parts stay", async () =>
         deleteChunks(serviceRoleClient(), await listDeletableChunks(serviceRoleClient())),
       );
-      if (links && parts) tidied = Date.now();
+      if (linksDeleted && chunksDeleted) lastCleanup = Date.now();
     }
-    if (!isStopped) timer = setTimeout(begin, checkIntervalMs).unref();
+    if (!isStopped) timer = setTimeout(startRun, checkIntervalMs).unref();
   };
-  const begin = () => {
-    underWay = look();
+  const startRun = () => {
+    currentRun = runDueJobs();
   };
-  let timer = setTimeout(begin, checkIntervalMs).unref();
+  let timer = setTimeout(startRun, checkIntervalMs).unref();
   return async () => {
     isStopped = true;
     clearTimeout(timer);
-    await underWay;
+    await currentRun;
   };
 }
 
-/** Whether it was done; the log says why not. None keeps the others from being done. */
-async function runJob(event: string, act: () => Promise<unknown>): Promise<boolean> {
+async function runJob(event: string, job: () => Promise<unknown>): Promise<boolean> {
   try {
-    await act();
+    await job();
     return true;
   } catch (error) {
     log("warn", event, { message: (error as Error).message });

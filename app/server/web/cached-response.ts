@@ -1,4 +1,3 @@
-/** Pages and files in the encodings that browsers take. Those kept in memory are encoded once, for everybody. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { finished } from "node:stream/promises";
 import { constants, createBrotliCompress, createGzip } from "node:zlib";
@@ -9,22 +8,19 @@ import Negotiator from "negotiator";
 const encodings = ["br", "gzip", "identity"] as const;
 type Encoding = (typeof encodings)[number];
 
-/** One answer in every encoding that makes it smaller; `headers` are those that do not depend on the encoding, named in lower case. */
+/** Header names are in lower case. Only encodings that are smaller than the original are stored. */
 export type CachedResponse = {
   headers: Record<string, string>;
   etag: string;
   bodies: Partial<Record<Encoding, Buffer<ArrayBuffer>>>;
 };
 
-/** Brotli at its best quality; for what is kept. */
 export const bestBrotli = 11;
-/** For what is made for one request. */
 export const quickBrotli = 6;
 
-/** What stands in a page before the place for its weight, with the bytes of what it loads (critical-css.ts). */
+/** The footer states the page's weight. critical-css.ts adds the bytes of the page's files here. */
 const weightPattern = / data-weight="(\d+)">(?=<\/)/;
 
-/** The page as it is, and each compressed form that is smaller, each with its weight in it. */
 export async function encodePage(page: Buffer<ArrayBuffer>, quality = bestBrotli): Promise<CachedResponse["bodies"]> {
   const [identity, br, zipped] = await Promise.all([
     encodeAs("identity", page, quality),
@@ -38,18 +34,18 @@ export async function encodePage(page: Buffer<ArrayBuffer>, quality = bestBrotli
   };
 }
 
-/**
- * The page in one encoding, with its weight in it: the bytes before that place, as much again for the share that comes
- * after it, and what the page loads, in whole KB. `quality` is brotli's, 0 to 11.
- */
+/** The weight of the rest of the page is estimated from the bytes before it. `quality` is brotli's, 0 to 11. */
 async function encodeAs(encoding: Encoding, page: Buffer<ArrayBuffer>, quality: number): Promise<Buffer<ArrayBuffer>> {
   const html = page.toString("utf8");
-  const place = weightPattern.exec(html);
-  const at = place ? place.index + place[0].length : html.length;
-  const weighed = (bytes: number) =>
-    place ? `${Math.ceil(((bytes * html.length) / at + Number(place[1])) / 1024)}${html.slice(at)}` : "";
-  if (encoding === "identity") return place ? Buffer.from(html.slice(0, at) + weighed(at)) : page;
-  // What is written comes out at once, so that its bytes can be counted.
+  const weightMatch = weightPattern.exec(html);
+  const weightIndex = weightMatch ? weightMatch.index + weightMatch[0].length : html.length;
+  const renderRest = (bytes: number) =>
+    weightMatch
+      ? `${Math.ceil(((bytes * html.length) / weightIndex + Number(weightMatch[1])) / 1024)}${html.slice(weightIndex)}`
+      : "";
+  if (encoding === "identity")
+    return weightMatch ? Buffer.from(html.slice(0, weightIndex) + renderRest(weightIndex)) : page;
+  // The flush makes the bytes so far countable.
   const stream =
     encoding === "gzip"
       ? createGzip({ level: Math.min(quality, 9), flush: constants.Z_SYNC_FLUSH })
@@ -62,16 +58,13 @@ async function encodeAs(encoding: Encoding, page: Buffer<ArrayBuffer>, quality: 
         });
   const chunks: Buffer[] = [];
   stream.on("data", (chunk: Buffer) => chunks.push(chunk));
-  if (place) stream.write(html.slice(0, at), () => stream.end(weighed(Buffer.concat(chunks).length)));
+  if (weightMatch) stream.write(html.slice(0, weightIndex), () => stream.end(renderRest(Buffer.concat(chunks).length)));
   else stream.end(page);
   await finished(stream);
   return Buffer.concat(chunks);
 }
 
-/**
- * Answers a GET or HEAD: 304 when the browser has these bytes, else the smallest encoding it takes. `headers` are those
- * that every answer has, as names and values in turn: written at once, they cost a tenth of setting one after the other.
- */
+/** `headers` are names and values in turn: writing them together takes a tenth of the time of setting each. */
 export function sendCachedResponse(
   request: IncomingMessage,
   response: ServerResponse,
@@ -83,42 +76,40 @@ export function sendCachedResponse(
     response.writeHead(304, [...headers, ...head.notModified]).end();
     return;
   }
-  // Node sends no body to a HEAD.
   response.writeHead(200, [...headers, ...head.ok]).end(body);
 }
 
 type EncodedResponse = { etag: string; head: { ok: string[]; notModified: string[] }; body: Buffer };
 
-/** What has been answered, by encoding; it is forgotten with what was stored. */
 const encodedResponses = new WeakMap<CachedResponse, Map<Encoding, EncodedResponse>>();
 
-/** What is stored in the encoding that a browser takes, with the headers that go with it. */
 function getEncodedResponse(stored: CachedResponse, acceptEncoding: string | undefined): EncodedResponse {
   const available = encodings.filter((encoding) => stored.bodies[encoding]);
   const encoding = chooseEncoding(acceptEncoding, available);
-  const made = encodedResponses.get(stored) ?? new Map<Encoding, EncodedResponse>();
-  const known = made.get(encoding);
-  if (known) return known;
+  const responses = encodedResponses.get(stored) ?? new Map<Encoding, EncodedResponse>();
+  const cachedResponse = responses.get(encoding);
+  if (cachedResponse) return cachedResponse;
   const body = stored.bodies[encoding] ?? Buffer.alloc(0);
   const etag = `"${stored.etag}${encoding === "identity" ? "" : `-${encoding}`}"`;
-  const { vary, ...own } = stored.headers;
+  const { vary, ...ownHeaders } = stored.headers;
   const shared = ["ETag", etag, "Vary", ["Accept-Encoding", vary].filter(Boolean).join(", ")];
-  const ofBody = ["Content-Length", String(body.length)];
-  if (encoding !== "identity") ofBody.push("Content-Encoding", encoding);
-  const lasting = Object.entries(own).filter(([name]) => name !== "content-type");
-  const answer = {
+  const bodyHeaders = ["Content-Length", String(body.length)];
+  if (encoding !== "identity") bodyHeaders.push("Content-Encoding", encoding);
+  const notModifiedHeaders = Object.entries(ownHeaders).filter(([name]) => name !== "content-type");
+  const encodedResponse = {
     etag,
-    head: { ok: [...Object.entries(own).flat(), ...shared, ...ofBody], notModified: [...lasting.flat(), ...shared] },
+    head: {
+      ok: [...Object.entries(ownHeaders).flat(), ...shared, ...bodyHeaders],
+      notModified: [...notModifiedHeaders.flat(), ...shared],
+    },
     body,
   };
-  encodedResponses.set(stored, made.set(encoding, answer));
-  return answer;
+  encodedResponses.set(stored, responses.set(encoding, encodedResponse));
+  return encodedResponse;
 }
 
-/** A page, and it in the encodings in which it was answered. */
 export type CompressedPage = { html: string; bodies: CachedResponse["bodies"] };
 
-/** A page for one request, compressed as its browser takes it, with its weight in it; `response` has its status and headers. */
 export async function createCompressedResponse(
   page: CompressedPage,
   response: Response,
@@ -134,14 +125,13 @@ export async function createCompressedResponse(
   return new Response(bodies[encoding], { status: response.status, headers });
 }
 
-/** What was chosen; browsers send few different headers. */
 const encodingChoices = new LRUCache<string, Encoding>({ max: 500 });
 
-/** The first that the browser accepts: `available` lists them by size, smallest first. */
+/** `available` lists the smallest encoding first. */
 function chooseEncoding(acceptEncoding: string | undefined, available: readonly Encoding[]): Encoding {
   const key = `${available} of ${acceptEncoding}`;
-  const known = encodingChoices.get(key);
-  if (known) return known;
+  const cachedChoice = encodingChoices.get(key);
+  if (cachedChoice) return cachedChoice;
   const negotiator = new Negotiator({ headers: { "accept-encoding": acceptEncoding } });
   const accepted = negotiator.encodings([...available]);
   const choice = available.find((encoding) => accepted.includes(encoding)) ?? "identity";

@@ -1,32 +1,29 @@
-/** Answers to requests that the app cannot take: with the site's headers, and closing the connection. */
 import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
 import { ipAddressHeader } from "../../lib/http/ip-address.server.ts";
 import { log, requestIdHeader } from "../../lib/http/log.server.ts";
 
-/** The status for an error code of Node's parser and timers; any other code is 400. */
 const statusByErrorCode: Record<string, number> = { HPE_HEADER_OVERFLOW: 431, ERR_HTTP_REQUEST_TIMEOUT: 408 };
 
-/** Headers of every answer given here. */
 const closingHeaders = { "Cache-Control": "private, no-store", Connection: "close", "Content-Length": "0" };
 const allowHeader: [string, string] = ["Allow", "GET, HEAD, POST"];
 
-/** The methods that the router passes to its middleware, which refuses most of them with a page. */
+/** The router sends these methods through its middleware. */
 const routedMethods = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"]);
 
-/** Percent-encoded line breaks: none of the router's patterns matches them, not even the catch-all. */
+/** No pattern of the router matches these, not even its catch-all. */
 const encodedLineBreaks = /%0[ad]|%e2%80%a[89]/gi;
 
-/** Replaces the answers that Node itself gives before a request reaches the app. */
+/** Replaces the responses that Node sends before a request reaches the app. */
 export function handleMalformedRequests(server: Server, headers: [string, string][]): void {
-  const answering = new WeakMap<Duplex, ServerResponse>();
-  server.on("request", (request, response) => answering.set(request.socket, response));
-  const close = (socket: Duplex, status: number, more: [string, string][] = []) => {
-    // An answer that has begun must not be mixed with another, and no request gets two.
-    const current = answering.get(socket);
+  const responses = new WeakMap<Duplex, ServerResponse>();
+  server.on("request", (request, response) => responses.set(request.socket, response));
+  const close = (socket: Duplex, status: number, extraHeaders: [string, string][] = []) => {
+    // A response in progress must not be mixed with another one.
+    const current = responses.get(socket);
     const isAnswered = current?.headersSent && !(current.writableFinished && current.req.complete);
     if (!socket.writable || isAnswered) return socket.destroy();
-    const lines = [...headers, ...more, ...Object.entries(closingHeaders)];
+    const lines = [...headers, ...extraHeaders, ...Object.entries(closingHeaders)];
     const head = lines.map(([name, value]) => `${name}: ${value}\r\n`).join("");
     socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${head}\r\n`, () => socket.destroy());
     log("warn", "malformed request", { status });
@@ -43,10 +40,8 @@ export function handleMalformedRequests(server: Server, headers: [string, string
 }
 
 /**
- * Whether the app can take a request: a target that is a path of this site, a host, and a method that its router knows.
- * Answers it otherwise. Requests that the router would answer without middleware and log are rewritten so that it does
- * not: a target with scheme and host, as proxies send it, is cut to its path; a line break in a path becomes U+FFFD,
- * which no page has in its address; an Origin that is no URL becomes "null".
+ * Rewrites requests that the router would answer without middleware and log: an absolute URL from a proxy, a line break
+ * in a path, and an Origin that is no URL.
  */
 export function isWellFormed(request: IncomingMessage, response: ServerResponse): boolean {
   const target = request.url ?? "";

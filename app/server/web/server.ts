@@ -1,4 +1,3 @@
-/** The site behind node:http: files and pages for everybody from memory, every other address to the app. */
 import { randomUUID } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { pathToFileURL } from "node:url";
@@ -21,46 +20,41 @@ import { createPageCache, getPageUrl, isAnonymous, varyHeader } from "./page-cac
 import { guardBody } from "./request-body.ts";
 import { readStaticFiles } from "./static-files.ts";
 
-/** Logged at the start: limits that count by address cannot work then. */
 const hiddenIpsWarning =
   "APP_ORIGIN is https and TRUSTED_PROXIES is not set, so every visitor seems to have the proxy's address: limits of " +
   "one address are off. Set TRUSTED_PROXIES to where the proxy is.";
 
-/** Logged at the start of a site on https, whose content has sample values yet. */
 const sampleValuesWarning =
   "The content has sample values yet, such as a telephone that nobody answers, and visitors read them. " +
   "`npm run content` lists them.";
 
-/** A page for one request, and it in the encodings that were asked for. */
 type FinishedCompressedPage = FinishedPage & CompressedPage;
-/** An answer of the app; of a page without its body. */
 type AppResponse = { response: Response; page?: FinishedCompressedPage };
 
 type NodeMiddleware = (request: IncomingMessage, response: ServerResponse, next: () => void) => void;
 
-/** A server for the built site, not listening yet. */
 export async function createSite(): Promise<Server> {
   const build = (await import(pathToFileURL(serverBuildFile).href)) as ServerBuild;
-  const { origin: siteOrigin, deadlines, trustedProxies, hasVisitorIps: addressesTold } = env();
-  if (!addressesTold) log("warn", "addresses unknown", { message: hiddenIpsWarning });
+  const { origin: siteOrigin, deadlines, trustedProxies, hasVisitorIps } = env();
+  if (!hasVisitorIps) log("warn", "addresses unknown", { message: hiddenIpsWarning });
   const origin = new URL(siteOrigin);
   const samples = origin.protocol === "https:" ? findSamples().length : 0;
   if (samples > 0) log("warn", "samples", { values: samples, message: sampleValuesWarning });
   const headers = Object.entries(securityHeaders());
-  const everyAnswer = headers.flat();
+  const commonHeaders = headers.flat();
   const isTrusted = compileTrustedProxies(trustedProxies);
   const files = readStaticFiles(clientBuildFolder);
   const finishedPages = new LRUCache<string, FinishedCompressedPage>({
     maxSize: 8 * 1024 * 1024,
-    // With the page in two encodings.
+    // With two compressed copies.
     sizeCalculation: ({ html }) => 3 * html.length,
     ttl: 5 * 60 * 1000,
   });
 
-  const handle = createRequestHandler(build, "production");
+  const handleRequest = createRequestHandler(build, "production");
   const render = async (request: Request): Promise<AppResponse> => {
-    const response = await handle(request, new RouterContextProvider());
-    // Some errors the router answers itself, without the middleware that sets this header.
+    const response = await handleRequest(request, new RouterContextProvider());
+    // The router sends some errors without the middleware that sets this header.
     if (response.status >= 400) response.headers.set("Cache-Control", "private, no-store");
     if (!isHtml(response)) return { response };
     const page = await finish(request, response);
@@ -72,47 +66,47 @@ export async function createSite(): Promise<Server> {
   const finish = async (request: Request, response: Response): Promise<FinishedCompressedPage> => {
     const policy = response.headers.get("Content-Security-Policy") ?? "";
     const hasStyles = request.headers.get("Sec-Fetch-Site") === "same-origin";
-    const rendered = response.headers.get(renderedHeader);
+    const renderKey = response.headers.get(renderedHeader);
     response.headers.delete(renderedHeader);
-    // The answer to a HEAD has nothing of the page in it.
-    const key = rendered && request.method === "GET" ? `${hasStyles} ${rendered}` : null;
-    const known = key && finishedPages.get(key);
-    if (known) return known;
+    // The response to HEAD has no page.
+    const key = renderKey && request.method === "GET" ? `${hasStyles} ${renderKey}` : null;
+    const cachedPage = key && finishedPages.get(key);
+    if (cachedPage) return cachedPage;
     const page = { ...(await finishPage({ html: await response.text(), policy }, files, hasStyles)), bodies: {} };
     if (key) finishedPages.set(key, page);
     return page;
   };
-  const renderWhole = async (request: Request) => {
+  const renderUncompressed = async (request: Request) => {
     const { response, page } = await render(request);
     return page ? new Response(page.html, response) : response;
   };
-  const renderAlone = async (request: Request) => {
+  const renderCompressed = async (request: Request) => {
     const { response, page } = await render(request);
     return page ? createCompressedResponse(page, response, request.headers.get("Accept-Encoding")) : response;
   };
-  const app = createRequestListener(renderAlone, {
+  const app = createRequestListener(renderCompressed, {
     host: origin.host,
     protocol: origin.protocol,
     onError: createFailureResponse,
   });
-  const pages = createPageCache(renderWhole, origin.origin);
-  // Its types are Express's, but it works with the objects of node:http.
+  const pages = createPageCache(renderUncompressed, origin.origin);
+  // The package has types for Express, but also works with node:http.
   const compress = compression({
     brotli: { params: { [constants.BROTLI_PARAM_QUALITY]: quickBrotli } },
   }) as unknown as NodeMiddleware;
 
-  const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+  const respond = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const path = (request.url ?? "").split("?", 1)[0] ?? "";
     const file = request.method === "GET" || request.method === "HEAD" ? files.get(path) : undefined;
     if (file) return sendCachedResponse(request, response, file);
     request.url = getPageUrl(request);
-    const alone = () => compress(request, response, () => app(request, response));
-    if (!isAnonymous(request)) return alone();
-    const found = await pages
+    const respondFromApp = () => compress(request, response, () => app(request, response));
+    if (!isAnonymous(request)) return respondFromApp();
+    const result = await pages
       .getOrRender(request)
       .catch((error) => ({ page: createFailureResponse(error), shared: false }));
-    if (!found) return alone();
-    const { page, shared } = found;
+    if (!result) return respondFromApp();
+    const { page, shared } = result;
     if (page instanceof Response) {
       const encoding = String(request.headers["accept-encoding"] ?? "");
       const error = isHtml(page)
@@ -120,28 +114,27 @@ export async function createSite(): Promise<Server> {
         : page;
       compress(request, response, () => void sendResponse(response, error));
     } else sendCachedResponse(request, response, page);
-    // The app has logged the request for which it rendered the page.
+    // The app has already logged the request for which it rendered the page.
     if (shared) logCachedResponse(request, page instanceof Response ? page.status : response.statusCode, path);
   };
 
-  /** Answers what is kept and needs nothing of the request but its address; false for every other request. */
-  const answerAtOnce = (request: IncomingMessage, response: ServerResponse): boolean => {
-    const { method, url = "", headers: asked, httpVersion } = request;
+  const respondFromMemory = (request: IncomingMessage, response: ServerResponse): boolean => {
+    const { method, url = "", headers: requestHeaders, httpVersion } = request;
     const isRead = method === "GET" || method === "HEAD";
-    const hasBody = asked["content-length"] !== undefined || asked["transfer-encoding"] !== undefined;
-    if (!isRead || hasBody || (!asked.host && httpVersion === "1.1")) return false;
+    const hasBody = requestHeaders["content-length"] !== undefined || requestHeaders["transfer-encoding"] !== undefined;
+    if (!isRead || hasBody || (!requestHeaders.host && httpVersion === "1.1")) return false;
     const file = files.get(url);
     const stored = file ?? pages.getCached(request);
     if (!stored) return false;
-    const own = [requestIdHeader, getRequestId(request)];
-    if (!server.listening) own.push("Connection", "close");
-    sendCachedResponse(request, response, stored, [...everyAnswer, ...own]);
+    const ownHeaders = [requestIdHeader, getRequestId(request)];
+    if (!server.listening) ownHeaders.push("Connection", "close");
+    sendCachedResponse(request, response, stored, [...commonHeaders, ...ownHeaders]);
     if (!file) logCachedResponse(request, response.statusCode, url.split("?", 1)[0] ?? "");
     return true;
   };
 
   const server = createServer(
-    // A request without a Host is answered by isWellFormed, with the site's headers.
+    // isWellFormed rejects a request without Host, with the site's headers.
     {
       requestTimeout: deadlines.request,
       headersTimeout: deadlines.headers,
@@ -150,7 +143,7 @@ export async function createSite(): Promise<Server> {
     },
     (request, response) => {
       setAppHeaders(request, getIpAddress(request, isTrusted));
-      if (answerAtOnce(request, response)) return;
+      if (respondFromMemory(request, response)) return;
       for (const [name, value] of headers) response.setHeader(name, value);
       response.setHeader(requestIdHeader, getRequestId(request));
       if (!server.listening) response.setHeader("Connection", "close");
@@ -159,7 +152,7 @@ export async function createSite(): Promise<Server> {
         server.emit("clientError", Object.assign(new Error(code), { code }), request.socket);
       });
       if (respondToHealthCheck(request, response)) return;
-      void answer(request, response);
+      void respond(request, response);
     },
   );
   server.setTimeout(deadlines.idle);
@@ -167,7 +160,6 @@ export async function createSite(): Promise<Server> {
   return server;
 }
 
-/** Writes a new id and the client's address into the request's headers, for the app. */
 function setAppHeaders(request: IncomingMessage, address: string): void {
   request.headers[requestIdKey] = randomUUID();
   request.headers[ipAddressKey] = address;
@@ -177,7 +169,6 @@ const requestIdKey = requestIdHeader.toLowerCase();
 const ipAddressKey = ipAddressHeader.toLowerCase();
 const getRequestId = (request: IncomingMessage) => String(request.headers[requestIdKey]);
 
-/** The line of a request that was answered with a kept page. */
 function logCachedResponse(request: IncomingMessage, status: number, route: string): void {
   log("info", "request", {
     requestId: getRequestId(request),
@@ -193,7 +184,6 @@ function isHtml({ headers }: Response): boolean {
   return headers.get("Content-Type")?.startsWith("text/html") ?? false;
 }
 
-/** The answer when the app itself failed to give one. */
 function createFailureResponse(error: unknown): Response {
   const { name, message } = error instanceof Error ? error : { name: "Error", message: String(error) };
   log("error", "no answer", { error: name, message });

@@ -1,4 +1,3 @@
-/** The files of the client build, read once at start. */
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
@@ -9,12 +8,11 @@ import { bestBrotli, type CachedResponse } from "./cached-response.ts";
 
 const encodingSuffixes = { br: ".br", gzip: ".gz" } as const;
 
-/** Writes a brotli and a gzip copy beside each file of a folder, if it is over 5 % smaller. For the build. */
+/** Skips copies that are less than 5 % smaller. */
 export function compressFolder(folder: string): void {
   for (const file of listFiles(folder)) compressFile(file);
 }
 
-/** The same for one file. */
 export function compressFile(file: string): void {
   const body = readFileSync(file);
   const params = {
@@ -29,7 +27,6 @@ export function compressFile(file: string): void {
   }
 }
 
-/** Every file of the client build by its URL path. */
 export function readStaticFiles(folder: string): ReadonlyMap<string, CachedResponse> {
   return new Map(
     listFiles(folder).map((file) => {
@@ -49,7 +46,7 @@ export function readStaticFiles(folder: string): ReadonlyMap<string, CachedRespo
   );
 }
 
-/** How long browsers keep a file. The service worker is asked for each time, and may reach this site alone. */
+/** The service worker is checked for changes every time. Its policy allows requests to this site only. */
 function createCacheHeaders(address: string): Record<string, string> {
   if (address.startsWith("/assets/")) return { "cache-control": "public, max-age=31536000, immutable" };
   if (address !== `/${workerFile}`) return { "cache-control": "public, max-age=3600" };

@@ -9,15 +9,12 @@ const algorithm = "ES256";
 const maxCachedTokens = 1000;
 
 export type AccessTokens = {
-  /** Published at /.well-known/jwks.json. */
   jwks: { keys: JWK[] };
-  /** `claims` include the times of issue and expiry. */
   sign: (claims: JWTPayload) => Promise<string>;
   /** Replaces a valid token by one for the library, which rejects all others. */
   withLibraryToken: (request: Request) => Promise<Request>;
 };
 
-/** Throws if `signingKey` is not a private key on the curve P-256. */
 export async function createAccessTokens(signingKey: JWK, jwtSecret: string): Promise<AccessTokens> {
   const { d: _, ...publicKey } = signingKey;
   const kid = await calculateJwkThumbprint(publicKey);

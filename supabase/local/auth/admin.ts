@@ -12,7 +12,6 @@ type Handler = (request: Request) => Promise<Response>;
 type AdminRoutesOptions = { next: Handler; db: SqlSession; secretKey: string };
 type AdminUserParams = { email: unknown; password: unknown; email_confirm: unknown; user_metadata: unknown };
 
-/** Handles the endpoints of the service role that @supabase/lite lacks. */
 export function withAdminRoutes(options: AdminRoutesOptions): Handler {
   return async (request) => {
     const { pathname } = new URL(request.url);
@@ -151,7 +150,7 @@ async function updateUserEmail(db: SqlSession, id: string, request: Request): Pr
   });
 }
 
-/** Like GoTrue, keeps the log entries of the account. */
+/** Like GoTrue, does not delete the log entries of the account. */
 async function deleteUser(db: SqlSession, id: string): Promise<Response> {
   return transaction(db, async () => {
     const { rows } = await db.query<{ email: string }>("delete from auth.users where id = $1 returning email", [id]);

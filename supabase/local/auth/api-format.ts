@@ -17,7 +17,7 @@ const stringFields = [
 ];
 const objectFields = ["data"];
 
-/** Rejects a body that GoTrue cannot parse. A null body counts as empty. */
+/** A null body counts as empty. */
 export function withBodyValidation(next: Handler): Handler {
   return async (request) => {
     if (!validatedRoutes.test(`${request.method} ${new URL(request.url).pathname}`)) return next(request);
@@ -59,7 +59,6 @@ const apiVersionHeader = "X-Supabase-Api-Version";
 /** From this version on, an error is {code, message}. Earlier it is {code: status, error_code, msg}. */
 const errorFormatVersion = "2024-01-01";
 
-/** Gives auth responses the version that the client requests, and errors its format. */
 export function withApiVersion(next: Handler): Handler {
   return async (request) => {
     const response = await next(request);

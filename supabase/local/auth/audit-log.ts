@@ -13,7 +13,7 @@ type AuthLogActor = { id: string; name: string; fullName?: unknown };
 /** GoTrue's actor for requests with the secret key. */
 export const serviceRoleActor: AuthLogActor = { id: "00000000-0000-0000-0000-000000000000", name: "service_role" };
 
-/** Writes an entry that GoTrue writes and @supabase/lite does not. */
+/** GoTrue writes these entries, @supabase/lite does not. */
 export async function recordAuthLogEntry(
   db: SqlSession,
   actor: AuthLogActor,

@@ -1,7 +1,6 @@
 import type { SqlSession } from "../database/database.ts";
 import { transaction } from "../database/migrations.ts";
 
-/** Returns an error response in GoTrue's format. */
 export function authError(status: number, code: string, message: string): Response {
   return Response.json(
     { code: status, error_code: code, msg: message },
@@ -9,12 +8,11 @@ export function authError(status: number, code: string, message: string): Respon
   );
 }
 
-/** Returns GoTrue's error for a banned account. */
 export function userBannedError(status: 400 | 403, message = "User is banned"): Response {
   return authError(status, "user_banned", message);
 }
 
-/** Runs `job` in a transaction, which an error response rolls back. */
+/** An error response rolls the transaction back. */
 export async function rollBackOnError(db: SqlSession, job: () => Promise<Response>): Promise<Response> {
   try {
     return await transaction(db, async () => {

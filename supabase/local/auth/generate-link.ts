@@ -6,7 +6,7 @@ import { authError } from "./errors.ts";
 import { type AuthOptions, readJsonBody } from "./sessions.ts";
 import { emailError, findUserId, getUser } from "./users.ts";
 
-/** Returns a code of digits, and the hash by which the library finds it. */
+/** The library finds a token by its hash. */
 export function createOneTimeToken(email: string, digits: number): { otp: string; tokenHash: string } {
   const otp = Array.from({ length: digits }, () => randomInt(10)).join("");
   const tokenHash = createHash("sha256")
@@ -47,7 +47,6 @@ export async function generateRecoveryToken(
   });
 }
 
-/** Adds the link to the response of generateRecoveryToken, which an inner handler returns. */
 export async function addActionLink(options: AuthOptions, request: Request): Promise<Response> {
   const { redirect_to: requestedTarget } = await readJsonBody<{ redirect_to: unknown }>(request.clone());
   const response = await options.next(request);

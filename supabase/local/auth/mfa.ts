@@ -33,7 +33,6 @@ const challengeLifetimeSeconds = 300;
 const unverifiedFactorLifetimeSeconds = 300;
 const maxFactors = 10;
 
-/** Handles TOTP factors like GoTrue, and adds `factors`, `aal` and `amr` to users and tokens. */
 export function withMfaRoutes(options: AuthOptions): Handler {
   return async (request) => {
     const { pathname, searchParams } = new URL(request.url);
@@ -182,7 +181,6 @@ async function verifyFactor(
   });
 }
 
-/** Returns "open" for an unused challenge that has not expired, or an error response. */
 async function checkChallenge(db: SqlSession, factorId: string, id: string): Promise<"open" | Response> {
   const { rows } = await db.query<{ used: boolean; expired: boolean }>(
     `select verified_at is not null as used, created_at < now() - make_interval(secs => $3) as expired
@@ -220,7 +218,6 @@ async function listFactors(db: SqlSession, userId: string): Promise<FactorRow[]>
   return rows;
 }
 
-/** Returns the user's factor, or null. */
 export async function findFactor(db: SqlSession, userId: string, id: string): Promise<FactorRow | null> {
   return (await listFactors(db, userId)).find((factor) => factor.id === id) ?? null;
 }

@@ -16,7 +16,6 @@ export type AuthOptions = {
   siteUrl: string;
   /** True if a new password needs a login within the last 24 hours. */
   securePasswordChange: boolean;
-  /** For the `iss` claim. */
   issuer: string;
 };
 type SessionUser = { id: string; email: string; app_metadata: object; user_metadata: object };
@@ -32,7 +31,6 @@ export type AuthenticatedSession = {
   linked: boolean;
 };
 
-/** Returns the caller's session, whose token the library verifies, or an error response. */
 export async function authenticate(options: AuthOptions, request: Request): Promise<AuthenticatedSession | Response> {
   const url = new URL(request.url);
   url.pathname = "/auth/v1/user";
@@ -62,7 +60,6 @@ export async function authenticate(options: AuthOptions, request: Request): Prom
     : { user: (await response.json()) as SessionUser, sessionId: session_id, ...session };
 }
 
-/** Records the login method and signs the library's token again with GoTrue's claims. */
 export async function reissueTokenResponse(
   options: AuthOptions,
   response: Response,
@@ -89,7 +86,6 @@ export async function reissueTokenResponse(
   );
 }
 
-/** Records an authentication method of a session. */
 export async function recordAmrClaim(db: SqlSession, sessionId: string, method: string): Promise<void> {
   await db.query(
     `insert into auth.mfa_amr_claims (session_id, authentication_method) values ($1, $2)
@@ -132,7 +128,6 @@ function signAccessToken(
   });
 }
 
-/** Returns GoTrue's token response. Reads the session's methods if none are given. */
 export async function createTokenResponse(
   options: AuthOptions,
   user: SessionUser,
@@ -148,13 +143,11 @@ export async function createTokenResponse(
   });
 }
 
-/** Returns the user with its factors, if there are any. */
 export async function addFactorsToUser<T>(db: SqlSession, user: T & { id?: string }): Promise<T> {
   const factors = user.id ? await listPublicFactors(db, user.id) : [];
   return factors.length > 0 ? { ...user, factors } : user;
 }
 
-/** Returns the user's factors without secrets, oldest first. */
 export async function listPublicFactors(db: SqlSession, userId: string) {
   const { rows } = await db.query<{ status: string }>(
     `select id, friendly_name, factor_type, status, created_at, updated_at, last_challenged_at
@@ -164,7 +157,6 @@ export async function listPublicFactors(db: SqlSession, userId: string) {
   return rows;
 }
 
-/** Returns the JSON object of the body, or an empty object. */
 export async function readJsonBody<T extends object>(request: Request): Promise<Partial<T>> {
   const value: unknown = await request.json().catch(() => null);
   return value && typeof value === "object" ? (value as Partial<T>) : {};

@@ -33,22 +33,19 @@ const refreshTokenPattern = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 // package.json replaces bcryptjs by native bcrypt, which runs in other threads.
 const dummyHashByCost = new Map<number, Promise<string>>();
 
-/** The library's own environment variable. */
 const bcryptCost = () => Number(process.env.LITE_AUTH_BCRYPT_COST || 10);
 
-/** Returns a hash of the same cost as the library's. */
 export function hashPassword(password: string): Promise<string> {
   return bcrypt.hash(password, bcryptCost());
 }
 
-/** Returns a hash of a random password, so that an unknown address takes as long as a known one. */
+/** With this hash, an unknown address takes as long as a known one. */
 export function dummyPasswordHash(): Promise<string> {
   const hash = dummyHashByCost.get(bcryptCost()) ?? hashPassword(randomUUID());
   dummyHashByCost.set(bcryptCost(), hash);
   return hash;
 }
 
-/** Handles sign-up, resending, verification and refresh like GoTrue. */
 export function withAuthRoutes(options: AuthRoutesOptions): Handler {
   // The first login with an unknown address must not take longer.
   void dummyPasswordHash();
@@ -116,7 +113,6 @@ async function refreshSession(options: AuthRoutesOptions, request: Request): Pro
   return rows[0].closed ? userBannedError(400, "Invalid Refresh Token: User Banned") : options.next(request);
 }
 
-/** Returns the hook's error, or null. */
 async function runBeforeUserCreatedHook(options: AuthRoutesOptions, input: Credentials): Promise<Response | null> {
   if (!options.beforeUserCreated) return null;
   const [, schema, name] = /^pg-functions:\/\/postgres\/(\w+)\/(\w+)$/.exec(options.beforeUserCreated) ?? [];
@@ -152,7 +148,6 @@ async function resendConfirmation(options: AuthRoutesOptions, account: PasswordA
   return 0;
 }
 
-/** Returns the account of an email address, or null. */
 export async function findAccount(db: SqlSession, email: unknown): Promise<PasswordAccount | null> {
   const { rows } = await db.query<PasswordAccount>(
     `select id, email, encrypted_password, confirmed_at is not null as confirmed,

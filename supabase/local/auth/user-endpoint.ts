@@ -17,7 +17,6 @@ type UserUpdateParams = {
   app_metadata?: unknown;
 };
 
-/** Reads or changes the caller's account, or signs out. Rejects a banned account. */
 export async function handleUserRequest(options: AuthOptions, request: Request, route: string): Promise<Response> {
   const caller = await authenticate(options, request);
   if (caller instanceof Response) return caller;
@@ -33,7 +32,6 @@ export async function handleUserRequest(options: AuthOptions, request: Request, 
   return response.ok ? Response.json(await addFactorsToUser(options.db, await response.json())) : response;
 }
 
-/** Returns GoTrue's error for a change that needs the service role, AAL2, a recent login or the password. */
 async function userUpdateError(
   options: AuthOptions,
   caller: AuthenticatedSession,

@@ -22,18 +22,15 @@ export const userColumns = `id, aud, role, email, email_confirmed_at, invited_at
     ) as factor
   ) as factors`;
 
-/** Returns an account with its identities and factors, without empty values. */
 export async function getUser(db: SqlSession, id: string): Promise<AuthUser> {
   const { rows } = await db.query<UserRow>(`select ${userColumns} from auth.users where id = $1`, [id]);
   return toAuthUser(rows[0] ?? {});
 }
 
-/** Returns the account of a row of `userColumns`, without empty values. */
 export function toAuthUser(row: UserRow): AuthUser {
   return Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null)) as AuthUser;
 }
 
-/** Returns the id of the account with this email address, or null. */
 export async function findUserId(db: SqlSession, email: string): Promise<string | null> {
   const { rows } = await db.query<{ id: string }>("select id from auth.users where email = lower($1)", [email]);
   return rows[0]?.id ?? null;
@@ -43,7 +40,6 @@ export async function findUserId(db: SqlSession, email: string): Promise<string 
 const emailPattern =
   /^[\w.!#$%&'*+/=?^`{|}~-]+@[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?(?:\.[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?)*$/;
 
-/** Returns an error response for an invalid email address, or null. */
 export function emailError(email: string): Response | null {
   if (!email) return authError(400, "validation_failed", "An email address is required");
   if (Buffer.byteLength(email) > 255) return authError(400, "validation_failed", "An email address is too long");

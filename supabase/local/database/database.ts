@@ -4,7 +4,6 @@ import { Kysely, PostgresDialect, type PostgresQueryResult } from "kysely";
 /** The only session of the database. Times are in ISO 8601. */
 export type SqlSession = {
   query: <Row = Record<string, unknown>>(text: string, values?: unknown[]) => Promise<{ rows: Row[] }>;
-  /** Runs several statements without values. */
   exec: (text: string) => Promise<unknown>;
 };
 
@@ -84,7 +83,6 @@ export function installStatementRunner(run: StatementRunner, database: OpenDatab
 }
 
 export type SessionMutex = {
-  /** Runs jobs one at a time, in order. */
   runExclusive: <T>(job: () => Promise<T>) => Promise<T>;
   /** Lets other jobs run during `work`, which must not use the database. Call it outside transactions. */
   runUnlocked: <T>(work: () => Promise<T>) => Promise<T>;

@@ -6,7 +6,6 @@ import type { OpenDatabase, SqlSession } from "./database.ts";
 
 type MigrationTarget = Pick<OpenDatabase, "connection" | "db">;
 
-/** Runs `job` in a transaction, which is rolled back if the job throws. */
 export async function transaction<T>(db: SqlSession, job: () => Promise<T>): Promise<T> {
   await db.query("begin");
   try {

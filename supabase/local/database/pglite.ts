@@ -171,7 +171,6 @@ function createStatementRunner(driver: PGlite): { run: StatementRunner; forget: 
   };
 }
 
-/** Returns the rows of the last statement and the number of rows that it changed. */
 function toQueryResult(messages: ProtocolMessage[], fields: ResultColumn[], parsers: PGlite["parsers"]) {
   const last = messages.slice(messages.findLastIndex(({ name }) => name === "bindComplete"));
   const rows = last.flatMap((message) => {

@@ -1,4 +1,3 @@
-/** A PostgreSQL server as the embedded backend's database. The session that runs the statements holds the lock. */
 import { setTimeout as wait } from "node:timers/promises";
 import { PostgresConnection } from "@supabase/lite/postgres";
 import { parse } from "postgres-array";
@@ -48,10 +47,7 @@ const pgliteCompatibleTypes = {
   uuids: arrayType(2951, String),
 };
 
-/**
- * Opens the database at `url`. Waits up to `lockTimeoutMs` for the lock that another program holds.
- * Throws DatabaseUnavailableError.
- */
+/** Waits up to `lockTimeoutMs` for another program's lock. Throws DatabaseUnavailableError. */
 export async function openPostgres(url: string, lockTimeoutMs = 0): Promise<OpenDatabase> {
   let session: PostgresSession | null = null;
   const lost = () => session?.socket.destroyed !== false;
@@ -66,7 +62,7 @@ export async function openPostgres(url: string, lockTimeoutMs = 0): Promise<Open
     try {
       return await driver.unsafe(text, values as never[]);
     } catch (error) {
-      // After a FATAL error the server closes the connection, but the socket notices only later.
+      // After a FATAL error the server closes the connection, but the socket detects that only later.
       if ((error as { severity?: string }).severity === "FATAL") socket.destroy();
       throw error;
     } finally {
