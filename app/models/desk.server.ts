@@ -90,7 +90,7 @@ const DeskShipmentDetailsSchema = ShipmentRecord.extend({
   audit_entries: z.array(AuditEntry),
 });
 
-/** Returns what the page of a shipment shows, apart from its audit entries. One flight of 14,300 bytes has space for five events. */
+/** Returns what the page of a shipment shows, apart from its audit entries. One flight of 14,300 bytes has space for three events. */
 export function createDeskShipmentView(details: z.infer<typeof DeskShipmentDetailsSchema>) {
   const { id, name, stage, status, version, client, arrival, waiting_on, charges, documents, tracking_events } =
     details;
@@ -99,8 +99,8 @@ export function createDeskShipmentView(details: z.infer<typeof DeskShipmentDetai
     waitingSince: eastAfricaTime(details.waiting_since),
     numbers: describeNumberFields(details).map(({ hint: _, ...field }) => field),
     documents: sortDocuments(documents),
-    tracking_events: tracking_events.slice(0, 5),
-    hasOlder: tracking_events.length > 5,
+    tracking_events: tracking_events.slice(0, 3),
+    hasOlder: tracking_events.length > 3,
   };
 }
 export type DeskShipmentView = ReturnType<typeof createDeskShipmentView>;

@@ -4083,12 +4083,12 @@ begin
           from (
             select * from public.tracking_events
             where tracking_events.shipment_id = shipment.id
-            order by created_at desc, id desc limit 9
+            order by created_at desc, id desc limit 4
           ) as event
         ),
         'audit_entries', private.audit_entries_json(array(
           select entry from public.audit_log as entry where entry.shipment_id = shipment.id
-          order by entry.created_at desc, entry.id desc limit 8
+          order by entry.created_at desc, entry.id desc limit 3
         ))
       )
       from public.shipments as shipment where shipment.id = desk_shipments.opened_id

@@ -1,5 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { recordAuditEntry } from "../../app/models/audit-log.server.ts";
+import { getCheckDigit } from "../../app/models/container-number.ts";
+import { maxContainers } from "../../app/models/limits.ts";
 import {
   listDeskAddresses,
   noteForm,
@@ -145,6 +147,16 @@ describe("pages with as much data as they can have", () => {
       const charge = { item, amount: 1_234_567.89 + index, currency: "KES", due_on: "2027-01-15", note };
       resultOrThrow(await setCharge(app.company, full.id, charge, {}));
     }
+    const container_numbers = Array.from({ length: maxContainers }, (_, index) => {
+      const beginning = `MSKU${(index + 1) * 41_973}`.padEnd(10, "7");
+      return beginning + getCheckDigit(beginning);
+    });
+    const numbers = { awb: createLongText(98, 60), container_numbers };
+    const { error } = await app.company
+      .from("shipments")
+      .update(numbers)
+      .in("id", [full.id, ...others]);
+    expect(error).toBeNull();
     const arrival = { place: "naivasha", day: "2026-11-20", size: 40, free_storage_ends_on: "2026-11-24" } as const;
     resultOrThrow(await saveArrival(app.company, full.id, arrival, {}));
     for (let index = 0; index < 10; index += 1)

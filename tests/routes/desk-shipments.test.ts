@@ -145,12 +145,13 @@ describe("the CSV of shipments", () => {
     expect(start).toBe("\u00ef\u00bb\u00bf");
     const [heading, ...rows] = await readCsv(response);
     expect(heading).toEqual([
-      ...["Shipment", "Name", "Client", "E-mail", "AWB/BL", "Stage", "Status", "Whose move", "Opened", "Last change"],
+      ...["Shipment", "Name", "Client", "E-mail", "AWB/BL", "Containers", "Stage"],
+      ...["Status", "Whose move", "Opened (EAT)", "Last change (EAT)"],
     ]);
     expect(rows.map(([id]) => id).sort()).toEqual([...ids].sort());
     expect(rows.map(([, name]) => name)).toEqual(expect.arrayContaining(["'=1+1", 'Say "chai", أحمد']));
     const row = rows.find(([, name]) => name === "Row 7");
-    expect(row?.slice(2, 8)).toEqual(["Table Owner", owner.email, "", "1", "Client Onboarding", "client"]);
+    expect(row?.slice(2, 9)).toEqual(["Table Owner", owner.email, "", "", "1", "Client Onboarding", "Client's move"]);
     expect(await readCsv(await clerk.get(`${address()}&stage=9`))).toHaveLength(1);
   });
 

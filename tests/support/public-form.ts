@@ -52,7 +52,7 @@ export function expectInvalidFields(page: ParsedPage, fields: string[], status =
 }
 
 /** Returns the mailto link of a page, taken apart as an email app does (RFC 6068). */
-export function readEmailDraft(page: ParsedPage) {
+function readEmailDraft(page: ParsedPage) {
   const href = getHref(page, "Open in your mail application") ?? "";
   const [, to = "", query = ""] = /^mailto:([^?]*)\?(.*)$/.exec(href) ?? [];
   const headers = query.split("&").map((header) => header.split("=").map(decodeURIComponent));

@@ -5,7 +5,7 @@ import { withStoredValue } from "./intent-form";
 /** A field that the server describes. `stored` is the saved text; with `rows` the field has several lines. */
 export type FieldDescription = { name: string; label: string; hint?: string; stored?: string; rows?: number };
 
-/** Text fields that the server describes. After a rejected form, each shows what is stored if something else was typed. */
+/** After a rejected form, each field shows the stored text if something else was typed. */
 export function DescribedFields<Name extends string>(props: {
   descriptions: readonly (FieldDescription & { name: Name })[];
   fields: Record<Name, FormField>;

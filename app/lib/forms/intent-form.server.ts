@@ -27,7 +27,6 @@ export function defineIntent<Value, Sender = StaffViewer>(
   return { schema, run };
 }
 
-/** Handles a form of the desk. */
 export async function handleIntent(
   request: Request,
   context: Readonly<RouterContextProvider>,

@@ -32,7 +32,7 @@ export async function loader({ context, url }: Route.LoaderArgs) {
   const search = createShipmentSearch(readShipmentFilter(url));
   const shipment = {
     ...createDeskShipmentView(opened),
-    audit_entries: opened.audit_entries.slice(0, 4).map(({ on: _, ...entry }) => labelAuditEntry(entry)),
+    audit_entries: opened.audit_entries.slice(0, 3).map(({ on: _, ...entry }) => labelAuditEntry(entry)),
   };
   return { shipment, request: randomUUID(), search, list: `/desk/shipments${search}` };
 }
