@@ -22,7 +22,7 @@ const inComponents = (beginnings: string[]) => `components/(${beginnings.join("|
 /** Modules outside app/components. */
 const groupModules: Record<string, string> = {
   motion: "node_modules/(framer-motion|motion-(dom|utils))/",
-  desk: "app/models/desk",
+  desk: "app/models/(desk|shipment-filter)",
   public: "app/lib/http/page-meta",
 };
 
@@ -36,7 +36,7 @@ const chunks = {
     {
       name: "site",
       test: new RegExp(
-        `/app/(?!lib/http/page-meta|models/desk|${inComponents(Object.values(pageGroups).flat())})(components|lib|models|actions|site-links)|node_modules/(@conform-to|lucide)/`,
+        `/app/(?!lib/http/page-meta|models/(desk|shipment-filter)|${inComponents(Object.values(pageGroups).flat())})(components|lib|models|actions|site-links)|node_modules/(@conform-to|lucide)/`,
       ),
       minShareCount: 2,
     },

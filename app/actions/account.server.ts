@@ -37,35 +37,35 @@ export function createAccountIntents(
   };
   // These calls use other Supabase clients, so the limit of the viewer's client does not count them.
   const counted =
-    <Value>(run: (who: Viewer, value: Value) => Promise<IntentResult | IntentError>) =>
-    async (who: Viewer, value: Value) => {
-      const attempt = await limits.consumeWrite(who.id);
-      return "reason" in attempt ? attempt : run(who, value);
+    <Value>(run: (viewer: Viewer, value: Value) => Promise<IntentResult | IntentError>) =>
+    async (viewer: Viewer, value: Value) => {
+      const attempt = await limits.consumeWrite(viewer.id);
+      return "reason" in attempt ? attempt : run(viewer, value);
     };
   return {
-    name: defineIntent(z.object({ fullName: personName }), async (who: Viewer, { fullName }) => {
-      const refused = await saveName(who, fullName);
-      return refused ?? { toast: "Name saved" };
+    name: defineIntent(z.object({ fullName: personName }), async (viewer: Viewer, { fullName }) => {
+      const rejected = await saveName(viewer, fullName);
+      return rejected ?? { toast: "Name saved" };
     }),
     password: defineIntent(
       z.object({ ...proof, password: newPasswordSchema(minClientPasswordLength) }),
-      counted(async (who, { password, ...given }) => {
-        const refused = await changePassword(who, limits, getEmailSender(), proven(given), password);
-        return refused ?? { toast: "Password changed: every other device is signed out" };
+      counted(async (viewer, { password, ...given }) => {
+        const rejected = await changePassword(viewer, limits, getEmailSender(), proven(given), password);
+        return rejected ?? { toast: "Password changed: every other device is signed out" };
       }),
     ),
     email: defineIntent(
       z.object({ ...proof, email: emailAddress }),
-      counted(async (who, { email, ...given }) => {
-        const refused = await requestEmailChange(who, limits, getEmailSender(), proven(given), email);
-        return refused ?? { toast: "We wrote to the new address: open the link in that mail" };
+      counted(async (viewer, { email, ...given }) => {
+        const rejected = await requestEmailChange(viewer, limits, getEmailSender(), proven(given), email);
+        return rejected ?? { toast: "We wrote to the new address: open the link in that mail" };
       }),
     ),
     "shipment-emails": defineIntent(
       z.object({ enabled: z.literal("yes").optional() }),
-      counted(async (who, { enabled }) => {
-        const refused = await setShipmentEmailsEnabled(serviceRoleClient(), who.id, enabled === "yes");
-        return refused ?? { toast: enabled ? "You get these mails" : "You get no more of these mails" };
+      counted(async (viewer, { enabled }) => {
+        const rejected = await setShipmentEmailsEnabled(serviceRoleClient(), viewer.id, enabled === "yes");
+        return rejected ?? { toast: enabled ? "You get these mails" : "You get no more of these mails" };
       }),
     ),
     "offline-pages": defineIntent(
@@ -75,13 +75,13 @@ export function createAccountIntents(
         cookie: offlineCookie(enabled === "yes"),
       }),
     ),
-    "sign-out-others": defineIntent(z.object({}), async (who: Viewer) => {
-      const refused = await signOutOtherDevices(who);
-      return refused ?? { toast: "Every other device is signed out" };
+    "sign-out-others": defineIntent(z.object({}), async (viewer: Viewer) => {
+      const rejected = await signOutOtherDevices(viewer);
+      return rejected ?? { toast: "Every other device is signed out" };
     }),
-    erase: defineIntent(z.object({ withdraw: z.literal("yes").optional() }), async (who: Viewer, { withdraw }) => {
-      const refused = await setErasureRequest(who, withdraw !== "yes");
-      return refused ?? { toast: withdraw ? "Your account stays" : "We have your request, and answer by mail" };
+    erase: defineIntent(z.object({ withdraw: z.literal("yes").optional() }), async (viewer: Viewer, { withdraw }) => {
+      const rejected = await setErasureRequest(viewer, withdraw !== "yes");
+      return rejected ?? { toast: withdraw ? "Your account stays" : "We have your request, and answer by mail" };
     }),
   };
 }

@@ -23,10 +23,10 @@ export async function openEmailLink<Link extends EmailLinkTarget>(
   token: unknown,
   open: (token: string) => Promise<Link | UserError | null>,
 ): Promise<(Link & { token: string }) | null> {
-  const asked = EmailLinkToken.safeParse(token);
-  const link = asked.success ? await open(asked.data).catch(userErrorFromThrown) : null;
+  const parsed = EmailLinkToken.safeParse(token);
+  const link = parsed.success ? await open(parsed.data).catch(userErrorFromThrown) : null;
   if (link && "reason" in link) throw userErrorData(link);
-  return link && { ...link, token: asked.data ?? "" };
+  return link && { ...link, token: parsed.data ?? "" };
 }
 
 /** Validates the form, calls `run` and redirects to the login page. A rejected form loses its password and code. */
@@ -37,7 +37,7 @@ export async function handleEmailLinkForm<Link extends EmailLinkTarget>(
     open: (token: string) => Promise<Link | UserError | null>;
     password: (link: Link | null) => z.ZodType<string>;
     run: (link: Link & { token: string }, given: LinkCredentials) => Promise<IntentError | null>;
-    refused: string;
+    errorTitle: string;
     gone: string;
     done: { title: string; description: string };
   },
@@ -48,18 +48,18 @@ export async function handleEmailLinkForm<Link extends EmailLinkTarget>(
   const schema = z.object({ password: page.password(link), factor: z.string().optional(), code });
   const submission = parseWithZod(form, { schema });
   const hideFields = ["password", "code"];
-  if (!link) return rejectForm(submission.reply({ hideFields }), createErrorToast(page.refused, page.gone), 400);
+  if (!link) return rejectForm(submission.reply({ hideFields }), createErrorToast(page.errorTitle, page.gone), 400);
   if (submission.status !== "success") {
     const result = submission.reply({ hideFields });
-    return rejectForm(result, createErrorToast(page.refused, getFirstError(result)));
+    return rejectForm(result, createErrorToast(page.errorTitle, getFirstError(result)));
   }
   const { factor, ...given } = submission.value;
-  const refused = await page
+  const rejected = await page
     .run(link, { ...given, factorId: selectFactor(link.factors, factor)?.id })
     .catch((error): IntentError => userErrorFromThrown(error));
-  if (refused) {
-    const result = submission.reply({ hideFields, fieldErrors: refused.fieldErrors });
-    return rejectForm(result, createErrorToast(page.refused, refused.reason), refused.status);
+  if (rejected) {
+    const result = submission.reply({ hideFields, fieldErrors: rejected.fieldErrors });
+    return rejectForm(result, createErrorToast(page.errorTitle, rejected.reason), rejected.status);
   }
   return redirectWithToast(context, "/login", { ...page.done, variant: "default" });
 }

@@ -1,32 +1,28 @@
-/** Shipments of all clients, for the company's commands. */
 import { toUserError } from "../lib/http/user-error.server.ts";
 import type { AppSupabaseClient } from "../lib/supabase/client.server.ts";
 import { isUuid } from "./shipment.server.ts";
 
 const shipmentColumns = "id, user_id, name, status, stage, awb, created_at";
 
-/** Staff: every shipment, newest first. Throws when the backend refuses. */
+/** Returns the shipments of all clients, newest first. Throws. */
 export async function listAllShipments(company: AppSupabaseClient) {
   const all = [];
-  const step = 1000;
-  for (let first = 0; ; first += step) {
+  const pageSize = 1000;
+  for (let first = 0; ; first += pageSize) {
     const { data, error, status } = await company
       .from("shipments")
       .select(shipmentColumns)
       .order("created_at", { ascending: false })
       .order("id", { ascending: false })
-      .range(first, first + step - 1)
+      .range(first, first + pageSize - 1)
       .retry(false);
     if (error) throw new Error(toUserError({ ...error, status }).reason);
     all.push(...data);
-    if (data.length < step) return all;
+    if (data.length < pageSize) return all;
   }
 }
 
-/**
- * Staff: the id of the one shipment that begins with `prefix`, case and dashes as in a uuid.
- * Throws when there is none, or more than one.
- */
+/** Throws unless exactly one shipment has an ID with this prefix. */
 export async function findShipmentId(company: AppSupabaseClient, prefix: string): Promise<string> {
   const typed = prefix.toLowerCase();
   const shape = "00000000-0000-0000-0000-000000000000";

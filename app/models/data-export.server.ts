@@ -1,4 +1,4 @@
-/** Everything that is kept about a client, as one .zip for them to take away: JSON, CSV, and their files. */
+/** All data about a client as one ZIP file, with JSON, CSV and uploaded files. */
 import { makeZip } from "client-zip";
 import { z } from "zod";
 import { ViewerRecord } from "../lib/auth/viewer.server.ts";
@@ -72,7 +72,7 @@ type ExportPage = z.infer<typeof ExportPageSchema>;
 
 const shipmentColumns = createShipmentColumns<ExportedShipment>(waitingOnLabels);
 
-/** The tables: a file each, with the columns and the rows of one shipment. Times are ISO 8601, UTC. */
+/** One CSV file for each table. Its rows are those of one shipment, with times in ISO 8601 and UTC. */
 const exportTables: { name: string; head: string[]; rows: (shipment: ExportedShipment) => unknown[][] }[] = [
   {
     name: "shipments.csv",
@@ -156,7 +156,7 @@ const exportTables: { name: string; head: string[]; rows: (shipment: ExportedShi
   },
 ];
 
-/** What is kept about the account as tables: what has one value, and a file for each list. */
+/** Yields one file for the single values of the account, and one for each list. */
 function* createAccountTables(account: Record<string, unknown>): Generator<{ name: string; input: string }> {
   const lists = Object.entries(account).filter((one): one is [string, Record<string, unknown>[]] =>
     Array.isArray(one[1]),
@@ -171,28 +171,26 @@ function* createAccountTables(account: Record<string, unknown>): Generator<{ nam
   }
 }
 
-/** A line of cells; what has parts is JSON. */
 function formatRow(cells: unknown[]): string {
   return csvLine(cells.map((cell) => (typeof cell === "object" && cell ? JSON.stringify(cell) : String(cell ?? ""))));
 }
 
-/** Where the file of a document lies in the archive: its shipment's number, its own, and its name. */
 function getArchivePath(shipment: ExportedShipment, document: ExportedDocument): string {
   const clean = (document.file_name ?? document.name).replace(/[\\/:*?"<>|]|^\.+/g, "_");
-  // File systems take names of 255 bytes.
+  // File systems allow names of up to 255 bytes.
   let name = clean;
   while (Buffer.byteLength(name) > 180) name = [...name].slice(1).join("");
   return `files/${shortId(shipment.id)}/${document.name}, ${name}`;
 }
 
-/** The calls in turn: the account with the first, 50 shipments each. Throws a refusal. */
+/** Yields pages of 50 shipments, the first one with the account. Throws userErrorData. */
 async function* fetchExportPages(person: AppSupabaseClient): AsyncGenerator<ExportPage, undefined> {
   let after = {};
   for (;;) {
     const { data, error, status } = await person.rpc("data_export", after, { get: true }).retry(false);
     if (error) throw userErrorData(toUserError({ ...error, status }));
     const page = ExportPageSchema.parse(data);
-    // The session ended meanwhile: what is cut off must not look whole.
+    // If the session ends, the archive must not look complete.
     if (!page.shipments) throw userErrorData(userErrorFromThrown(null));
     yield page;
     const last = page.shipments.at(-1);
@@ -202,9 +200,8 @@ async function* fetchExportPages(person: AppSupabaseClient): AsyncGenerator<Expo
 }
 
 /**
- * The archive, made while it is sent: the shipments are asked for once, their tables are in memory, and one file at a time.
- * `person` reads what is the caller's, `company` the bytes of their files. A file that is missing or is not the one is left
- * out, and named in `left-out.txt`. The first page is asked for before the answer begins: throws a refusal when it is none.
+ * The archive is created while it is sent, with one file in memory. `left-out.txt` names files that are missing or changed.
+ * `person` acts as the client, and `company` reads the uploaded files. Throws userErrorData if the first page fails.
  */
 export async function createDataExport(
   person: AppSupabaseClient,
@@ -215,7 +212,6 @@ export async function createDataExport(
   return first.done ? makeZip([]) : makeZip(createArchiveEntries(first.value, all, company));
 }
 
-/** A file to pack: its name in the archive, when it came, and what it is checked by. */
 type ExportedFile = Pick<ExportedDocument, "storage_path" | "storage_version" | "sha256"> & {
   name: string;
   at: string;
@@ -246,7 +242,7 @@ async function* createArchiveEntries(first: ExportPage, more: AsyncGenerator<Exp
   if (leftOut.length > 0) yield { name: "left-out.txt", input: `${leftOut.join("\n")}\n` };
 }
 
-/** All shipments as one JSON array, without where files are stored: that tells a person nothing. */
+/** Omits the storage paths, which mean nothing to a reader. */
 async function* streamShipmentsJson(
   first: ExportPage,
   more: AsyncGenerator<ExportPage>,

@@ -1,5 +1,4 @@
-/** The words for the values of each enumeration at the desk. */
-
+/** Labels that only team members read. */
 import type { DocumentState, STAFF_ROLES, WaitingOn } from "./labels.ts";
 
 export const deskWaitingOnLabels = {
@@ -14,11 +13,9 @@ export const deskDocumentStateLabels = {
   verified: "Verified",
 } as const satisfies Record<DocumentState, string>;
 
-/** The port and the inland container depots where cargo arrives. */
 export const STORAGE_LOCATIONS = { mombasa: "Mombasa port", nairobi: "Nairobi ICD", naivasha: "Naivasha ICD" } as const;
 export type StorageLocation = keyof typeof STORAGE_LOCATIONS;
 
-/** Currencies of charges, by their ISO 4217 codes. */
 export const CHARGE_CURRENCIES = ["KES", "USD", "EUR", "GBP"] as const;
 
 export const staffRoleLabels = {

@@ -1,18 +1,18 @@
-/** What the pages of the desk show: one call each, with who asks. Times are ISO 8601 in UTC, days YYYY-MM-DD. */
+/** The data of the desk's pages, each with its viewer in one call. Times are ISO 8601 in UTC, days YYYY-MM-DD. */
 import { z } from "zod";
 import type { StaffPageQuery } from "../lib/auth/staff.server.ts";
 import { eastAfricaTime } from "../lib/dates.ts";
 import { AuditEntry, readAuditLogFilter, timeToMinute, toAuditLogArgs } from "./audit-log.server.ts";
-import { readShipmentFilter } from "./desk.ts";
 import { sortDocuments } from "./document.ts";
 import { STAFF_ROLES } from "./labels.ts";
 import { Announcement, isUuid } from "./shipment.server.ts";
 import { describeNumberFields, ShipmentRecord } from "./shipment-fields.server.ts";
+import { readShipmentFilter } from "./shipment-filter.ts";
 import { readBulkMoveOutcomes } from "./staff-action.server.ts";
 
 const time = z.string();
 
-/** A list of the day's work: its count, up to 100, and its oldest rows. */
+/** `count` is at most 100, and `rows` are the oldest ones. */
 const createListSchema = <Row extends z.ZodType>(row: Row) => z.object({ count: z.number(), rows: z.array(row) });
 const TodayItem = z.object({
   shipment_id: z.string(),
@@ -111,7 +111,6 @@ export const ShipmentsPage = z.object({
   opened: DeskShipmentDetailsSchema.nullable(),
 });
 
-/** Rows of the table of all shipments. */
 export const DeskShipmentRows = z.object({ shipments: z.array(DeskShipmentRow) });
 
 const DeskClientRow = z.object({
@@ -162,16 +161,15 @@ const DeskStaffMember = z.object({
 export type DeskStaffMember = z.infer<typeof DeskStaffMember>;
 export const TeamPage = z.object({ staff_members: z.array(DeskStaffMember) });
 
-/** A request for a page: `pattern` is its route, such as desk/clients/:accountId. */
+/** `pattern` is that of the route, such as desk/clients/:accountId. */
 type DeskPageRequest = { url: URL; params: Record<string, string | undefined>; pattern: string };
 
-/** The call behind a page of the desk; null for one that shows nothing of the backend. */
+/** Returns null for a page without data of the backend. */
 export function getDeskPageQuery({ url, params, pattern }: DeskPageRequest): StaffPageQuery | null {
-  // The framework gives it without a slash before it.
   const [, page = "", id = "", part = ""] = pattern.split("/").filter(Boolean);
-  // A file of a shipment is no page of it.
+  // Files have a route of their own.
   if (part === "documents") return null;
-  // GETs: they change nothing, so backendFetch may retry them.
+  // backendFetch retries only GET requests.
   const get = { get: true } as const;
   if (page === "") return (backend) => backend.rpc("desk_today", {}, get).retry(false);
   if (id === "bulk-move")

@@ -1,4 +1,3 @@
-/** Shipments that clients open, and change while they are at stage 1. */
 import { z } from "zod";
 import type { Viewer } from "../lib/auth/viewer.server.ts";
 import { oneLine } from "../lib/forms/text-fields.ts";
@@ -8,12 +7,11 @@ import { ShipmentNumberFields, toNumberColumns } from "./shipment-fields.server.
 
 const shipmentNameField = (missing: string) => oneLine(missing).max(...maxLength("shipmentName", " for the name"));
 const shipmentNameRequired = "Enter a name for the shipment.";
-/** The form that changes a shipment at stage 1. */
+
 export const ChangeShipmentFields = ShipmentNumberFields.extend({
   name: shipmentNameField(shipmentNameRequired).min(1, shipmentNameRequired),
 });
 
-/** The create form. `idempotencyKey` is an idempotency key: a form posted twice makes one shipment. */
 export const CreateShipmentFields = ShipmentNumberFields.extend({
   name: shipmentNameField("")
     .optional()
@@ -26,7 +24,7 @@ type NumberArguments = {
   [Name in keyof ReturnType<typeof toNumberColumns>]: NonNullable<ReturnType<typeof toNumberColumns>[Name]>;
 };
 
-/** Changes the name and the AWB/BL of a shipment of the client's at stage 1; `expectedVersion` is its version then. Null when done. */
+/** Only for a shipment at stage 1. `expectedVersion` is the version that the form showed. */
 export async function changeShipment(
   client: Viewer,
   id: string,
@@ -42,10 +40,7 @@ export async function changeShipment(
   return error ? toUserError({ ...error, status }) : null;
 }
 
-/**
- * Opens a shipment at stage 1. The same `idempotencyKey` again finds the shipment it made, so that a form sent twice, or
- * again after a lost answer, makes one. Returns the shipment's id or a refusal.
- */
+/** A repeated `idempotencyKey` returns the shipment that it created before. */
 export async function createShipment(
   client: Viewer,
   { name, idempotencyKey, ...numbers }: z.infer<typeof CreateShipmentFields>,
@@ -60,17 +55,17 @@ export async function createShipment(
       status: "Client Onboarding",
       stage: 1,
     })
-    // Only the id: the embedded backend returns an array when an insert selects nested rows.
+    // The embedded backend returns an array if an insert selects nested rows.
     .select("id")
     .single();
   if (!error) return data;
   if (error.code !== "23505") return toUserError({ ...error, status });
-  const made = await client.supabase
+  const existing = await client.supabase
     .from("shipments")
     .select("id")
     .eq("user_id", client.id)
     .eq("idempotency_key", idempotencyKey)
     .retry(false)
     .single();
-  return made.error ? toUserError({ ...made.error, status: made.status }) : made.data;
+  return existing.error ? toUserError({ ...existing.error, status: existing.status }) : existing.data;
 }

@@ -1,20 +1,19 @@
-/** Shipments, read and written as the signed-in client; staff acts take the company's handle. */
 import { z } from "zod";
 import { readViewerResult, type Viewer, ViewerRecord } from "../lib/auth/viewer.server.ts";
 import { toViewerPath } from "../lib/http/redirect.server.ts";
 import { toUserError, type UserError, userErrorData, userErrorFromThrown } from "../lib/http/user-error.server.ts";
 import type { AppSupabaseClient } from "../lib/supabase/client.server.ts";
-import { createShipmentSearch, readShipmentFilter, type ShipmentFilter } from "./desk.ts";
 import { sortDocuments } from "./document.ts";
 import { shipmentsPerPage } from "./shipment.ts";
 import { ShipmentRecord } from "./shipment-fields.server.ts";
+import { createShipmentSearch, readShipmentFilter, type ShipmentFilter } from "./shipment-filter.ts";
 
-/** The filter of the client's list in an address, as the search of another one. */
+/** Returns the query string of a link that keeps the filter of the list. */
 export function listSearch(url: URL): string {
   return createShipmentSearch({ ...readShipmentFilter(url), needsCheck: false });
 }
 
-/** The page of a shipment, beside the list as the address `url` filters it. */
+/** Returns the path of a shipment's page that keeps the filter of the list. */
 export function shipmentPath(id: string, url: URL): string {
   return toViewerPath(`/portal/${id}${listSearch(url)}`);
 }
@@ -27,7 +26,7 @@ const AwaitedDocument = z.object({
   rejected_at: z.string().nullable(),
 });
 
-/** What waits for the client, the longest first, and how many shipments are whose; counts stop at 100. */
+/** The shipments that have waited longest for the client, and counts up to 100. */
 const NextActions = z.object({
   waiting: z.array(
     z.object({
@@ -44,11 +43,10 @@ const NextActions = z.object({
 });
 export type NextActions = z.infer<typeof NextActions>;
 
-/** What the company says to all clients; `started_at` in ISO 8601, UTC. */
 export const Announcement = z.object({ text: z.string(), started_at: z.string() });
 export type Announcement = z.infer<typeof Announcement>;
 
-/** The answer of public.portal_page. A 21st shipment means that there is a next page. Times are ISO 8601, UTC. */
+/** The result of public.portal_page. A 21st shipment means that there is a next page. */
 const PortalPage = z.object({
   viewer: ViewerRecord,
   announcement: Announcement.nullable(),
@@ -95,66 +93,66 @@ export type ShipmentListPage = {
 
 type PortalPageResult = Promise<PortalPage | UserError | null>;
 
-/** Calls by the handle of a request: what the middleware fetched with who asks, the loaders of the page take. */
+/** By the Supabase client of a request: the middleware fetches the viewer and the page in one call for all loaders. */
 const portalPageCaches = new WeakMap<AppSupabaseClient, Map<string, PortalPageResult>>();
 
 function getPortalPageCache(backend: AppSupabaseClient): Map<string, PortalPageResult> {
-  const made = portalPageCaches.get(backend) ?? new Map<string, PortalPageResult>();
-  portalPageCaches.set(backend, made);
-  return made;
+  const cache = portalPageCaches.get(backend) ?? new Map<string, PortalPageResult>();
+  portalPageCaches.set(backend, cache);
+  return cache;
 }
 
-/** What a page of the portal asks for: a page of the list by its filter, and perhaps the shipment that is open. */
 type PortalPageRequest = { filter: ShipmentFilter; shipmentId: string | null };
 
-const toCacheKey = (asked: PortalPageRequest) => JSON.stringify(asked);
+const toCacheKey = (request: PortalPageRequest) => JSON.stringify(request);
 
-/** Fetches a page of the portal with who asks, once for this request: nothing that it shows is changed in it. */
-export function prefetchPortalPage(backend: AppSupabaseClient, url: URL, opened: string | undefined): PortalPageResult {
-  const asked = { filter: readShipmentFilter(url), shipmentId: parseShipmentId(opened) };
-  const call = fetchPortalPage(backend, asked);
-  getPortalPageCache(backend).set(toCacheKey(asked), call);
+/** Only for requests that change nothing, because the result is cached for the whole request. */
+export function prefetchPortalPage(
+  backend: AppSupabaseClient,
+  url: URL,
+  shipmentId: string | undefined,
+): PortalPageResult {
+  const request = { filter: readShipmentFilter(url), shipmentId: parseShipmentId(shipmentId) };
+  const call = fetchPortalPage(backend, request);
+  getPortalPageCache(backend).set(toCacheKey(request), call);
   return call;
 }
 
-/** The page that openPage fetched, or the page as it is after a change, for all who ask meanwhile. */
-async function getPortalPage({ supabase: backend }: Viewer, asked: PortalPageRequest): Promise<PortalPage | UserError> {
-  const made = getPortalPageCache(backend);
-  const key = toCacheKey(asked);
-  const call = made.get(key) ?? fetchPortalPage(backend, asked).finally(() => made.delete(key));
-  made.set(key, call);
-  const answer = await call;
-  // A session that was ended during this request: the next one finds out.
-  return answer && ("reason" in answer || answer.viewer) ? answer : userErrorFromThrown(null);
+/** Returns the prefetched page, or shares one call among parallel loaders. */
+async function getPortalPage({ supabase }: Viewer, request: PortalPageRequest): Promise<PortalPage | UserError> {
+  const cache = getPortalPageCache(supabase);
+  const key = toCacheKey(request);
+  const call = cache.get(key) ?? fetchPortalPage(supabase, request).finally(() => cache.delete(key));
+  cache.set(key, call);
+  const page = await call;
+  // Without a viewer, the session ended during this request. The next request leads to the login.
+  return page && ("reason" in page || page.viewer) ? page : userErrorFromThrown(null);
 }
 
-function fetchPortalPage(
-  backend: AppSupabaseClient,
-  { filter, shipmentId: opened }: PortalPageRequest,
-): PortalPageResult {
-  const args = { page: filter.page, ...toSearchArgs(filter), ...(opened && { opened_id: opened }) };
-  // A GET: it changes nothing, so backendFetch may retry it.
+function fetchPortalPage(backend: AppSupabaseClient, { filter, shipmentId }: PortalPageRequest): PortalPageResult {
+  const args = { page: filter.page, ...toSearchArgs(filter), ...(shipmentId && { opened_id: shipmentId }) };
+  // backendFetch retries only GET requests.
   return readViewerResult(PortalPage, backend.rpc("portal_page", args, { get: true }).retry(false));
 }
 
-/** What a filter asks the database for. */
-function toSearchArgs({ q, stage, waiting: turn }: ShipmentFilter) {
-  return { ...(q && { q }), ...(stage && { stage }), ...(turn && { waiting_on: turn }) };
+function toSearchArgs({ q, stage, waiting }: ShipmentFilter) {
+  return { ...(q && { q }), ...(stage && { stage }), ...(waiting && { waiting_on: waiting }) };
 }
 
-/** The id in the address of a page if it can be one. */
 function parseShipmentId(id: string | undefined): string | null {
   return id && isUuid(id) ? id : null;
 }
 
-/**
- * One page of the client's shipments by the filter in an address, newest first. `opened` is the id in the address of the
- * page, if any: getShipment then shares the call.
- */
-export async function listShipments(client: Viewer, url: URL, opened?: string): Promise<ShipmentListPage | UserError> {
-  const answer = await getPortalPage(client, { filter: readShipmentFilter(url), shipmentId: parseShipmentId(opened) });
-  if ("reason" in answer) return answer;
-  const { shipments, announcement, work } = answer;
+/** `shipmentId` is that of the open shipment, so that getShipment shares the call. */
+export async function listShipments(
+  client: Viewer,
+  url: URL,
+  shipmentId?: string,
+): Promise<ShipmentListPage | UserError> {
+  const request = { filter: readShipmentFilter(url), shipmentId: parseShipmentId(shipmentId) };
+  const page = await getPortalPage(client, request);
+  if ("reason" in page) return page;
+  const { shipments, announcement, work } = page;
   return {
     shipments: shipments.slice(0, shipmentsPerPage),
     hasNextPage: shipments.length > shipmentsPerPage,
@@ -163,21 +161,18 @@ export async function listShipments(client: Viewer, url: URL, opened?: string): 
   };
 }
 
-/**
- * A shipment of the client's with its documents in their order and its events newest first; `url` asks for the list
- * beside it. Null alike for an unknown id, a stranger's shipment, or something that is no id.
- */
+/** Returns null for an unknown or invalid id and for another client's shipment. `url` has the filter of the list. */
 export async function getShipment(client: Viewer, id: string, url = new URL("http://localhost")) {
   if (!isUuid(id)) return null;
-  const answer = await getPortalPage(client, { filter: readShipmentFilter(url), shipmentId: id });
-  if ("reason" in answer) return answer;
-  const { shipment } = answer;
+  const page = await getPortalPage(client, { filter: readShipmentFilter(url), shipmentId: id });
+  if ("reason" in page) return page;
+  const { shipment } = page;
   return shipment && { ...shipment, documents: sortDocuments(shipment.documents) };
 }
 
 const PortalShipmentRows = z.object({ viewer: ViewerRecord, shipments: z.array(ShipmentRecord) });
 
-/** The client's shipments of a filter, 500 of them after `last`, newest first; none at the end. Throws a refusal. */
+/** Returns up to 500 shipments after `last`, newest first. Throws userErrorData. */
 export async function listShipmentsAfter(
   backend: AppSupabaseClient,
   filter: ShipmentFilter,
@@ -188,13 +183,12 @@ export async function listShipmentsAfter(
     .rpc("portal_shipments_export", { ...toSearchArgs(filter), ...after }, { get: true })
     .retry(false);
   if (error) throw userErrorData(toUserError({ ...error, status }));
-  const { viewer: caller, shipments } = PortalShipmentRows.parse(data);
-  // The session ended meanwhile: what is cut off must not look whole.
-  if (!caller) throw userErrorData(userErrorFromThrown(null));
+  const { viewer, shipments } = PortalShipmentRows.parse(data);
+  // If the session ends, the file must not look complete.
+  if (!viewer) throw userErrorData(userErrorFromThrown(null));
   return shipments;
 }
 
-/** Whether a text is an id of ours. */
 export function isUuid(text: string): boolean {
   return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text);
 }

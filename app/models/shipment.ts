@@ -1,9 +1,9 @@
-/** Shipments: the ten stages and what a client sees of them. Goes to the browser: no schema, no library. */
+/** Browsers load this file, so it has no schema and no library. */
 import { calendarDate } from "../lib/dates.ts";
 import type { WaitingOn } from "./labels.ts";
 import { paymentToast } from "./not-yet.ts";
 
-/** The stages in order; stage n is STAGES[n - 1]. The database has the same list (private.stage_name). */
+/** Stage n is STAGES[n - 1]. The database has the same list (private.stage_name). */
 export const STAGES = [
   "Client Onboarding",
   "Document Verification",
@@ -19,13 +19,11 @@ export const STAGES = [
 
 export const lastStage = STAGES.length;
 
-/** Shipments on one page of the list. */
 export const shipmentsPerPage = 20;
 
-/** Who acts next, the client, the company, or nobody any more; and what happens. */
 export type NextAction = { waitingOn: WaitingOn; text: string };
 
-/** What tells whose move a shipment is; days YYYY-MM-DD. */
+/** `due_on` is a day as YYYY-MM-DD. */
 export type ShipmentState = {
   stage: number;
   documents: { name: string; uploaded: boolean; rejected_at: string | null }[];
@@ -33,28 +31,30 @@ export type ShipmentState = {
 };
 
 /**
- * Whose move a shipment is, and what happens next: the client's while a document is missing or was sent back, or a charge is
- * due; else what happens at its stage. `here` is that stage. The database has the same rule (private.shipment_waiting_on).
+ * The client acts next while a file is missing or a charge is unpaid. The database has the same rule
+ * (private.shipment_waiting_on). `stageAction` is that of the current stage, with `ours` for when the company acts.
  */
 export function nextAction(
   { stage, documents, charges }: ShipmentState,
-  here: NextAction & { ours?: string },
+  stageAction: NextAction & { ours?: string },
 ): NextAction {
-  if (stage === lastStage) return here;
+  if (stage === lastStage) return stageAction;
   const awaited = documents.filter(({ uploaded }) => !uploaded);
   const due = charges.filter(({ paid_at }) => paid_at === null);
   if (awaited.length + due.length === 0)
-    return here.waitingOn === "company" ? here : { waitingOn: "company", text: here.ours ?? here.text };
-  // All of them at the first stage: its own words.
-  if (stage === 1 && awaited.length === 4 && due.length === 0 && awaited.every((one) => !one.rejected_at)) return here;
+    return stageAction.waitingOn === "company"
+      ? stageAction
+      : { waitingOn: "company", text: stageAction.ours ?? stageAction.text };
+  if (stage === 1 && awaited.length === 4 && due.length === 0 && awaited.every((document) => !document.rejected_at))
+    return stageAction;
   const text = [
     ...formatDocumentSentence(
       "Send us another file for the",
-      awaited.filter((one) => one.rejected_at),
+      awaited.filter(({ rejected_at }) => rejected_at),
     ),
     ...formatDocumentSentence(
       "Upload the",
-      awaited.filter((one) => !one.rejected_at),
+      awaited.filter(({ rejected_at }) => !rejected_at),
     ),
     ...due.map(({ item, due_on }) => {
       const name = PAYMENTS.find(({ id }) => id === item)?.name ?? item;
@@ -69,24 +69,23 @@ function formatDocumentSentence(words: string, documents: { name: string }[]): s
   return [`${words} ${new Intl.ListFormat("en").format(documents.map(({ name }) => name))}.`];
 }
 
-/** The first 8 characters of the id, as the company says it on the phone. */
+/** Returns the first 8 characters, short enough to say on the phone. */
 export function shortId(id: string): string {
   return id.slice(0, 8);
 }
 
-/** The three payments of a shipment, with the title of the toast that their button shows. */
+/** `action` is the title of the toast for the payment's button. */
 export const PAYMENTS = [
   { id: "idf-fee", name: "IDF Fee", action: "Action: Pay IDF Fee" },
   { id: "duties", name: "Duties & Taxes", action: "Action: Pay Duties" },
   { id: "agent-fee", name: "Agent Fee", action: "Action: Pay Agent Fee" },
 ] as const;
 
-/** A sum of money as everybody reads it: "KES 18,000.00". */
+/** Returns an amount like "KES 18,000.00". */
 export function formatMoney(currency: string, amount: number): string {
   return `${currency} ${amount.toLocaleString("en-KE", { minimumFractionDigits: 2 })}`;
 }
 
-/** What the company charges for one item of a shipment. */
 export type Charge = {
   item: string;
   amount: number;
@@ -96,16 +95,13 @@ export type Charge = {
   paid_at: string | null;
 };
 
-/** What a client is charged for one item: "KES 18,000.00, due 4 May 2026. Invoice 1042.", or that it is paid. */
+/** Returns a charge like "KES 18,000.00, due 4 May 2026. Invoice 1042.". */
 export function formatCharge({ amount, currency, due_on, note, paid_at }: Omit<Charge, "item">): string {
   const state = paid_at ? ", Paid" : due_on ? `, due ${calendarDate(due_on)}` : "";
   return [`${formatMoney(currency, amount)}${state}.`, note].filter(Boolean).join(" ");
 }
 
-/**
- * The payments of a shipment: `words` of what is charged, the toast of a button where it is not paid. `how` is said to a
- * client with something to pay, before the number of the company.
- */
+/** `toast` is null for a paid charge. `how` comes before the telephone number of the company. */
 export function listPayments({ stage, charges }: { stage: number; charges: Charge[] }) {
   const toPay = stage < lastStage && charges.some(({ paid_at }) => paid_at === null);
   return {

@@ -13,7 +13,7 @@ const Stage = z.object({
   ours: z.string().optional(),
 });
 
-/** What happens at each of the ten stages and who acts; stage n is stages[n - 1]. */
+/** Stage n is stages[n - 1]. */
 export const stages = readContent(
   "stages",
   z
@@ -24,30 +24,26 @@ export const stages = readContent(
     ),
 );
 
-/** Whose move a shipment is, and what happens next; at a stage that is none, the first one's words. */
 export function getNextAction(shipment: ShipmentState): NextAction {
   return nextAction(shipment, stages[shipment.stage - 1] ?? (stages[0] as NextAction));
 }
 
-/**
- * The button of a client's move: its words, and the place on the shipment's page where it is done. Null when the move is
- * not theirs.
- */
+/** `at` is the part of the shipment's page where the client acts. Returns null if the client has nothing to do. */
 export function getNextActionButton(
   shipment: ShipmentState & { documents: (ShipmentState["documents"][number] & { id: string })[] },
 ) {
   if (getNextAction(shipment).waitingOn !== "client") return null;
   const awaited = sortDocuments(shipment.documents).filter(({ uploaded }) => !uploaded);
-  const [first] = [...awaited.filter((one) => one.rejected_at), ...awaited];
+  const [first] = [...awaited.filter(({ rejected_at }) => rejected_at), ...awaited];
   if (first) return { words: `Upload the ${first.name}`, at: `#${fileFieldId(first.id)}` };
-  const due = PAYMENTS.find(({ id }) => shipment.charges.some((one) => one.item === id && one.paid_at === null));
+  const due = PAYMENTS.find(({ id }) => shipment.charges.some(({ item, paid_at }) => item === id && paid_at === null));
   return due ? { words: `Pay the ${due.name}`, at: "#payments" } : null;
 }
 
-/** From this stage on the cargo is not in storage any more. */
+/** The cargo leaves storage before this stage. */
 const cargoReleasedStage = 9;
 
-/** What the free storage of a shipment is, and whether it ends or costs by now; null where nothing is known or it has left. */
+/** Returns null before the arrival of the cargo and after its release. */
 export function describeStorage(shipment: {
   stage: number;
   arrival: { day: string; free_storage_ends_on: string; size: number } | null;

@@ -42,8 +42,8 @@ export default function ConfirmPage({ actionData, loaderData }: Route.ComponentP
   const [form, fields] = useActionForm("confirm", actionData, ["email", "password"]);
   return (
     <>
-      <Title refused={actionData !== undefined}>Confirm your e-mail address</Title>
-      <FormErrorSummary refused={actionData} form={form} />
+      <Title rejected={actionData !== undefined}>Confirm your e-mail address</Title>
+      <FormErrorSummary rejected={actionData} form={form} />
       <h1 className="mb-2 text-xl">
         Confirm your <span className="whitespace-nowrap">e-mail</span> address
       </h1>

@@ -19,7 +19,7 @@ export function action({ request, context }: Route.ActionArgs) {
     open: openEmailChange,
     password: () => LoginFields.shape.password,
     run: (change, given) => confirmEmailChange(getRateLimiter(context), getEmailSender(), change.token, change, given),
-    refused: "Address not changed",
+    errorTitle: "Address not changed",
     gone: expiredLinkText,
     done: { title: "E-mail address changed", description: "Log in with the new one from now on." },
   });
@@ -42,7 +42,7 @@ export default function EmailChangePage({ loaderData: change, actionData }: Rout
         </>
       }
       link={change}
-      answer={actionData}
+      actionData={actionData}
       password={{ label: "Password of your account", autoComplete: "current-password" }}
       button="Confirm this address"
       pending="Confirming…"

@@ -23,7 +23,7 @@ export function action({ request, context }: Route.ActionArgs) {
     open: openPasswordLink,
     password: (link) => newPasswordSchema(getMinPasswordLength(link)),
     run: (link, given) => setPassword(getRateLimiter(context), getEmailSender(), link.token, link, given),
-    refused: "Password not set",
+    errorTitle: "Password not set",
     gone: "This link has been used or is too old. Ask for another one.",
     done: { title: "Password set", description: "Log in with it." },
   });
@@ -41,7 +41,7 @@ export default function PasswordPage({ loaderData: link, actionData }: Route.Com
       id="password"
       title="Set your password"
       link={link}
-      answer={actionData}
+      actionData={actionData}
       password={{
         label: "New password",
         hint: `At least ${link?.least} characters`,

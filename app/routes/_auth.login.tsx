@@ -76,8 +76,8 @@ export default function LoginPage({ actionData, loaderData }: Route.ComponentPro
   useEffect(broadcastSignOut);
   return (
     <>
-      <Title refused={actionData !== undefined}>Client Login</Title>
-      <FormErrorSummary refused={actionData} form={form} />
+      <Title rejected={actionData !== undefined}>Client Login</Title>
+      <FormErrorSummary rejected={actionData} form={form} />
       {loaderData.noCookies && <NoCookies />}
       <h1 className="mb-6 text-xl">Client Login</h1>
       <Form method="post" id={form.id} noValidate>

@@ -64,8 +64,8 @@ export default function VerifyPage({ actionData, loaderData }: Route.ComponentPr
   const [form, fields] = useActionForm("verify", actionData, ["code", "factor"]);
   return (
     <>
-      <Title refused={actionData !== undefined}>Enter your code</Title>
-      <FormErrorSummary refused={actionData} form={form} />
+      <Title rejected={actionData !== undefined}>Enter your code</Title>
+      <FormErrorSummary rejected={actionData} form={form} />
       <h1 className="mb-2 text-xl">Enter your code</h1>
       <p className="mb-6 text-quiet">Your account asks for a code besides the password. Nothing of it opens before.</p>
       <Form method="post" id={form.id} noValidate>

@@ -56,8 +56,8 @@ export default function SignUpPage({ actionData, loaderData }: Route.ComponentPr
   const [form, fields] = useActionForm("signup", actionData, ["clientId", "fullName", "email", "password"]);
   return (
     <>
-      <Title refused={actionData !== undefined}>Sign up</Title>
-      <FormErrorSummary refused={actionData} form={form} />
+      <Title rejected={actionData !== undefined}>Sign up</Title>
+      <FormErrorSummary rejected={actionData} form={form} />
       <h1 className="mb-2 text-xl">Open your client account</h1>
       <p className="mb-6 text-quiet">
         For clients the company has invited. You follow your shipments and send documents here.

@@ -77,7 +77,7 @@ export default function CareersPage({ actionData, loaderData }: Route.ComponentP
     <div className="grid gap-12 lg:grid-cols-[minmax(0,3fr)_minmax(0,2fr)] lg:gap-20">
       <CareersForm
         key={actionData ? "refused" : key}
-        refused={actionData}
+        rejected={actionData}
         intro={loaderData.intro}
         mail={loaderData.mail}
       />
@@ -86,13 +86,13 @@ export default function CareersPage({ actionData, loaderData }: Route.ComponentP
   );
 }
 
-function CareersForm(props: { refused: RejectedForm | undefined; intro: string; mail: string | undefined }) {
-  const { refused, intro, mail } = props;
-  const [form, fields] = useActionForm("careers", refused, ["name", "email", "letter", "cv"]);
+function CareersForm(props: { rejected: RejectedForm | undefined; intro: string; mail: string | undefined }) {
+  const { rejected, intro, mail } = props;
+  const [form, fields] = useActionForm("careers", rejected, ["name", "email", "letter", "cv"]);
   return (
     <div>
-      <Title refused={refused !== undefined}>Careers</Title>
-      <FormErrorSummary refused={refused} form={form} />
+      <Title rejected={rejected !== undefined}>Careers</Title>
+      <FormErrorSummary rejected={rejected} form={form} />
       <h1 className="mb-2 text-2xl">Careers</h1>
       <p className="mb-4 max-w-prose text-lg text-quiet">{intro}</p>
       <p className="mb-6 max-w-prose border-l-2 border-attention pl-4">

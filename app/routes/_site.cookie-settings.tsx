@@ -171,14 +171,14 @@ function BrowserStorage() {
 }
 
 /** Resets the checkboxes after saving and when localStorage differs. Unlike a remount, a reset leaves the focus. */
-function useFormReset(loaded: object, settings: CookieSettings, refused: object | undefined) {
+function useFormReset(loaded: object, settings: CookieSettings, rejected: object | undefined) {
   const form = useRef<HTMLFormElement>(null);
   const isSaved = useRef(false);
   const stored = JSON.stringify(settings);
   const lastShown = useRef(stored);
   useEffect(() => {
-    if (refused) isSaved.current = false;
-  }, [refused]);
+    if (rejected) isSaved.current = false;
+  }, [rejected]);
   useEffect(() => {
     if (isSaved.current || lastShown.current !== stored) form.current?.reset();
     isSaved.current = false;

@@ -53,12 +53,12 @@ export default function QuotePage({ actionData }: Route.ComponentProps) {
   if (actionData && "draft" in actionData) return <QuoteDraft {...actionData} />;
   return (
     <div className="mx-auto max-w-md">
-      <Title refused={actionData !== undefined}>Get a Quote</Title>
+      <Title rejected={actionData !== undefined}>Get a Quote</Title>
       <QuoteForm
         heading="Get a Quote"
         services={services}
         from={actionData && "from" in actionData ? actionData.from : "/"}
-        refused={actionData}
+        rejected={actionData}
       />
     </div>
   );

@@ -19,7 +19,7 @@ export function clientAction({ serverAction }: Route.ClientActionArgs) {
 export default function DeskSecondFactorPage({ actionData, loaderData }: Route.ComponentProps) {
   return (
     <div className="max-w-xl">
-      <SecondFactors area="/desk" factors={loaderData.factors} answer={actionData} />
+      <SecondFactors area="/desk" factors={loaderData.factors} actionData={actionData} />
     </div>
   );
 }

@@ -22,7 +22,7 @@ export function clientAction({ serverAction }: Route.ClientActionArgs) {
 export default function RemoveFactorPage({ actionData, loaderData }: Route.ComponentProps) {
   return (
     <div className="max-w-xl">
-      <FactorRemoval area="/desk" name={loaderData.name} answer={actionData} />
+      <FactorRemoval area="/desk" name={loaderData.name} actionData={actionData} />
     </div>
   );
 }

@@ -21,8 +21,8 @@ import { getStaffPage, requireStaff } from "~/lib/auth/staff.server";
 import { callServerAction } from "~/lib/browser/connection";
 import { calendarDate, dayInEastAfrica, eastAfricaTime } from "~/lib/dates";
 import { handleIntent } from "~/lib/forms/intent-form.server";
-import { createShipmentSearch } from "~/models/desk";
 import { TodayPage } from "~/models/desk.server";
+import { createShipmentSearch } from "~/models/shipment-filter";
 import type { Route } from "./+types/desk._index";
 
 export { revalidateAfterConflict as shouldRevalidate } from "~/lib/browser/revalidate";
@@ -53,10 +53,10 @@ export default function DeskTodayPage({ loaderData, actionData }: Route.Componen
   const { to_check, storage, no_update: standing, waiting_for_client: waiting, failed_emails: undelivered } = today;
   return (
     <>
-      <Title refused={actionData !== undefined}>Today</Title>
-      <IntentErrorSummary answer={actionData} />
+      <Title rejected={actionData !== undefined}>Today</Title>
+      <IntentErrorSummary actionData={actionData} />
       <h1 className="mb-4 text-xl">Today</h1>
-      <AnnouncementCard said={today.announcement} answer={actionData} request={request} />
+      <AnnouncementCard said={today.announcement} actionData={actionData} request={request} />
       <div className="mt-6 grid items-start gap-6 lg:grid-cols-2 lg:grid-rows-[auto_auto_auto_auto_1fr]">
         <TodayList
           className="lg:row-span-5"
@@ -131,11 +131,11 @@ export default function DeskTodayPage({ loaderData, actionData }: Route.Componen
 
 function AnnouncementCard(props: {
   said: TodayPage["announcement"];
-  answer: RejectedIntent | undefined;
+  actionData: RejectedIntent | undefined;
   request: string;
 }) {
-  const { said, answer, request } = props;
-  const { id, intent, fields, refused } = useIntentForm("announce", answer, ["text"]);
+  const { said, actionData, request } = props;
+  const { id, intent, fields, rejected } = useIntentForm("announce", actionData, ["text"]);
   return (
     <Card title="Notice for all clients">
       <div className="px-4 py-1">
@@ -150,7 +150,7 @@ function AnnouncementCard(props: {
             </IntentForm>
           </div>
         )}
-        <details open={refused !== undefined}>
+        <details open={rejected !== undefined}>
           <summary className="inline-flex min-h-11 cursor-pointer items-center text-sm underline">
             {said ? "Set another notice" : "Set a notice"}
           </summary>

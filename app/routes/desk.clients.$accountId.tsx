@@ -18,10 +18,10 @@ import { callServerAction } from "~/lib/browser/connection";
 import { calendarDate, eastAfricaTime } from "~/lib/dates";
 import { handleIntent } from "~/lib/forms/intent-form.server";
 import { areaNotFound } from "~/lib/http/user-error.server";
-import { createShipmentSearch } from "~/models/desk";
 import { ClientsPage, type DeskClientDetails } from "~/models/desk.server";
 import { lastStage } from "~/models/shipment";
 import { isUuid } from "~/models/shipment.server";
+import { createShipmentSearch } from "~/models/shipment-filter";
 import type { Route } from "./+types/desk.clients.$accountId";
 
 export { revalidateAfterConflict as shouldRevalidate } from "~/lib/browser/revalidate";
@@ -55,8 +55,8 @@ export default function ClientPage({ loaderData, actionData }: Route.ComponentPr
   const name = client.name || client.email;
   return (
     <>
-      <Title refused={actionData !== undefined}>{name}</Title>
-      <IntentErrorSummary answer={actionData} />
+      <Title rejected={actionData !== undefined}>{name}</Title>
+      <IntentErrorSummary actionData={actionData} />
       <Link to="/desk/clients" className="inline-flex min-h-11 items-center text-sm underline print:hidden">
         All clients
       </Link>
@@ -120,9 +120,9 @@ export default function ClientPage({ loaderData, actionData }: Route.ComponentPr
           )}
         </Card>
         <div className="grid gap-6">
-          <AccountCard client={client} answer={actionData} />
+          <AccountCard client={client} actionData={actionData} />
           <Card title="Log">
-            <AuditEntryList acts={client.audit_entries} />
+            <AuditEntryList entries={client.audit_entries} />
             <p className="border-t border-line px-4">
               <Link
                 to={`/desk/log?account=${client.id}`}
@@ -140,12 +140,12 @@ export default function ClientPage({ loaderData, actionData }: Route.ComponentPr
 
 function AccountCard({
   client,
-  answer,
+  actionData,
 }: {
   client: Omit<DeskClientDetails, "audit_entries">;
-  answer: RejectedIntent | undefined;
+  actionData: RejectedIntent | undefined;
 }) {
-  const link = useIntentForm("send-link", answer, []);
+  const link = useIntentForm("send-link", actionData, []);
   const kept =
     client.retention_ends_on && new Date(client.retention_ends_on) >= new Date() ? client.retention_ends_on : null;
   return (
@@ -161,7 +161,7 @@ function AccountCard({
             title="Answer that it cannot be erased yet"
             text="The reason goes to them by mail, as you write it here."
             hint="Such as: the law has us keep your last shipment until 4 May 2033"
-            answer={answer}
+            actionData={actionData}
           />
         </div>
       )}
@@ -180,17 +180,17 @@ function AccountCard({
           intent="remove-2fa"
           title="Remove second factor"
           text="The account is signed out everywhere and opens with its password alone."
-          answer={answer}
+          actionData={actionData}
         />
       )}
       {client.closed ? (
-        <ReasonForm key="open" intent="reopen-account" title="Open account again" answer={answer} />
+        <ReasonForm key="open" intent="reopen-account" title="Open account again" actionData={actionData} />
       ) : (
         <ReasonForm
           intent="close-account"
           title="Close account"
           text="It is signed out everywhere at once, and nobody gets in. Its shipments stay."
-          answer={answer}
+          actionData={actionData}
         />
       )}
       {kept ? (
@@ -202,7 +202,7 @@ function AccountCard({
           intent="erase"
           title="Erase"
           text="The account, its shipments and their files are deleted for good."
-          answer={answer}
+          actionData={actionData}
         />
       )}
     </Card>

@@ -7,9 +7,9 @@ import { Button } from "~/components/ui/button";
 import { getStaffPage } from "~/lib/auth/staff.server";
 import { eastAfricaTime } from "~/lib/dates";
 import { noFormAction } from "~/lib/http/file-route.server";
-import { createShipmentSearch, readShipmentFilter } from "~/models/desk";
 import { ClientsPage } from "~/models/desk.server";
 import { shipmentsPerPage } from "~/models/shipment";
+import { createShipmentSearch, readShipmentFilter } from "~/models/shipment-filter";
 import type { Route } from "./+types/desk.clients._index";
 
 export async function loader({ context, url }: Route.LoaderArgs) {

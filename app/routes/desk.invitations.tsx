@@ -20,9 +20,9 @@ import { getStaffPage } from "~/lib/auth/staff.server";
 import { callServerAction } from "~/lib/browser/connection";
 import { eastAfricaTime } from "~/lib/dates";
 import { handleIntent } from "~/lib/forms/intent-form.server";
-import { createShipmentSearch, readShipmentFilter } from "~/models/desk";
 import { InvitationsPage } from "~/models/desk.server";
 import { shipmentsPerPage } from "~/models/shipment";
+import { createShipmentSearch, readShipmentFilter } from "~/models/shipment-filter";
 import type { Route } from "./+types/desk.invitations";
 
 export { revalidateAfterConflict as shouldRevalidate } from "~/lib/browser/revalidate";
@@ -48,17 +48,17 @@ export function clientAction({ serverAction }: Route.ClientActionArgs) {
 export default function DeskInvitationsPage({ loaderData, actionData }: Route.ComponentProps) {
   const { invitations, hasMore, page } = loaderData;
   const request = getIdempotencyKey(actionData, loaderData.request);
-  const { id, intent, fields, refused } = useIntentForm("issue", actionData, ["count", "for", "email"]);
+  const { id, intent, fields, rejected } = useIntentForm("issue", actionData, ["count", "for", "email"]);
   return (
     <>
-      <Title refused={actionData !== undefined}>Invitations</Title>
-      <IntentErrorSummary answer={actionData} />
+      <Title rejected={actionData !== undefined}>Invitations</Title>
+      <IntentErrorSummary actionData={actionData} />
       <h1 className="mb-4 text-xl">Invitations</h1>
       <div className="grid items-start gap-6 lg:grid-cols-[2fr_3fr]">
         <Card title="New client IDs">
           <IntentForm id={id} intent={intent} idempotencyKey={request} className="px-4 py-3">
             <Field
-              field={withStoredValue(fields.count, refused, "1")}
+              field={withStoredValue(fields.count, rejected, "1")}
               label="How many"
               inputMode="numeric"
               autoComplete="off"
@@ -85,7 +85,12 @@ export default function DeskInvitationsPage({ loaderData, actionData }: Route.Co
           {invitations.length === 0 && <p className="px-4 py-3 text-sm text-quiet">Every client ID has been used.</p>}
           <ul className="ruled">
             {invitations.map((invitation) => (
-              <InvitationRow key={invitation.client_id} invitation={invitation} answer={actionData} request={request} />
+              <InvitationRow
+                key={invitation.client_id}
+                invitation={invitation}
+                actionData={actionData}
+                request={request}
+              />
             ))}
           </ul>
           <div className="px-4">
@@ -107,10 +112,10 @@ const getDaysSince = (at: string) => Math.floor((Date.now() - Date.parse(at)) / 
 
 const formatAge = (days: number) => (days < 1 ? "new today" : days === 1 ? "1 day old" : `${days} days old`);
 
-function InvitationRow(props: { invitation: InvitationItem; answer: RejectedIntent | undefined; request: string }) {
-  const { invitation, answer, request } = props;
+function InvitationRow(props: { invitation: InvitationItem; actionData: RejectedIntent | undefined; request: string }) {
+  const { invitation, actionData, request } = props;
   const { client_id, issued_for, sent_to, created_at, days } = invitation;
-  const send = useIntentForm("send", answer, [], client_id);
+  const send = useIntentForm("send", actionData, [], client_id);
   return (
     <li>
       <div className="flex flex-wrap items-center justify-between gap-x-4 gap-y-1 px-4 pt-3">
@@ -138,7 +143,7 @@ function InvitationRow(props: { invitation: InvitationItem; answer: RejectedInte
         title="Withdraw"
         subject={` ${client_id}`}
         hiddenFields={{ clientId: client_id }}
-        answer={answer}
+        actionData={actionData}
       />
     </li>
   );

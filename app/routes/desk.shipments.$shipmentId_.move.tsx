@@ -11,10 +11,10 @@ import { getStaffPage } from "~/lib/auth/staff.server";
 import { callServerAction } from "~/lib/browser/connection";
 import { handleIntent } from "~/lib/forms/intent-form.server";
 import { areaNotFound } from "~/lib/http/user-error.server";
-import { createShipmentSearch, readShipmentFilter } from "~/models/desk";
 import { ShipmentsPage } from "~/models/desk.server";
 import { lastStage, STAGES } from "~/models/shipment";
 import { isUuid } from "~/models/shipment.server";
+import { createShipmentSearch, readShipmentFilter } from "~/models/shipment-filter";
 import type { Route } from "./+types/desk.shipments.$shipmentId_.move";
 
 export { revalidateAfterConflict as shouldRevalidate } from "~/lib/browser/revalidate";
@@ -48,8 +48,8 @@ export default function MovePage({ loaderData, actionData }: Route.ComponentProp
   const title = asks ? "Move on without these documents?" : "Move to the next stage";
   return (
     <>
-      <Title refused={actionData !== undefined}>{title}</Title>
-      <IntentErrorSummary answer={actionData} />
+      <Title rejected={actionData !== undefined}>{title}</Title>
+      <IntentErrorSummary actionData={actionData} />
       <h1 className="mb-2 text-xl">{title}</h1>
       <p className="mb-4 wrap-anywhere">
         {name}, at {stage}/{lastStage} {status}

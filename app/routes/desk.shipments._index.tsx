@@ -5,10 +5,10 @@ import { Field, inputClass, SelectField } from "~/components/forms/field";
 import { Title } from "~/components/site/title";
 import { Button } from "~/components/ui/button";
 import { noFormAction } from "~/lib/http/file-route.server";
-import { createShipmentSearch, type ShipmentFilter } from "~/models/desk";
 import { deskWaitingOnLabels } from "~/models/desk-labels";
 import { textLimits } from "~/models/limits";
 import { lastStage, STAGES } from "~/models/shipment";
+import { createShipmentSearch, type ShipmentFilter } from "~/models/shipment-filter";
 import type { DeskShipmentListItem, loader } from "./desk.shipments";
 
 export const action = noFormAction;

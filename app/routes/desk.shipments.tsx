@@ -5,10 +5,10 @@ import { useRowKeys } from "~/components/desk/row-keys";
 import { getStaffPage } from "~/lib/auth/staff.server";
 import { eastAfricaTime } from "~/lib/dates";
 import { noFormAction } from "~/lib/http/file-route.server";
-import { createShipmentSearch, readShipmentFilter } from "~/models/desk";
 import { type DeskShipmentRow, ShipmentsPage } from "~/models/desk.server";
 import { shipmentsPerPage } from "~/models/shipment";
 import { joinNumbers } from "~/models/shipment-fields.server";
+import { createShipmentSearch, readShipmentFilter } from "~/models/shipment-filter";
 import type { Route } from "./+types/desk.shipments";
 
 export { revalidateAfterConflict as shouldRevalidate } from "~/lib/browser/revalidate";

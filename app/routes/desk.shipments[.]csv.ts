@@ -4,10 +4,10 @@ import { createCsvResponse } from "~/lib/http/csv.server";
 import { createFileRoute, noFormAction } from "~/lib/http/file-route.server";
 import { toUserError, userErrorData } from "~/lib/http/user-error.server";
 import { createLongReadClient } from "~/lib/supabase/client.server";
-import { readShipmentFilter } from "~/models/desk";
 import { type DeskShipmentRow, DeskShipmentRows } from "~/models/desk.server";
 import { deskWaitingOnLabels } from "~/models/desk-labels";
 import { createShipmentColumns } from "~/models/shipment-fields.server";
+import { readShipmentFilter } from "~/models/shipment-filter";
 
 const columns = createShipmentColumns<DeskShipmentRow>(deskWaitingOnLabels, [
   ["Client", ({ client_name }) => client_name ?? ""],

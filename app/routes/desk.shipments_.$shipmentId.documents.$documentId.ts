@@ -14,11 +14,11 @@ const file = createFileRoute(async ({ request, context, params }) => {
   // Opening a file is recorded in the audit log, so only a click opens it.
   if (!isDownloadClick(request)) return redirect(`/desk/shipments/${shipmentId}#document-${documentId}`, 303);
   const document = { id: documentId, shipment: shipmentId };
-  const answer = await respondWithFile({ request, context }, id, () =>
+  const response = await respondWithFile({ request, context }, id, () =>
     openFileForStaff(backend, serviceRoleClient(), document),
   );
-  if ("reason" in answer) throw answer.status === 404 ? areaNotFound("desk") : userErrorData(answer);
-  return answer;
+  if ("reason" in response) throw response.status === 404 ? areaNotFound("desk") : userErrorData(response);
+  return response;
 });
 
 export const middleware = file.middleware;

@@ -53,12 +53,12 @@ export async function action({ request, context }: Route.ActionArgs) {
     userErrorFromThrown,
   );
   if ("reason" in moved) throw userErrorData(moved);
-  const answer = new URLSearchParams(list ? { list } : {});
+  const query = new URLSearchParams(list ? { list } : {});
   for (const outcome of BULK_MOVE_OUTCOMES) {
     const those = moved.result.filter(({ failure: why }) => (why ?? "moved") === outcome).map(({ id }) => id);
-    if (those.length > 0) answer.set(outcome, those.join(","));
+    if (those.length > 0) query.set(outcome, those.join(","));
   }
-  return redirect(`/desk/shipments/bulk-move?${answer}`, 303);
+  return redirect(`/desk/shipments/bulk-move?${query}`, 303);
 }
 
 export default function BulkMovePage({ loaderData, actionData }: Route.ComponentProps) {
@@ -69,7 +69,7 @@ export default function BulkMovePage({ loaderData, actionData }: Route.Component
   const title = isEmpty ? "Nothing moved" : `${moved.length} moved, ${stayed.length + gone} did not`;
   return (
     <>
-      <Title refused={actionData !== undefined}>{title}</Title>
+      <Title rejected={actionData !== undefined}>{title}</Title>
       <h1 className="mb-4 text-xl">{title}</h1>
       {isEmpty && <p role="alert">{actionData?.problem ?? noneSelectedText}</p>}
       {stayed.length > 0 && <BulkMoveList title="Did not move" all={stayed} />}

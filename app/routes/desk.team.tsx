@@ -49,14 +49,14 @@ export function clientAction({ serverAction }: Route.ClientActionArgs) {
 const roleOptions = Object.entries(staffRoleLabels).map(([value, words]) => ({ value, words }));
 
 export default function DeskTeamPage({ loaderData, actionData }: Route.ComponentProps) {
-  const { id, intent, fields, refused } = useIntentForm("invite", actionData, ["name", "email", "role"]);
+  const { id, intent, fields, rejected } = useIntentForm("invite", actionData, ["name", "email", "role"]);
   const request = getIdempotencyKey(actionData, loaderData.request);
   const here = loaderData.staff_members.filter(({ removed_at }) => !removed_at);
   const gone = loaderData.staff_members.filter(({ removed_at }) => removed_at);
   return (
     <>
-      <Title refused={actionData !== undefined}>Colleagues</Title>
-      <IntentErrorSummary answer={actionData} />
+      <Title rejected={actionData !== undefined}>Colleagues</Title>
+      <IntentErrorSummary actionData={actionData} />
       <h1 className="mb-4 text-xl">Colleagues</h1>
       <div className="grid items-start gap-6 lg:grid-cols-[2fr_3fr]">
         <Card title="Invite a colleague">
@@ -64,7 +64,7 @@ export default function DeskTeamPage({ loaderData, actionData }: Route.Component
             <Field field={fields.name} label="Name" hint="As it stands in the log" autoComplete="off" />
             <Field field={fields.email} label="Email" type="email" autoComplete="off" />
             <SelectField
-              field={withStoredValue(fields.role, refused, "clerk")}
+              field={withStoredValue(fields.role, rejected, "clerk")}
               label="What they may do"
               options={roleOptions}
             />
@@ -107,11 +107,11 @@ type StaffMemberRowProps = {
   idempotencyKey: string;
 };
 
-function StaffMemberRow({ staffMember: colleague, actionData: answer, idempotencyKey: request }: StaffMemberRowProps) {
+function StaffMemberRow({ staffMember: colleague, actionData, idempotencyKey: request }: StaffMemberRowProps) {
   const { id: account, name, email, role, last_sign_in_at, has_factor, is_viewer: is_me } = colleague;
   const other = role === "lead" ? "clerk" : "lead";
-  const link = useIntentForm("send-link", answer, [], account);
-  const change = useIntentForm("role", answer, [], account);
+  const link = useIntentForm("send-link", actionData, [], account);
+  const change = useIntentForm("role", actionData, [], account);
   const on = { account };
   return (
     <li className="py-3 *:px-4">
@@ -132,7 +132,7 @@ function StaffMemberRow({ staffMember: colleague, actionData: answer, idempotenc
               </SubmitButton>
             </IntentForm>
           ) : (
-            <ResendInvitation staffMember={colleague} actionData={answer} idempotencyKey={request} />
+            <ResendInvitation staffMember={colleague} actionData={actionData} idempotencyKey={request} />
           )}
           <IntentForm id={change.id} intent="role">
             <input type="hidden" name="account" value={account} />
@@ -150,20 +150,22 @@ function StaffMemberRow({ staffMember: colleague, actionData: answer, idempotenc
           title="Remove second factor"
           subject={` of ${name}`}
           hiddenFields={on}
-          answer={answer}
+          actionData={actionData}
         />
       )}
-      {!is_me && <ReasonForm intent="remove" title="Remove" subject={` ${name}`} hiddenFields={on} answer={answer} />}
+      {!is_me && (
+        <ReasonForm intent="remove" title="Remove" subject={` ${name}`} hiddenFields={on} actionData={actionData} />
+      )}
     </li>
   );
 }
 
 function ResendInvitation({
   staffMember: { id: account, name, email, role },
-  actionData: answer,
+  actionData,
   idempotencyKey: request,
 }: StaffMemberRowProps) {
-  const { id } = useIntentForm("invite", answer, [], account);
+  const { id } = useIntentForm("invite", actionData, [], account);
   return (
     <IntentForm id={id} intent="invite" idempotencyKey={request}>
       <input type="hidden" name="name" value={name} />

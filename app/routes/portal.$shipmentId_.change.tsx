@@ -58,8 +58,8 @@ export default function ChangeShipmentPage({ loaderData, actionData }: Route.Com
   const [form, fields] = useActionForm("change-shipment", actionData, names);
   return (
     <Dialog className="static w-full max-w-xl bg-transparent p-0" label="Change shipment" back={page}>
-      <Title refused={actionData !== undefined}>Change shipment</Title>
-      <FormErrorSummary refused={actionData} form={form} />
+      <Title rejected={actionData !== undefined}>Change shipment</Title>
+      <FormErrorSummary rejected={actionData} form={form} />
       <h1 className="mb-6 text-xl">Change shipment</h1>
       {isOpen ? (
         <Form method="post" replace id={form.id} noValidate>

@@ -62,8 +62,8 @@ export default function ShareLinksPage({ loaderData, actionData }: Route.Compone
   }, [links]);
   return (
     <Dialog className="static w-full max-w-xl bg-transparent p-0" label="Share" back={page}>
-      <Title refused={actionData !== undefined}>{`Share ${name}`}</Title>
-      <IntentErrorSummary answer={actionData} />
+      <Title rejected={actionData !== undefined}>{`Share ${name}`}</Title>
+      <IntentErrorSummary actionData={actionData} />
       <h1 className="mb-2 text-xl wrap-anywhere">Share {name}</h1>
       <p className="mb-4 text-quiet">
         Whoever has the link sees the name, the stage and its history: no document, no charge, no person. It ends after
@@ -112,7 +112,7 @@ export default function ShareLinksPage({ loaderData, actionData }: Route.Compone
           <IntentForm
             id={create.id}
             intent="create-link"
-            idempotencyKey={getIdempotencyKey(create.refused, idempotencyKey)}
+            idempotencyKey={getIdempotencyKey(create.rejected, idempotencyKey)}
           >
             <SubmitButton look={links.length > 0 ? "plain" : "action"} pending="Making…">
               Make a link

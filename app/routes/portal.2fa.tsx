@@ -20,7 +20,7 @@ export function clientAction({ serverAction }: Route.ClientActionArgs) {
 export default function PortalSecondFactorPage({ actionData, loaderData }: Route.ComponentProps) {
   return (
     <Dialog className="static w-full max-w-xl bg-transparent p-0" label="Manage 2FA" back="/portal">
-      <SecondFactors area="/portal" factors={loaderData.factors} answer={actionData} />
+      <SecondFactors area="/portal" factors={loaderData.factors} actionData={actionData} />
     </Dialog>
   );
 }

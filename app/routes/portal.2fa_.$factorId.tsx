@@ -23,7 +23,7 @@ export function clientAction({ serverAction }: Route.ClientActionArgs) {
 export default function RemoveFactorPage({ actionData, loaderData }: Route.ComponentProps) {
   return (
     <Dialog className="static w-full max-w-xl bg-transparent p-0" label="Remove an authenticator" back="/portal/2fa">
-      <FactorRemoval area="/portal" name={loaderData.name} answer={actionData} />
+      <FactorRemoval area="/portal" name={loaderData.name} actionData={actionData} />
     </Dialog>
   );
 }

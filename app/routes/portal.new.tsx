@@ -65,8 +65,8 @@ export default function CreateShipmentPage({ actionData, loaderData }: Route.Com
   const idempotencyKey = typeof sentKey === "string" ? sentKey : loaderData.idempotencyKey;
   return (
     <Dialog className="static w-full max-w-xl bg-transparent p-0" label="Create Shipment" back="/portal">
-      <Title refused={actionData !== undefined}>Create Shipment</Title>
-      <FormErrorSummary refused={actionData} form={form} />
+      <Title rejected={actionData !== undefined}>Create Shipment</Title>
+      <FormErrorSummary rejected={actionData} form={form} />
       <h1 className="mb-6 text-xl">Create Shipment</h1>
       <Form method="post" replace id={form.id} noValidate>
         <input type="hidden" name="idempotencyKey" value={idempotencyKey} />

@@ -14,11 +14,11 @@ import {
 import { eastAfricaTime, shortTime } from "~/lib/dates";
 import { createErrorToast } from "~/lib/forms/rejected-form.server";
 import type { Toast } from "~/lib/http/toast";
-import { createShipmentSearch, readShipmentFilter, type ShipmentFilter } from "~/models/desk";
 import { sortDocuments } from "~/models/document";
 import { shortId } from "~/models/shipment";
 import { listShipments, type NextActions, prefetchPortalPage } from "~/models/shipment.server";
 import { joinNumbers, type ShipmentRecord } from "~/models/shipment-fields.server";
+import { createShipmentSearch, readShipmentFilter, type ShipmentFilter } from "~/models/shipment-filter";
 import { getNextAction, getNextActionButton } from "~/models/stage.server";
 import type { Route } from "./+types/portal";
 

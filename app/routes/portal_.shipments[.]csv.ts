@@ -3,10 +3,10 @@ import { queryViewer, requireViewer, viewerMiddleware } from "~/lib/auth/viewer.
 import { createCsvResponse } from "~/lib/http/csv.server";
 import { createFileRoute, noFormAction } from "~/lib/http/file-route.server";
 import { createLongReadClient } from "~/lib/supabase/client.server";
-import { readShipmentFilter } from "~/models/desk";
 import { waitingOnLabels } from "~/models/labels";
 import { listShipmentsAfter } from "~/models/shipment.server";
 import { createShipmentColumns, type ShipmentRecord } from "~/models/shipment-fields.server";
+import { readShipmentFilter } from "~/models/shipment-filter";
 
 const columns = createShipmentColumns(waitingOnLabels);
 

@@ -127,12 +127,12 @@ async function growDatabase(sql: postgres.Sql, { clients, shipments }: typeof la
   // The files are rows without objects: no page opens one.
   await sql.unsafe("set session_replication_role = replica");
   await sql`
-    insert into public.shipments (id, user_id, name, awb, stage, status, turn, waiting_since, changed_at, staff_action_at, created_at)
+    insert into public.shipments (id, user_id, name, awb, stage, status, waiting_on, waiting_since, changed_at, staff_action_at, created_at)
     select ('00000000-0000-4000-8000-' || lpad(number::text, 12, '0'))::uuid,
       ('c0000000-0000-4000-8000-' || lpad((number % ${clients}::int + 1)::text, 12, '0'))::uuid,
       'Consignment ' || number || ' of tea', 'AWB' || number, number % 10 + 1,
       private.stage_name((number % 10 + 1)::smallint),
-      case when number % 10 = 9 then 'closed' when number % 4 = 0 then 'client' else 'company' end,
+      case when number % 10 = 9 then 'nobody' when number % 4 = 0 then 'client' else 'company' end,
       now() - make_interval(mins => number), now() - make_interval(mins => number),
       now() - make_interval(mins => number), now() - make_interval(mins => number)
     from generate_series(1, ${shipments}::int) as number

@@ -44,8 +44,8 @@ export function Pager({ page, hasMore, to }: { page: number; hasMore: boolean; t
 }
 
 /** Lists audit entries. `links` shows each entry's subject; `isFound` marks the entries as search results. */
-export function AuditEntryList(props: { acts: LabelledAuditEntry[]; links?: boolean; isFound?: boolean }) {
-  const { acts: entries, links = false, isFound = false } = props;
+export function AuditEntryList(props: { entries: LabelledAuditEntry[]; links?: boolean; isFound?: boolean }) {
+  const { entries, links = false, isFound = false } = props;
   if (entries.length === 0) {
     const emptyText = isFound ? "Nothing like that has been done." : "Nothing has been done yet.";
     return <p className="px-4 py-3 text-sm text-quiet">{emptyText}</p>;

@@ -24,10 +24,10 @@ export type ActionForm = { id: string; problems: { id: string; text: string }[] 
 /** Returns the state of a form. Only the server validates, so that the browser loads no schema and no form library. */
 export function useActionForm<const Name extends string>(
   id: string,
-  refused: RejectedForm | undefined,
+  rejected: RejectedForm | undefined,
   names: readonly Name[],
 ): [ActionForm, Record<Name, FormField>] {
-  const result = refused?.result;
+  const result = rejected?.result;
   const [last, setLast] = useState({ result, count: 0 });
   // After a lost connection the result is null: the values of the form stay, also the passwords.
   if (result !== null && last.result !== result) setLast({ result, count: last.count + 1 });
@@ -47,30 +47,30 @@ export function useActionForm<const Name extends string>(
     (errors ?? []).map((text) => ({ id: fields[name as Name]?.id ?? id, text })),
   );
   // The toast disappears, so the summary repeats its message.
-  const { variant, description } = refused?.toast ?? {};
+  const { variant, description } = rejected?.toast ?? {};
   if (problems.length === 0 && variant === "destructive" && description) {
     problems.push({ id: fields[names[0] as Name]?.id ?? id, text: description });
   }
   return [{ id, problems }, fields];
 }
 
-export function FormErrorSummary({ refused, form }: { refused: RejectedForm | undefined; form: ActionForm }) {
-  return <ErrorSummary answer={refused} problems={form.problems} />;
+export function FormErrorSummary({ rejected, form }: { rejected: RejectedForm | undefined; form: ActionForm }) {
+  return <ErrorSummary actionData={rejected} problems={form.problems} />;
 }
 
 /** The summary gets the focus after each submission. The `id` of a problem is the id of its field. */
 export function ErrorSummary(props: {
-  answer: { toast?: Toast } | undefined;
+  actionData: { toast?: Toast } | undefined;
   problems: { id: string; text: string }[];
 }) {
-  const { answer, problems } = props;
+  const { actionData, problems } = props;
   const summary = useRef<HTMLElement>(null);
   useEffect(() => {
-    if (answer && summary.current) focusInView(summary.current);
-  }, [answer]);
+    if (actionData && summary.current) focusInView(summary.current);
+  }, [actionData]);
   return (
     <>
-      {answer?.toast && <PageToast toast={answer.toast} />}
+      {actionData?.toast && <PageToast toast={actionData.toast} />}
       {problems.length > 0 && (
         <section
           ref={summary}

@@ -10,25 +10,25 @@ export type RejectedIntent = RejectedForm & { form?: string; idempotencyKey?: st
  * The key of a rejected form stays: if its action took effect and the response was lost, sending it again has no
  * second effect.
  */
-export function getIdempotencyKey(answer: RejectedIntent | undefined, fresh: string): string {
-  return answer?.idempotencyKey ?? fresh;
+export function getIdempotencyKey(actionData: RejectedIntent | undefined, fresh: string): string {
+  return actionData?.idempotencyKey ?? fresh;
 }
 
 /** Returns the id, intent and fields of a form. `target` identifies one of several forms with the same intent. */
 export function useIntentForm<const Name extends string>(
   intent: string,
-  answer: RejectedIntent | undefined,
+  actionData: RejectedIntent | undefined,
   names: readonly Name[],
   target = "",
 ) {
   const id = target ? `${intent}-${target}` : intent;
-  const refused = answer?.form === id ? answer : undefined;
-  const [, fields] = useActionForm(id, refused, names);
-  return { id, intent, refused, fields };
+  const rejected = actionData?.form === id ? actionData : undefined;
+  const [, fields] = useActionForm(id, rejected, names);
+  return { id, intent, rejected, fields };
 }
 
-export function withStoredValue(field: FormField, refused: RejectedForm | undefined, stored: string): FormField {
-  return refused?.result ? field : { ...field, value: stored };
+export function withStoredValue(field: FormField, rejected: RejectedForm | undefined, stored: string): FormField {
+  return rejected?.result ? field : { ...field, value: stored };
 }
 
 /** The form sends the version that it was opened with, and an idempotency key. */
@@ -58,26 +58,26 @@ export function IntentForm(props: {
 function useResetCount(id: string): number {
   const [count, setCount] = useState(0);
   const { state, formData } = useNavigation();
-  const answer = useActionData() as RejectedIntent | undefined;
+  const actionData = useActionData() as RejectedIntent | undefined;
   const isUnderWay = state !== "idle" && formData?.get("form") === id;
   const wasUnderWay = useRef(false);
   useEffect(() => {
-    const isTaken = wasUnderWay.current && !isUnderWay && answer?.form !== id;
+    const isTaken = wasUnderWay.current && !isUnderWay && actionData?.form !== id;
     wasUnderWay.current = isUnderWay;
     if (!isTaken) return;
     document.getElementById(id)?.closest("details")?.removeAttribute("open");
     setCount((times) => times + 1);
-  }, [isUnderWay, answer, id]);
+  }, [isUnderWay, actionData, id]);
   return count;
 }
 
-export function IntentErrorSummary({ answer }: { answer: RejectedIntent | undefined }) {
-  const problems = Object.entries(answer?.result?.error ?? {}).flatMap(([name, errors]) =>
-    (errors ?? []).map((text) => ({ id: `${answer?.form}-${name}`, text })),
+export function IntentErrorSummary({ actionData }: { actionData: RejectedIntent | undefined }) {
+  const problems = Object.entries(actionData?.result?.error ?? {}).flatMap(([name, errors]) =>
+    (errors ?? []).map((text) => ({ id: `${actionData?.form}-${name}`, text })),
   );
-  const words = answer?.toast?.description;
-  if (problems.length === 0 && words) problems.push({ id: answer?.form ?? "", text: words });
-  return <ErrorSummary answer={answer} problems={problems} />;
+  const words = actionData?.toast?.description;
+  if (problems.length === 0 && words) problems.push({ id: actionData?.form ?? "", text: words });
+  return <ErrorSummary actionData={actionData} problems={problems} />;
 }
 
 /** Folded under a title; open after a rejection. */
@@ -100,10 +100,10 @@ export function ReasonForm(props: {
   hiddenFields?: Record<string, string>;
   expectedVersion?: number;
   idempotencyKey?: string;
-  answer: RejectedIntent | undefined;
+  actionData: RejectedIntent | undefined;
 }) {
-  const { intent, title, subject, text, hint, hiddenFields = {}, expectedVersion, idempotencyKey, answer } = props;
-  const { id, fields, refused } = useIntentForm(intent, answer, ["reason"], Object.values(hiddenFields)[0]);
+  const { intent, title, subject, text, hint, hiddenFields = {}, expectedVersion, idempotencyKey, actionData } = props;
+  const { id, fields, rejected } = useIntentForm(intent, actionData, ["reason"], Object.values(hiddenFields)[0]);
   const words = (
     <span>
       {title}
@@ -111,7 +111,7 @@ export function ReasonForm(props: {
     </span>
   );
   return (
-    <FormDisclosure title={words} open={refused !== undefined}>
+    <FormDisclosure title={words} open={rejected !== undefined}>
       {text && <p className="mb-3 text-sm text-quiet">{text}</p>}
       <IntentForm id={id} intent={intent} expectedVersion={expectedVersion} idempotencyKey={idempotencyKey}>
         {Object.entries(hiddenFields).map(([name, value]) => (

@@ -13,15 +13,15 @@ import type { Toast } from "~/lib/http/toast";
 
 type Area = "/portal" | "/desk";
 
-export function SecondFactors(props: { area: Area; factors: Factor[]; answer: TotpSetupActionData | undefined }) {
-  const { area, factors, answer: actionData } = props;
+export function SecondFactors(props: { area: Area; factors: Factor[]; actionData: TotpSetupActionData | undefined }) {
+  const { area, factors, actionData } = props;
   const { result, toast } = actionData ?? {};
   const newSetup = actionData ? ("setup" in actionData ? actionData.setup : undefined) : null;
   // After a lost connection, the key that the user already added to the app must stay on the page.
   const [setup, setSetup] = useState(newSetup);
   if (newSetup !== undefined && newSetup !== setup) setSetup(newSetup);
   return setup ? (
-    <FactorSetup area={area} setup={setup} refused={result ? { result, toast } : undefined} />
+    <FactorSetup area={area} setup={setup} rejected={result ? { result, toast } : undefined} />
   ) : (
     <FactorList area={area} factors={factors} errorToast={toast} />
   );
@@ -30,7 +30,7 @@ export function SecondFactors(props: { area: Area; factors: Factor[]; answer: To
 function FactorList({ area, factors, errorToast }: { area: Area; factors: Factor[]; errorToast: Toast | undefined }) {
   return (
     <>
-      <Title refused={errorToast !== undefined}>Manage 2FA</Title>
+      <Title rejected={errorToast !== undefined}>Manage 2FA</Title>
       {errorToast && <PageToast toast={errorToast} />}
       <h1 className="mb-2 text-xl">Manage 2FA</h1>
       <p className="mb-6 text-quiet">
@@ -75,13 +75,13 @@ function FactorList({ area, factors, errorToast }: { area: Area; factors: Factor
 function FactorSetup({
   area,
   setup,
-  refused,
+  rejected,
 }: {
   area: Area;
   setup: TotpSetupData;
-  refused: RejectedForm | undefined;
+  rejected: RejectedForm | undefined;
 }) {
-  const [form, fields] = useActionForm("confirm-2fa", refused, ["code"]);
+  const [form, fields] = useActionForm("confirm-2fa", rejected, ["code"]);
   const heading = useRef<HTMLHeadingElement>(null);
   // The button that had the focus was removed.
   useEffect(() => {
@@ -89,8 +89,8 @@ function FactorSetup({
   }, []);
   return (
     <>
-      <Title refused={refused !== undefined}>Set up 2FA</Title>
-      <FormErrorSummary refused={refused} form={form} />
+      <Title rejected={rejected !== undefined}>Set up 2FA</Title>
+      <FormErrorSummary rejected={rejected} form={form} />
       <h1 ref={heading} tabIndex={-1} className="mb-4 text-xl">
         Set up 2FA
       </h1>
@@ -129,13 +129,13 @@ function FactorSetup({
   );
 }
 
-export function FactorRemoval(props: { area: Area; name: string; answer: RejectedForm | undefined }) {
-  const { area, name, answer: refused } = props;
-  const [form, fields] = useActionForm("remove-2fa", refused, ["code"]);
+export function FactorRemoval(props: { area: Area; name: string; actionData: RejectedForm | undefined }) {
+  const { area, name, actionData: rejected } = props;
+  const [form, fields] = useActionForm("remove-2fa", rejected, ["code"]);
   return (
     <>
-      <Title refused={refused !== undefined}>Remove an authenticator</Title>
-      <FormErrorSummary refused={refused} form={form} />
+      <Title rejected={rejected !== undefined}>Remove an authenticator</Title>
+      <FormErrorSummary rejected={rejected} form={form} />
       <h1 className="mb-2 text-xl">Remove an authenticator</h1>
       <p className="mb-6 text-quiet">
         {name} will no longer open your account. Enter a code of it to show that it is you.

@@ -12,19 +12,19 @@ export function EmailLinkPage(props: {
   /** Defaults to `title`. */
   heading?: ReactNode;
   link: { token: string; factors: string[] } | null;
-  answer: RejectedForm | undefined;
+  actionData: RejectedForm | undefined;
   password: { label: string; hint?: string; autoComplete: string };
   button: string;
   pending: string;
   gone: ReactNode;
   children?: ReactNode;
 }) {
-  const { id, title, heading = title, link, answer: refused, password, button, pending, gone, children } = props;
-  const [form, fields] = useActionForm(id, refused, ["password", "code", "factor"]);
+  const { id, title, heading = title, link, actionData: rejected, password, button, pending, gone, children } = props;
+  const [form, fields] = useActionForm(id, rejected, ["password", "code", "factor"]);
   return (
     <>
-      <Title refused={refused !== undefined}>{title}</Title>
-      <FormErrorSummary refused={refused} form={form} />
+      <Title rejected={rejected !== undefined}>{title}</Title>
+      <FormErrorSummary rejected={rejected} form={form} />
       <h1 className="mb-6 text-xl">{heading}</h1>
       {link ? (
         <Form method="post" replace id={form.id} noValidate>

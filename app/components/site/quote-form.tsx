@@ -5,19 +5,19 @@ import { FormErrorSummary, type RejectedForm, SubmitButton, useActionForm } from
 export function QuoteForm(props: {
   services: string[];
   from: string;
-  refused?: RejectedForm;
+  rejected?: RejectedForm;
   fetcher?: FetcherWithComponents<unknown>;
   prefill?: { service: string; message: string } | null;
   heading?: string;
 }) {
-  const { services, from, refused, prefill, heading, fetcher } = props;
+  const { services, from, rejected, prefill, heading, fetcher } = props;
   const QuoteFormElement = fetcher?.Form ?? Form;
-  const [form, fields] = useActionForm("quote", refused, ["name", "email", "phone", "service", "message"]);
+  const [form, fields] = useActionForm("quote", rejected, ["name", "email", "phone", "service", "message"]);
   const service = prefill ? { ...fields.service, value: prefill.service } : fields.service;
   const message = prefill ? { ...fields.message, value: prefill.message } : fields.message;
   return (
     <>
-      <FormErrorSummary refused={refused} form={form} />
+      <FormErrorSummary rejected={rejected} form={form} />
       {heading && <h1 className="mb-6 text-xl">{heading}</h1>}
       <QuoteFormElement method="post" action="/actions/quote" id={form.id} noValidate>
         <input type="hidden" name="from" value={from} />

@@ -126,7 +126,7 @@ function QuoteFetcherForm({ services, page, onSent }: QuoteFetcherFormProps) {
       <QuoteForm
         services={services}
         from={page}
-        refused={actionData && !("draft" in actionData) ? actionData : undefined}
+        rejected={actionData && !("draft" in actionData) ? actionData : undefined}
         fetcher={fetcher}
       />
     </>

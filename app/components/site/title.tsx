@@ -1,6 +1,6 @@
 import { useSiteData } from "~/components/site/site-data";
 
-export function Title({ refused = false, children }: { refused?: boolean; children: string }) {
+export function Title({ rejected = false, children }: { rejected?: boolean; children: string }) {
   const company = useSiteData()?.company.name;
-  return <title>{`${refused ? "Error: " : ""}${children}${company ? ` · ${company}` : ""}`}</title>;
+  return <title>{`${rejected ? "Error: " : ""}${children}${company ? ` · ${company}` : ""}`}</title>;
 }

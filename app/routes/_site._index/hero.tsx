@@ -19,7 +19,7 @@ export function Hero({ intro, taglines, search_terms, actionData }: HeroProps) {
   const ready = actionData && "draft" in actionData && actionData.draft ? actionData : null;
   return (
     <div>
-      <FormErrorSummary refused={ready ? undefined : actionData} form={form} />
+      <FormErrorSummary rejected={ready ? undefined : actionData} form={form} />
       {ready && <PageToast toast={ready.toast} />}
       <div className="grid gap-8 lg:grid-cols-[1fr_24rem] lg:gap-16 lg:pt-6">
         <div>

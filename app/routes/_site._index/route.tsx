@@ -73,7 +73,7 @@ export const meta: Route.MetaFunction = ({ matches, loaderData }) =>
 export default function HomePage({ loaderData, actionData }: Route.ComponentProps) {
   return (
     <>
-      <Title refused={actionData !== undefined && !("draft" in actionData && actionData.draft)}>{title}</Title>
+      <Title rejected={actionData !== undefined && !("draft" in actionData && actionData.draft)}>{title}</Title>
       <Hero {...loaderData} actionData={actionData} />
       <DeferredSection>
         <Stats {...loaderData} />

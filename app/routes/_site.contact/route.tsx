@@ -96,15 +96,15 @@ type ContactContentProps = Pick<Route.ComponentProps["loaderData"], "opening" | 
 
 function ContactContent({ actionData, opening, hours, prefill }: ContactContentProps) {
   const ready = actionData && "draft" in actionData ? actionData : null;
-  const refused = actionData && !("draft" in actionData) ? actionData : undefined;
-  const [form, fields] = useActionForm("contact", refused, ["name", "email", "subject", "message"]);
+  const rejected = actionData && !("draft" in actionData) ? actionData : undefined;
+  const [form, fields] = useActionForm("contact", rejected, ["name", "email", "subject", "message"]);
   const subject = prefill && !actionData ? { ...fields.subject, value: prefill.subject } : fields.subject;
   const offices = <Offices key="offices" hours={hours} />;
   return (
     <>
-      <Title refused={refused !== undefined}>Contact</Title>
+      <Title rejected={rejected !== undefined}>Contact</Title>
       {ready && <PageToast toast={ready.toast} />}
-      <FormErrorSummary refused={refused} form={form} />
+      <FormErrorSummary rejected={rejected} form={form} />
       <h1 className="text-2xl">Contact</h1>
       {ready && (
         <div className="mt-6 mb-10">

@@ -22,7 +22,7 @@ export function loader({ url }: Route.LoaderArgs) {
   const result = parsed?.result ?? { initialValue: { duty: String(costRates.import_duty.percent) } };
   const cargo = parsed?.cargo ?? null;
   return data(
-    { rates: costRates, submitted: { result }, cargo, refused: parsed !== null && !cargo, today },
+    { rates: costRates, submitted: { result }, cargo, rejected: parsed !== null && !cargo, today },
     { status: parsed && !cargo ? 400 : 200 },
   );
 }
@@ -42,7 +42,7 @@ export const meta: Route.MetaFunction = ({ matches, location }) =>
   });
 
 export default function CostPage({ loaderData }: Route.ComponentProps) {
-  const { rates, submitted, refused } = loaderData;
+  const { rates, submitted, rejected } = loaderData;
   const [form, fields] = useActionForm("cost", submitted, COST_FIELDS);
   const [typed, setTyped] = useState<{ submitted: typeof submitted; values: Record<string, string> } | null>(null);
   // A new response contains the same values as the form.
@@ -55,8 +55,8 @@ export default function CostPage({ loaderData }: Route.ComponentProps) {
   const estimate = useFocusOnResult(loaderData.cargo);
   return (
     <>
-      <Title refused={refused}>What will it cost?</Title>
-      <FormErrorSummary refused={refused ? submitted : undefined} form={form} />
+      <Title rejected={rejected}>What will it cost?</Title>
+      <FormErrorSummary rejected={rejected ? submitted : undefined} form={form} />
       <h1 className="text-2xl">What will it cost?</h1>
       <p className="mt-4 max-w-prose text-lg text-pretty text-quiet">
         An estimate of duty, taxes and levies on what you bring into Kenya, before you pay the seller.

@@ -13,10 +13,10 @@ const containerSizeOptions = [
   { value: "40", words: "40 ft" },
 ];
 
-export function Cargo({ shipment, actionData: answer, idempotencyKey: request }: ShipmentSectionProps) {
+export function Cargo({ shipment, actionData, idempotencyKey: request }: ShipmentSectionProps) {
   const { arrival, version } = shipment;
-  const numbers = useIntentForm("numbers", answer, [...shipment.numbers.map(({ name }) => name), "reason"]);
-  const arrived = useIntentForm("arrival", answer, ["place", "day", "size"]);
+  const numbers = useIntentForm("numbers", actionData, [...shipment.numbers.map(({ name }) => name), "reason"]);
+  const arrived = useIntentForm("arrival", actionData, ["place", "day", "size"]);
   const hasNumbers = shipment.numbers.some(({ stored }) => stored);
   return (
     <Card title="Cargo">
@@ -27,7 +27,7 @@ export function Cargo({ shipment, actionData: answer, idempotencyKey: request }:
         idempotencyKey={request}
         className="px-4 pt-3 pb-4"
       >
-        <DescribedFields descriptions={shipment.numbers} fields={numbers.fields} rejected={numbers.refused} />
+        <DescribedFields descriptions={shipment.numbers} fields={numbers.fields} rejected={numbers.rejected} />
         {hasNumbers && (
           <>
             <input type="hidden" name="hasNumbers" value="1" />
@@ -47,25 +47,25 @@ export function Cargo({ shipment, actionData: answer, idempotencyKey: request }:
         )}
         <FormDisclosure
           title={arrival ? "Change the arrival" : "The cargo has arrived"}
-          open={arrived.refused !== undefined}
+          open={arrived.rejected !== undefined}
         >
           <p className="mb-3 text-sm text-quiet">
             Domestic import containers alone: the client is shown their free days. Nothing for cargo in transit.
           </p>
           <IntentForm id={arrived.id} intent="arrival" expectedVersion={version} idempotencyKey={request}>
             <SelectField
-              field={withStoredValue(arrived.fields.place, arrived.refused, arrival?.place ?? "")}
+              field={withStoredValue(arrived.fields.place, arrived.rejected, arrival?.place ?? "")}
               label="Place"
               options={storageLocationOptions}
               prompt="Choose the place"
             />
             <Field
-              field={withStoredValue(arrived.fields.day, arrived.refused, arrival?.day ?? "")}
+              field={withStoredValue(arrived.fields.day, arrived.rejected, arrival?.day ?? "")}
               label="Day of arrival"
               type="date"
             />
             <SelectField
-              field={withStoredValue(arrived.fields.size, arrived.refused, arrival ? String(arrival.size) : "")}
+              field={withStoredValue(arrived.fields.size, arrived.rejected, arrival ? String(arrival.size) : "")}
               label="Container"
               options={containerSizeOptions}
               prompt="Choose the size"

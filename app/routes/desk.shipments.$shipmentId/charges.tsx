@@ -15,7 +15,7 @@ import { CHARGE_CURRENCIES } from "~/models/desk-labels";
 import { PAYMENTS } from "~/models/shipment";
 import type { ShipmentSectionProps } from "./stage-card";
 
-export function Charges({ shipment, actionData: answer, idempotencyKey: request }: ShipmentSectionProps) {
+export function Charges({ shipment, actionData, idempotencyKey: request }: ShipmentSectionProps) {
   return (
     <div id="payments">
       <Card title="Payments">
@@ -26,7 +26,7 @@ export function Charges({ shipment, actionData: answer, idempotencyKey: request 
               item={id}
               name={name}
               charge={shipment.charges.find(({ item }) => item === id)}
-              actionData={answer}
+              actionData={actionData}
               idempotencyKey={request}
             />
           ))}
@@ -44,8 +44,8 @@ type ChargeRowProps = {
   idempotencyKey: string;
 };
 
-function ChargeRow({ item, name, charge, actionData: answer, idempotencyKey: request }: ChargeRowProps) {
-  const paid = useIntentForm("mark-paid", answer, [], item);
+function ChargeRow({ item, name, charge, actionData, idempotencyKey: request }: ChargeRowProps) {
+  const paid = useIntentForm("mark-paid", actionData, [], item);
   return (
     <li>
       <div className="flex flex-wrap items-center justify-between gap-x-4 gap-y-2 px-4 py-3">
@@ -63,7 +63,7 @@ function ChargeRow({ item, name, charge, actionData: answer, idempotencyKey: req
           </IntentForm>
         )}
       </div>
-      <ChargeForm item={item} name={name} charge={charge} actionData={answer} idempotencyKey={request} />
+      <ChargeForm item={item} name={name} charge={charge} actionData={actionData} idempotencyKey={request} />
       {charge?.paid_at && (
         <ReasonForm
           intent="mark-unpaid"
@@ -72,7 +72,7 @@ function ChargeRow({ item, name, charge, actionData: answer, idempotencyKey: req
           hiddenFields={{ item }}
           expectedVersion={charge.version}
           idempotencyKey={request}
-          answer={answer}
+          actionData={actionData}
         />
       )}
     </li>
@@ -86,11 +86,16 @@ function describeCharge(charge: DeskCharge | undefined): string {
   return charge.due_on ? `${sum}, due ${calendarDate(charge.due_on)}` : `${sum}, due`;
 }
 
-function ChargeForm({ item, name, charge, actionData: answer, idempotencyKey: request }: ChargeRowProps) {
-  const { id, intent, fields, refused } = useIntentForm("charge", answer, ["amount", "currency", "due", "note"], item);
+function ChargeForm({ item, name, charge, actionData, idempotencyKey: request }: ChargeRowProps) {
+  const { id, intent, fields, rejected } = useIntentForm(
+    "charge",
+    actionData,
+    ["amount", "currency", "due", "note"],
+    item,
+  );
   return (
     <FormDisclosure
-      open={refused !== undefined}
+      open={rejected !== undefined}
       title={
         <span>
           {charge ? "Change" : "Charge"}
@@ -102,25 +107,25 @@ function ChargeForm({ item, name, charge, actionData: answer, idempotencyKey: re
         <input type="hidden" name="item" value={item} />
         <div className="grid gap-x-4 sm:grid-cols-[3fr_2fr]">
           <Field
-            field={withStoredValue(fields.amount, refused, charge ? String(charge.amount) : "")}
+            field={withStoredValue(fields.amount, rejected, charge ? String(charge.amount) : "")}
             label="Amount"
             inputMode="decimal"
             autoComplete="off"
           />
           <SelectField
-            field={withStoredValue(fields.currency, refused, charge?.currency ?? "KES")}
+            field={withStoredValue(fields.currency, rejected, charge?.currency ?? "KES")}
             label="Currency"
             options={CHARGE_CURRENCIES}
           />
           <Field
-            field={withStoredValue(fields.due, refused, charge?.due_on ?? "")}
+            field={withStoredValue(fields.due, rejected, charge?.due_on ?? "")}
             label="Due day"
             type="date"
             optional
           />
         </div>
         <Field
-          field={withStoredValue(fields.note, refused, charge?.note ?? "")}
+          field={withStoredValue(fields.note, rejected, charge?.note ?? "")}
           label="Note"
           hint="For the client, such as the number of our invoice"
           optional

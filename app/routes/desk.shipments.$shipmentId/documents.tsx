@@ -13,7 +13,7 @@ import type { ShipmentSectionProps } from "./stage-card";
 
 const stateColours = { missing: "text-attention", uploaded: "text-with-us", verified: "text-done" };
 
-export function Documents({ shipment, actionData: answer, idempotencyKey: request }: ShipmentSectionProps) {
+export function Documents({ shipment, actionData, idempotencyKey: request }: ShipmentSectionProps) {
   return (
     <div id="documents">
       <Card title="Documents">
@@ -24,7 +24,7 @@ export function Documents({ shipment, actionData: answer, idempotencyKey: reques
               page={`/desk/shipments/${shipment.id}`}
               document={document}
               isClosed={shipment.stage === lastStage}
-              actionData={answer}
+              actionData={actionData}
               idempotencyKey={request}
             />
           ))}
@@ -42,21 +42,15 @@ type DeskDocumentRowProps = {
   idempotencyKey: string;
 };
 
-function DeskDocumentRow({
-  page,
-  document,
-  isClosed,
-  actionData: answer,
-  idempotencyKey: request,
-}: DeskDocumentRowProps) {
+function DeskDocumentRow({ page, document, isClosed, actionData, idempotencyKey: request }: DeskDocumentRowProps) {
   const state = getDocumentState(document);
-  const verify = useIntentForm("verify", answer, [], document.id);
+  const verify = useIntentForm("verify", actionData, [], document.id);
   const form = {
     subject: ` the ${document.name}`,
     hiddenFields: { document: document.id },
     expectedVersion: document.version,
     idempotencyKey: request,
-    answer,
+    actionData,
   };
   return (
     <li id={`document-${document.id}`} className="scroll-mt-4 target:bg-sunken">

@@ -5,8 +5,8 @@ import { Card } from "~/components/ui/card";
 import { eastAfricaTime } from "~/lib/dates";
 import type { ShipmentSectionProps } from "./stage-card";
 
-export function History({ shipment, actionData: answer, idempotencyKey: request }: ShipmentSectionProps) {
-  const { id, intent, fields } = useIntentForm("note", answer, ["note"]);
+export function History({ shipment, actionData, idempotencyKey: request }: ShipmentSectionProps) {
+  const { id, intent, fields } = useIntentForm("note", actionData, ["note"]);
   return (
     <Card title="What the client sees">
       <IntentForm id={id} intent={intent} idempotencyKey={request} className="border-b border-line px-4 pt-3 pb-4">

@@ -13,10 +13,10 @@ import { getStaffPage } from "~/lib/auth/staff.server";
 import { callServerAction } from "~/lib/browser/connection";
 import { handleIntent } from "~/lib/forms/intent-form.server";
 import { areaNotFound } from "~/lib/http/user-error.server";
-import { createShipmentSearch, readShipmentFilter } from "~/models/desk";
 import { createDeskShipmentView, ShipmentsPage } from "~/models/desk.server";
 import { lastStage, shortId } from "~/models/shipment";
 import { isUuid } from "~/models/shipment.server";
+import { createShipmentSearch, readShipmentFilter } from "~/models/shipment-filter";
 import type { Route } from "./+types/route";
 import { Cargo } from "./cargo";
 import { Charges } from "./charges";
@@ -70,8 +70,8 @@ function ShipmentDetails({ loaderData, actionData }: Route.ComponentProps) {
   const { client, stage, status, waiting_on: turn } = shipment;
   return (
     <>
-      <Title refused={actionData !== undefined}>{shipment.name}</Title>
-      <IntentErrorSummary answer={actionData} />
+      <Title rejected={actionData !== undefined}>{shipment.name}</Title>
+      <IntentErrorSummary actionData={actionData} />
       <Link to={list} className="inline-flex min-h-11 items-center text-sm underline lg:hidden print:hidden">
         All shipments
       </Link>
@@ -123,7 +123,7 @@ function ShipmentDetails({ loaderData, actionData }: Route.ComponentProps) {
           <History shipment={shipment} actionData={actionData} idempotencyKey={request} />
         </div>
         <Card title="Log">
-          <AuditEntryList acts={shipment.audit_entries} />
+          <AuditEntryList entries={shipment.audit_entries} />
           <p className="border-t border-line px-4">
             <Link
               to={`/desk/log?shipment=${shipment.id}`}

@@ -19,28 +19,28 @@ export type ShipmentSectionProps = {
 
 export function StageCard({
   shipment,
-  actionData: answer,
+  actionData,
   idempotencyKey: request,
   search,
 }: ShipmentSectionProps & { search: string }) {
   return (
     <Card title="Stage">
       {shipment.stage < lastStage && (
-        <NextStageForm shipment={shipment} actionData={answer} idempotencyKey={request} search={search} />
+        <NextStageForm shipment={shipment} actionData={actionData} idempotencyKey={request} search={search} />
       )}
-      <StageCorrection shipment={shipment} actionData={answer} idempotencyKey={request} />
+      <StageCorrection shipment={shipment} actionData={actionData} idempotencyKey={request} />
     </Card>
   );
 }
 
 function NextStageForm({
   shipment,
-  actionData: answer,
+  actionData,
   idempotencyKey: request,
   search,
 }: ShipmentSectionProps & { search: string }) {
   const unchecked = shipment.documents.filter(({ uploaded, verified }) => uploaded && !verified).length;
-  const { id, intent, fields } = useIntentForm("move", answer, ["location", "note"]);
+  const { id, intent, fields } = useIntentForm("move", actionData, ["location", "note"]);
   return (
     <IntentForm
       id={id}
@@ -62,14 +62,14 @@ function NextStageForm({
   );
 }
 
-function StageCorrection({ shipment, actionData: answer, idempotencyKey: request }: ShipmentSectionProps) {
-  const { id, intent, fields, refused } = useIntentForm("correct", answer, ["stage", "reason"]);
+function StageCorrection({ shipment, actionData, idempotencyKey: request }: ShipmentSectionProps) {
+  const { id, intent, fields, rejected } = useIntentForm("correct", actionData, ["stage", "reason"]);
   const stages = STAGES.map((name, index) => ({ value: String(index + 1), words: `${index + 1} ${name}` }));
   return (
-    <FormDisclosure title="Correct the stage" open={refused !== undefined}>
+    <FormDisclosure title="Correct the stage" open={rejected !== undefined}>
       <IntentForm id={id} intent={intent} expectedVersion={shipment.version} idempotencyKey={request}>
         <SelectField
-          field={withStoredValue(fields.stage, refused, String(shipment.stage))}
+          field={withStoredValue(fields.stage, rejected, String(shipment.stage))}
           label="The stage it is really at"
           options={stages}
         />

@@ -30,9 +30,9 @@ export function Documents(props: {
   documents: DocumentItem[];
   isClosed: boolean;
   mail: string | undefined;
-  refused: RejectedUpload | undefined;
+  rejected: RejectedUpload | undefined;
 }) {
-  const { documents, isClosed, mail, refused } = props;
+  const { documents, isClosed, mail, rejected } = props;
   const sending = useIsSending();
   const LeaveWarning = useIdleImport(() => import("./leave-warning"));
   return (
@@ -44,7 +44,7 @@ export function Documents(props: {
             key={document.id}
             document={document}
             isClosed={isClosed}
-            refused={refused?.document === document.id ? refused : undefined}
+            rejected={rejected?.document === document.id ? rejected : undefined}
           />
         ))}
       </ul>
@@ -61,8 +61,8 @@ export function Documents(props: {
   );
 }
 
-function DocumentRow(props: { document: DocumentItem; isClosed: boolean; refused: RejectedUpload | undefined }) {
-  const { document, isClosed, refused } = props;
+function DocumentRow(props: { document: DocumentItem; isClosed: boolean; rejected: RejectedUpload | undefined }) {
+  const { document, isClosed, rejected } = props;
   const { name, state, words, file, address, version } = document;
   const [icon, colour] = stateIcons[state];
   const field = useRef<HTMLInputElement>(null);
@@ -103,7 +103,7 @@ function DocumentRow(props: { document: DocumentItem; isClosed: boolean; refused
           </Form>
         )}
       </div>
-      {state === "missing" && !isClosed && <UploadForm document={document} refused={refused} field={field} />}
+      {state === "missing" && !isClosed && <UploadForm document={document} rejected={rejected} field={field} />}
     </li>
   );
 }

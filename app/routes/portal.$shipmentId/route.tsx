@@ -66,8 +66,8 @@ export default function ShipmentPage({ loaderData, actionData }: Route.Component
   const problems = getFieldErrors(actionData, isClosed ? [] : documents);
   return (
     <>
-      <Title refused={problems.length > 0 || actionData?.document === null}>{shipment.name}</Title>
-      <ErrorSummary answer={actionData} problems={problems} />
+      <Title rejected={problems.length > 0 || actionData?.document === null}>{shipment.name}</Title>
+      <ErrorSummary actionData={actionData} problems={problems} />
       <Link
         to={`/portal${search}`}
         className="inline-flex min-h-11 items-center text-sm underline lg:hidden print:hidden"
@@ -103,7 +103,7 @@ export default function ShipmentPage({ loaderData, actionData }: Route.Component
         </p>
       )}
       <div className="mt-8 grid items-start gap-6 xl:grid-cols-[3fr_2fr]">
-        <Documents documents={documents} isClosed={isClosed} mail={mail} refused={actionData} />
+        <Documents documents={documents} isClosed={isClosed} mail={mail} rejected={actionData} />
         <div className="grid content-start gap-6">
           <div className="print:hidden">
             <Payments action={`/portal/${shipment.id}/payments${search}`} {...payments} />
@@ -116,7 +116,7 @@ export default function ShipmentPage({ loaderData, actionData }: Route.Component
 }
 
 /** Returns no error if the document accepts no file any more, because its field is gone. */
-function getFieldErrors(refused: RejectedUpload | undefined, documents: { id: string; state: string }[]) {
-  if (!refused || !documents.some(({ id, state }) => id === refused.document && state === "missing")) return [];
-  return [{ id: fileFieldId(refused.document ?? ""), text: refused.toast.description ?? refused.toast.title }];
+function getFieldErrors(rejected: RejectedUpload | undefined, documents: { id: string; state: string }[]) {
+  if (!rejected || !documents.some(({ id, state }) => id === rejected.document && state === "missing")) return [];
+  return [{ id: fileFieldId(rejected.document ?? ""), text: rejected.toast.description ?? rejected.toast.title }];
 }

@@ -28,10 +28,10 @@ export type RejectedUpload = { document: string | null; toast: Toast };
  */
 export function UploadForm(props: {
   document: { id: string; name: string };
-  refused: RejectedUpload | undefined;
+  rejected: RejectedUpload | undefined;
   field: RefObject<HTMLInputElement | null>;
 }) {
-  const { document, refused, field } = props;
+  const { document, rejected, field } = props;
   const upload = useUpload(document.id);
   const button = useRef<HTMLButtonElement>(null);
   const isOnItsWay = upload !== null && upload.sentBytes !== null;
@@ -46,7 +46,7 @@ export function UploadForm(props: {
     event.preventDefault();
     void start();
   };
-  const refusal = refused && (refused.toast.description ?? refused.toast.title);
+  const refusal = rejected && (rejected.toast.description ?? rejected.toast.title);
   const problem = upload ? upload.problem : refusal;
   const retries = upload?.problem && upload.canRetry;
   const id = fileFieldId(document.id);

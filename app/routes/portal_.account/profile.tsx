@@ -12,11 +12,11 @@ export type AccountSectionProps = {
 };
 
 export function NameSection({ account, actionData }: AccountSectionProps) {
-  const { id, intent, fields, refused } = useIntentForm("name", actionData, ["fullName"]);
+  const { id, intent, fields, rejected } = useIntentForm("name", actionData, ["fullName"]);
   return (
     <Card title="Name">
       <IntentForm id={id} intent={intent} className="px-4 py-3">
-        <Field field={withStoredValue(fields.fullName, refused, account.name)} label="Full name" autoComplete="name" />
+        <Field field={withStoredValue(fields.fullName, rejected, account.name)} label="Full name" autoComplete="name" />
         <SubmitButton look="plain" pending="Saving…">
           Save name
         </SubmitButton>

@@ -82,8 +82,8 @@ export default function AccountPage({ loaderData: account, actionData }: Route.C
   const section = { account, actionData };
   return (
     <>
-      <Title refused={actionData !== undefined}>Your account</Title>
-      <IntentErrorSummary answer={actionData} />
+      <Title rejected={actionData !== undefined}>Your account</Title>
+      <IntentErrorSummary actionData={actionData} />
       <Link to="/portal" className="inline-flex min-h-11 items-center text-sm underline">
         My Shipments
       </Link>

@@ -1,0 +1,37 @@
+import { WAITING_ON, type WaitingOn } from "./labels.ts";
+
+/** The filter of a list of shipments at the desk or in the portal. `needsCheck` selects those with a document to verify. */
+export type ShipmentFilter = {
+  q: string;
+  stage: number | null;
+  waiting: WaitingOn | null;
+  needsCheck: boolean;
+  page: number;
+};
+
+/** Ignores invalid values. */
+export function readShipmentFilter({ searchParams }: URL): ShipmentFilter {
+  const readNumber = (name: string, max: number) => {
+    const number = Number(searchParams.get(name));
+    return Number.isInteger(number) && number > 0 && number <= max ? number : null;
+  };
+  const waiting = searchParams.get("waiting");
+  return {
+    q: (searchParams.get("q") ?? "").replaceAll("\0", "").trim().slice(0, 100),
+    stage: readNumber("stage", 10),
+    waiting: WAITING_ON.find((value) => value === waiting) ?? null,
+    needsCheck: searchParams.get("check") === "1",
+    page: readNumber("page", 1e6) ?? 1,
+  };
+}
+
+/** Returns the query string of a URL, which is empty without a filter. */
+export function createShipmentSearch({ q, stage, waiting, needsCheck, page }: Partial<ShipmentFilter>): string {
+  const search = new URLSearchParams();
+  if (q) search.set("q", q);
+  if (stage) search.set("stage", String(stage));
+  if (waiting) search.set("waiting", waiting);
+  if (needsCheck) search.set("check", "1");
+  if (page && page > 1) search.set("page", String(page));
+  return search.size > 0 ? `?${search}` : "";
+}
