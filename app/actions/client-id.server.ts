@@ -33,7 +33,9 @@ export const issue = defineStaffAction({
     if (!first) return { reason: "This form issued a client ID before. Open the page again.", status: 409 };
     if (!fields.email) return issued;
     const email = await sendClientId(supabase, serviceRole(), emailSender(), first, { idempotency_key, actor_name });
-    return "reason" in email ? email : { ...issued, ...email };
+    return "reason" in email
+      ? { ...email, reason: `${first} is issued, but not sent. ${email.reason}` }
+      : { ...issued, ...email };
   },
   toast: (ids, { email }) => (email ? `${ids[0]} is on its way` : `${ids.length > 1 ? ids.length : ids[0]} issued`),
   command: {

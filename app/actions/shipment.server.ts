@@ -4,9 +4,14 @@ import { oneLine, severalLines } from "../lib/forms/text-fields.ts";
 import { STORAGE_LOCATIONS, type StorageLocation } from "../models/desk-labels.ts";
 import { getLastFreeDay } from "../models/free-storage.ts";
 import { maxLength } from "../models/limits.ts";
-import { numberHelp, ShipmentNumberFields, toNumberColumns } from "../models/shipment-fields.server.ts";
+import {
+  numberHelp,
+  ShipmentNumberFields,
+  toNumberArguments,
+  toPartialNumberArguments,
+} from "../models/shipment-fields.server.ts";
 import { runStaffAction } from "../models/staff-action.server.ts";
-import { dayField, defineStaffAction, reasonField, reasonHelp } from "./staff-action.server.ts";
+import { dayField, defineStaffAction, reasonField, reasonHelp, reasonMissing } from "./staff-action.server.ts";
 
 const StageResult = z.object({ stage: z.number(), status: z.string() });
 const MoveResult = z.union([StageResult, z.object({ missing: z.array(z.string()) })]);
@@ -70,20 +75,21 @@ export const saveNumbers = defineStaffAction({
   name: "shipment set-numbers",
   label: "Numbers saved",
   target: "shipment",
-  schema: ShipmentNumberFields.extend({ reason: reasonField.optional(), hasNumbers: z.string().optional() }).refine(
-    ({ hasNumbers, reason }) => !hasNumbers || reason !== undefined,
-    { path: ["reason"], message: "Say why, in a few words." },
-  ),
-  run: ({ supabase, options }, shipment_id, { hasNumbers: _, reason, ...numbers }) =>
-    runStaffAction(supabase, "save_shipment_numbers", {
+  // A form sends `hasNumbers` for a shipment with numbers. Its empty fields are missing, and remove their number.
+  schema: ShipmentNumberFields.extend({ reason: reasonField.optional(), hasNumbers: z.string().optional() }),
+  async run({ supabase, options }, shipment_id, { hasNumbers, reason, ...numbers }) {
+    const saved = await runStaffAction(supabase, "save_shipment_numbers", {
       shipment_id,
-      ...toNumberColumns(numbers),
+      ...(hasNumbers ? toNumberArguments(numbers) : toPartialNumberArguments(numbers)),
       reason,
       ...options,
-    }),
+    });
+    const isReasonMissing = "reason" in saved && saved.reason === reasonMissing;
+    return isReasonMissing ? { ...saved, fieldErrors: { reason: [reasonMissing] } } : saved;
+  },
   toast: () => "Numbers saved",
   command: {
-    description: "save the numbers of a shipment; one that is left out is removed, and a change needs a reason",
+    description: 'save numbers of a shipment; "" removes one, and a change or removal needs a reason',
     options: { ...numberHelp, reason: reasonHelp },
   },
 });

@@ -1,7 +1,7 @@
 /** The definition of a staff action, for the desk's forms, the staff commands and the activity log. */
 import { z } from "zod";
+import type { IntentError } from "../lib/forms/intent-form.server.ts";
 import { severalLines } from "../lib/forms/text-fields.ts";
-import type { UserError } from "../lib/http/user-error.server.ts";
 import type { AppSupabaseClient } from "../lib/supabase/client.server.ts";
 import type { EmailSender } from "../models/emails.ts";
 import type { StorageTariff } from "../models/free-storage.ts";
@@ -21,7 +21,7 @@ type StaffActionCall = {
 export type StaffActionTarget = "shipment" | "document" | "account" | "clientId" | "failedEmail";
 
 /** `sent` is false if the action was done but its email could not be sent. */
-type StaffActionOutcome<Result> = { result?: Result; sent?: boolean } | UserError;
+type StaffActionOutcome<Result> = { result?: Result; sent?: boolean } | IntentError;
 
 type FieldTexts<Fields> = { [Field in keyof Fields]?: string };
 
@@ -47,15 +47,18 @@ export type StaffAction<Schema extends z.ZodObject = z.ZodObject, Result = unkno
   /** The part of the page that shows the change. */
   getAnchor?(target: string): string;
   redirectTo?: string;
-  command?: StaffCommand<z.input<Schema>, Result>;
+  command: StaffCommand<z.input<Schema>, Result>;
 };
 
 export function defineStaffAction<Schema extends z.ZodObject, Result>(action: StaffAction<Schema, Result>) {
   return action;
 }
 
-export const reasonField = severalLines("Say why, in a few words.")
-  .min(1, "Say why, in a few words.")
+/** The database has the same message (private.require_reason). */
+export const reasonMissing = "Say why, in a few words.";
+
+export const reasonField = severalLines(reasonMissing)
+  .min(1, reasonMissing)
   .max(...maxLength("reason"));
 
 export const reasonHelp = "for the activity log";

@@ -2,7 +2,7 @@ import { toUserError } from "../lib/http/user-error.server.ts";
 import type { AppSupabaseClient } from "../lib/supabase/client.server.ts";
 import { isUuid } from "./shipment.server.ts";
 
-const shipmentColumns = "id, user_id, name, status, stage, awb, created_at";
+const shipmentColumns = "id, user_id, name, status, stage, awb, container_numbers, created_at";
 
 /** Returns the shipments of all clients, newest first. Throws. */
 export async function listAllShipments(company: AppSupabaseClient) {

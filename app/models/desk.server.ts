@@ -90,17 +90,27 @@ const DeskShipmentDetailsSchema = ShipmentRecord.extend({
   audit_entries: z.array(AuditEntry),
 });
 
-/** Returns what the page of a shipment shows, apart from its audit entries. One flight of 14,300 bytes has space for three events. */
+/** Returns the first items as JSON of at most this length, and at least three. One flight of 14,300 bytes has no space for more. */
+export function takeShort<Item>(items: Item[], maxLength: number): Item[] {
+  let length = 0;
+  return items.filter((item, index) => {
+    length += JSON.stringify(item).length;
+    return index < 3 || length <= maxLength;
+  });
+}
+
+/** Returns what the page of a shipment shows, apart from its audit entries. */
 export function createDeskShipmentView(details: z.infer<typeof DeskShipmentDetailsSchema>) {
   const { id, name, stage, status, version, client, arrival, waiting_on, charges, documents, tracking_events } =
     details;
+  const shownEvents = takeShort(tracking_events.slice(0, 8), 800);
   return {
     ...{ id, name, stage, status, version, client, arrival, waiting_on, charges },
     waitingSince: eastAfricaTime(details.waiting_since),
     numbers: describeNumberFields(details).map(({ hint: _, ...field }) => field),
     documents: sortDocuments(documents),
-    tracking_events: tracking_events.slice(0, 3),
-    hasOlder: tracking_events.length > 3,
+    tracking_events: shownEvents,
+    hasOlder: tracking_events.length > shownEvents.length,
   };
 }
 export type DeskShipmentView = ReturnType<typeof createDeskShipmentView>;
@@ -169,7 +179,7 @@ export function getDeskPageQuery({ url, params, pattern }: DeskPageRequest): Sta
   const [, page = "", id = "", part = ""] = pattern.split("/").filter(Boolean);
   // Files have a route of their own.
   if (part === "documents") return null;
-  // backendFetch retries only GET requests.
+  // Only GET requests are retried, by lib/supabase/fetch.server.ts.
   const get = { get: true } as const;
   if (page === "") return (backend) => backend.rpc("desk_today", {}, get).retry(false);
   if (id === "bulk-move")

@@ -3,7 +3,7 @@ import type { Viewer } from "../lib/auth/viewer.server.ts";
 import { oneLine } from "../lib/forms/text-fields.ts";
 import { toUserError, type UserError } from "../lib/http/user-error.server.ts";
 import { maxLength } from "./limits.ts";
-import { ShipmentNumberFields, toNumberColumns } from "./shipment-fields.server.ts";
+import { ShipmentNumberFields, toNumberArguments, toNumberColumns } from "./shipment-fields.server.ts";
 
 const shipmentNameField = (missing: string) => oneLine(missing).max(...maxLength("shipmentName", " for the name"));
 const shipmentNameRequired = "Enter a name for the shipment.";
@@ -19,11 +19,6 @@ export const CreateShipmentFields = ShipmentNumberFields.extend({
   idempotencyKey: z.uuid("Open this form again and send it once more."),
 });
 
-/** The generated types do not say that the arguments of a function may be null. */
-type NumberArguments = {
-  [Name in keyof ReturnType<typeof toNumberColumns>]: NonNullable<ReturnType<typeof toNumberColumns>[Name]>;
-};
-
 /** Only for a shipment at stage 1. `expectedVersion` is the version that the form showed. */
 export async function changeShipment(
   client: Viewer,
@@ -34,7 +29,7 @@ export async function changeShipment(
   const { error, status } = await client.supabase.rpc("change_shipment", {
     shipment_id: id,
     name,
-    ...(toNumberColumns(numbers) as NumberArguments),
+    ...toNumberArguments(numbers),
     expected_version: expectedVersion,
   });
   return error ? toUserError({ ...error, status }) : null;

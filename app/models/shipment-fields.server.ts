@@ -39,26 +39,37 @@ export type ShipmentRecord = z.infer<typeof ShipmentRecord>;
 /** Container numbers in any spelling. */
 const containerNumbersField = z
   .string()
-  .optional()
   .transform((text, context) => {
-    const { numbers, problem } = parseContainerNumbers(text ?? "");
+    const { numbers, problem } = parseContainerNumbers(text);
     const message = numbers.length > maxContainers ? `Give at most ${maxContainers} container numbers.` : problem;
     if (message) context.addIssue({ code: "custom", message });
     return numbers;
-  });
+  })
+  .optional();
 
-/** What a form sends for the numbers under which carriers know a shipment. An empty text removes a number. */
+/** What a form or command sends for the numbers under which carriers know a shipment. A form leaves an empty field out. */
 export const ShipmentNumberFields = z.object({
   awb: oneLine("")
     .max(...maxLength("awb", " for the AWB/BL"))
-    .optional()
-    .transform((text) => text ?? ""),
+    .optional(),
   containerNumbers: containerNumbersField,
 });
 
-/** Returns the columns of what a form sent. */
-export function toNumberColumns({ awb, containerNumbers }: z.infer<typeof ShipmentNumberFields>) {
+type ShipmentNumberInput = z.infer<typeof ShipmentNumberFields>;
+
+/** Returns the columns of a new shipment. */
+export function toNumberColumns({ awb, containerNumbers = [] }: ShipmentNumberInput) {
   return { awb: awb || null, container_numbers: containerNumbers };
+}
+
+/** Returns the arguments of a function that changes numbers and removes empty ones. */
+export function toNumberArguments({ awb = "", containerNumbers = [] }: ShipmentNumberInput) {
+  return { awb, container_numbers: containerNumbers };
+}
+
+/** Leaves missing numbers out of the arguments, so that they stay. */
+export function toPartialNumberArguments({ awb, containerNumbers }: ShipmentNumberInput) {
+  return { awb, container_numbers: containerNumbers };
 }
 
 type ShipmentNumbers = Pick<ShipmentRecord, keyof ReturnType<typeof toNumberColumns>>;
@@ -94,8 +105,8 @@ export const numberHelp = Object.fromEntries(numberNames.map((name) => [name, nu
 /** Describes the form fields of the numbers, of a new shipment or a stored one. */
 export function describeNumberFields(shipment?: ShipmentNumbers) {
   return numberNames.map((name) => {
-    const { label, hint, rows, format } = numbers[name];
-    return { name, label, hint, rows, stored: shipment && format(shipment) };
+    const { label, hint, rows, none, format } = numbers[name];
+    return { name, label, hint, rows, none, stored: shipment && format(shipment) };
   });
 }
 

@@ -131,7 +131,7 @@ async function getPortalPage({ supabase }: Viewer, request: PortalPageRequest): 
 
 function fetchPortalPage(backend: AppSupabaseClient, { filter, shipmentId }: PortalPageRequest): PortalPageResult {
   const args = { page: filter.page, ...toSearchArgs(filter), ...(shipmentId && { opened_id: shipmentId }) };
-  // backendFetch retries only GET requests.
+  // Only GET requests are retried, by lib/supabase/fetch.server.ts.
   return readViewerResult(PortalPage, backend.rpc("portal_page", args, { get: true }).retry(false));
 }
 

@@ -51,7 +51,7 @@ function ShipmentSearch({ filter }: { filter: ShipmentFilter }) {
       <Field
         field={createSearchField("q", filter.q)}
         label="Find"
-        hint="Name, AWB/BL, id, client"
+        hint="Name, AWB/BL, container, id, client"
         type="search"
         optional
         autoComplete="off"

@@ -25,7 +25,7 @@ export async function loader({ context, params, url }: Route.LoaderArgs) {
   if ("reason" in shipment) throw userErrorData(shipment);
   const { id, name, stage, version } = shipment;
   const fields = [
-    { name: "name" as const, label: "Name of the shipment", stored: name },
+    { name: "name" as const, label: "Name of the shipment", stored: name, isRequired: true },
     ...describeNumberFields(shipment),
   ];
   return { page: shipmentPath(id, url), fields, isOpen: stage === 1, version };

@@ -80,7 +80,7 @@ function ShipmentSearch({ q, stage, waiting, all }: PortalOutletContext["listSta
         type="search"
         name="q"
         defaultValue={q}
-        placeholder="Name, AWB/BL or number"
+        placeholder="Name, AWB/BL, container or number"
         autoComplete="off"
         className={`col-span-2 ${inputClass}`}
       />

@@ -596,6 +596,14 @@ begin
 end
 $$;
 
+-- Returns the values of an object that another object does not have.
+create function private.changed_values(state jsonb, other_state jsonb) returns jsonb
+language sql immutable
+set search_path = ''
+as $$
+  select jsonb_object_agg(key, value) from jsonb_each(state) where value is distinct from other_state -> key
+$$;
+
 -- Returns the trimmed reason. Raises PT400 if it is empty, longer than 2000 characters or has control characters.
 create function private.require_reason(reason text) returns text
 language plpgsql immutable
@@ -605,8 +613,8 @@ begin
   if coalesce(btrim(reason), '') = '' then
     raise sqlstate 'PT400' using message = 'Say why, in a few words.';
   end if;
-  if char_length(reason) > 2000 then
-    raise sqlstate 'PT400' using message = 'Use at most 2,000 characters.';
+  if char_length(reason) > 500 then
+    raise sqlstate 'PT400' using message = 'Use at most 500 characters.';
   end if;
   if not private.is_plain_text(reason) then
     raise sqlstate 'PT400' using message = 'This holds a character that cannot be seen. Type it again.';
@@ -1731,12 +1739,12 @@ as $$
 $$;
 grant execute on function private.is_container_number(text) to authenticated, service_role;
 
--- True for at most 20 different container numbers. Same limit: app/models/limits.ts.
+-- True for a list of at most 20 different container numbers. Same limit: app/models/limits.ts.
 create function private.are_container_numbers(numbers text[]) returns boolean
 language sql immutable
 set search_path = ''
 as $$
-  select cardinality(numbers) <= 20
+  select cardinality(numbers) <= 20 and coalesce(array_ndims(numbers), 1) = 1
     and not exists (select from unnest(numbers) as number where private.is_container_number(number) is not true)
     and cardinality(numbers) = (select count(distinct number) from unnest(numbers) as number)
 $$;
@@ -2054,12 +2062,12 @@ end
 $$;
 grant execute on function public.correct_stage(uuid, integer, text, integer, uuid, text) to authenticated, service_role;
 
--- Saves the numbers; one that is missing is removed. Needs a reason once the shipment has a number.
+-- Saves the numbers that are not null; an empty one is removed. Needs a reason if a saved number is replaced or removed.
 -- Raises PT409 if nothing changes.
 create function public.save_shipment_numbers(
   shipment_id uuid,
   awb text default null,
-  container_numbers text[] default '{}',
+  container_numbers text[] default null,
   reason text default null,
   expected_version integer default null,
   idempotency_key uuid default null,
@@ -2073,6 +2081,8 @@ declare
   key uuid := private.derive_idempotency_key(idempotency_key, jsonb_build_array('numbers', shipment_id, awb, container_numbers));
   shipment public.shipments;
   saved public.shipments;
+  before jsonb;
+  after jsonb;
   trimmed_reason text;
 begin
   if private.is_repeated_action(key) then
@@ -2080,21 +2090,24 @@ begin
   end if;
   shipment := private.lock_shipment(save_shipment_numbers.shipment_id, expected_version);
   saved := shipment;
-  saved.awb := nullif(btrim(save_shipment_numbers.awb), '');
-  saved.container_numbers := coalesce(save_shipment_numbers.container_numbers, '{}');
+  saved.awb := nullif(btrim(coalesce(save_shipment_numbers.awb, shipment.awb)), '');
+  saved.container_numbers := coalesce(save_shipment_numbers.container_numbers, shipment.container_numbers);
   if saved is not distinct from shipment then
     raise sqlstate 'PT409' using message = 'The shipment has these numbers already.';
   end if;
-  if shipment.search_codes <> '' then
+  if shipment.awb is distinct from saved.awb and shipment.awb is not null
+    or not shipment.container_numbers <@ saved.container_numbers
+  then
     trimmed_reason := private.require_reason(reason);
   end if;
+  before := jsonb_build_object('awb', shipment.awb, 'container_numbers', shipment.container_numbers);
+  after := jsonb_build_object('awb', saved.awb, 'container_numbers', saved.container_numbers);
   update public.shipments
   set awb = saved.awb, container_numbers = saved.container_numbers, staff_action_at = now()
   where id = shipment.id;
   perform private.insert_audit_entry(
     actor, 'shipment set-numbers', shipment_id => shipment.id, idempotency_key => key, reason => trimmed_reason,
-    before => jsonb_build_object('awb', shipment.awb, 'container_numbers', shipment.container_numbers),
-    after => jsonb_build_object('awb', saved.awb, 'container_numbers', saved.container_numbers)
+    before => private.changed_values(before, after), after => private.changed_values(after, before)
   );
 end
 $$;
@@ -3859,7 +3872,7 @@ grant execute on function public.portal_shipments_export(text, integer, text, ti
 -- schemas/desk_pages.sql
 
 -- Returns the desk's shipments: the latest change first, or the newest first for the CSV (`by_created_at`).
--- Each word must be in the name, AWB/BL or client; or the search is the whole AWB/BL or the start of the id.
+-- Each word must be in the name, a number or the client; or the search is part of a number or the start of the id.
 create function private.list_desk_shipments(
   q text, stage integer, waiting_on text, to_check boolean, row_offset integer, row_limit integer,
   by_created_at boolean default false, before timestamptz default null, before_id uuid default null
@@ -4083,12 +4096,12 @@ begin
           from (
             select * from public.tracking_events
             where tracking_events.shipment_id = shipment.id
-            order by created_at desc, id desc limit 4
+            order by created_at desc, id desc limit 9
           ) as event
         ),
         'audit_entries', private.audit_entries_json(array(
           select entry from public.audit_log as entry where entry.shipment_id = shipment.id
-          order by entry.created_at desc, entry.id desc limit 3
+          order by entry.created_at desc, entry.id desc limit 8
         ))
       )
       from public.shipments as shipment where shipment.id = desk_shipments.opened_id

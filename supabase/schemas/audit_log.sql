@@ -73,6 +73,14 @@ begin
 end
 $$;
 
+-- Returns the values of an object that another object does not have.
+create function private.changed_values(state jsonb, other_state jsonb) returns jsonb
+language sql immutable
+set search_path = ''
+as $$
+  select jsonb_object_agg(key, value) from jsonb_each(state) where value is distinct from other_state -> key
+$$;
+
 -- Returns the trimmed reason. Raises PT400 if it is empty, longer than 2000 characters or has control characters.
 create function private.require_reason(reason text) returns text
 language plpgsql immutable
@@ -82,8 +90,8 @@ begin
   if coalesce(btrim(reason), '') = '' then
     raise sqlstate 'PT400' using message = 'Say why, in a few words.';
   end if;
-  if char_length(reason) > 2000 then
-    raise sqlstate 'PT400' using message = 'Use at most 2,000 characters.';
+  if char_length(reason) > 500 then
+    raise sqlstate 'PT400' using message = 'Use at most 500 characters.';
   end if;
   if not private.is_plain_text(reason) then
     raise sqlstate 'PT400' using message = 'This holds a character that cannot be seen. Type it again.';

@@ -1,5 +1,5 @@
 -- Returns the desk's shipments: the latest change first, or the newest first for the CSV (`by_created_at`).
--- Each word must be in the name, AWB/BL or client; or the search is the whole AWB/BL or the start of the id.
+-- Each word must be in the name, a number or the client; or the search is part of a number or the start of the id.
 create function private.list_desk_shipments(
   q text, stage integer, waiting_on text, to_check boolean, row_offset integer, row_limit integer,
   by_created_at boolean default false, before timestamptz default null, before_id uuid default null
@@ -223,12 +223,12 @@ begin
           from (
             select * from public.tracking_events
             where tracking_events.shipment_id = shipment.id
-            order by created_at desc, id desc limit 4
+            order by created_at desc, id desc limit 9
           ) as event
         ),
         'audit_entries', private.audit_entries_json(array(
           select entry from public.audit_log as entry where entry.shipment_id = shipment.id
-          order by entry.created_at desc, entry.id desc limit 3
+          order by entry.created_at desc, entry.id desc limit 8
         ))
       )
       from public.shipments as shipment where shipment.id = desk_shipments.opened_id

@@ -22,12 +22,12 @@ as $$
 $$;
 grant execute on function private.is_container_number(text) to authenticated, service_role;
 
--- True for at most 20 different container numbers. Same limit: app/models/limits.ts.
+-- True for a list of at most 20 different container numbers. Same limit: app/models/limits.ts.
 create function private.are_container_numbers(numbers text[]) returns boolean
 language sql immutable
 set search_path = ''
 as $$
-  select cardinality(numbers) <= 20
+  select cardinality(numbers) <= 20 and coalesce(array_ndims(numbers), 1) = 1
     and not exists (select from unnest(numbers) as number where private.is_container_number(number) is not true)
     and cardinality(numbers) = (select count(distinct number) from unnest(numbers) as number)
 $$;
@@ -345,12 +345,12 @@ end
 $$;
 grant execute on function public.correct_stage(uuid, integer, text, integer, uuid, text) to authenticated, service_role;
 
--- Saves the numbers; one that is missing is removed. Needs a reason once the shipment has a number.
+-- Saves the numbers that are not null; an empty one is removed. Needs a reason if a saved number is replaced or removed.
 -- Raises PT409 if nothing changes.
 create function public.save_shipment_numbers(
   shipment_id uuid,
   awb text default null,
-  container_numbers text[] default '{}',
+  container_numbers text[] default null,
   reason text default null,
   expected_version integer default null,
   idempotency_key uuid default null,
@@ -364,6 +364,8 @@ declare
   key uuid := private.derive_idempotency_key(idempotency_key, jsonb_build_array('numbers', shipment_id, awb, container_numbers));
   shipment public.shipments;
   saved public.shipments;
+  before jsonb;
+  after jsonb;
   trimmed_reason text;
 begin
   if private.is_repeated_action(key) then
@@ -371,21 +373,24 @@ begin
   end if;
   shipment := private.lock_shipment(save_shipment_numbers.shipment_id, expected_version);
   saved := shipment;
-  saved.awb := nullif(btrim(save_shipment_numbers.awb), '');
-  saved.container_numbers := coalesce(save_shipment_numbers.container_numbers, '{}');
+  saved.awb := nullif(btrim(coalesce(save_shipment_numbers.awb, shipment.awb)), '');
+  saved.container_numbers := coalesce(save_shipment_numbers.container_numbers, shipment.container_numbers);
   if saved is not distinct from shipment then
     raise sqlstate 'PT409' using message = 'The shipment has these numbers already.';
   end if;
-  if shipment.search_codes <> '' then
+  if shipment.awb is distinct from saved.awb and shipment.awb is not null
+    or not shipment.container_numbers <@ saved.container_numbers
+  then
     trimmed_reason := private.require_reason(reason);
   end if;
+  before := jsonb_build_object('awb', shipment.awb, 'container_numbers', shipment.container_numbers);
+  after := jsonb_build_object('awb', saved.awb, 'container_numbers', saved.container_numbers);
   update public.shipments
   set awb = saved.awb, container_numbers = saved.container_numbers, staff_action_at = now()
   where id = shipment.id;
   perform private.insert_audit_entry(
     actor, 'shipment set-numbers', shipment_id => shipment.id, idempotency_key => key, reason => trimmed_reason,
-    before => jsonb_build_object('awb', shipment.awb, 'container_numbers', shipment.container_numbers),
-    after => jsonb_build_object('awb', saved.awb, 'container_numbers', saved.container_numbers)
+    before => private.changed_values(before, after), after => private.changed_values(after, before)
   );
 end
 $$;

@@ -13,7 +13,7 @@ let shipment: string;
 beforeEach(async () => {
   shipment = await newShipment(owner);
 });
-const save = (container_numbers: string[], more: object = {}) =>
+const save = (container_numbers: string[] | null, more: object = {}) =>
   callRpc("save_shipment_numbers", { shipment_id: shipment, container_numbers, ...more });
 
 /** Returns a valid container number for each serial number. */
@@ -60,6 +60,11 @@ test("A client creates a shipment with container numbers, and only with valid on
   }
 });
 
+test("A list of lists of container numbers is rejected, because pages expect a list.", async () => {
+  const [row] = await query("select private.are_container_numbers($1::text::text[]) as valid", [`{{${first}}}`]);
+  expect(row).toEqual({ valid: false });
+});
+
 test("A client changes container numbers at stage 1 and sees them in the portal.", async () => {
   const change = (expected_version: number) =>
     callRpc(
@@ -74,18 +79,21 @@ test("A client changes container numbers at stage 1 and sees them in the portal.
   expect(data.shipments[0]).toMatchObject({ id: shipment, container_numbers: [first] });
 });
 
-test("A clerk saves container numbers; a later change needs a reason, and the log has both states.", async () => {
-  await save([first], { awb: "MEDUX4471203" });
-  expect(await readShipment(shipment)).toMatchObject({ awb: "MEDUX4471203", container_numbers: [first] });
+test("A clerk saves container numbers; replacing or removing one needs a reason, and the log has what changed.", async () => {
+  await save([first]);
+  await save([second, first]);
+  await save(null, { awb: "MEDUX4471203" });
+  expect(await readShipment(shipment)).toMatchObject({ awb: "MEDUX4471203", container_numbers: [second, first] });
   expect(await getRejection(save([second]))).toBe("400 Say why, in a few words.");
+  expect(await getRejection(save(null, { awb: "" }))).toBe("400 Say why, in a few words.");
   const again = { awb: "MEDUX4471203", reason: "Again" };
-  expect(await getRejection(save([first], again))).toBe("409 The shipment has these numbers already.");
+  expect(await getRejection(save([second, first], again))).toBe("409 The shipment has these numbers already.");
   await save([second], { reason: "Repacked" });
-  expect(await readShipment(shipment)).toMatchObject({ awb: null, container_numbers: [second] });
+  expect(await readShipment(shipment)).toMatchObject({ awb: "MEDUX4471203", container_numbers: [second] });
   expect((await listAuditEntries(shipment)).at(-1)).toMatchObject({
     action: "shipment set-numbers",
-    before: { awb: "MEDUX4471203", container_numbers: [first] },
-    after: { awb: null, container_numbers: [second] },
+    before: { container_numbers: [second, first] },
+    after: { container_numbers: [second] },
     reason: "Repacked",
   });
 });

@@ -31,6 +31,7 @@ const serverColumns = [
 /** The variables of database functions that compare a typed text with a limit. */
 const limitedVariables: [variable: string, limit: keyof typeof textLimits][] = [
   ["name", "personName"],
+  ["reason", "reason"],
   ["trimmed_reason", "reason"],
 ];
 

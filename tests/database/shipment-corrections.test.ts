@@ -41,7 +41,7 @@ describe("stage correction", () => {
     for (const reason of [undefined, null, "", "   "]) {
       expect(await getRejection(correct(2, { reason }))).toMatch(reason === undefined ? /^404 / : /^400 /);
     }
-    expect(await getRejection(correct(2, { reason: "x".repeat(2001) }))).toBe("400 Use at most 2,000 characters.");
+    expect(await getRejection(correct(2, { reason: "x".repeat(501) }))).toBe("400 Use at most 500 characters.");
     expect(await getRejection(correct(1))).toBe("409 The shipment is at this stage already.");
     for (const stage of [0, 11, -1]) expect(await getRejection(correct(stage))).toMatch(/^400 /);
     expect(await listAuditEntries(shipment)).toEqual([]);
@@ -89,8 +89,8 @@ describe("AWB/BL", () => {
       for (const reason of [undefined, null, "", "   "])
         expect(await getRejection(save(awb, { reason }))).toBe(reasonMissing);
     }
-    expect(await getRejection(save("MEDUX4471204", { reason: "x".repeat(2001) }))).toBe(
-      "400 Use at most 2,000 characters.",
+    expect(await getRejection(save("MEDUX4471204", { reason: "x".repeat(501) }))).toBe(
+      "400 Use at most 500 characters.",
     );
     expect(await readDeskState(testBackend)).toEqual(before);
   });

@@ -190,7 +190,7 @@ test("A backup or restore that is impossible prints one line with the reason.", 
   expect(results.map(({ code }) => code)).toEqual([1, 1, 1, 1]);
   expect(results.map(({ told }) => told.trim())).toEqual([
     `There is nothing in ${place.dataDir} to back up.`,
-    "SUPABASE_URL is set: the backups of that backend are its host's.",
+    "SUPABASE_URL is set: back up that backend at its host.",
     `There is no file ${missingFile}.`,
     `${textFile} is no whole backup of this site: nothing was changed.`,
   ]);

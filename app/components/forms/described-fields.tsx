@@ -3,7 +3,14 @@ import type { FormField, RejectedForm } from "./form";
 import { withStoredValue } from "./intent-form";
 
 /** A field that the server describes. `stored` is the saved text; with `rows` the field has several lines. */
-export type FieldDescription = { name: string; label: string; hint?: string; stored?: string; rows?: number };
+export type FieldDescription = {
+  name: string;
+  label: string;
+  hint?: string;
+  stored?: string;
+  rows?: number;
+  isRequired?: boolean;
+};
 
 /** After a rejected form, each field shows the stored text if something else was typed. */
 export function DescribedFields<Name extends string>(props: {
@@ -12,7 +19,7 @@ export function DescribedFields<Name extends string>(props: {
   rejected: RejectedForm | undefined;
 }) {
   const { descriptions, fields, rejected } = props;
-  return descriptions.map(({ name, label, hint, stored, rows }) => {
+  return descriptions.map(({ name, label, hint, stored, rows, isRequired }) => {
     const isChanged = rejected && stored !== undefined && fields[name].value !== stored;
     const text = {
       field: withStoredValue(fields[name], rejected, stored ?? ""),
@@ -20,6 +27,6 @@ export function DescribedFields<Name extends string>(props: {
       hint: isChanged ? `Stored: ${stored || "none"}` : hint,
     };
     if (rows) return <TextField key={name} {...text} rows={rows} />;
-    return <Field key={name} {...text} optional autoComplete="off" spellCheck={false} />;
+    return <Field key={name} {...text} optional={!isRequired} autoComplete="off" spellCheck={false} />;
   });
 }

@@ -90,7 +90,7 @@ export function FormDisclosure({ title, open, children }: { title: ReactNode; op
   );
 }
 
-/** `of` names the subject for screen readers. `on` is the field that selects one of several subjects. */
+/** `subject` is for screen readers only. `hiddenFields` has the id of the subject if the page has several. */
 export function ReasonForm(props: {
   intent: string;
   title: string;

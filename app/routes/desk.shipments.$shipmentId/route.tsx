@@ -13,7 +13,7 @@ import { getStaffPage } from "~/lib/auth/staff.server";
 import { callServerAction } from "~/lib/browser/connection";
 import { handleIntent } from "~/lib/forms/intent-form.server";
 import { areaNotFound } from "~/lib/http/user-error.server";
-import { createDeskShipmentView, ShipmentsPage } from "~/models/desk.server";
+import { createDeskShipmentView, ShipmentsPage, takeShort } from "~/models/desk.server";
 import { lastStage, shortId } from "~/models/shipment";
 import { isUuid } from "~/models/shipment.server";
 import { createShipmentSearch, readShipmentFilter } from "~/models/shipment-filter";
@@ -32,7 +32,10 @@ export async function loader({ context, url }: Route.LoaderArgs) {
   const search = createShipmentSearch(readShipmentFilter(url));
   const shipment = {
     ...createDeskShipmentView(opened),
-    audit_entries: opened.audit_entries.slice(0, 3).map(({ on: _, ...entry }) => labelAuditEntry(entry)),
+    audit_entries: takeShort(
+      opened.audit_entries.map(({ on: _, ...entry }) => labelAuditEntry(entry)),
+      1000,
+    ),
   };
   return { shipment, request: randomUUID(), search, list: `/desk/shipments${search}` };
 }
@@ -81,12 +84,15 @@ function ShipmentDetails({ loaderData, actionData }: Route.ComponentProps) {
           <dt>Shipment</dt>
           <dd className="font-mono">{shortId(shipment.id)}</dd>
         </div>
-        {shipment.numbers.map(({ label, stored }) => (
-          <div key={label}>
-            <dt>{label}</dt>
-            <dd className="font-mono wrap-anywhere">{stored || "N/A"}</dd>
-          </div>
-        ))}
+        {shipment.numbers.map(
+          ({ label, stored, none }) =>
+            (stored || none) && (
+              <div key={label}>
+                <dt>{label}</dt>
+                <dd className="font-mono wrap-anywhere">{stored || none}</dd>
+              </div>
+            ),
+        )}
         <div>
           <dt>Client</dt>
           <dd>

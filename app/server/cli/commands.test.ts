@@ -20,12 +20,11 @@ test("Every audit name that the database writes has a label", () => {
   expect(allStaffActions.map(({ name }) => name).filter((name) => !names.has(name))).toEqual([]);
 });
 
-test("Every staff action with a command is in the help of the staff command", () => {
+test("Every staff action is in the help of the staff command", () => {
   const program = new Command();
   addActionCommands(program, () => "Wanjiru Kamau");
   const listed = program.commands.flatMap((group) => group.commands.map((verb) => `${group.name()} ${verb.name()}`));
-  const names = allStaffActions.flatMap(({ name, command }) => (command ? [name] : []));
-  expect(listed.sort()).toEqual(names.sort());
+  expect(listed.sort()).toEqual(allStaffActions.map(({ name }) => name).sort());
   const help = program.helpInformation();
   for (const group of program.commands) expect(help).toContain(`${group.name()} `);
 });

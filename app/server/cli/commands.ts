@@ -49,7 +49,6 @@ export function addActionCommands(program: Command, getActorName: GetActorName):
 }
 
 function addActionCommand(program: Command, action: StaffAction, getActorName: GetActorName): void {
-  if (!action.command) return;
   const [group = "", verb = ""] = action.name.split(" ");
   const target = action.target && targets[action.target];
   const { description, arguments: positional = {}, options = {}, defaults = {}, formatLines } = action.command;
@@ -92,9 +91,9 @@ function addActionCommand(program: Command, action: StaffAction, getActorName: G
   });
 }
 
-/** Validates what was typed, like the desk's form: an empty value counts as missing. Throws the first message. */
+/** Validates what was typed, like the desk's form. Throws the first message. */
 function readFields({ schema }: StaffAction, typed: Record<string, string | undefined>) {
-  const fields = schema.safeParse(Object.fromEntries(Object.entries(typed).filter(([, value]) => value)));
+  const fields = schema.safeParse(Object.fromEntries(Object.entries(typed).filter(([, value]) => value !== undefined)));
   if (fields.success) return fields.data;
   const [issue] = fields.error.issues;
   throw new Error(`${issue?.path.join(".")}: ${issue?.message}`);

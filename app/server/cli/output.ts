@@ -6,6 +6,7 @@ import type { listAllShipments } from "../../models/all-shipments.server.ts";
 import type { NewAuditEntry, StoredAuditEntry } from "../../models/audit-log.server.ts";
 import type { listClientIds } from "../../models/client-id.server.ts";
 import { lastStage } from "../../models/shipment.ts";
+import { joinNumbers } from "../../models/shipment-fields.server.ts";
 import type { listStaffMembers } from "../../models/staff.server.ts";
 import type { listFailedEmails } from "../../models/staff-action.server.ts";
 
@@ -40,8 +41,9 @@ export function failedEmailLine({ id, failed_at, kind, sent_to }: CliFailedEmail
   return `${id}  ${formatTerminalTime(failed_at)}  ${kind.padEnd(12)}  ${collapseBlanks(sent_to)}`;
 }
 
-export function shipmentLine({ id, stage, status, awb, name }: CliShipment): string {
-  const number = collapseBlanks(awb ?? "N/A").padEnd(14);
+export function shipmentLine(shipment: CliShipment): string {
+  const { id, stage, status, name } = shipment;
+  const number = collapseBlanks(joinNumbers(shipment) || "N/A").padEnd(14);
   return `${id}  ${String(stage).padStart(2)}/${lastStage}  ${status.padEnd(21)}  ${number}  ${collapseBlanks(name)}`;
 }
 
