@@ -1,7 +1,7 @@
 /**
  * npm test: runs lint, the type check, all tests and the journeys in Chromium and Firefox, then prints the slowest tests,
- * the failures and the totals. It uses its own ports and data, so a site can run at the same time. Two sequences of
- * phases run in parallel, because one often waits for timers or browsers.
+ * the failures and the totals. It uses its own ports and data, so a site can run at the same time. Three sequences
+ * of phases run in parallel, because each often waits for timers, processes or browsers.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -31,13 +31,15 @@ const results = await Promise.all([
   runPhases([
     ["unit and database tests", () => runVitest("unit", "database"), [postgresReady]],
     ["route tests", () => runVitest("routes", "pglite"), [firstStartReady]],
-    ["process tests", () => runVitest("process"), [firstStartReady, postgresReady]],
   ]),
   runPhases([
     ["lint", () => runScript("lint")],
     ["type check", runTypeCheck],
-    ["settings, journeys in Firefox", () => runVitest("settings", "firefox"), [firstStartReady, firefoxReady]],
     ["journeys", runPlaywright, [firstStartReady, chromiumReady]],
+  ]),
+  runPhases([
+    ["settings, journeys in Firefox", () => runVitest("settings", "firefox"), [firstStartReady, firefoxReady]],
+    ["process tests", () => runVitest("process"), [firstStartReady, postgresReady]],
   ]),
 ]);
 rmSync(workDir, { recursive: true, force: true });

@@ -2,9 +2,9 @@
 import process from "node:process";
 import { escapeInvisible } from "../../../supabase/contract/invisible-characters.ts";
 import { eastAfricaTime as timeOnPages } from "../../lib/dates.ts";
-import type { listAllShipments } from "../../models/all-shipments.server.ts";
 import type { NewAuditEntry, StoredAuditEntry } from "../../models/audit-log.server.ts";
 import type { listClientIds } from "../../models/client-id.server.ts";
+import type { listAllShipments } from "../../models/shipment.server.ts";
 import { lastStage } from "../../models/shipment.ts";
 import { joinNumbers } from "../../models/shipment-fields.server.ts";
 import type { listStaffMembers } from "../../models/staff.server.ts";

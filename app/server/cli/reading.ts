@@ -1,10 +1,10 @@
 import { writeFile } from "node:fs/promises";
 import type { Command } from "commander";
 import type { AppSupabaseClient } from "../../lib/supabase/client.server.ts";
-import { findShipmentId, listAllShipments } from "../../models/all-shipments.server.ts";
 import { listClientIds } from "../../models/client-id.server.ts";
 import { findDocumentId } from "../../models/document.server.ts";
 import { openFileForStaff } from "../../models/document-file.server.ts";
+import { findShipmentId, listAllShipments } from "../../models/shipment.server.ts";
 import { listStaffMembers } from "../../models/staff.server.ts";
 import { listFailedEmails } from "../../models/staff-action.server.ts";
 import { documentArguments, getCommandGroup } from "./commands.ts";
