@@ -994,13 +994,7 @@ as $$
           ) order by document.name), '[]'::jsonb)
           from public.documents as document where document.shipment_id = shipment.id
         ),
-        'charges', (
-          select coalesce(jsonb_agg(jsonb_build_object(
-            'item', charge.item, 'amount', charge.amount, 'currency', charge.currency, 'due_on', charge.due_on,
-            'note', charge.note, 'paid_at', charge.paid_at
-          ) order by charge.item), '[]'::jsonb)
-          from public.charges as charge where charge.shipment_id = shipment.id
-        ),
+        'charges', private.charges_json(shipment.id),
         'tracking_events', (
           select coalesce(jsonb_agg(jsonb_build_object(
             'created_at', event.created_at, 'stage', event.stage, 'status', event.status, 'location', event.location, 'note', event.note
@@ -2232,6 +2226,20 @@ create index documents_user_id on public.documents (user_id);
 create index documents_to_check on public.documents (uploaded_at, id) where uploaded and not verified;
 create index documents_rejected on public.documents (user_id, rejected_at) where rejected_at is not null;
 
+create function private.documents_json(shipment_id uuid) returns jsonb
+language sql stable
+set search_path = ''
+as $$
+  select coalesce(jsonb_agg(jsonb_build_object(
+    'id', document.id, 'name', document.name, 'uploaded', document.uploaded, 'verified', document.verified,
+    'file_name', document.file_name, 'file_size', document.file_size, 'media_type', document.media_type,
+    'uploaded_at', document.uploaded_at, 'version', document.version,
+    'rejected_at', document.rejected_at, 'rejection_reason', document.rejection_reason
+  )), '[]'::jsonb)
+  from public.documents as document where document.shipment_id = documents_json.shipment_id
+$$;
+grant execute on function private.documents_json(uuid) to authenticated;
+
 -- Creates the four default documents with the shipment. Same list: app/models/document.ts.
 create function private.add_default_documents() returns trigger
 language plpgsql security definer
@@ -2656,6 +2664,22 @@ for each row execute function private.set_event_stage();
 
 create index tracking_events_newest_first on public.tracking_events (shipment_id, created_at desc, id desc);
 
+-- Returns the newest events first, all of them if `max_count` is null.
+create function private.tracking_events_json(shipment_id uuid, max_count integer default null) returns jsonb
+language sql stable
+set search_path = ''
+as $$
+  select coalesce(jsonb_agg(jsonb_build_object(
+    'id', event.id, 'status', event.status, 'location', event.location, 'note', event.note, 'created_at', event.created_at
+  ) order by event.created_at desc, event.id desc), '[]'::jsonb)
+  from (
+    select * from public.tracking_events
+    where tracking_events.shipment_id = tracking_events_json.shipment_id
+    order by created_at desc, id desc limit max_count
+  ) as event
+$$;
+grant execute on function private.tracking_events_json(uuid, integer) to authenticated;
+
 -- Adds a note to a shipment's history. Raises PT400 for an empty note.
 create function public.send_note(
   shipment_id uuid,
@@ -2720,6 +2744,18 @@ create table public.charges (
 );
 alter table public.charges enable row level security;
 grant select on table public.charges to authenticated, service_role;
+
+create function private.charges_json(shipment_id uuid) returns jsonb
+language sql stable
+set search_path = ''
+as $$
+  select coalesce(jsonb_agg(jsonb_build_object(
+    'item', charge.item, 'amount', charge.amount, 'currency', charge.currency, 'due_on', charge.due_on,
+    'note', charge.note, 'paid_at', charge.paid_at, 'version', charge.version
+  ) order by charge.item), '[]'::jsonb)
+  from public.charges as charge where charge.shipment_id = charges_json.shipment_id
+$$;
+grant execute on function private.charges_json(uuid) to authenticated;
 
 -- Creates or changes a charge; `expected_version` is -1 for a new one. Raises PT409 for another amount of a paid charge.
 create function public.set_charge(
@@ -3814,32 +3850,9 @@ begin
       'shipment', (
         select private.shipment_json(shipment) || jsonb_build_object(
           'share_links', private.list_share_links(shipment.id),
-          'charges', (
-            select coalesce(jsonb_agg(jsonb_build_object(
-              'item', charge.item, 'amount', charge.amount, 'currency', charge.currency, 'due_on', charge.due_on,
-              'note', charge.note, 'paid_at', charge.paid_at
-            )), '[]'::jsonb)
-            from public.charges as charge
-            where charge.shipment_id = shipment.id
-          ),
-          'documents', (
-            select coalesce(jsonb_agg(jsonb_build_object(
-              'id', document.id, 'name', document.name, 'uploaded', document.uploaded, 'verified', document.verified,
-              'rejected_at', document.rejected_at, 'rejection_reason', document.rejection_reason,
-              'file_name', document.file_name, 'file_size', document.file_size, 'uploaded_at', document.uploaded_at,
-              'version', document.version
-            )), '[]'::jsonb)
-            from public.documents as document
-            where document.shipment_id = shipment.id
-          ),
-          'tracking_events', (
-            select coalesce(jsonb_agg(jsonb_build_object(
-              'id', event.id, 'status', event.status, 'location', event.location, 'note', event.note,
-              'created_at', event.created_at
-            ) order by event.created_at desc, event.id desc), '[]'::jsonb)
-            from public.tracking_events as event
-            where event.shipment_id = shipment.id
-          )
+          'charges', private.charges_json(shipment.id),
+          'documents', private.documents_json(shipment.id),
+          'tracking_events', private.tracking_events_json(shipment.id)
         )
         from public.shipments as shipment
         where shipment.id = portal_page.opened_id and shipment.user_id = (select auth.uid())
@@ -4072,33 +4085,9 @@ begin
           )
           from auth.users as account where account.id = shipment.user_id
         ),
-        'documents', (
-          select coalesce(jsonb_agg(jsonb_build_object(
-            'id', document.id, 'name', document.name, 'uploaded', document.uploaded, 'verified', document.verified,
-            'file_name', document.file_name, 'file_size', document.file_size, 'media_type', document.media_type,
-            'uploaded_at', document.uploaded_at, 'version', document.version,
-            'rejected_at', document.rejected_at, 'rejection_reason', document.rejection_reason
-          )), '[]'::jsonb)
-          from public.documents as document where document.shipment_id = shipment.id
-        ),
-        'charges', (
-          select coalesce(jsonb_agg(jsonb_build_object(
-            'item', charge.item, 'amount', charge.amount, 'currency', charge.currency, 'due_on', charge.due_on,
-            'note', charge.note, 'paid_at', charge.paid_at, 'version', charge.version
-          )), '[]'::jsonb)
-          from public.charges as charge where charge.shipment_id = shipment.id
-        ),
-        'tracking_events', (
-          select coalesce(jsonb_agg(jsonb_build_object(
-            'id', event.id, 'status', event.status, 'location', event.location, 'note', event.note,
-            'created_at', event.created_at
-          ) order by event.created_at desc, event.id desc), '[]'::jsonb)
-          from (
-            select * from public.tracking_events
-            where tracking_events.shipment_id = shipment.id
-            order by created_at desc, id desc limit 9
-          ) as event
-        ),
+        'documents', private.documents_json(shipment.id),
+        'charges', private.charges_json(shipment.id),
+        'tracking_events', private.tracking_events_json(shipment.id, 9),
         'audit_entries', private.audit_entries_json(array(
           select entry from public.audit_log as entry where entry.shipment_id = shipment.id
           order by entry.created_at desc, entry.id desc limit 8

@@ -218,13 +218,7 @@ as $$
           ) order by document.name), '[]'::jsonb)
           from public.documents as document where document.shipment_id = shipment.id
         ),
-        'charges', (
-          select coalesce(jsonb_agg(jsonb_build_object(
-            'item', charge.item, 'amount', charge.amount, 'currency', charge.currency, 'due_on', charge.due_on,
-            'note', charge.note, 'paid_at', charge.paid_at
-          ) order by charge.item), '[]'::jsonb)
-          from public.charges as charge where charge.shipment_id = shipment.id
-        ),
+        'charges', private.charges_json(shipment.id),
         'tracking_events', (
           select coalesce(jsonb_agg(jsonb_build_object(
             'created_at', event.created_at, 'stage', event.stage, 'status', event.status, 'location', event.location, 'note', event.note

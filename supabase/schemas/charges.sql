@@ -14,6 +14,18 @@ create table public.charges (
 alter table public.charges enable row level security;
 grant select on table public.charges to authenticated, service_role;
 
+create function private.charges_json(shipment_id uuid) returns jsonb
+language sql stable
+set search_path = ''
+as $$
+  select coalesce(jsonb_agg(jsonb_build_object(
+    'item', charge.item, 'amount', charge.amount, 'currency', charge.currency, 'due_on', charge.due_on,
+    'note', charge.note, 'paid_at', charge.paid_at, 'version', charge.version
+  ) order by charge.item), '[]'::jsonb)
+  from public.charges as charge where charge.shipment_id = charges_json.shipment_id
+$$;
+grant execute on function private.charges_json(uuid) to authenticated;
+
 -- Creates or changes a charge; `expected_version` is -1 for a new one. Raises PT409 for another amount of a paid charge.
 create function public.set_charge(
   shipment_id uuid,

@@ -199,33 +199,9 @@ begin
           )
           from auth.users as account where account.id = shipment.user_id
         ),
-        'documents', (
-          select coalesce(jsonb_agg(jsonb_build_object(
-            'id', document.id, 'name', document.name, 'uploaded', document.uploaded, 'verified', document.verified,
-            'file_name', document.file_name, 'file_size', document.file_size, 'media_type', document.media_type,
-            'uploaded_at', document.uploaded_at, 'version', document.version,
-            'rejected_at', document.rejected_at, 'rejection_reason', document.rejection_reason
-          )), '[]'::jsonb)
-          from public.documents as document where document.shipment_id = shipment.id
-        ),
-        'charges', (
-          select coalesce(jsonb_agg(jsonb_build_object(
-            'item', charge.item, 'amount', charge.amount, 'currency', charge.currency, 'due_on', charge.due_on,
-            'note', charge.note, 'paid_at', charge.paid_at, 'version', charge.version
-          )), '[]'::jsonb)
-          from public.charges as charge where charge.shipment_id = shipment.id
-        ),
-        'tracking_events', (
-          select coalesce(jsonb_agg(jsonb_build_object(
-            'id', event.id, 'status', event.status, 'location', event.location, 'note', event.note,
-            'created_at', event.created_at
-          ) order by event.created_at desc, event.id desc), '[]'::jsonb)
-          from (
-            select * from public.tracking_events
-            where tracking_events.shipment_id = shipment.id
-            order by created_at desc, id desc limit 9
-          ) as event
-        ),
+        'documents', private.documents_json(shipment.id),
+        'charges', private.charges_json(shipment.id),
+        'tracking_events', private.tracking_events_json(shipment.id, 9),
         'audit_entries', private.audit_entries_json(array(
           select entry from public.audit_log as entry where entry.shipment_id = shipment.id
           order by entry.created_at desc, entry.id desc limit 8

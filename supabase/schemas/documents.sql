@@ -47,6 +47,20 @@ create index documents_user_id on public.documents (user_id);
 create index documents_to_check on public.documents (uploaded_at, id) where uploaded and not verified;
 create index documents_rejected on public.documents (user_id, rejected_at) where rejected_at is not null;
 
+create function private.documents_json(shipment_id uuid) returns jsonb
+language sql stable
+set search_path = ''
+as $$
+  select coalesce(jsonb_agg(jsonb_build_object(
+    'id', document.id, 'name', document.name, 'uploaded', document.uploaded, 'verified', document.verified,
+    'file_name', document.file_name, 'file_size', document.file_size, 'media_type', document.media_type,
+    'uploaded_at', document.uploaded_at, 'version', document.version,
+    'rejected_at', document.rejected_at, 'rejection_reason', document.rejection_reason
+  )), '[]'::jsonb)
+  from public.documents as document where document.shipment_id = documents_json.shipment_id
+$$;
+grant execute on function private.documents_json(uuid) to authenticated;
+
 -- Creates the four default documents with the shipment. Same list: app/models/document.ts.
 create function private.add_default_documents() returns trigger
 language plpgsql security definer

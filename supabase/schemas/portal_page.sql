@@ -182,32 +182,9 @@ begin
       'shipment', (
         select private.shipment_json(shipment) || jsonb_build_object(
           'share_links', private.list_share_links(shipment.id),
-          'charges', (
-            select coalesce(jsonb_agg(jsonb_build_object(
-              'item', charge.item, 'amount', charge.amount, 'currency', charge.currency, 'due_on', charge.due_on,
-              'note', charge.note, 'paid_at', charge.paid_at
-            )), '[]'::jsonb)
-            from public.charges as charge
-            where charge.shipment_id = shipment.id
-          ),
-          'documents', (
-            select coalesce(jsonb_agg(jsonb_build_object(
-              'id', document.id, 'name', document.name, 'uploaded', document.uploaded, 'verified', document.verified,
-              'rejected_at', document.rejected_at, 'rejection_reason', document.rejection_reason,
-              'file_name', document.file_name, 'file_size', document.file_size, 'uploaded_at', document.uploaded_at,
-              'version', document.version
-            )), '[]'::jsonb)
-            from public.documents as document
-            where document.shipment_id = shipment.id
-          ),
-          'tracking_events', (
-            select coalesce(jsonb_agg(jsonb_build_object(
-              'id', event.id, 'status', event.status, 'location', event.location, 'note', event.note,
-              'created_at', event.created_at
-            ) order by event.created_at desc, event.id desc), '[]'::jsonb)
-            from public.tracking_events as event
-            where event.shipment_id = shipment.id
-          )
+          'charges', private.charges_json(shipment.id),
+          'documents', private.documents_json(shipment.id),
+          'tracking_events', private.tracking_events_json(shipment.id)
         )
         from public.shipments as shipment
         where shipment.id = portal_page.opened_id and shipment.user_id = (select auth.uid())

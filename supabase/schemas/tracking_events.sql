@@ -37,6 +37,22 @@ for each row execute function private.set_event_stage();
 
 create index tracking_events_newest_first on public.tracking_events (shipment_id, created_at desc, id desc);
 
+-- Returns the newest events first, all of them if `max_count` is null.
+create function private.tracking_events_json(shipment_id uuid, max_count integer default null) returns jsonb
+language sql stable
+set search_path = ''
+as $$
+  select coalesce(jsonb_agg(jsonb_build_object(
+    'id', event.id, 'status', event.status, 'location', event.location, 'note', event.note, 'created_at', event.created_at
+  ) order by event.created_at desc, event.id desc), '[]'::jsonb)
+  from (
+    select * from public.tracking_events
+    where tracking_events.shipment_id = tracking_events_json.shipment_id
+    order by created_at desc, id desc limit max_count
+  ) as event
+$$;
+grant execute on function private.tracking_events_json(uuid, integer) to authenticated;
+
 -- Adds a note to a shipment's history. Raises PT400 for an empty note.
 create function public.send_note(
   shipment_id uuid,

@@ -106,7 +106,10 @@ const kinds = Object.keys(functions) as FunctionKind[];
 /** The functions of the schema private, which no API request reaches, by the roles that may execute them. */
 const privateFunctions = {
   authenticated: [
+    "private.charges_json(uuid)",
     "private.code_pattern(text)",
+    "private.documents_json(uuid)",
+    "private.tracking_events_json(uuid,integer)",
     "private.client_work()",
     "private.has_valid_session()",
     "private.id_prefix_range(text)",
