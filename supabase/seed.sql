@@ -94,7 +94,7 @@ with shipment (id, client, name, stage, awb, age, last_change_ago, places, arriv
 new_shipment as (
   insert into public.shipments (
     id, user_id, name, stage, awb, created_at, changed_at, staff_action_at, waiting_since,
-    arrival_place, arrived_on, container_size, free_storage_ends_on, container_numbers
+    storage_location, arrived_on, container_size, free_storage_ends_on, container_numbers
   )
   select
     id, ('d0000000-0000-4000-8000-00000000000' || client)::uuid, name, stage, awb, now() - age,
@@ -158,8 +158,8 @@ where event.stage = 3 and (left(document.shipment_id::text, 2), document.name) n
 window same as (partition by event.shipment_id order by document.name)
 union all
 select (arrived_on + time '09:40') at time zone 'Africa/Nairobi', 'Wanjiru Demo', 'shipment arrived', id, null,
-  '{"place": null, "day": null, "size": null}',
-  jsonb_build_object('place', arrival_place, 'day', arrived_on, 'size', container_size)
+  '{"storage_location": null, "day": null, "size": null}',
+  jsonb_build_object('storage_location', storage_location, 'day', arrived_on, 'size', container_size)
 from shipment where arrived_on is not null
 union all
 select coalesce(paid_at - interval '30 hours', staff_action_at), 'Wanjiru Demo', 'charge set', shipment_id, null, null,

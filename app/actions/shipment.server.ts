@@ -99,19 +99,24 @@ export const saveArrival = defineStaffAction({
   label: "Arrival saved",
   target: "shipment",
   schema: z.object({
-    place: z.enum(Object.keys(STORAGE_LOCATIONS) as StorageLocation[], "Choose the place."),
+    storageLocation: z.enum(Object.keys(STORAGE_LOCATIONS) as StorageLocation[], "Choose the place."),
     day: dayField,
     size: z.enum(["20", "40"], "Choose the size."),
   }),
-  run({ supabase, storageTariff, options }, shipment_id, { place, day, size }) {
-    const arrival = { place, day, size: Number(size), free_storage_ends_on: getLastFreeDay(day, storageTariff()) };
+  run({ supabase, storageTariff, options }, shipment_id, { storageLocation, day, size }) {
+    const free_storage_ends_on = getLastFreeDay(day, storageTariff());
+    const arrival = { storage_location: storageLocation, day, size: Number(size), free_storage_ends_on };
     return runStaffAction(supabase, "save_arrival", { shipment_id, ...arrival, ...options });
   },
   toast: () => "Arrival saved",
   getAnchor: () => "#storage",
   command: {
     description: "save the arrival of the cargo, from which free storage is counted",
-    options: { place: Object.keys(STORAGE_LOCATIONS).join(", "), day: "such as 2026-05-10", size: "20 or 40 feet" },
+    options: {
+      storageLocation: Object.keys(STORAGE_LOCATIONS).join(", "),
+      day: "such as 2026-05-10",
+      size: "20 or 40 feet",
+    },
   },
 });
 

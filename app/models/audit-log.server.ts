@@ -137,7 +137,7 @@ function formatValue(name: string, state: AuditedState): string {
   if (name === "due_on") return `due ${calendarDate(text)}`;
   if (name === "day") return calendarDate(text);
   if (name === "size") return `${text} ft`;
-  if (name === "place") return STORAGE_LOCATIONS[text as StorageLocation] ?? text;
+  if (name === "storage_location") return STORAGE_LOCATIONS[text as StorageLocation] ?? text;
   return ["text", "awb", "role"].includes(name) ? text : `${name.replaceAll("_", " ")} ${text}`;
 }
 

@@ -27,7 +27,7 @@ export const ShipmentRecord = z.object({
   retention_ends_on: z.string(),
   arrival: z
     .object({
-      place: z.enum(Object.keys(STORAGE_LOCATIONS) as StorageLocation[]),
+      storage_location: z.enum(Object.keys(STORAGE_LOCATIONS) as StorageLocation[]),
       day: z.string(),
       size: z.number(),
       free_storage_ends_on: z.string(),

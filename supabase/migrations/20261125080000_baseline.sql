@@ -1779,7 +1779,7 @@ create table public.shipments (
   changed_at timestamptz not null default now(),
   staff_action_at timestamptz not null default now(),
   version integer not null default 0,
-  arrival_place text check (arrival_place in ('mombasa', 'nairobi', 'naivasha')),
+  storage_location text check (storage_location in ('mombasa', 'nairobi', 'naivasha')),
   arrived_on date check (arrived_on between '2000-01-01' and '2100-01-01'),
   container_size smallint check (container_size in (20, 40)),
   -- The last day of free storage, in East Africa Time.
@@ -1792,7 +1792,7 @@ create table public.shipments (
   ) stored,
   search_codes text generated always as (private.shipment_search_codes(awb, container_numbers)) stored,
   unique (user_id, idempotency_key),
-  check (num_nulls(arrival_place, arrived_on, container_size, free_storage_ends_on) in (0, 4))
+  check (num_nulls(storage_location, arrived_on, container_size, free_storage_ends_on) in (0, 4))
 );
 alter table public.shipments enable row level security;
 grant select on table public.shipments to authenticated;
@@ -1824,7 +1824,7 @@ as $$
     'stage', shipment.stage, 'status', shipment.status, 'waiting_on', shipment.waiting_on, 'waiting_since', shipment.waiting_since, 'changed_at', shipment.changed_at,
     'created_at', shipment.created_at, 'version', shipment.version, 'retention_ends_on', shipment.retention_ends_on,
     'arrival', case when shipment.arrived_on is not null then jsonb_build_object(
-      'place', shipment.arrival_place, 'day', shipment.arrived_on, 'size', shipment.container_size,
+      'storage_location', shipment.storage_location, 'day', shipment.arrived_on, 'size', shipment.container_size,
       'free_storage_ends_on', shipment.free_storage_ends_on
     ) end
   )
@@ -2111,7 +2111,7 @@ to authenticated, service_role;
 -- Saves where, when and in which container size the cargo arrived, and the last day of free storage.
 create function public.save_arrival(
   shipment_id uuid,
-  place text,
+  storage_location text,
   day date,
   size integer,
   free_storage_ends_on date,
@@ -2124,7 +2124,7 @@ set search_path = ''
 as $$
 declare
   actor private.actor := private.require_actor('clerk', actor_name);
-  key uuid := private.derive_idempotency_key(idempotency_key, jsonb_build_array('arrival', shipment_id, place, day, size));
+  key uuid := private.derive_idempotency_key(idempotency_key, jsonb_build_array('arrival', shipment_id, storage_location, day, size));
   shipment public.shipments;
   before jsonb;
 begin
@@ -2133,15 +2133,16 @@ begin
   end if;
   shipment := private.lock_shipment(save_arrival.shipment_id, expected_version);
   before := jsonb_build_object(
-    'place', shipment.arrival_place, 'day', shipment.arrived_on, 'size', shipment.container_size
+    'storage_location', shipment.storage_location, 'day', shipment.arrived_on, 'size', shipment.container_size
   );
   update public.shipments
-  set arrival_place = place, arrived_on = day, container_size = size, free_storage_ends_on = save_arrival.free_storage_ends_on,
+  set storage_location = save_arrival.storage_location, arrived_on = day, container_size = size,
+    free_storage_ends_on = save_arrival.free_storage_ends_on,
     staff_action_at = now()
   where id = shipment.id;
   perform private.insert_audit_entry(
     actor, 'shipment arrived', shipment_id => shipment.id, idempotency_key => key,
-    before => before, after => jsonb_build_object('place', place, 'day', day, 'size', size)
+    before => before, after => jsonb_build_object('storage_location', save_arrival.storage_location, 'day', day, 'size', size)
   );
 end
 $$;

@@ -53,7 +53,7 @@ describe("audit log", () => {
       "shipment arrived",
       (at) => ({
         shipment_id: at.shipment,
-        place: "mombasa",
+        storage_location: "mombasa",
         day: "2026-03-01",
         size: 20,
         free_storage_ends_on: "2026-03-05",

@@ -140,7 +140,7 @@ test("The data export has the account, its emails and log, and each shipment wit
   const [shipment] = shipments;
   expect(shipment).toMatchObject({
     ...{ id: first.shipment, name: "Maize", awb: "AWB-Maize", container_numbers: ["CSQU3054383"], stage: 2 },
-    arrival: expect.objectContaining({ place: "naivasha", size: 40 }),
+    arrival: expect.objectContaining({ storage_location: "naivasha", size: 40 }),
     charges: [{ item: "duties", amount: 1234.5, currency: "KES", note: "Duties of Maize", paid_at: null }],
     tracking_events: [
       { stage: 2, status: "Document Verification", location: "Port of Maize", note: null },
@@ -244,7 +244,7 @@ async function createClientData(client: TestClient, word: string): Promise<Clien
   await call("save_shipment_numbers", { ...target, awb: `AWB-${word}`, container_numbers: ["CSQU3054383"] });
   await call("save_arrival", {
     ...target,
-    place: "naivasha",
+    storage_location: "naivasha",
     day: "2026-03-01",
     size: 40,
     free_storage_ends_on: "2026-03-05",

@@ -33,7 +33,7 @@ test("The page Today lists the documents to check, oldest first.", async () => {
 });
 
 test("The page Today lists shipments in storage whose free days end within three days or have ended, until stage 9.", async () => {
-  const arrived = "arrival_place = 'mombasa', arrived_on = '2026-01-01', container_size = 20";
+  const arrived = "storage_location = 'mombasa', arrived_on = '2026-01-01', container_size = 20";
   const day = "(now() at time zone 'Africa/Nairobi')::date";
   await addShipment("Today soon", `${arrived}, free_storage_ends_on = ${day} + 3`);
   await addShipment("Today over", `${arrived}, free_storage_ends_on = ${day} - 10`);

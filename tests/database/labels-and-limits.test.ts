@@ -41,7 +41,7 @@ const columnValues: [list: string, values: readonly string[], columns: string[]]
   ["deskWaitingOnLabels", Object.keys(deskLabels.deskWaitingOnLabels), ["shipments.waiting_on"]],
   ["STAFF_ROLES", labels.STAFF_ROLES, ["staff_members.role", "staff_invites.role"]],
   ["staffRoleLabels", Object.keys(deskLabels.staffRoleLabels), ["staff_members.role"]],
-  ["STORAGE_LOCATIONS", Object.keys(deskLabels.STORAGE_LOCATIONS), ["shipments.arrival_place"]],
+  ["STORAGE_LOCATIONS", Object.keys(deskLabels.STORAGE_LOCATIONS), ["shipments.storage_location"]],
   ["CHARGE_CURRENCIES", deskLabels.CHARGE_CURRENCIES, ["charges.currency"]],
   ["PAYMENTS", PAYMENTS.map(({ id }) => id), ["charges.item"]],
 ];

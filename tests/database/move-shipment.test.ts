@@ -73,7 +73,10 @@ describe("moving a shipment", () => {
     const changes: [string, object][] = [
       ["move_shipment", { despite_missing: true }],
       ["save_shipment_numbers", { awb: "MEDUX4471203" }],
-      ["save_arrival", { place: "nairobi", day: "2026-03-01", size: 40, free_storage_ends_on: "2026-03-05" }],
+      [
+        "save_arrival",
+        { storage_location: "nairobi", day: "2026-03-01", size: 40, free_storage_ends_on: "2026-03-05" },
+      ],
       ["correct_stage", { stage: 7, reason: "It is there" }],
     ];
     for (const [name, change] of changes) {

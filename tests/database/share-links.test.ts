@@ -179,7 +179,12 @@ test("A share link shows name, stage, last change and moves, but no document, ch
   await call("move_shipment", { despite_missing: true, note: "Secret with another move" });
   await call("send_note", { note: "Secret last note" });
   await call("set_charge", { item: "duties", amount: 1234.5, currency: "KES", note: "Secret charge" });
-  await call("save_arrival", { place: "naivasha", day: "2026-03-01", size: 40, free_storage_ends_on: "2026-03-05" });
+  await call("save_arrival", {
+    storage_location: "naivasha",
+    day: "2026-03-01",
+    size: 40,
+    free_storage_ends_on: "2026-03-05",
+  });
   const token = newToken();
   await create(form(token));
   const shown = await readShared(token);

@@ -104,13 +104,13 @@ describe("AWB/BL", () => {
 });
 
 test("An arrival is recorded and changed as a whole with the previous one in the log, and invalid arrivals are rejected.", async () => {
-  const save = (place: string, day: string, size: number, free_storage_ends_on: string) =>
-    callRpc("save_arrival", { shipment_id: shipment, place, day, size, free_storage_ends_on });
+  const save = (storage_location: string, day: string, size: number, free_storage_ends_on: string) =>
+    callRpc("save_arrival", { shipment_id: shipment, storage_location, day, size, free_storage_ends_on });
   await save("mombasa", "2026-03-01", 20, "2026-03-05");
   await save("naivasha", "2026-03-02", 40, "2026-03-06");
   expect(await readShipment(shipment)).toMatchObject({
     ...{
-      arrival_place: "naivasha",
+      storage_location: "naivasha",
       arrived_on: "2026-03-02",
       container_size: 40,
       free_storage_ends_on: "2026-03-06",
@@ -119,8 +119,8 @@ test("An arrival is recorded and changed as a whole with the previous one in the
   });
   expect((await listAuditEntries(shipment)).at(-1)).toMatchObject({
     action: "shipment arrived",
-    before: { place: "mombasa", day: "2026-03-01", size: 20 },
-    after: { place: "naivasha", day: "2026-03-02", size: 40 },
+    before: { storage_location: "mombasa", day: "2026-03-01", size: 20 },
+    after: { storage_location: "naivasha", day: "2026-03-02", size: 40 },
   });
   for (const wrong of [
     save("eldoret", "2026-03-02", 40, "2026-03-06"),

@@ -121,7 +121,7 @@ test("Actions without news for the client queue no update.", async () => {
   const list = await uploadDocument(shipment);
   await callRpc("set_charge", createChargeArgs(shipment));
   await query("delete from public.email_outbox");
-  const arrival = { place: "mombasa", day: "2026-03-01", size: 20, free_storage_ends_on: "2026-03-05" };
+  const arrival = { storage_location: "mombasa", day: "2026-03-01", size: 20, free_storage_ends_on: "2026-03-05" };
   const actions: [string, object][] = [
     ["save_shipment_numbers", { shipment_id: shipment, awb: "MEDUX4471203" }],
     ["save_arrival", { shipment_id: shipment, ...arrival }],

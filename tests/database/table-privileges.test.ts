@@ -15,7 +15,7 @@ const readableColumns = {
     "file_name file_size id media_type name rejected_at rejection_reason sha256 shipment_id storage_path storage_version uploaded uploaded_at user_id verified version",
   failed_emails: "account_id client_id failed_at id kind resolved_at sent_to",
   shipments:
-    "arrival_place arrived_on awb changed_at container_numbers container_size created_at free_storage_ends_on id idempotency_key name retention_ends_on search_codes search_words staff_action_at stage status user_id version waiting_on waiting_since",
+    "arrived_on awb changed_at container_numbers container_size created_at free_storage_ends_on id idempotency_key name retention_ends_on search_codes search_words staff_action_at stage status storage_location user_id version waiting_on waiting_since",
   staff_members: "account_id created_at name removed_at role",
   tracking_events: "created_at id kind location note shipment_id stage status",
 };

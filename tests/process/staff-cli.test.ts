@@ -129,7 +129,10 @@ test("Staff commands perform the same actions as the desk.", async () => {
       ["shipment", "correct", shipment, "--stage", "4", ...why],
       `${shipment}: Stage corrected to Customs Declaration\n`,
     ],
-    [["shipment", "arrived", shipment, "--place", "mombasa", "--day", "2026-05-10", "--size", "40"], "Arrival saved"],
+    [
+      ["shipment", "arrived", shipment, "--storage-location", "mombasa", "--day", "2026-05-10", "--size", "40"],
+      "Arrival saved",
+    ],
     [["charge", "set", shipment, "agent-fee", "12500.50"], "Charge saved"],
     [["charge", "paid", shipment, "agent-fee"], ""],
     [["shipment", "note", shipment, "The ship is in"], "Note sent"],

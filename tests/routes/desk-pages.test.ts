@@ -157,7 +157,12 @@ describe("pages with as much data as they can have", () => {
       .update(numbers)
       .in("id", [full.id, ...others]);
     expect(error).toBeNull();
-    const arrival = { place: "naivasha", day: "2026-11-20", size: 40, free_storage_ends_on: "2026-11-24" } as const;
+    const arrival = {
+      storage_location: "naivasha",
+      day: "2026-11-20",
+      size: 40,
+      free_storage_ends_on: "2026-11-24",
+    } as const;
     resultOrThrow(await saveArrival(app.company, full.id, arrival, {}));
     for (let index = 0; index < 10; index += 1)
       resultOrThrow(await sendNote(app.company, full.id, createLongText(200 + index, 160), {}));

@@ -49,7 +49,12 @@ test("An announcement is shown to clients above their shipments until a team mem
 
 test("Each row of Today links to an existing place on the page of its shipment.", async () => {
   const shipment = await newShipment(app, client, "Due in storage", ["Packing List"]);
-  const arrival = { place: "mombasa", day: "2019-05-02", size: 20, free_storage_ends_on: "2019-05-06" } as const;
+  const arrival = {
+    storage_location: "mombasa",
+    day: "2019-05-02",
+    size: 20,
+    free_storage_ends_on: "2019-05-06",
+  } as const;
   resultOrThrow(await saveArrival(app.company, shipment.id, arrival, {}));
   const page = await clerk.open("/desk");
   expect(listDuplicateIds(page)).toEqual([]);

@@ -277,7 +277,7 @@ test("Free storage is shown on the page and in print while the cargo is at the p
   ] as const) {
     const day = new Date(Date.now() + 3 * 3_600_000 - daysAgo * 86_400_000).toISOString().slice(0, 10);
     const free_storage_ends_on = getLastFreeDay(day, storageTariff);
-    const arrival = { place: "mombasa", day, size: 20, free_storage_ends_on } as const;
+    const arrival = { storage_location: "mombasa", day, size: 20, free_storage_ends_on } as const;
     resultOrThrow(await saveArrival(app.company, id, arrival, {}));
     const texts = await listTexts();
     expect([daysAgo, texts]).toEqual([daysAgo, [{ text: expect.stringMatching(text), isUrgent }]]);

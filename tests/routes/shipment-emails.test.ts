@@ -128,7 +128,7 @@ describe("content", () => {
   test("An email about free storage names its last day.", async () => {
     const { id } = await newShipment(app, client, "Stored goods");
     const [row] = await sql`
-      update shipments set arrival_place = 'mombasa', arrived_on = '2026-05-10', container_size = 20,
+      update shipments set storage_location = 'mombasa', arrived_on = '2026-05-10', container_size = 20,
         free_storage_ends_on = (now() at time zone 'Africa/Nairobi')::date + 2
       where id = ${id} returning to_char(free_storage_ends_on, 'FMDD FMMonth YYYY') as day`;
     expect(await sendDueShipmentEmails(app.company, emailSender)).toBe(0);

@@ -44,7 +44,7 @@ beforeAll(async () => {
 const createText = (length: number) => `${"Long words ".repeat(length / 10).slice(0, length - 1)}!`;
 const reasonMissing = "Say why, in a few words.";
 const duties = "Save the Duties & Taxes";
-const arrival = { place: "mombasa", day: "2026-05-28", size: "20" };
+const arrival = { storageLocation: "mombasa", day: "2026-05-28", size: "20" };
 const invalidForms: [button: string, fields: FormValues, field: string, message: string][] = [
   ["Correct the stage", { stage: "4", reason: " " }, "correct-reason", reasonMissing],
   ...["11", "0", "2.5"].map((stage): [string, FormValues, string, string] => [
@@ -58,7 +58,7 @@ const invalidForms: [button: string, fields: FormValues, field: string, message:
     "numbers-awb",
     "This holds a character that cannot be seen, such as a line break. Type it again.",
   ],
-  ["Save arrival", { ...arrival, place: "" }, "arrival-place", "Choose the place."],
+  ["Save arrival", { ...arrival, storageLocation: "" }, "arrival-storageLocation", "Choose the place."],
   ["Save arrival", { ...arrival, day: "" }, "arrival-day", "Give the day."],
   ["Save arrival", { ...arrival, day: "31.05.2026" }, "arrival-day", "Give a day such as 2026-05-31."],
   ["Save arrival", { ...arrival, day: "2026-02-30" }, "arrival-day", "There is no such day."],

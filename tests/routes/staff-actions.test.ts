@@ -97,7 +97,7 @@ const staffActionCases: StaffActionCase[] = [
   },
   {
     button: "Save arrival",
-    fields: { place: "nairobi", day: "2026-05-28", size: "40" },
+    fields: { storageLocation: "nairobi", day: "2026-05-28", size: "40" },
     toast: "Arrival saved",
     shows: "Nairobi ICD, 40 ft, arrived 28 May 2026. Free storage until 1 June 2026.",
     action: "shipment arrived",

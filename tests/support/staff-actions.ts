@@ -23,7 +23,7 @@ export const correctStage = (
 export const saveArrival = (
   backend: AppSupabaseClient,
   shipment_id: string,
-  fields: { place: string; day: string; size: number; free_storage_ends_on: string },
+  fields: { storage_location: string; day: string; size: number; free_storage_ends_on: string },
   options: StaffActionOptions,
 ) => runStaffAction(backend, "save_arrival", { shipment_id, ...fields, ...options });
 

@@ -317,7 +317,6 @@ export type Database = {
       }
       shipments: {
         Row: {
-          arrival_place: string | null
           arrived_on: string | null
           awb: string | null
           changed_at: string
@@ -334,13 +333,13 @@ export type Database = {
           staff_action_at: string
           stage: number
           status: string
+          storage_location: string | null
           user_id: string
           version: number
           waiting_on: string
           waiting_since: string
         }
         Insert: {
-          arrival_place?: string | null
           arrived_on?: string | null
           awb?: string | null
           changed_at?: string
@@ -357,13 +356,13 @@ export type Database = {
           staff_action_at?: string
           stage?: number
           status?: string
+          storage_location?: string | null
           user_id: string
           version?: number
           waiting_on?: string
           waiting_since?: string
         }
         Update: {
-          arrival_place?: string | null
           arrived_on?: string | null
           awb?: string | null
           changed_at?: string
@@ -380,6 +379,7 @@ export type Database = {
           staff_action_at?: string
           stage?: number
           status?: string
+          storage_location?: string | null
           user_id?: string
           version?: number
           waiting_on?: string
@@ -785,9 +785,9 @@ export type Database = {
           expected_version?: number
           free_storage_ends_on: string
           idempotency_key?: string
-          place: string
           shipment_id: string
           size: number
+          storage_location: string
         }
         Returns: undefined
       }

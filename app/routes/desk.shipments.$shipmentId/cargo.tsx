@@ -16,7 +16,7 @@ const containerSizeOptions = [
 export function Cargo({ shipment, actionData, idempotencyKey: request }: ShipmentSectionProps) {
   const { arrival, version } = shipment;
   const numbers = useIntentForm("numbers", actionData, [...shipment.numbers.map(({ name }) => name), "reason"]);
-  const arrived = useIntentForm("arrival", actionData, ["place", "day", "size"]);
+  const arrived = useIntentForm("arrival", actionData, ["storageLocation", "day", "size"]);
   const hasNumbers = shipment.numbers.some(({ stored }) => stored);
   return (
     <Card title="Cargo">
@@ -41,8 +41,8 @@ export function Cargo({ shipment, actionData, idempotencyKey: request }: Shipmen
       <div id="storage" className="border-t border-line">
         {arrival && (
           <p className="px-4 pt-3 text-sm">
-            {STORAGE_LOCATIONS[arrival.place]}, {arrival.size} ft, arrived {calendarDate(arrival.day)}. Free storage
-            until {calendarDate(arrival.free_storage_ends_on)}.
+            {STORAGE_LOCATIONS[arrival.storage_location]}, {arrival.size} ft, arrived {calendarDate(arrival.day)}. Free
+            storage until {calendarDate(arrival.free_storage_ends_on)}.
           </p>
         )}
         <FormDisclosure
@@ -54,7 +54,7 @@ export function Cargo({ shipment, actionData, idempotencyKey: request }: Shipmen
           </p>
           <IntentForm id={arrived.id} intent="arrival" expectedVersion={version} idempotencyKey={request}>
             <SelectField
-              field={withStoredValue(arrived.fields.place, arrived.rejected, arrival?.place ?? "")}
+              field={withStoredValue(arrived.fields.storageLocation, arrived.rejected, arrival?.storage_location ?? "")}
               label="Place"
               options={storageLocationOptions}
               prompt="Choose the place"
