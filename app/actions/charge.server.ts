@@ -20,9 +20,9 @@ export const set = defineStaffAction({
     item,
     amount: z
       .string("Enter the amount.")
-      .transform((typed) => typed.replace(/[,\s]/g, ""))
-      .pipe(z.string().regex(/^\d{1,11}(\.\d{1,2})?$/, "Enter an amount such as 12,500 or 12500.50."))
-      .transform(Number)
+      .trim()
+      .regex(/^(\d{1,11}|\d{1,3}([,\s]\d{3}){1,3})(\.\d{1,2})?$/, "Enter an amount such as 12,500 or 12500.50.")
+      .transform((typed) => Number(typed.replace(/[,\s]/g, "")))
       .refine((amount) => amount > 0, "Enter an amount above nothing."),
     currency: z.enum(CHARGE_CURRENCIES, "Choose the currency."),
     due: dayField.optional(),

@@ -9,7 +9,7 @@ import type { CsvColumn } from "../lib/http/csv.server.ts";
 import { parseContainerNumbers } from "./container-number.ts";
 import { STORAGE_LOCATIONS, type StorageLocation } from "./desk-labels.ts";
 import { WAITING_ON, type WaitingOn } from "./labels.ts";
-import { maxContainers, maxLength } from "./limits.ts";
+import { maxContainerCharacters, maxContainers, maxLength } from "./limits.ts";
 
 /** A shipment as the database returns it. Times are ISO 8601 in UTC, days YYYY-MM-DD. */
 export const ShipmentRecord = z.object({
@@ -39,6 +39,7 @@ export type ShipmentRecord = z.infer<typeof ShipmentRecord>;
 /** Container numbers in any spelling. */
 const containerNumbersField = z
   .string()
+  .max(maxContainerCharacters, `Give at most ${maxContainers} container numbers.`)
   .transform((text, context) => {
     const { numbers, problem } = parseContainerNumbers(text);
     const message = numbers.length > maxContainers ? `Give at most ${maxContainers} container numbers.` : problem;

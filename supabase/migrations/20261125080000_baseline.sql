@@ -1738,7 +1738,8 @@ create function private.are_container_numbers(numbers text[]) returns boolean
 language sql immutable
 set search_path = ''
 as $$
-  select cardinality(numbers) <= 20 and coalesce(array_ndims(numbers), 1) = 1
+  select cardinality(numbers) <= 20
+    and (numbers = '{}' or (array_ndims(numbers) = 1 and array_lower(numbers, 1) = 1))
     and not exists (select from unnest(numbers) as number where private.is_container_number(number) is not true)
     and cardinality(numbers) = (select count(distinct number) from unnest(numbers) as number)
 $$;
@@ -1772,7 +1773,9 @@ create table public.shipments (
     check (private.is_visible(name)),
   stage smallint not null default 1 check (stage between 1 and 10),
   status text not null default 'Client Onboarding' check (status = private.stage_name(stage)),
-  awb text check (char_length(awb) between 1 and 64) check (awb = btrim(awb)) check (private.is_one_line(awb)),
+  awb text check (char_length(awb) between 1 and 64) check (awb = btrim(awb))
+    check (private.is_one_line(awb))
+    check (private.is_visible(awb)),
   container_numbers text[] not null default '{}' check (private.are_container_numbers(container_numbers)),
   waiting_on text not null default 'client' check (waiting_on in ('client', 'company', 'nobody')),
   waiting_since timestamptz not null default now(),
@@ -3390,6 +3393,9 @@ declare
   actor private.actor := private.require_actor('clerk', actor_name);
   resolved public.failed_emails;
 begin
+  if not exists (select from public.failed_emails where id = resolve_failed_email.email_id) then
+    raise sqlstate 'PT404' using message = 'There is no such email.';
+  end if;
   update public.failed_emails set resolved_at = now()
   where id = resolve_failed_email.email_id and resolved_at is null returning * into resolved;
   if found then

@@ -1,6 +1,7 @@
+import { randomUUID } from "node:crypto";
 import { beforeAll, describe, expect, test } from "vitest";
 import { DEFAULT_DOCUMENTS } from "../../app/models/document.ts";
-import { enrollFactor, setUpDesk, sha256 } from "../support/database-suite.ts";
+import { enrollFactor, getRejection, setUpDesk, sha256 } from "../support/database-suite.ts";
 import { newStaffMember, readDeskState } from "../support/staff-members.ts";
 import { toUntypedClient } from "../support/test-backend.ts";
 
@@ -18,6 +19,8 @@ test("A failed email is listed until a team member resolves it, which adds one a
   const [email] = await query<{ id: string }>("select id from public.failed_emails where account_id = $1", [owner.id]);
   await callRpc("resolve_failed_email", { email_id: email?.id });
   await callRpc("resolve_failed_email", { email_id: email?.id });
+  const unknown = callRpc("resolve_failed_email", { email_id: randomUUID() });
+  expect(await getRejection(unknown)).toBe("404 There is no such email.");
   const entries = await query("select before, actor_name from public.audit_log where action = 'failed-email resolve'");
   expect(entries).toEqual([{ before: { kind: "new password" }, actor_name: clerk.name }]);
   expect((await clerk.supabase.from("failed_emails").select("id").is("resolved_at", null)).data).toEqual([]);

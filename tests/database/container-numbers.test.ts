@@ -60,8 +60,11 @@ test("A client creates a shipment with container numbers, and only with valid on
   }
 });
 
-test("A list of lists of container numbers is rejected, because pages expect a list.", async () => {
-  const [row] = await query("select private.are_container_numbers($1::text::text[]) as valid", [`{{${first}}}`]);
+test.each([
+  ["of lists", `{{${first}}}`],
+  ["whose first index is not 1", `[5:5]={${first}}`],
+])("A list of container numbers %s is rejected, because pages expect a plain list.", async (_, list) => {
+  const [row] = await query("select private.are_container_numbers($1::text::text[]) as valid", [list]);
   expect(row).toEqual({ valid: false });
 });
 

@@ -46,6 +46,7 @@ test("A shipment without container numbers says nothing about containers to its 
 test.each([
   ["a wrong check digit", first.replace(/3$/, "4"), wrongDigit],
   ["a letter too few", "CSU3054383", /^CSU3054383 is not a container number/],
+  ["a text of 1,001 characters", `a${"\u0301".repeat(1000)}`, "Give at most 20 container numbers."],
   ["21 numbers", Array.from({ length: 21 }, (_, index) => `X${index}`).join(" "), "Give at most 20 container numbers."],
 ])(
   "A new shipment with %s is rejected with a message at the field, and keeps what was typed",

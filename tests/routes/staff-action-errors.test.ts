@@ -70,7 +70,7 @@ const invalidForms: [button: string, fields: FormValues, field: string, message:
   [duties, { amount: "5", due: "2026-13-01" }, "charge-duties-due", "Give a day such as 2026-05-31."],
   [duties, { amount: "5", note: createText(301) }, "charge-duties-note", "Use at most 300 characters."],
   [duties, { amount: "5", currency: "XAU" }, "charge-duties-currency", "Choose the currency."],
-  ...["twelve", "1.234,50", "-5", "1e5", "123456789012", "5.005"].map(
+  ...["twelve", "1.234,50", "-5", "1e5", "123456789012", "5.005", "12,5", "1,2,3,4"].map(
     (amount): [string, FormValues, string, string] => [
       duties,
       { amount, note: "Stays" },

@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { stubSettings } from "../../../tests/support/stub-settings.ts";
@@ -56,6 +57,16 @@ test("Only addresses that the site's own links have get the best compression.", 
   expect(await compressedSize("/resources/faq?quote")).toBe(best);
   for (const url of ["/resources/FAQ", "/resources//faq", "/resources/faq/", "/resources/%66aq"])
     expect(await compressedSize(url), url).not.toBe(best);
+});
+
+test("Invented parameters and spellings of paths do not displace a page from the cache.", async () => {
+  // Ten such pages are larger than the cache of these addresses.
+  const text = randomBytes(150_000).toString("hex");
+  const { read, readCached } = createTestCache(createPageResponse, () => new Response(text));
+  await read();
+  for (let index = 0; index < 10; index += 1) await read(createIncoming(undefined, `/services?service=${index}`));
+  expect(readCached(createIncoming())).toBe("a page");
+  expect(readCached(createIncoming(undefined, "/services?service=0"))).toBeUndefined();
 });
 
 test("A page with an expiry time is rendered again at that time, with and without cookies.", async () => {

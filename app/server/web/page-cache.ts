@@ -10,6 +10,8 @@ import { accountAreas, authAreas, publicPages, quoteParam, secretLinkAreas } fro
 import { bestBrotli, type CachedResponse, encodePage, quickBrotli } from "./cached-response.ts";
 
 const maxCacheBytes = 48 * 1024 * 1024;
+/** For addresses with parameters or in another spelling, which visitors can invent. They must not displace the pages. */
+const maxVariantBytes = 4 * 1024 * 1024;
 const maxUrlLength = 512;
 const personalAreas = [...accountAreas, ...authAreas, ...secretLinkAreas];
 const personalPaths = new RegExp(`^/+(${personalAreas.join("|")})\\b`, "i");
@@ -98,16 +100,15 @@ function decodeUrl(url: string): string {
 }
 
 export function createPageCache(render: (request: Request) => Promise<Response>, origin: string): PageCache {
-  const cached = new LRUCache<string, CachedResponse>({
-    maxSize: maxCacheBytes,
-    sizeCalculation: ({ bodies }) => Object.values(bodies).reduce((sum, body) => sum + body.length, 1),
-  });
+  const cached = createCache(maxCacheBytes);
+  const cachedVariants = createCache(maxVariantBytes);
+  const findCached = (key: string) => unlessExpired(cached.get(key) ?? cachedVariants.get(key));
   const pending = new Map<string, Promise<RenderResult>>();
 
   const renderOnce = async (key: string, request: Request): Promise<RenderResult> => {
     try {
       const rendered = await toRenderResult(await render(request), request);
-      if (rendered && "bodies" in rendered) cached.set(key, rendered);
+      if (rendered && "bodies" in rendered) (isOwnSpelling(request.url) ? cached : cachedVariants).set(key, rendered);
       return rendered;
     } finally {
       pending.delete(key);
@@ -121,11 +122,11 @@ export function createPageCache(render: (request: Request) => Promise<Response>,
       // This lookup does not parse the URL, so it finds no other spellings.
       const isSlow = isLiteByHeaders(undefined, toSingleValue(headers["save-data"]), toSingleValue(headers.ect));
       const isNext = headers["sec-fetch-site"] === "same-origin";
-      return unlessExpired(cached.get(createPageKey(origin + getPageUrl(request), isSlow, false, false, isNext)));
+      return findCached(createPageKey(origin + getPageUrl(request), isSlow, false, false, isNext));
     },
     async getOrRender(incoming) {
       const { key, request } = await toAnonymousRequest(incoming, origin);
-      const cachedPage = unlessExpired(cached.get(key));
+      const cachedPage = findCached(key);
       if (cachedPage) return { page: cachedPage, shared: true };
       const pendingRender = pending.get(key);
       const rendering = pendingRender ?? renderOnce(key, request);
@@ -134,6 +135,12 @@ export function createPageCache(render: (request: Request) => Promise<Response>,
       return rendered && { page: "bodies" in rendered ? rendered : rendered(), shared: pendingRender !== undefined };
     },
   };
+}
+
+function createCache(maxSize: number): LRUCache<string, CachedResponse> {
+  const sizeCalculation = ({ bodies }: CachedResponse) =>
+    Object.values(bodies).reduce((sum, body) => sum + body.length, 1);
+  return new LRUCache({ maxSize, sizeCalculation });
 }
 
 function unlessExpired(page: CachedResponse | undefined): CachedResponse | undefined {
@@ -173,6 +180,12 @@ function hasCookie(header: string | undefined, name: string): boolean {
   return header !== undefined && parseCookies(header).some((cookie) => cookie.name === cookieName(name));
 }
 
+/** True for an address that a link of the site has, without parameters that have values. */
+function isOwnSpelling(url: string): boolean {
+  const { pathname, search } = new URL(url);
+  return /^\/$|^(\/[a-z0-9-]+)+$/.test(pathname) && (search === "" || search === `?${quoteParam}`);
+}
+
 /** Returns null if the response is for one request only. */
 async function toRenderResult(response: Response, request: Request): Promise<RenderResult> {
   const control = response.headers.get("Cache-Control") ?? "";
@@ -183,13 +196,11 @@ async function toRenderResult(response: Response, request: Request): Promise<Ren
   // The request contained nothing personal, so all waiting requests can receive the same error.
   if (isError) return () => new Response(body, response);
   const headers = Object.fromEntries([...response.headers].map(([name, value]) => [name, value]));
-  const { pathname, search } = new URL(request.url);
-  const isOwnSpelling = /^\/$|^(\/[a-z0-9-]+)+$/.test(pathname) && (search === "" || search === `?${quoteParam}`);
   const cacheControl = control || "no-cache";
   return {
     headers: { ...headers, "cache-control": cacheControl, vary: varyHeader },
     etag: createHash("sha256").update(body).digest("base64url").slice(0, 22),
     // The best quality takes 0.1 s, too long for addresses that a visitor can invent.
-    bodies: await encodePage(body, isOwnSpelling ? bestBrotli : quickBrotli),
+    bodies: await encodePage(body, isOwnSpelling(request.url) ? bestBrotli : quickBrotli),
   };
 }
