@@ -34,17 +34,30 @@ test("A text without letters and digits has no container number", () => {
   for (const text of ["", " \n ", ", -"]) expect(parseContainerNumbers(text)).toEqual({ numbers: [] });
 });
 
-test("A wrong check digit is rejected with the digit that it should be", () => {
-  expect(parseContainerNumbers("CSQU3054384").problem).toBe(
-    "The last digit of CSQU3054384 should be 3. Check the number.",
+test.each([
+  ["with a heading", "Container No\nCSQU3054383\nTOLU4734787"],
+  ["with a column of sizes", "CSQU3054383\t40HC\nTOLU4734787\t20GP"],
+  ["with a column of row numbers", "1\tCSQU3054383\n2\tTOLU4734787"],
+  ["with lines of Windows", "CSQU3054383\r\nTOLU4734787\r\n"],
+])("Rows of a spreadsheet %s are understood", (_, text) => {
+  expect(parseContainerNumbers(text)).toEqual({ numbers: ["CSQU3054383", "TOLU4734787"] });
+});
+
+test("Every wrong check digit is rejected with the digit that it should be", () => {
+  expect(parseContainerNumbers("CSQU3054384\nTOLU4734787\nMSKU9070320").problem).toBe(
+    "The last digit of CSQU3054384 should be 3. The last digit of MSKU9070320 should be 3.",
   );
 });
 
-test.each(["CSQU305438", "CSQU30543833", "CSQX3054383", "305438", "CSQU", "МSКU9070323", "x".repeat(99)])(
-  "%s is rejected, and the message names it and the form of a container number",
+test("Every entry that is not a container number is named as it was typed", () => {
+  expect(parseContainerNumbers("MSKU9O70323\n csqu-30543 \n1").problem).toBe(
+    "Not a container number: MSKU9O70323, csqu-30543, 1. A container number is four letters, the last of them U, J or Z, and seven digits.",
+  );
+});
+
+test.each(["CSQU305438", "CSQU30543833", "CSQX3054383", "305438", "CSQU", "MSСU9070323", "x".repeat(99)])(
+  "%s is rejected",
   (text) => {
-    const { problem } = parseContainerNumbers(text);
-    expect(problem).toContain(text.slice(0, 20).toUpperCase());
-    expect(problem).toContain("four letters, the last of them U, J or Z, and seven digits");
+    expect(parseContainerNumbers(text).problem).toContain(`Not a container number: ${text.slice(0, 20)}`);
   },
 );

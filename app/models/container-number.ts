@@ -13,27 +13,40 @@ export function getCheckDigit(number: string): number {
   return (sum % 11) % 10;
 }
 
+const numberPattern = /^[A-Z]{3}[UJZ]\d{7}$/;
+const numberForm = "A container number is four letters, the last of them U, J or Z, and seven digits.";
+
 /**
- * Finds the container numbers in a text, as people paste it: with spaces, hyphens or commas anywhere, in any case. The same
- * number is returned once. `problem` is the message for the first one that is wrong.
+ * Finds the container numbers in a text as people paste it: in any case, with spaces and hyphens, one per line or with commas,
+ * or as rows of a spreadsheet with other cells. Each number is returned once. `problem` names every entry that is wrong.
  */
 export function parseContainerNumbers(text: string): { numbers: string[]; problem?: string } {
-  const compact = text
+  const lines = text.split(/[\n,;|]/).filter((line) => /[\p{L}\p{N}]/u.test(line));
+  // A heading of a column has no digits.
+  const rows = lines.length > 1 && !/\d/.test(lines[0] ?? "") ? lines.slice(1) : lines;
+  const [numbers, unknown, wrong] = [new Set<string>(), [] as string[], [] as string[]];
+  for (const row of rows) {
+    const found = row.split("\t").flatMap(findNumbers);
+    if (found.length === 0) unknown.push(shorten(row.trim().replace(/\s+/g, " ")));
+    for (const number of found) numbers.add(number);
+  }
+  for (const number of numbers) {
+    const digit = getCheckDigit(number);
+    if (Number(number.at(-1)) !== digit) wrong.push(`The last digit of ${number} should be ${digit}.`);
+  }
+  const notNumbers = unknown.length > 0 && `Not a container number: ${unknown.slice(0, 5).join(", ")}. ${numberForm}`;
+  const problem = [notNumbers, ...wrong.slice(0, 5)].filter(Boolean).join(" ");
+  return problem ? { numbers: [...numbers], problem } : { numbers: [...numbers] };
+}
+
+/** Returns the numbers of a cell, or none if a part of it is no number. */
+function findNumbers(cell: string): string[] {
+  const compact = cell
     .normalize("NFKC")
     .toUpperCase()
     .replace(/[^\p{L}\p{N}]/gu, "");
-  const numbers = [...new Set(compact.match(/\P{N}+\p{N}*|\p{N}+/gu))];
-  for (const number of numbers) {
-    if (!/^[A-Z]{3}[UJZ]\d{7}$/.test(number)) {
-      const shown = number.length > 20 ? `${number.slice(0, 20)}…` : number;
-      return {
-        numbers,
-        problem: `${shown} is not a container number, which is four letters, the last of them U, J or Z, and seven digits.`,
-      };
-    }
-    const digit = getCheckDigit(number);
-    if (Number(number.at(-1)) !== digit)
-      return { numbers, problem: `The last digit of ${number} should be ${digit}. Check the number.` };
-  }
-  return { numbers };
+  const parts = compact.match(/\P{N}+\p{N}*|\p{N}+/gu) ?? [];
+  return parts.every((part) => numberPattern.test(part)) ? parts : [];
 }
+
+const shorten = (text: string) => (text.length > 20 ? `${text.slice(0, 20)}…` : text);

@@ -8,14 +8,16 @@ import { ShipmentNumberFields, toNumberArguments, toNumberColumns } from "./ship
 const shipmentNameField = (missing: string) => oneLine(missing).max(...maxLength("shipmentName", " for the name"));
 const shipmentNameRequired = "Enter a name for the shipment.";
 
-export const ChangeShipmentFields = ShipmentNumberFields.extend({
+export const ChangeShipmentFields = z.object({
   name: shipmentNameField(shipmentNameRequired).min(1, shipmentNameRequired),
+  ...ShipmentNumberFields.shape,
 });
 
-export const CreateShipmentFields = ShipmentNumberFields.extend({
+export const CreateShipmentFields = z.object({
   name: shipmentNameField("")
     .optional()
     .transform((name) => name ?? ""),
+  ...ShipmentNumberFields.shape,
   idempotencyKey: z.uuid("Open this form again and send it once more."),
 });
 

@@ -94,7 +94,7 @@ const numbers: Record<keyof z.infer<typeof ShipmentNumberFields>, NumberField> =
   containerNumbers: {
     label: "Containers",
     hint: `Up to ${maxContainers} container numbers, such as MSKU9070323`,
-    rows: 2,
+    rows: 4,
     format: ({ container_numbers }) => container_numbers.join(", "),
   },
 };

@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { beforeEach, expect, test } from "vitest";
-import { getCheckDigit, parseContainerNumbers } from "../../app/models/container-number.ts";
+import { parseContainerNumbers } from "../../app/models/container-number.ts";
 import { maxContainers } from "../../app/models/limits.ts";
+import { createContainerNumber } from "../support/container-numbers.ts";
 import { getRejection, setUpDesk } from "../support/database-suite.ts";
 import { toUntypedClient } from "../support/test-backend.ts";
 
@@ -15,12 +16,6 @@ beforeEach(async () => {
 });
 const save = (container_numbers: string[] | null, more: object = {}) =>
   callRpc("save_shipment_numbers", { shipment_id: shipment, container_numbers, ...more });
-
-/** Returns a valid container number for each serial number. */
-function createContainerNumber(serial: number): string {
-  const beginning = `MSKU${String(serial).padStart(6, "0")}`;
-  return beginning + getCheckDigit(beginning);
-}
 
 test("The database and the forms accept the same container numbers.", async () => {
   const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { recordAuditEntry } from "../../app/models/audit-log.server.ts";
-import { getCheckDigit } from "../../app/models/container-number.ts";
 import { maxContainers } from "../../app/models/limits.ts";
+import { createContainerNumber } from "../support/container-numbers.ts";
 import {
   listDeskAddresses,
   noteForm,
@@ -147,10 +147,8 @@ describe("pages with as much data as they can have", () => {
       const charge = { item, amount: 1_234_567.89 + index, currency: "KES", due_on: "2027-01-15", note };
       resultOrThrow(await setCharge(app.company, full.id, charge, {}));
     }
-    const container_numbers = Array.from({ length: maxContainers }, (_, index) => {
-      const beginning = `MSKU${(index + 1) * 41_973}`.padEnd(10, "7");
-      return beginning + getCheckDigit(beginning);
-    });
+    const serials = Array.from({ length: maxContainers }, (_, index) => (index + 1) * 41_973);
+    const container_numbers = serials.map(createContainerNumber);
     const numbers = { awb: createLongText(98, 60), container_numbers };
     const { error } = await app.company
       .from("shipments")

@@ -78,7 +78,7 @@ export default function ShipmentPage({ loaderData, actionData }: Route.Component
       <dl className="mt-1 flex flex-wrap gap-x-6 gap-y-1 text-sm text-quiet">
         {shipment.numbers.map(([label, number]) => (
           <div key={label} className="flex gap-2">
-            <dt>{label}</dt>
+            <dt className="shrink-0">{label}</dt>
             <dd className="font-mono text-ink">{number}</dd>
           </div>
         ))}
