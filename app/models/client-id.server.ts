@@ -70,7 +70,7 @@ export async function sendClientId(
   );
 }
 
-/** A used Client ID without an account belongs to an address that had one, or to a replaced sign-up. */
+/** A used Client ID has no account if the account was deleted or a later sign-up replaced it. */
 export async function listClientIds(company: AppSupabaseClient) {
   const all = [];
   const step = 1000;
@@ -83,7 +83,7 @@ export async function listClientIds(company: AppSupabaseClient) {
       .range(first, first + step - 1)
       .retry(false);
     if (error) throw new Error(toUserError({ ...error, status }).reason);
-    all.push(...data.map(({ email_hash, ...row }) => ({ ...row, spent: email_hash !== null })));
+    all.push(...data.map(({ email_hash, ...row }) => ({ ...row, isUsed: email_hash !== null })));
     if (data.length < step) return all;
   }
 }

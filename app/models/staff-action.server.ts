@@ -6,7 +6,7 @@ import { isUuid } from "./shipment.server.ts";
 
 type DatabaseFunctions = Database["public"]["Functions"];
 
-/** `expected_version` is that of the form's page. `actor_name` names the person who runs a command. */
+/** `expected_version` is the record's version when the form was rendered. `actor_name` names who runs a command. */
 export type StaffActionOptions = { expected_version?: number; idempotency_key?: string; actor_name?: string };
 
 export type StaffActionResult<Result> = { result: Result };

@@ -264,7 +264,7 @@ function measureLogins(at: string): Promise<LoadResult> {
   return measureLoad(`${at}/login`, { method: "POST", headers, body, connections: 4 });
 }
 
-/** The portal of a client with more and more shipments. */
+/** Measures one client's portal with 20, 1,000 and 10,000 shipments. */
 async function measureGrowth(site: BenchSite & { backendPort: number }, origin: string): Promise<GrowthResult[]> {
   const company = createServiceRoleClient(workDir, site.backendPort);
   const { data: userId } = await company.rpc("find_account_id", { email: demoClient.email });
@@ -276,7 +276,7 @@ async function measureGrowth(site: BenchSite & { backendPort: number }, origin: 
     rows.push({
       shipments,
       list: await measurePortalPage(origin, "/portal", cookie),
-      // Nothing is called so: every shipment of the client has to be looked at.
+      // No shipment has this name, so the search reads every shipment of the client.
       search: await measurePortalPage(origin, "/portal?q=zanzibar", cookie),
       account: await measurePortalPage(origin, "/portal/account", cookie),
       detail: await measurePortalPage(origin, `/portal/${newest.data?.[0]?.id}`, cookie),

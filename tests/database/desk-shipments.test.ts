@@ -129,7 +129,7 @@ describe("desk shipment list", () => {
   }
   const toNames = (rows: Row[]) => rows.map(({ name }) => name);
 
-  test("The shipment export continues after any row, newest first, with the same filter.", async () => {
+  test("The shipment export can continue after any row, newest first, with the same filter.", async () => {
     const whole = await listExport(undefined, { q: "Crate" });
     expect(toNames(whole)).toEqual(crates(1, 45).reverse());
     const rest = { q: "Crate", waiting_on: "client", stage: 1 };

@@ -15,10 +15,10 @@ const redeem = (token: string | null) => callRpc("redeem_email_change", { token 
 const cancel = () => callRpc("cancel_email_change", { account_id: owner.id }, testBackend.serviceRole);
 const rename = (account: string, email: string) =>
   query("update auth.users set email = $2 where id = $1", [account, email]);
-/** Moves the start of every change into the past. */
+/** Moves the expiry of every change towards the past by `time`. */
 const passTime = (time: string) =>
   query("update private.email_changes set expires_at = expires_at - $1::interval", [time]);
-/** Returns what the owner's account page shows of the account. */
+/** Returns the account data of the owner's account page. */
 const readAccount = async (): Promise<object> => (await readPage(owner.supabase, "portal_account")).account;
 const tooSoon = "429 A message is on its way already. Wait a minute and try again.";
 

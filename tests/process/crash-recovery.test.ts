@@ -91,7 +91,7 @@ test(`A site that is killed ${rounds} times during uploads loses no session and 
     site = sandbox.start();
     await site.waitUntilReady();
 
-    if (isHalfSent) await large?.expectToGoOn();
+    if (isHalfSent) await large?.expectContinues();
     if (large) {
       const result = await large.finish();
       expect(result, `round ${round}`).toMatchObject({ status: 200, toast: { title: "Packing List uploaded" } });

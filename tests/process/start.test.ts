@@ -133,7 +133,7 @@ test("A start creates a new demo lead if an interrupted start has not stored one
 });
 
 test("A client can continue an upload after the site has restarted.", async () => {
-  await interruptedUpload.expectToGoOn();
+  await interruptedUpload.expectContinues();
   expect(await interruptedUpload.finish()).toMatchObject({ status: 200, toast: { title: "Packing List uploaded" } });
   await interruptedUpload.expectWhole();
 });

@@ -144,7 +144,7 @@ describe("contact form", () => {
     },
   );
 
-  test("A complete contact form gives an email draft and a toast, and the page is empty when opened again", async () => {
+  test("A complete contact form gives an email draft and a toast, and the form is empty when opened again", async () => {
     const page = await sendContact(contact);
     const { subject, body } = expectEmailDraft(page);
     expect(subject).toBe(contact.subject);

@@ -1,7 +1,7 @@
 import { afterEach, beforeAll, expect, test } from "vitest";
 import { ambiguousStatuses, type Fault, faults } from "../support/fault-proxy.ts";
 import { newClient, startFactorSetup } from "../support/route-fixtures.ts";
-import { newHalfSession, newProtectedClient } from "../support/second-factor-suite.ts";
+import { newProtectedClient, newSessionWithoutCode } from "../support/second-factor-suite.ts";
 import {
   expectNoInternals,
   getTestApp,
@@ -71,7 +71,7 @@ test.each(["close", 500, 429, "html"] as const)(
   "A login whose code cannot be checked (%s) opens nothing, and the same code is accepted later",
   async (fault) => {
     const { email, authenticator } = await newProtectedClient(app, "Entering");
-    const half = await newHalfSession(app, email);
+    const half = await newSessionWithoutCode(app, email);
     const form = await half.open("/login/verify");
     const code = await authenticator.freshCode();
     app.proxy.fail(fault, /\/verify$/);

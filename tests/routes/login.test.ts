@@ -293,7 +293,7 @@ describe("browser without cookies", () => {
     expect((await browser.follow(response)).text).not.toContain(noCookies);
   });
 
-  test("A client who signed out and opens the portal from the login sees the plain login", async () => {
+  test("After sign-out, opening the portal from the login page shows no cookie warning", async () => {
     const browser = app.browser();
     await browser.logIn(email);
     await browser.follow(await browser.post("/portal/sign-out", {}));

@@ -137,7 +137,7 @@ describe("limits of unfinished uploads", () => {
     const unfinished: Awaited<ReturnType<typeof createUnfinished>>[] = [];
     for (const [index, digit] of ["a", "b", "c"].entries())
       unfinished.push(await createUnfinished(9 * MiB, digit.repeat(64), stored, 10 - index));
-    const readStored = () => Promise.all(unfinished.map(async (upload) => (await upload.ask()).there));
+    const readStored = () => Promise.all(unfinished.map(async (upload) => (await upload.ask()).storedBytes));
     expect(await readStored()).toEqual([stored, stored, stored]);
     const upload = await createFileUpload(6 * MiB);
     expect(await upload.send(0, chunkSize)).toMatchObject(received(chunkSize));

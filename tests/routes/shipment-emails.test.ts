@@ -191,7 +191,7 @@ describe("delivery by SMTP", () => {
     (await sql`select from email_outbox where account_id = ${receiver.id} and sent_at is null`).length;
   const sendDue = () => sendDueShipmentEmails(app.company, emailSender);
 
-  // NOTICES=10000 makes a long run: --mode does not reach the projects of one configuration.
+  // NOTICES sets the number of emails. NOTICES=10000 is a long run.
   const count = Number(process.env.NOTICES ?? 200);
   test(
     `Two processes send ${count} emails once each, and their memory does not grow.`,

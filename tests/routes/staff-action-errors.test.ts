@@ -89,7 +89,7 @@ async function expectFieldError(button: string, fields: FormValues, field: strin
   const { said, isMarked } = getField(rejected, field);
   expect([said.at(-1), isMarked]).toEqual([message, true]);
   expect(rejected.problems).toEqual([{ text: message, id: field }]);
-  // A list cannot show a value that it does not offer.
+  // A select cannot show an invalid option.
   const shown = Object.entries(fields).filter(
     ([name]) => !(message.startsWith("Choose") && field.endsWith(`-${name}`)),
   );

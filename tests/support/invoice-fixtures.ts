@@ -43,7 +43,7 @@ const readCompletely = async (response: Response) => new Response(await response
 /** Returns the name of a stored file without the random part of its upload. */
 export const getFileName = (path: string | null) => path?.replace(/^.*\//, "").replace(/-[0-9a-f]{12}-/, "-");
 
-/** One client for the file, and a new shipment before each test. */
+/** Creates one client per test file and one shipment per test. */
 export function setUpInvoice(name: string) {
   let app: TestApp;
   let client: TestBrowser;

@@ -18,8 +18,8 @@ export const rejected = (status: number, description: unknown) => ({
   status,
   toast: createUploadFailedToast(description),
 });
-/** The response that tells how many bytes are stored. */
-export const received = (there: number, status = 200) => ({ status, there });
+/** Returns the response that says how many bytes are stored. */
+export const received = (storedBytes: number, status = 200) => ({ status, storedBytes });
 
 export function setUpResumableUploads() {
   let app: TestApp;

@@ -223,26 +223,26 @@ export async function parsePage(response: Response) {
     get h1() {
       return h1();
     },
-    /** Everything between navigation and footer. */
+    /** The text between navigation and footer. */
     get text() {
       return text();
     },
     get toasts() {
       return toasts();
     },
-    /** The error summary: what is wrong, and the ids its links lead to. */
+    /** The error summary: each message with the id of its field. */
     get problems() {
       return problems();
     },
     has: (id: string) => root().getElementById(id) !== null,
-    /** What is printed in a field. */
+    /** Returns the value of a field. */
     value: (name: string) => root().querySelector(`main [name=${name}]`)?.getAttribute("value") ?? "",
-    /** What is read aloud with a field besides its label: hint and error. */
+    /** Returns the hint and the error that a screen reader adds to a field's label. */
     saidOf: (name: string) => {
       const ids = root().querySelector(`main [name=${name}]`)?.getAttribute("aria-describedby") ?? "";
       return ids.split(" ").flatMap((id) => (id ? [getText(root().getElementById(id))] : []));
     },
-    /** The form a button belongs to, with everything a browser would send of it. */
+    /** Returns the form of a button, with the fields that a browser would send. */
     form: (button: string) => {
       const form = all("form").find((one) => one.querySelectorAll("button").some((each) => getText(each) === button));
       if (!form) throw new Error(`No button "${button}" on the page "${h1()}" (${response.status})`);
@@ -259,7 +259,7 @@ export async function parsePage(response: Response) {
   };
 }
 
-/** What a browser sends of a field: what is typed in it or chosen, or `otherwise` when it has no value. */
+/** Returns the value that a browser sends for a field, or `otherwise` if it has none. */
 export function getFieldValue(field: HTMLElement, otherwise = ""): string {
   if (field.tagName === "TEXTAREA") return field.text.replace(/^\n/, "");
   if (field.tagName !== "SELECT") return field.getAttribute("value") ?? otherwise;
@@ -268,26 +268,26 @@ export function getFieldValue(field: HTMLElement, otherwise = ""): string {
   return chosen?.getAttribute("value") ?? getText(chosen);
 }
 
-/** The text of an element with single blanks. */
+/** Returns the text of an element, with each run of white space as one space. */
 export function getText(element: HTMLElement | null | undefined): string {
   return (element?.structuredText ?? "").replace(/\s+/g, " ").trim();
 }
 
-/** What a toast says when the backend could not: that it does not answer, or that it answered nonsense. */
+/** Matches the toast of a backend that does not respond or responds with nonsense. */
 export const unavailableText = expect.stringMatching(
   /^(Our records do not answer at the moment\. Nothing was changed\. Try again in a minute\.|Something went wrong)$/,
 );
 
-/** That a page says nothing of the backend's insides: its errors, its address, our stack, or what it answered. */
+/** Expects no backend error, backend response, host name or stack trace in the page. */
 export function expectNoInternals(page: ParsedPage): void {
   const insides = ["relation x", "<h1>Welcome", '{"id":"5a0', "fetch failed", "ECONN", "socket", "SyntaxError"];
   insides.push("TypeError", "AuthRetryable", "Unexpected token", "node_modules", "stack", "SQL", "PGRST");
   insides.push(new URL(process.env.SUPABASE_URL ?? "").host);
   let shown = page.html.replace(/<script[^>]*> ?\(\(storageKey.*?<\/script>/s, "");
-  // What is drawn by lot may spell one of these words: the key of a second factor, as it is and in fours, and the nonce.
+  // Random values may contain one of these words: the key of a second factor, also in groups of four, and the nonce.
   const secret = page.value("secret");
   const inFours = secret.match(/.{1,4}/g)?.join(" ") ?? "";
   const nonce = /nonce="([^"]+)"/.exec(shown)?.[1] ?? "";
-  for (const lot of [secret, inFours, nonce]) if (lot) shown = shown.replaceAll(lot, "");
+  for (const random of [secret, inFours, nonce]) if (random) shown = shown.replaceAll(random, "");
   expect(insides.filter((inside) => shown.includes(inside))).toEqual([]);
 }
