@@ -32,7 +32,7 @@ afterEach(async () => {
   if ((await readState())?.files === 0) await storeFile();
 });
 
-/** Requests for the owner's data and files. A valid token opens the data and none of the files. */
+/** Requests for the owner's data and files. Even a valid token gives access only to the data. */
 const protectedEndpoints = {
   "reading the account": () => ({ method: "GET", at: "/auth/v1/user" }),
   "changing the password": () => ({ method: "PUT", at: "/auth/v1/user", body: { password: "a stolen password" } }),

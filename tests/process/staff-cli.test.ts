@@ -87,7 +87,7 @@ test("A staff command changes a shipment by the start of its ID, and the log has
       after: { stage: 7, location: "Kilindini" },
     },
   ];
-  // Older are those of the demo.
+  // The older entries are from the demo data.
   expect(json.slice(0, acts.length)).toEqual(acts.map((act) => expect.objectContaining(act)));
 
   const { printed } = await sandbox.staff(["log", "--since", new Date().toISOString().slice(0, 10)]);

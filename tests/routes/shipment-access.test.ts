@@ -104,7 +104,7 @@ async function listProtectedPaths(): Promise<string[]> {
 
 test("Every address under /portal and /desk redirects visitors and their forms to the login page.", async () => {
   const visitor = app.browser();
-  // They end a session, or respond that the visitor has no session.
+  // These paths work without a session: they end one, or respond that there is none.
   const open = ["/portal/sign-out", "/portal/session", "/desk/session"];
   const addresses = (await listProtectedPaths()).filter((path) => !open.includes(path));
   expect(addresses.length).toBeGreaterThan(20);

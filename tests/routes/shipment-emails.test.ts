@@ -116,7 +116,7 @@ describe("content", () => {
 
     await callRpc("move_shipment", { shipment_id });
     expect((await sendQueued(shipment_id)).text).not.toContain("note");
-    // A stage that an earlier move with a note had reached.
+    // Stage 2 was reached before, by a move with a note.
     await correctStage(shipment_id, 2);
     expect((await sendQueued(shipment_id)).text).not.toContain("note");
 

@@ -159,7 +159,7 @@ export function setUpTestBackend() {
   };
 }
 
-/** As setUpTestBackend, with a client, a clerk and a lead, and a `callRpc` that calls as the clerk by default. */
+/** Like setUpTestBackend, with a client, a clerk and a lead, and a `callRpc` that calls as the clerk by default. */
 export function setUpDesk() {
   const suite = setUpTestBackend();
   const { testBackend } = suite;

@@ -1,4 +1,4 @@
-/** Set-up of the tests of resumable uploads: a new client with a new shipment before each test. */
+/** Set-up that tests of resumable uploads share: a new client with a new shipment before each test. */
 import process from "node:process";
 import postgres from "postgres";
 import { afterAll, afterEach, beforeAll, beforeEach } from "vitest";

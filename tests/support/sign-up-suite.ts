@@ -1,4 +1,4 @@
-/** Set-up and calls of the tests of sign-up. */
+/** Set-up and calls that tests of sign-up share. */
 import { setUpTestBackend } from "./database-suite.ts";
 
 export const password = "a good password";

@@ -1,4 +1,4 @@
-/** Staff actions for tests. Their result is that of the database function, or the UserError. */
+/** Staff actions for tests. Each returns the result of its database function, or a UserError. */
 import type { AppSupabaseClient } from "../../app/lib/supabase/client.server.ts";
 import { runStaffAction, type StaffActionOptions } from "../../app/models/staff-action.server.ts";
 
