@@ -1,4 +1,4 @@
-/** Keep `publicPages` out of browser code: browsers download only the exports that they use. */
+/** Do not use `publicPages` in browser code, so that browsers need not download it. The bundler drops unused exports. */
 
 import {
   about,

@@ -179,7 +179,7 @@ function mergeStageUpdates(updates: ShipmentUpdate[]): ShipmentUpdate[] {
     .map((update) => (update === last && isCorrected ? { ...update, reason: "corrected" } : update));
 }
 
-/** The update that asks most of the client comes first and is the subject. */
+/** The update that requires most from the client comes first, and the subject names it. */
 const getUpdateWeight = ({ kind }: ShipmentUpdate) => ["rejected", "charge", "storage", "stage", "note"].indexOf(kind);
 
 const waitingOnSentences: Record<WaitingOn, string> = {

@@ -86,7 +86,7 @@ export async function assembleFile(
   return { reason: "This file did not arrive as it was sent. Send it again.", status: 400 };
 }
 
-/** A failing store is ignored, because expired chunks are deleted later. */
+/** Ignores errors of the store, because a later job deletes expired chunks. */
 export async function deleteUploadChunks(company: AppSupabaseClient, file: PendingUpload): Promise<void> {
   const stored = await listStoredChunks(company, file.account, { all: true });
   if (!("reason" in stored))

@@ -41,7 +41,7 @@ const grants: Record<string, Record<string, string>> = {
   },
 };
 
-/** The rows that each role reads from the tables: all, its own, none, or "-" where the table is closed. */
+/** The rows that each role can read: all, its own, none, or "-" if the role has no grant on the table. */
 const tables = [
   ...["staff_members", "failed_emails", "audit_log", "shipments", "documents", "tracking_events", "charges"],
   ...["announcements", "client_ids", "email_outbox"],
@@ -302,7 +302,7 @@ test("A restrictive policy on every client table and on stored objects requires 
   }
 });
 
-/** Returns a relation's name with its schema, which a regclass leaves out for those of the search path. */
+/** Adds the schema to a relation's name. A regclass omits schemas of the search path. */
 function toQualifiedName(relation: string): string {
   return relation.includes(".") ? relation : `public.${relation}`;
 }

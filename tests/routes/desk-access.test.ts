@@ -51,7 +51,7 @@ beforeAll(async () => {
 
 const createNextParam = (path: string) => `next=${encodeURIComponent(path)}`;
 
-/** Expects that a page and a form sent there by hand redirect, without a body. */
+/** Expects that a GET and a POST of this path redirect, without a body. */
 async function expectRedirects(browser: TestBrowser, path: string, location: unknown): Promise<void> {
   for (const response of [await browser.get(path), await browser.post(path, noteForm)]) {
     expect([path, response.status, response.headers.get("Location")]).toEqual([path, 303, location]);

@@ -99,7 +99,7 @@ describe("rejected login", () => {
       expect([page.status, page.toasts, page.text]).toEqual([400, wrong.page.toasts, wrong.page.text]);
       expect(browser.cookies.has("session")).toBe(false);
     }
-    // Auth hashes no password for a banned account, so a second login, of nobody, takes the time of a hash.
+    // Auth hashes no password for a closed account. A second login with an unknown address makes the time equal.
     const counts = [wrong, unknown, closedWithPassword, closedWithGuess].map(({ logins }) => logins.length);
     expect(counts).toEqual([1, 1, 2, 2]);
     const [first, second] = closedWithPassword.logins;
@@ -140,7 +140,7 @@ describe("login of an unconfirmed address", () => {
     const address = await newUnconfirmedAddress();
     const guess = await submitLogin({ email: address, password: wrongPassword });
     expect(guess.page.toasts[0]?.description).toBe(wrongLoginText);
-    // One browser, whose address and account would be paused after five failed logins.
+    // Six attempts in one browser: more than the five failed logins that are allowed.
     const browser = app.browser();
     for (let attempt = 0; attempt < 6; attempt += 1) {
       const page = await parsePage(await browser.post("/login", { email: address, password }));

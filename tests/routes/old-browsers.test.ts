@@ -1,4 +1,4 @@
-/** Pages in limited browsers: without newer CSS, without any CSS, without pictures, or with text only. */
+/** Tests pages in limited browsers: without newer CSS, without any CSS, without pictures, or with text only. */
 import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { type HTMLElement, NodeType, parse } from "node-html-parser";

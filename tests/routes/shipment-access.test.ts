@@ -91,7 +91,7 @@ test("A stranger's payment for a client's shipment leads to the same 404 as for 
   expect((await stranger.open("/portal")).text).toContain("You have no shipments yet.");
 });
 
-/** Returns the address of every route under /portal and /desk, with the ID of nothing. */
+/** Returns the path of every route under /portal and /desk, with an ID that no record has. */
 async function listProtectedPaths(): Promise<string[]> {
   const { routes } = (await import(serverBuildFile)) as ServerBuild;
   const getPath = (id: string | undefined): string => {

@@ -62,7 +62,7 @@ async function handleConnectionLost(): Promise<void> {
   if (isNavigatingAway()) await cancelNavigation();
 }
 
-/** Back and Forward have changed the URL already; other navigations change it when they finish. */
+/** Also restores the URL: Back and Forward change it when they start, other navigations when they finish. */
 export async function cancelNavigation(): Promise<void> {
   const { location } = router.state;
   const { pathname, search, state } = location;
@@ -71,7 +71,7 @@ export async function cancelNavigation(): Promise<void> {
   if (way) await router.navigate(way);
   else await router.navigate({ pathname, search }, { replace: true, preventScrollReset: true, state });
   isReturning = false;
-  // Restores the hash, which would have made the browser scroll.
+  // Restores the hash only now, because a navigation with a hash would scroll.
   history.replaceState(history.state, "", createPath(location));
 }
 

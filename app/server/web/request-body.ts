@@ -13,7 +13,7 @@ const maxDrainBytes = 64 * 1024 * 1024;
 
 const speedCheckMs = 1000;
 
-/** The codes are those of Node's own parser and timers. */
+/** Codes in the style of those of Node's HTTP parser and timers. */
 type AbortBody = (code: "HPE_TOO_MANY_PIECES" | "ERR_HTTP_REQUEST_TIMEOUT") => void;
 
 /** Cuts a body that is too slow or has too many chunks, and discards one after the response. */
