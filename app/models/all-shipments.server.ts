@@ -5,11 +5,11 @@ import { isUuid } from "./shipment.server.ts";
 const shipmentColumns = "id, user_id, name, status, stage, awb, container_numbers, created_at";
 
 /** Returns the shipments of all clients, newest first. Throws. */
-export async function listAllShipments(company: AppSupabaseClient) {
+export async function listAllShipments(serviceRole: AppSupabaseClient) {
   const all = [];
   const pageSize = 1000;
   for (let first = 0; ; first += pageSize) {
-    const { data, error, status } = await company
+    const { data, error, status } = await serviceRole
       .from("shipments")
       .select(shipmentColumns)
       .order("created_at", { ascending: false })
@@ -23,12 +23,12 @@ export async function listAllShipments(company: AppSupabaseClient) {
 }
 
 /** Throws unless exactly one shipment has an ID with this prefix. */
-export async function findShipmentId(company: AppSupabaseClient, prefix: string): Promise<string> {
+export async function findShipmentId(serviceRole: AppSupabaseClient, prefix: string): Promise<string> {
   const typed = prefix.toLowerCase();
   const shape = "00000000-0000-0000-0000-000000000000";
   const isPrefix = typed.length > 0 && typed.length <= shape.length;
   if (!isPrefix || !isUuid(typed + shape.slice(typed.length))) throw new Error(`There is no shipment ${prefix}.`);
-  const { data, error, status } = await company
+  const { data, error, status } = await serviceRole
     .from("shipments")
     .select("id")
     .gte("id", typed + shape.slice(typed.length))

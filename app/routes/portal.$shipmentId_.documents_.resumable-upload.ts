@@ -29,7 +29,7 @@ import {
 } from "./portal.$shipmentId/file-storage.server";
 
 /**
- * The fields of the header `Upload`. `size` has a minimum, because each file takes an object of the store. `from` is the
+ * The fields of the header `Upload`. `size` has a minimum, because each file is at least one object in storage. `from` is the
  * offset of the body in the file. Without it the request asks for the file to be stored.
  */
 const UploadHeader = z.object({

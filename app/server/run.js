@@ -72,7 +72,7 @@ async function ensureCompiled() {
   ]);
   const outputFiles = [...site, ...ownPackages];
   mkdirSync(outputFolder, { recursive: true });
-  // Another start may be reading the programs. The file with the compared time comes last.
+  // Another start may be reading the programs. The marker file, whose time is compared, is written last.
   const isMarker = (file) => file.path === marker;
   for (const { path: target, contents } of [...outputFiles].sort((a, b) => Number(isMarker(a)) - Number(isMarker(b)))) {
     writeFileSync(`${target}.${process.pid}`, contents);

@@ -67,8 +67,8 @@ export function createServiceRoleClient(dataDir: string, backendPort: number): A
 }
 
 /** Adds shipments of a client until there are `count`. */
-export async function growShipments(company: AppSupabaseClient, userId: string, count: number): Promise<void> {
-  const { count: existing } = await company
+export async function growShipments(serviceRole: AppSupabaseClient, userId: string, count: number): Promise<void> {
+  const { count: existing } = await serviceRole
     .from("shipments")
     .select("id", { count: "exact", head: true })
     .eq("user_id", userId);
@@ -79,7 +79,7 @@ export async function growShipments(company: AppSupabaseClient, userId: string, 
       status: "Client Onboarding",
       stage: 1,
     }));
-    const { error } = await company.from("shipments").insert(rows);
+    const { error } = await serviceRole.from("shipments").insert(rows);
     if (error) throw new Error(error.message);
   }
 }

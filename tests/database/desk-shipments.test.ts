@@ -4,7 +4,7 @@ import { readPage, setUpDesk, sha256, type TestClient } from "../support/databas
 import { toUntypedClient } from "../support/test-backend.ts";
 
 const { testBackend, owner, clerk, query, callRpc, newShipment, uploadDocument } = setUpDesk();
-/** A shipment of the owner with a document to check, a charge and a move. */
+/** A shipment of the owner with a document to verify and a charge, advanced once. */
 let shipment: string;
 beforeAll(async () => {
   shipment = await newShipment(owner);

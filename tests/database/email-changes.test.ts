@@ -82,7 +82,7 @@ test("A new email change can start a minute after the previous one, and only the
   await passTime("50 seconds");
   expect(await start("second@client.example")).toBe(tooSoon);
   expect(await read(first)).toMatchObject({ email: "first@client.example" });
-  // The minute counts for each account separately.
+  // The limit of one email per minute applies to each account separately.
   const foreignToken = await startChange("theirs@client.example", stranger.id);
   await passTime("11 seconds");
   const second = await startChange("second@client.example");

@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => testBackend.close());
 
-/** A query for each kind of object that the schema files define, with one line of text per object. */
+/** A query for each kind of object in the schema files. It returns one line of text per object. */
 const catalogue = {
   columns: `select concat_ws(' ', attrelid::regclass, attname, format_type(atttypid, atttypmod), attnotnull, attgenerated,
       attidentity, pg_get_expr(adbin, adrelid), attacl) as line

@@ -229,7 +229,7 @@ test("A clerk has no link to the team page, gets 403 there, and cannot send its 
     { intent: "remove", account: lead.id, reason: "Mine" },
   ];
   for (const form of forms) expect((await clerk.browser.post("/desk/team", form)).status).toBe(403);
-  // The page of a client takes similar forms.
+  // The page of a client accepts similar forms.
   for (const intent of ["send-link", "remove-2fa", "close-account", "erase"]) {
     const response = await clerk.browser.post(`/desk/clients/${lead.id}`, { intent, reason: "Mine" });
     expect([403, 404]).toContain(response.status);

@@ -187,7 +187,7 @@ describe("attempts that do not count", () => {
   });
 
   test("The attempt of a successful login is refunded with the next one, or soon by itself.", async () => {
-    // The first login's refund includes those that earlier tests have not sent yet.
+    // The refund of the first login also sends the pending refunds of earlier tests.
     const refundsBefore = app.proxy.releases();
     await logIn(app.browser(), email, password);
     await expect.poll(app.proxy.releases).toBeGreaterThan(refundsBefore);

@@ -26,7 +26,7 @@ export const fileRecord = {
   file_size: originalContent.length,
   media_type: "application/pdf",
 };
-/** The columns of a document that waits for a file. */
+/** The columns of a document without a file. */
 export const awaitedState = { uploaded: false, verified: false, storage_path: null, sha256: null };
 
 /** Like setUpDesk, with a second client as a stranger and a new shipment of the owner before each test. */

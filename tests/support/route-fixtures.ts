@@ -148,8 +148,8 @@ export async function uploadDocument(
 export const allDocuments = ["Commercial Invoice", "Packing List", "Insurance Certificate", "Bill of Lading"];
 
 /** Returns the record of a document by its name. */
-export async function getDocument(company: AppSupabaseClient, shipment: string, name: string) {
-  const { data, error } = await company
+export async function getDocument(serviceRole: AppSupabaseClient, shipment: string, name: string) {
+  const { data, error } = await serviceRole
     .from("documents")
     .select("id, uploaded, verified, storage_path, rejection_reason")
     .eq("shipment_id", shipment)
@@ -160,15 +160,15 @@ export async function getDocument(company: AppSupabaseClient, shipment: string, 
 }
 
 /** Replaces a stored file, as an owner of the secret key could. */
-export async function replaceStoredFile(company: AppSupabaseClient, path: string): Promise<void> {
+export async function replaceStoredFile(serviceRole: AppSupabaseClient, path: string): Promise<void> {
   const options = { contentType: "application/pdf", upsert: true };
-  const { error } = await company.storage.from("documents").upload(path, "%PDF-1.7 another file", options);
+  const { error } = await serviceRole.storage.from("documents").upload(path, "%PDF-1.7 another file", options);
   if (error) throw error;
 }
 
 /** Returns the audit entries of a shipment, oldest first. */
-export async function listShipmentAuditEntries(company: AppSupabaseClient, shipment: string) {
-  const { data, error } = await company
+export async function listShipmentAuditEntries(serviceRole: AppSupabaseClient, shipment: string) {
+  const { data, error } = await serviceRole
     .from("audit_log")
     .select("action, actor_name, reason, before, after")
     .eq("shipment_id", shipment)

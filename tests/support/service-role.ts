@@ -31,28 +31,34 @@ export async function newClientId(dataDir: string): Promise<string> {
 }
 
 /** Issues `count` Client IDs. */
-export async function issueClientIds(company: AppSupabaseClient, count: number): Promise<string[]> {
-  return resultOrThrow(await issue(company, { count }));
+export async function issueClientIds(serviceRole: AppSupabaseClient, count: number): Promise<string[]> {
+  return resultOrThrow(await issue(serviceRole, { count }));
 }
 
 /** Advances a shipment by one stage, even if documents or payments are missing. */
-export async function advanceShipment(company: AppSupabaseClient, id: string, location?: string): Promise<void> {
+export async function advanceShipment(serviceRole: AppSupabaseClient, id: string, location?: string): Promise<void> {
   const args = { shipment_id: id, location, despite_missing: true };
-  resultOrThrow(await runStaffAction(company, "move_shipment", args));
+  resultOrThrow(await runStaffAction(serviceRole, "move_shipment", args));
 }
 
-export async function setAwb(company: AppSupabaseClient, id: string, awb: string): Promise<void> {
-  resultOrThrow(await runStaffAction(company, "save_shipment_numbers", { shipment_id: id, awb, reason: "Corrected" }));
+export async function setAwb(serviceRole: AppSupabaseClient, id: string, awb: string): Promise<void> {
+  resultOrThrow(
+    await runStaffAction(serviceRole, "save_shipment_numbers", { shipment_id: id, awb, reason: "Corrected" }),
+  );
 }
 
-export async function verifyDocumentByName(company: AppSupabaseClient, shipment: string, name: string): Promise<void> {
-  const error = await verifyDocument(company, company, await findDocumentId(company, shipment, name), {});
+export async function verifyDocumentByName(
+  serviceRole: AppSupabaseClient,
+  shipment: string,
+  name: string,
+): Promise<void> {
+  const error = await verifyDocument(serviceRole, serviceRole, await findDocumentId(serviceRole, shipment, name), {});
   if (error) throw new Error(error.reason);
 }
 
 /** Removes all second factors of an account. */
-export async function removeSecondFactors(company: AppSupabaseClient, email: string): Promise<void> {
+export async function removeSecondFactors(serviceRole: AppSupabaseClient, email: string): Promise<void> {
   resultOrThrow(
-    await runStaffAction(company, "remove_second_factors", { account_id: await findAccountId(company, email) }),
+    await runStaffAction(serviceRole, "remove_second_factors", { account_id: await findAccountId(serviceRole, email) }),
   );
 }

@@ -13,7 +13,7 @@ import type { ModuleLoadFailure as PartLost } from "~/lib/browser/module-retry";
 import { showToast } from "../ui/toast-state";
 
 export let router: NonNullable<ContextType<typeof RouterContext>>["router"];
-/** The router's own state is ahead of this one while a slow phone renders. */
+/** The state of the rendered page. On a slow phone, the router's own state changes some time before it. */
 export let renderedState: ContextType<typeof StateContext>;
 /** The index in the tab's history. */
 let historyIndex: number;

@@ -118,7 +118,7 @@ export function createPageCache(render: (request: Request) => Promise<Response>,
     getCached(request) {
       const { headers } = request;
       if (headers.cookie !== undefined) return undefined;
-      // This lookup does not parse the URL, so it finds no other spellings.
+      // This lookup does not parse the URL, so it finds only the usual spelling of each URL.
       const isSlow = isLiteByHeaders(undefined, toSingleValue(headers["save-data"]), toSingleValue(headers.ect));
       const isNext = headers["sec-fetch-site"] === "same-origin";
       return unlessExpired(cached.get(createPageKey(origin + getPageUrl(request), isSlow, false, false, isNext)));

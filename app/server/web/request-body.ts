@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { env } from "../../lib/http/env.server.ts";
 
-/** A stream takes as long for a small chunk as for a large one, so small chunks are joined. */
+/** Small chunks are joined up to this size, because a stream needs the same time for each chunk. */
 const blockBytes = 16 * 1024;
 
 /** Limits the number of chunks. The smallest usual TCP segment has 536 bytes. */
