@@ -53,7 +53,7 @@ export default defineConfig({
       {
         extends: true,
         test: {
-          // The tests of grants and types on PGlite too; the project "database" runs them on PostgreSQL.
+          // Runs the tests of grants and types on PGlite. The project "database" runs the same tests on PostgreSQL.
           name: "pglite",
           include: ["tests/database/{row-level-security,function-privileges,table-privileges,types}.test.ts"],
           globalSetup: "tests/support/first-start-data.ts",

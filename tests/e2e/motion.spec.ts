@@ -192,7 +192,7 @@ for (const { result, reducedMotion, paused, moves } of [
     test(`A toast, a dialog and a stage ${result}`, async ({ page, client, serviceRole: company }) => {
       await watchAnimations(page);
       await logInWithoutPage(page, client);
-      // A worker's journeys share the client, whose oldest waiting shipment is listed first.
+      // All tests of a worker share this client. The portal lists the client's oldest waiting shipment first.
       const name = `Tea ${crypto.randomUUID()}`;
       const id = await newShipment(page, name);
       const listAnimated = async () => [...new Set(await readAnimatedElements(page))].sort();

@@ -91,7 +91,7 @@ describe("parallel requests", () => {
     const countLists = () => suite.app.proxy.calls.filter((call) => call.includes("list_upload_chunks")).length;
     const before = countLists();
     const sending = upload.stream(chunkSize, stream.body);
-    // The site remembers the list of chunks, so it does not request the list again.
+    // After the second list, the site knows the stored chunks and does not request the list again.
     await expect.poll(countLists).toBe(before + 2);
     const name = firstChunk.replace(/0-\d+$/, `${chunkSize}-${chunkSize}`);
     const options = { contentType: "application/octet-stream" };

@@ -173,7 +173,7 @@ function hasCookie(header: string | undefined, name: string): boolean {
   return header !== undefined && parseCookies(header).some((cookie) => cookie.name === cookieName(name));
 }
 
-/** Returns null if the response is for one request only. */
+/** Returns null if the response is personal, so that other requests must not receive it. */
 async function toRenderResult(response: Response, request: Request): Promise<RenderResult> {
   const control = response.headers.get("Cache-Control") ?? "";
   const isError = response.status >= 400;
