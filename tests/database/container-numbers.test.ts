@@ -79,7 +79,7 @@ test("A client changes container numbers at stage 1 and sees them in the portal.
   expect(data.shipments[0]).toMatchObject({ id: shipment, container_numbers: [first] });
 });
 
-test("A clerk saves container numbers; replacing or removing one needs a reason, and the log has what changed.", async () => {
+test("A clerk saves container numbers, needs a reason to replace or remove one, and the log has the old and new numbers.", async () => {
   await save([first]);
   await save([second, first]);
   await save(null, { awb: "MEDUX4471203" });

@@ -61,7 +61,7 @@ test("The migrations create the same database as the files of supabase/schemas."
   expect(await readCatalogue()).toEqual(migrated);
 });
 
-test("The baseline migration is what npm run db:baseline generates.", () => {
+test("The baseline migration equals the output of npm run db:baseline.", () => {
   const baseline = readFileSync(path.join(supabase, "migrations/20261125080000_baseline.sql"), "utf8");
   expect(baseline === baselineSql(), "run npm run db:baseline").toBe(true);
 });

@@ -140,7 +140,7 @@ test("Signing out on one device does not sign out another device.", async () => 
   expect((await refreshSession(there.refresh_token)).ok).toBe(true);
 });
 
-test("Signing out everywhere ends every session of the client and none of another client.", async () => {
+test("Signing out everywhere ends every session of the client, and no session of another client.", async () => {
   const client = await testBackend.newClient(newEmailAddress(), password);
   const sessions = [await newSession(client.email), await newSession(client.email)];
   const ownerSession = await newSession();

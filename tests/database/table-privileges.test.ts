@@ -119,7 +119,7 @@ test("Signed-in users can read exactly the listed columns of each table.", async
   expect(Object.fromEntries(rows.map(({ relation, columns }) => [relation, columns]))).toEqual(readableColumns);
 });
 
-test.each(accessRoles)("The rows that %s reads from each table are those listed for the role.", async (role) => {
+test.each(accessRoles)("From each table, %s reads exactly the rows that are listed for the role.", async (role) => {
   const seen = [];
   for (const table of tables) {
     const [{ count } = { count: 0 }] = await query<{ count: number }>(

@@ -100,7 +100,9 @@ test.describe("Moving parts of a page", { tag: "@script" }, () => {
     }).toPass({ intervals: [20] });
   });
 
-  test("With reduced motion nothing moves, everything is readable and no pause button is shown", async ({ page }) => {
+  test("With reduced motion, no animation runs, all text is readable and no pause button is shown", async ({
+    page,
+  }) => {
     await page.emulateMedia({ reducedMotion: "reduce" });
     await page.clock.install();
     for (const { path, name, items } of [

@@ -27,7 +27,7 @@ test("Every table and every function is defined in one schema file, once", () =>
   expect(schemas.filter(({ text }) => /^(create or replace|alter table .* (add|drop)|drop) /m.test(text))).toEqual([]);
 });
 
-test("A table or function whose name ends with the noun of a schema file is in that file", () => {
+test("A schema file contains all tables and functions whose names end with its noun", () => {
   const misplaced = definitions.filter(({ noun, name }) => {
     const owners = schemas.map((schema) => schema.noun).filter((owner) => endsWithNoun(name, owner));
     return owners.length > 0 && !owners.includes(noun) && !pageFunction.test(name);

@@ -131,7 +131,7 @@ test("The site restarts a killed backend and reports until then that it is unava
   expect(site.jsonLines.map(({ event }) => event)).toContain("backend ended");
 });
 
-test("The backend of a killed site ends by itself.", async () => {
+test("The backend of a killed site stops.", async () => {
   const backend = sandbox.backendPid();
   expect(isAlive(backend)).toBe(true);
   killProcess(site.child.pid ?? null);

@@ -48,7 +48,7 @@ test.each([
   ["a letter too few", "CSU3054383", /^CSU3054383 is not a container number/],
   ["21 numbers", Array.from({ length: 21 }, (_, index) => `X${index}`).join(" "), "Give at most 20 container numbers."],
 ])(
-  "A new shipment with %s is rejected with a message at the field, and keeps what was typed",
+  "A new shipment with %s is rejected with a message at the field, which preserves the typed text",
   async (_, containerNumbers, message) => {
     const { browser } = client;
     const fields = { name: "Tiles", containerNumbers };

@@ -70,7 +70,7 @@ async function logInWithoutCode(member: StaffMember, loginPath: string) {
 
 const summarize = ({ status, title, h1, text }: ParsedPage) => ({ status, title, h1, text });
 
-test("A visitor is redirected from every desk address to the login page and sees nothing of it.", async () => {
+test("Every desk URL redirects a visitor to the login page without any content of the desk.", async () => {
   for (const path of addresses) {
     // A login cannot lead to a download.
     const next = path.includes("/documents/") ? "(\\?next=.*)?" : `\\?${createNextParam(path)}`;
@@ -81,7 +81,7 @@ test("A visitor is redirected from every desk address to the login page and sees
   expect(data).not.toContain("secret");
 });
 
-test("A team member sees nothing of the desk before the code, and returns to the requested search after it.", async () => {
+test("A team member cannot open the desk before entering the code, and then returns to the requested search.", async () => {
   const path = "/desk/shipments?q=tea*&check=1";
   const login = (await app.browser().get(path)).headers.get("Location") ?? "";
   const { browser, location } = await logInWithoutCode(clerk, login);

@@ -33,7 +33,7 @@ function expectFailure(page: ParsedPage, browser: TestBrowser, title: RegExp) {
 }
 
 test.each(allFaults)(
-  "A set-up that the backend answers with %s does not start, and the button works later",
+  "If the backend responds with %s, the 2FA set-up does not start, and its button works later",
   async (fault) => {
     const { browser } = await newClient(app, "Starting");
     const form = await browser.open(path);

@@ -264,7 +264,7 @@ describe("browser without cookies", () => {
   const noCookies = "This browser keeps no cookies";
 
   test.each(["/portal", "/portal/new", "/login/verify"])(
-    "A client whose browser stores no cookies reads so after a login that leads to %s",
+    "A client whose browser stores no cookies sees a cookie warning after a login that leads to %s",
     async (path) => {
       const browser = app.browser();
       const response = await browser.get(path, headers);
@@ -277,7 +277,7 @@ describe("browser without cookies", () => {
     },
   );
 
-  test("A client whose browser stores no cookies reads so with script too", async () => {
+  test("A client whose browser stores no cookies sees the cookie warning with script too", async () => {
     const browser = app.browser();
     const response = await browser.get("/portal.data", headers);
     expect(await response.text()).toContain("/login?cookies");

@@ -177,7 +177,7 @@ function findJoinedWords(body: HTMLElement | null): string[] {
 }
 
 test.each(["/portal/sign-out", "/actions/forgot-password"])(
-  "Opening %s changes nothing and offers the button that does",
+  "Opening %s changes nothing and shows a button that makes the change",
   async (address) => {
     const response = await client.get(address);
     expect([response.status, response.headers.getSetCookie()]).toEqual([200, []]);

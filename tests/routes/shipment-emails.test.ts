@@ -226,7 +226,7 @@ describe("delivery by SMTP", () => {
     await expectEachSentOnce("Drum", 40);
   });
 
-  test("Emails that wait while the mail server is away are sent once when they are due again.", async () => {
+  test("Emails that are due while the email server is down are sent once when they are due again.", async () => {
     server = await startSmtpServer();
     process.env.SMTP_URL = server.url;
     await queueUpdates("Barrel", 70);

@@ -143,7 +143,7 @@ test.each<[string, () => string]>([
   expect([await isSubscribed(client), await isSubscribed(otherClient)]).toEqual([true, true]);
 });
 
-test("A form of another site unsubscribes nobody.", async () => {
+test("A form on another website cannot unsubscribe a client.", async () => {
   const headers = { Origin: "https://evil.example", "Sec-Fetch-Site": "cross-site" };
   const response = await app.browser().post(getPath(client), { enabled: "no" }, headers);
   expect([response.status, await isSubscribed(client)]).toEqual([403, true]);

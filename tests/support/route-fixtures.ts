@@ -141,7 +141,7 @@ export async function uploadDocument(
   file = createPdf(),
 ): Promise<void> {
   const answer = await client.submit(await client.open(portal), `Upload the ${document}`, { file });
-  if (answer.status !== 303) throw new Error(`The ${document} was not taken: ${answer.status}`);
+  if (answer.status !== 303) throw new Error(`The upload of ${document} was rejected: ${answer.status}`);
   client.cookies.delete("flash");
 }
 
