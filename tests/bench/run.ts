@@ -187,7 +187,7 @@ async function measureBackendCalls(site: BenchSite & { backendPort: number }): P
   const line = await startSlowConnection(connectionProfiles.abroad, site.backendPort);
   const rows: BackendCallsResult[] = [];
   for (const { backend, port } of [
-    { backend: "beside the site", port: site.backendPort },
+    { backend: "on the same machine", port: site.backendPort },
     { backend: `${connectionProfiles.abroad.roundTrip} ms away`, port: line.port },
   ]) {
     const near = await startOurSiteOnBackend(workDir, port);
@@ -229,7 +229,7 @@ async function compareCheckouts(checkout: string): Promise<ComparisonResult[]> {
       rows.set(what, { ...row, [when]: row[when] ? best(row[when], figure) : figure });
     };
     for (const [where, { port }] of [
-      ["beside the site", near],
+      ["on the same machine", near],
       [`${connectionProfiles.abroad.roundTrip} ms away`, far],
     ] as const) {
       const at = `http://127.0.0.1:${port}`;

@@ -7,7 +7,7 @@ import type { AddressInfo } from "node:net";
  */
 export type Fault = "none" | number | "close" | "hang" | "html" | "half json" | "other json" | "lost answer";
 
-/** Faults that the site notices without a timeout. */
+/** Faults that end a call without a timeout. */
 export const faults: readonly Fault[] = [500, 503, "close", "html", "half json"];
 
 /** Statuses that mean something if the backend sends them, but not if a proxy in front of it does, as here. */

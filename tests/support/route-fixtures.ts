@@ -35,7 +35,7 @@ export const emailSender: EmailSender = {
 export const newEmailAddress = (name: string, domain = "company.example") =>
   `${name.toLowerCase().replace(/[^a-z]+/g, "-")}-${Math.random().toString(36).slice(2, 8)}@${domain}`;
 
-/** Returns the newest email to an address, and the number of emails to it. Throws if there are none. */
+/** Returns the newest email to an address, and the number of emails to it. Throws if there is no email. */
 export async function getLatestEmailTo(address: string): Promise<{ subject: string; text: string; count: number }> {
   const emails = await readEmailsTo(process.env.DATA_DIR ?? "", address);
   const latest = emails.at(-1);
