@@ -59,7 +59,7 @@ let leadPassword: string;
 test("The demo's lead has the same password at every start.", async () => {
   // The data are from an earlier start.
   leadPassword = JSON.parse(readFileSync(getLeadFilePath(), "utf8")).password;
-  // A shorter time to drain connections leaves a busy machine more of the time for a stop.
+  // Ends open requests sooner, because on a busy machine the rest of a stop takes longer.
   site = sandbox.start({ DRAIN_SECONDS: "3" });
   await site.waitForIntroduction();
   const lead = readDemoLead(site);

@@ -20,8 +20,7 @@ export async function createLargeUpload(place: { dataDir: string; port: number }
     .eq("name", "Packing List")
     .single();
   if (error) throw error;
-  const openUpload = () =>
-    createResumableUpload(browser, path, data.id, createPatternedPdf("list.pdf", largeFileSize));
+  const openUpload = () => createResumableUpload(browser, path, data.id, createPatternedPdf("list.pdf", largeFileSize));
   const upload = await openUpload();
   return {
     ...upload,

@@ -7,7 +7,7 @@ type ReportProgress = (sentBytes: number, isConnectionLost: boolean) => void;
 const stallTimeout = 30_000;
 const minRetryDelay = 1000;
 const maxRetryDelay = 8000;
-/** In bytes. A proxy may forward a request only when it has all of it: requests get shorter on a bad connection. */
+/** In bytes. Requests get shorter on a bad connection, because some proxies forward a request only once it is complete. */
 const minRequestSize = 256 * 1024;
 
 const chunkMediaType = "application/octet-stream";
