@@ -1,4 +1,4 @@
-/** Keep `publicPages` out of browser code: browsers download only the exports that they use. */
+/** Do not use `publicPages` in browser code, so that browsers need not download it. The bundler drops unused exports. */
 
 import {
   about,
@@ -41,7 +41,7 @@ export type PublicPage = {
   titleSource?: "privacy" | "terms" | "legal" | "articles";
   /** The server caches the page for each value of these, so they must have few values. */
   cachedParams?: readonly string[];
-  /** These parameters have any value, so the server renders the page for each request. */
+  /** Parameters that can have any value. With one of them, the server renders the page for each request. */
   uncachedParams?: readonly string[];
   inSitemap: boolean;
 };

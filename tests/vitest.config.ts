@@ -7,10 +7,10 @@ const root = path.resolve(import.meta.dirname, "..");
 /** Unit tests that start embedded backends: they run in the project "process", whose timeouts are long enough. */
 const backendTestFiles = ["supabase/local/backend.test.ts", "supabase/contract/lock.test.ts"];
 
-/** Route tests that give the site settings of their own, which it reads once. */
+/** Route tests that need other settings. The site reads its settings once per process. */
 const ownSettingsFiles = ["tests/routes/{backend-timeouts,https,rate-limits-*}.test.ts"];
 
-/** With which a worker optimizes only what runs very often: the rest of these tests ends before that is repaid. */
+/** Makes V8 optimize only very frequent code, because these tests end before optimization saves time. */
 const lowOptimizationArgs = ["--interrupt-budget=1000000"];
 
 export default defineConfig({
@@ -19,7 +19,7 @@ export default defineConfig({
   oxc: { jsx: { development: false } },
   test: {
     pool: "forks",
-    // A worker keeps the modules of the product that its files import; importing them took half of a run.
+    // Test files of a worker share imported modules. Importing them for each file would double the time of a run.
     isolate: false,
     // Shows console output of failed tests only.
     silent: "passed-only",
@@ -28,10 +28,10 @@ export default defineConfig({
     execArgv: ["--wasm-tiering-budget=100000000"],
     // One more than the smallest machine has processors, as some tests only wait.
     maxWorkers: 3,
-    // Long, for a busy machine: it ends what hangs.
+    // Long enough for a busy machine, but ends a test that hangs.
     testTimeout: 60_000,
     hookTimeout: 60_000,
-    // Long, for a busy machine; a condition that is never met still fails its test.
+    // Long enough for a busy machine.
     expect: { poll: { timeout: 20_000 } },
     projects: [
       {
@@ -53,7 +53,7 @@ export default defineConfig({
       {
         extends: true,
         test: {
-          // The tests of grants and types on PGlite too; the project "database" runs them on PostgreSQL.
+          // Runs the tests of grants and types on PGlite. The project "database" runs the same tests on PostgreSQL.
           name: "pglite",
           include: ["tests/database/{row-level-security,function-privileges,table-privileges,types}.test.ts"],
           globalSetup: "tests/support/first-start-data.ts",

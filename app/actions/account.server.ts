@@ -35,7 +35,7 @@ export function createAccountIntents(
   const proven = ({ factor, ...given }: { currentPassword: string; factor?: string; code?: string }) => {
     return { ...given, factorId: selectFactor(client.factors, factor)?.id };
   };
-  // These calls use other Supabase clients, so the limit of the viewer's client does not count them.
+  // These calls use other Supabase clients than the viewer's, whose rate limit therefore does not count them.
   const counted =
     <Value>(run: (viewer: Viewer, value: Value) => Promise<IntentResult | IntentError>) =>
     async (viewer: Viewer, value: Value) => {

@@ -29,7 +29,7 @@ type RouterContext = Readonly<RouterContextProvider>;
 
 export type TotpSetupData = { factorId: string; secret: string; uri: string; qr: string };
 
-/** Without `setup` the page stays unchanged, because the response was lost. */
+/** `setup` is missing if the backend's response was lost. The page then stays unchanged. */
 export type TotpSetupActionData = { result: SubmissionResult | null; toast?: Toast; setup?: TotpSetupData | null };
 
 const StartedSetupFields = z.object({ factorId: z.uuid(), secret: z.string().regex(/^[A-Z2-7]{16,128}$/) });

@@ -25,7 +25,7 @@ type StaffActionOutcome<Result> = { result?: Result; sent?: boolean } | IntentEr
 
 type FieldTexts<Fields> = { [Field in keyof Fields]?: string };
 
-/** Help texts by field: `arguments` in their order, then `options`. */
+/** Help texts by field. The keys of `arguments` are in the order that the command takes them. */
 type StaffCommand<Fields, Result> = {
   description: string;
   arguments?: FieldTexts<Fields>;

@@ -33,7 +33,7 @@ export async function signOutOtherDevices(client: Viewer): Promise<UserError | n
   return error && toUserError(error);
 }
 
-/** Returns a client with a new session, which the caller must end or store. Failures count like those of the login. */
+/** Returns a client with a new session, which the caller must end or store. Failed attempts count as failed logins. */
 async function reauthenticate(
   client: Pick<Viewer, "id" | "email">,
   limits: RateLimiter,
@@ -82,7 +82,7 @@ export async function changePassword(
       : toUserError(error);
   }
   log("info", "password changed", { account: pseudonym(client.email) });
-  // For a version of auth that does not end them with the change.
+  // For versions of auth that do not end the other sessions when the password changes.
   await session.auth.signOut({ scope: "others" }).catch(() => undefined);
   const { data } = await session.auth.getSession();
   if (data.session) await client.supabase.auth.setSession(data.session);

@@ -25,7 +25,7 @@ test("Placeholders follow the articles that can be read, and the given list stay
   expect(list.map(({ slug }) => slug)).toEqual(["0", "1", "2", "3"]);
 });
 
-test("A page of articles has at most 20, and the pages of 2,000 articles have each of them once", () => {
+test("A page lists at most 20 articles, and the pages of 2,000 articles list each article once", () => {
   const many = Array.from({ length: 2000 }, (_, index) => newSummary(String(index + 1)));
   const getSlugs = (page: number) => model.paginateArticles(many, page).articles.map(({ slug }) => slug);
   expect(model.paginateArticles(many, 1)).toMatchObject({ page: 1, pages: 100 });

@@ -20,11 +20,11 @@ export type NewAuditEntry = {
 export type StoredAuditEntry = Omit<Database["public"]["Tables"]["audit_log"]["Row"], "idempotency_key">;
 
 export async function recordAuditEntry(
-  company: AppSupabaseClient,
+  serviceRole: AppSupabaseClient,
   byName: string,
   entry: NewAuditEntry,
 ): Promise<void> {
-  const { error, status } = await company.rpc("record_audit_entry", { actor_name: byName, ...entry });
+  const { error, status } = await serviceRole.rpc("record_audit_entry", { actor_name: byName, ...entry });
   if (error) throw new Error(toUserError({ ...error, status }).reason);
 }
 
@@ -34,12 +34,12 @@ const maxRowsPerQuery = 1000;
 
 /** Yields pages of entries since a time in ISO 8601, newest first. New entries do not shift the pages. Throws. */
 export async function* listAuditEntries(
-  company: AppSupabaseClient,
+  serviceRole: AppSupabaseClient,
   since = "-infinity",
 ): AsyncGenerator<StoredAuditEntry[]> {
   let newest = "infinity";
   for (let first = 0; ; first += maxRowsPerQuery) {
-    const { data, error, status } = await company
+    const { data, error, status } = await serviceRole
       .from("audit_log")
       .select(auditLogColumns)
       .gte("created_at", since)
@@ -55,14 +55,14 @@ export async function* listAuditEntries(
   }
 }
 
-export async function countExpiredAuditEntries(company: AppSupabaseClient): Promise<number> {
-  const { data, error, status } = await company.rpc("count_expired_audit_entries");
+export async function countExpiredAuditEntries(serviceRole: AppSupabaseClient): Promise<number> {
+  const { data, error, status } = await serviceRole.rpc("count_expired_audit_entries");
   if (error) throw new Error(toUserError({ ...error, status }).reason);
   return data;
 }
 
-export async function deleteExpiredAuditEntries(company: AppSupabaseClient): Promise<number> {
-  const { data, error, status } = await company.rpc("delete_expired_audit_entries");
+export async function deleteExpiredAuditEntries(serviceRole: AppSupabaseClient): Promise<number> {
+  const { data, error, status } = await serviceRole.rpc("delete_expired_audit_entries");
   if (error) throw new Error(toUserError({ ...error, status }).reason);
   return data;
 }

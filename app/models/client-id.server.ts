@@ -12,22 +12,22 @@ import {
 
 /** Runs before the sign-up, so that a wrong Client ID does not reveal whether the address has an account. */
 export async function admitSignUp(
-  company: AppSupabaseClient,
+  serviceRole: AppSupabaseClient,
   clientId: string,
   email: string,
 ): Promise<UserError | null> {
-  const { data, error, status } = await company.rpc("admit_sign_up", { client_id: clientId, email });
+  const { data, error, status } = await serviceRole.rpc("admit_sign_up", { client_id: clientId, email });
   if (error) return toUserError({ ...error, status });
   return data === true ? null : invalidClientIdError;
 }
 
 /** Ignores errors of the backend, because the account exists already. */
 export async function redeemClientId(
-  company: AppSupabaseClient,
+  serviceRole: AppSupabaseClient,
   clientId: string,
   email: string,
 ): Promise<UserError | null> {
-  const { data } = await company.rpc("redeem_client_id", { client_id: clientId, email });
+  const { data } = await serviceRole.rpc("redeem_client_id", { client_id: clientId, email });
   return data === false ? invalidClientIdError : null;
 }
 
@@ -52,7 +52,7 @@ export async function issueClientIds(
 
 export async function sendClientId(
   supabase: AppSupabaseClient,
-  company: AppSupabaseClient,
+  serviceRole: AppSupabaseClient,
   head: EmailSender,
   clientId: string,
   staffOptions: Omit<StaffActionOptions, "expected_version">,
@@ -60,9 +60,9 @@ export async function sendClientId(
   const sendResult = await runStaffAction(supabase, "send_client_id", { client_id: clientId, ...staffOptions });
   if ("reason" in sendResult) return sendResult;
   const email = sendResult.result;
-  return sendOnce(company, staffOptions.idempotency_key, email, () =>
+  return sendOnce(serviceRole, staffOptions.idempotency_key, email, () =>
     trySendEmail(
-      company,
+      serviceRole,
       head,
       { kind: "client ID", email, client_id: clientId },
       clientInvitationEmail(head, clientId),
@@ -70,12 +70,12 @@ export async function sendClientId(
   );
 }
 
-/** A used Client ID without an account belongs to an address that had one, or to a replaced sign-up. */
-export async function listClientIds(company: AppSupabaseClient) {
+/** A used Client ID has no account if the account was deleted or a later sign-up replaced it. */
+export async function listClientIds(serviceRole: AppSupabaseClient) {
   const all = [];
   const step = 1000;
   for (let first = 0; ; first += step) {
-    const { data, error, status } = await company
+    const { data, error, status } = await serviceRole
       .from("client_ids")
       .select("client_id, account_id, claimed_at, email_hash, created_at, issued_for, sent_to")
       .order("created_at", { ascending: false })
@@ -83,13 +83,13 @@ export async function listClientIds(company: AppSupabaseClient) {
       .range(first, first + step - 1)
       .retry(false);
     if (error) throw new Error(toUserError({ ...error, status }).reason);
-    all.push(...data.map(({ email_hash, ...row }) => ({ ...row, spent: email_hash !== null })));
+    all.push(...data.map(({ email_hash, ...row }) => ({ ...row, isUsed: email_hash !== null })));
     if (data.length < step) return all;
   }
 }
 
-export async function ensureUnusedClientId(company: AppSupabaseClient): Promise<string> {
-  const { data, error, status } = await company
+export async function ensureUnusedClientId(serviceRole: AppSupabaseClient): Promise<string> {
+  const { data, error, status } = await serviceRole
     .from("client_ids")
     .select("client_id")
     .is("email_hash", null)
@@ -97,7 +97,7 @@ export async function ensureUnusedClientId(company: AppSupabaseClient): Promise<
     .limit(1)
     .retry(false);
   if (error) throw new Error(toUserError({ ...error, status }).reason);
-  const issue = async () => resultOrThrow(await issueClientIds(company, { count: 1 }));
+  const issue = async () => resultOrThrow(await issueClientIds(serviceRole, { count: 1 }));
   const [unused] = data.length > 0 ? data.map((row) => row.client_id) : await issue();
   if (!unused) throw new Error("The backend issued no client ID.");
   return unused;

@@ -19,7 +19,7 @@ test.each([
 });
 
 test.each(["\n", ", ", "; ", " ", "\t", "", " / "])(
-  "Two container numbers with %j between them are told apart",
+  "Two container numbers with %j between them are recognised as two",
   (separator) => {
     const text = ["CSQU3054383", "TOLU 473478 7"].join(separator);
     expect(parseContainerNumbers(text)).toEqual({ numbers: ["CSQU3054383", "TOLU4734787"] });

@@ -1,6 +1,6 @@
 /** Container numbers by ISO 6346: three letters of the owner, U, J or Z, six digits, and a check digit. */
 
-/** Each letter and digit stands at its value, which skips the multiples of 11. */
+/** The index of each character is its value. Values skip the multiples of 11. */
 const characterValues = "0123456789A?BCDEFGHIJK?LMNOPQRSTU?VWXYZ";
 
 /** Returns the check digit for the first ten characters of a container number. */

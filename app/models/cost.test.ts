@@ -16,7 +16,7 @@ const car = (excise: number): Partial<Import> => ({
 });
 
 /**
- * Worked by hand to the whole shilling: CIF = (value + freight + insurance) x rate; duty on CIF; excise on CIF + duty;
+ * Calculated by hand to the whole shilling: CIF = (value + freight + insurance) x rate; duty on CIF; excise on CIF + duty;
  * VAT 16% on CIF + duty + excise; fee 3.5%, levy 2% and penalty 15% on CIF. Taxes are all but CIF and penalty.
  */
 const workedExamples: [name: string, cargo: Partial<Import>, lines: number[]][] = [

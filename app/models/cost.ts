@@ -107,7 +107,7 @@ export function parseImport(input: Partial<Record<string, string>>, classes: num
   return { what, currency, excise, registered, ...(numbers as Record<NumberField, number>) };
 }
 
-/** Source: KS 1515. "doubtful": too old only by calendar years, as KEBS has counted in its public notices. */
+/** Source: KS 1515. "doubtful": too old only if counted in calendar years, as in public notices of KEBS. */
 export function checkCarAge(registered: string, today: string, years: number): "refused" | "doubtful" | "taken" {
   const [year = 0, month = 0] = registered.split("-").map(Number);
   const [thisYear = 0, thisMonth = 0] = today.split("-").map(Number);

@@ -72,7 +72,7 @@ type ExportPage = z.infer<typeof ExportPageSchema>;
 
 const shipmentColumns = createShipmentColumns<ExportedShipment>(waitingOnLabels);
 
-/** One CSV file for each table. Its rows are those of one shipment, with times in ISO 8601 and UTC. */
+/** One CSV file for each table. `rows` returns the rows of one shipment, with times in ISO 8601 and UTC. */
 const exportTables: { name: string; head: string[]; rows: (shipment: ExportedShipment) => unknown[][] }[] = [
   {
     name: "shipments.csv",
@@ -184,10 +184,10 @@ function getArchivePath(shipment: ExportedShipment, document: ExportedDocument):
 }
 
 /** Yields pages of 50 shipments, the first one with the account. Throws userErrorData. */
-async function* fetchExportPages(person: AppSupabaseClient): AsyncGenerator<ExportPage, undefined> {
+async function* fetchExportPages(supabase: AppSupabaseClient): AsyncGenerator<ExportPage, undefined> {
   let after = {};
   for (;;) {
-    const { data, error, status } = await person.rpc("data_export", after, { get: true }).retry(false);
+    const { data, error, status } = await supabase.rpc("data_export", after, { get: true }).retry(false);
     if (error) throw userErrorData(toUserError({ ...error, status }));
     const page = ExportPageSchema.parse(data);
     // If the session ends, the archive must not look complete.
@@ -201,15 +201,15 @@ async function* fetchExportPages(person: AppSupabaseClient): AsyncGenerator<Expo
 
 /**
  * The archive is created while it is sent, with one file in memory. `left-out.txt` names files that are missing or changed.
- * `person` acts as the client, and `company` reads the uploaded files. Throws userErrorData if the first page fails.
+ * `supabase` acts as the client, and `serviceRole` reads the uploaded files. Throws userErrorData if the first page fails.
  */
 export async function createDataExport(
-  person: AppSupabaseClient,
-  company: AppSupabaseClient,
+  supabase: AppSupabaseClient,
+  serviceRole: AppSupabaseClient,
 ): Promise<ReadableStream<Uint8Array>> {
-  const all = fetchExportPages(person);
+  const all = fetchExportPages(supabase);
   const first = await all.next();
-  return first.done ? makeZip([]) : makeZip(createArchiveEntries(first.value, all, company));
+  return first.done ? makeZip([]) : makeZip(createArchiveEntries(first.value, all, serviceRole));
 }
 
 type ExportedFile = Pick<ExportedDocument, "storage_path" | "storage_version" | "sha256"> & {
@@ -217,7 +217,11 @@ type ExportedFile = Pick<ExportedDocument, "storage_path" | "storage_version" | 
   at: string;
 };
 
-async function* createArchiveEntries(first: ExportPage, more: AsyncGenerator<ExportPage>, company: AppSupabaseClient) {
+async function* createArchiveEntries(
+  first: ExportPage,
+  more: AsyncGenerator<ExportPage>,
+  serviceRole: AppSupabaseClient,
+) {
   const { account } = first;
   yield { name: "account.json", input: JSON.stringify(account, null, 2) };
   yield* createAccountTables(account ?? {});
@@ -235,7 +239,7 @@ async function* createArchiveEntries(first: ExportPage, more: AsyncGenerator<Exp
   for (const [index, { name }] of exportTables.entries()) yield { name, input: (lines[index] ?? []).join("") };
   const leftOut: string[] = [];
   for (const { name, at, ...counted } of files) {
-    const file = await readStoredFile(company, counted);
+    const file = await readStoredFile(serviceRole, counted);
     if ("reason" in file) leftOut.push(`${name}: ${file.reason}`);
     else yield { name, input: file.content, lastModified: new Date(at) };
   }

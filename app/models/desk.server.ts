@@ -115,7 +115,7 @@ export function createDeskShipmentView(details: z.infer<typeof DeskShipmentDetai
 }
 export type DeskShipmentView = ReturnType<typeof createDeskShipmentView>;
 
-/** A 21st shipment means that there is a next page. `opened` is null for none and for an unknown one. */
+/** A 21st shipment means that there is a next page. `opened` is null if no shipment is open or its id is unknown. */
 export const ShipmentsPage = z.object({
   shipments: z.array(DeskShipmentRow),
   opened: DeskShipmentDetailsSchema.nullable(),
@@ -171,7 +171,7 @@ const DeskStaffMember = z.object({
 export type DeskStaffMember = z.infer<typeof DeskStaffMember>;
 export const TeamPage = z.object({ staff_members: z.array(DeskStaffMember) });
 
-/** `pattern` is that of the route, such as desk/clients/:accountId. */
+/** `pattern` is the route's path pattern, such as desk/clients/:accountId. */
 type DeskPageRequest = { url: URL; params: Record<string, string | undefined>; pattern: string };
 
 /** Returns null for a page without data of the backend. */

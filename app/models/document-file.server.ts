@@ -49,7 +49,7 @@ export type DownloadableFile = z.infer<typeof DownloadableFile>;
 /** A team member's token cannot read the bucket, so the service-role client does, after the audit log's entry. */
 export async function openFileForStaff(
   supabase: AppSupabaseClient,
-  company: AppSupabaseClient,
+  serviceRole: AppSupabaseClient,
   document: { id: string; shipment: string },
   actor_name?: string,
 ) {
@@ -58,6 +58,6 @@ export async function openFileForStaff(
   if ("reason" in action) return action;
   const record = DownloadableFile.safeParse(action.result);
   if (!record.success) return userErrorFromThrown(record.error);
-  const file = await readStoredFile(company, record.data);
+  const file = await readStoredFile(serviceRole, record.data);
   return "reason" in file ? file : { ...record.data, content: file.content };
 }

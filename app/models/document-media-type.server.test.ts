@@ -87,7 +87,7 @@ test.each(accepted)("The file %s is accepted with the content %s.", async (fileN
   });
 });
 
-test("The accepted extensions are those of the file field and of the rows of this test.", () => {
+test("The file field and the rows of this test list the same accepted extensions.", () => {
   const tested = new Set(accepted.map(([fileName]) => fileName.split(".")[1]?.toLowerCase()));
   expect(tested).toEqual(new Set(Object.keys(FILE_TYPES)));
   expect(acceptedExtensions.split(",")).toEqual(Object.keys(FILE_TYPES).map((extension) => `.${extension}`));

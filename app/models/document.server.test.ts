@@ -71,7 +71,7 @@ test("No default document's slug is the start of another default document's slug
   for (const slug of slugs) expect(slugs.filter((text) => text.startsWith(slug))).toEqual([slug]);
 });
 
-test("Each upload of the same file gets a storage path of its own.", () => {
+test("Each upload of the same file gets a new storage path.", () => {
   const paths = Array.from({ length: 100 }, () => objectPath(document, "Scan 3.PDF"));
   expect(new Set(paths).size).toBe(100);
 });

@@ -96,7 +96,7 @@ export async function uploadDocument(
   return { ...failure, title: "Failed to update document status" };
 }
 
-/** Returns null for an allowed upload. Counts as a change unless `get` is set. */
+/** Returns null if the upload is allowed. Counts towards the rate limit of changes unless `get` is set. */
 export async function checkUploadAllowed({ supabase }: Viewer, id: string, get = false): Promise<UserError | null> {
   const { data, error, status } = await supabase.rpc("require_upload_allowed", { document_id: id }, { get });
   if (error) return toUserError({ ...error, status });
@@ -125,7 +125,7 @@ export async function removeFile(client: Viewer, id: string, expectedVersion: nu
 /** Compares the stored file with the uploaded one. Rejects a document in another version than `expected_version`. */
 export async function verifyDocument(
   supabase: AppSupabaseClient,
-  company: AppSupabaseClient,
+  serviceRole: AppSupabaseClient,
   id: string,
   staffOptions: StaffActionOptions,
 ): Promise<UserError | null> {
@@ -138,7 +138,7 @@ export async function verifyDocument(
   if (error) return toUserError({ ...error, status });
   if (!data) return { reason: "There is no such document.", status: 404 };
   if (!data.uploaded) return { reason: `The ${data.name} has not been uploaded yet.`, status: 409 };
-  const file = await readStoredFile(company, data);
+  const file = await readStoredFile(serviceRole, data);
   if ("reason" in file) return { ...file, reason: `The ${data.name} is not verified: ${file.reason}` };
   const action = await runStaffAction(supabase, "verify_document", {
     document_id: id,
@@ -149,8 +149,12 @@ export async function verifyDocument(
   return "reason" in action ? action : null;
 }
 
-export async function findDocumentId(company: AppSupabaseClient, shipmentId: string, name: string): Promise<string> {
-  const { data, error, status } = await company
+export async function findDocumentId(
+  serviceRole: AppSupabaseClient,
+  shipmentId: string,
+  name: string,
+): Promise<string> {
+  const { data, error, status } = await serviceRole
     .from("documents")
     .select("id, name")
     .eq("shipment_id", shipmentId)

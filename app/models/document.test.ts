@@ -5,7 +5,7 @@ test.each([
   [{ uploaded: false, verified: false }, "missing"],
   [{ uploaded: true, verified: false }, "uploaded"],
   [{ uploaded: true, verified: true }, "verified"],
-] as const)("A document that is %j has the state %s.", (document, state) => {
+] as const)("A document with %j has the state %s.", (document, state) => {
   expect(getDocumentState(document)).toBe(state);
 });
 

@@ -108,7 +108,7 @@ describe("Mailto address", () => {
     ["\\n", "\n"],
     ["\\r\\n", "\r\n"],
     ["\\r", "\r"],
-  ])("A mailto address has %%0D%%0A in its body for a line break that was sent as %s.", (_what, lineBreak) => {
+  ])("A mailto address encodes a line break that was sent as %s as %%0D%%0A in its body.", (_what, lineBreak) => {
     const message = ["One", "Two", "", "Three"].join(lineBreak);
     const { body } = contactDraft(office, { ...contact, message });
     expect(body).toMatch(/^One\nTwo\n\nThree\n/);

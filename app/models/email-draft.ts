@@ -34,7 +34,7 @@ export function contactDraft(
   return createDraft(to, contact.subject, `${contact.message}\n\n${contact.name}\n${contact.email}`);
 }
 
-/** RFC 6068. What a visitor types cannot end or add a header. */
+/** RFC 6068. A visitor's text cannot end or add a header. */
 export function mailtoHref({ to, subject, body }: EmailDraft): string {
   return `mailto:${encode(to)}?subject=${encode(toOneLine(subject))}&body=${encode(body.replace(/\r\n?|\n/g, "\r\n"))}`;
 }

@@ -16,7 +16,7 @@ export async function sendEmail(email: Omit<PlainEmail, "from">, sender: string)
 }
 
 export async function trySendEmail(
-  company: AppSupabaseClient,
+  serviceRole: AppSupabaseClient,
   head: EmailSender,
   to: EmailRecipient,
   content: EmailContent,
@@ -26,22 +26,22 @@ export async function trySendEmail(
     () => true,
     () => false,
   );
-  if (!sent) await company.rpc("record_failed_email", { sent_to: email, ...recipient });
+  if (!sent) await serviceRole.rpc("record_failed_email", { sent_to: email, ...recipient });
   return { sent };
 }
 
 /** Calls `send` once per idempotency key, and again only after a failure. */
 export async function sendOnce(
-  company: AppSupabaseClient,
+  serviceRole: AppSupabaseClient,
   request: string | undefined,
   sent_to: string,
   send: () => Promise<EmailResult>,
 ): Promise<EmailResult> {
   if (!request) return send();
-  const { data, error, status } = await company.rpc("claim_email", { idempotency_key: request, sent_to });
+  const { data, error, status } = await serviceRole.rpc("claim_email", { idempotency_key: request, sent_to });
   if (error) return toUserError({ ...error, status });
   if (!data) return { sent: true };
   const result = await send().catch(userErrorFromThrown);
-  if ("reason" in result || !result.sent) await company.rpc("release_email", { idempotency_key: request, sent_to });
+  if ("reason" in result || !result.sent) await serviceRole.rpc("release_email", { idempotency_key: request, sent_to });
   return result;
 }

@@ -11,32 +11,32 @@ export function formatSender({ name, email }: EmailSender): string {
   return `${name} <${email}>`;
 }
 
-export function staffInvitationEmail(head: EmailSender, name: string, token: string): EmailContent {
+export function staffInvitationEmail(sender: EmailSender, name: string, token: string): EmailContent {
   return {
-    subject: `Your account at the desk of ${head.name}`,
-    text: formatEmailText(head, [
+    subject: `Your account at the desk of ${sender.name}`,
+    text: formatEmailText(sender, [
       `${name}, you have an account at our desk now. Choose its password on this page, within seven days:`,
-      createPasswordUrl(head, token),
+      createPasswordUrl(sender, token),
       "After that the desk asks you to set up an authenticator on your phone, and opens.",
     ]),
   };
 }
 
-export function passwordLinkEmail(head: EmailSender, token: string): EmailContent {
+export function passwordLinkEmail(sender: EmailSender, token: string): EmailContent {
   return {
     subject: "Set a new password",
-    text: formatEmailText(head, [
+    text: formatEmailText(sender, [
       "You asked us for a new password. Choose it on this page, within one hour:",
-      createPasswordUrl(head, token),
+      createPasswordUrl(sender, token),
       "If you did not ask, leave the link unopened: your password stays as it is. Call us if it happens again.",
     ]),
   };
 }
 
-export function secondFactorRemovedEmail(head: EmailSender): EmailContent {
+export function secondFactorRemovedEmail(sender: EmailSender): EmailContent {
   return {
     subject: "Two-factor authentication is off",
-    text: formatEmailText(head, [
+    text: formatEmailText(sender, [
       "We took the authenticator off your account a moment ago, and every device is signed out of it.",
       "The account opens with its password alone now. Log in and set up another authenticator under 2FA.",
       "If you did not ask for this, call us at once.",
@@ -44,88 +44,88 @@ export function secondFactorRemovedEmail(head: EmailSender): EmailContent {
   };
 }
 
-/** "perhaps" if auth did not respond. */
-export function passwordChangedEmail(head: EmailSender, isSure: "surely" | "perhaps" = "surely"): EmailContent {
-  const verb = isSure === "surely" ? "was" : "was perhaps";
+/** `certainty` is "perhaps" if auth did not respond. */
+export function passwordChangedEmail(sender: EmailSender, certainty: "surely" | "perhaps" = "surely"): EmailContent {
+  const verb = certainty === "surely" ? "was" : "was perhaps";
   return {
     subject: `Your password ${verb} changed`,
-    text: formatEmailText(head, [
+    text: formatEmailText(sender, [
       `The password of your account ${verb} changed a moment ago. Every other device is signed out then.`,
       "If that was not you, call us at once.",
     ]),
   };
 }
 
-export function emailChangeConfirmationEmail(head: EmailSender, token: string): EmailContent {
+export function emailChangeConfirmationEmail(sender: EmailSender, token: string): EmailContent {
   return {
     subject: "Confirm your new e-mail address",
-    text: formatEmailText(head, [
+    text: formatEmailText(sender, [
       "Somebody with an account at our portal wants to use this address from now on. Confirm it on this page, within a day; it asks for the account's password:",
-      `${head.origin}/auth/email?token=${token}`,
+      `${sender.origin}/auth/email?token=${token}`,
       "If that was not you, do nothing: nothing changes.",
     ]),
   };
 }
 
-export function emailTakenEmail(head: EmailSender): EmailContent {
+export function emailTakenEmail(sender: EmailSender): EmailContent {
   return {
     subject: "Your e-mail address at our portal",
-    text: formatEmailText(head, [
+    text: formatEmailText(sender, [
       "Somebody asked to use this address for another account at our portal. It has an account already, so nothing was changed.",
       "If that was you, log in with this address.",
     ]),
   };
 }
 
-export function emailChangeRequestedEmail(head: EmailSender): EmailContent {
+export function emailChangeRequestedEmail(sender: EmailSender): EmailContent {
   return {
     subject: "Somebody asked to change your e-mail address",
-    text: formatEmailText(head, [
+    text: formatEmailText(sender, [
       "Somebody who is logged in to your account asked to use another e-mail address for it. We have written to that address; until it is confirmed nothing changes.",
       "If that was not you, change your password at once, which signs every other device out, and call us.",
     ]),
   };
 }
 
-export function emailChangedEmail(head: EmailSender, isSure: "surely" | "perhaps" = "surely"): EmailContent {
-  const verb = isSure === "surely" ? "was" : "was perhaps";
+export function emailChangedEmail(sender: EmailSender, certainty: "surely" | "perhaps" = "surely"): EmailContent {
+  const verb = certainty === "surely" ? "was" : "was perhaps";
   return {
     subject: `Your e-mail address ${verb} changed`,
-    text: formatEmailText(head, [
+    text: formatEmailText(sender, [
       `The e-mail address of your account ${verb} changed a moment ago. Log in with the new one; this address gets no more mail about it then.`,
       "If that was not you, call us at once.",
     ]),
   };
 }
 
-export function erasureRejectedEmail(head: EmailSender, reason: string): EmailContent {
+export function erasureRejectedEmail(sender: EmailSender, reason: string): EmailContent {
   return {
     subject: "Your request to erase your account",
-    text: formatEmailText(head, [
+    text: formatEmailText(sender, [
       "You asked us to erase your account. We cannot do that yet:",
       reason,
-      `You can ask again at any time: ${head.origin}/portal/account`,
+      `You can ask again at any time: ${sender.origin}/portal/account`,
     ]),
   };
 }
 
-export function accountErasedEmail(head: EmailSender): EmailContent {
+export function accountErasedEmail(sender: EmailSender): EmailContent {
   return {
     subject: "Your account is erased",
-    text: formatEmailText(head, [
+    text: formatEmailText(sender, [
       "As you asked, we have deleted your account, your shipments and their files. This is our last mail to you.",
     ]),
   };
 }
 
-export function clientInvitationEmail(head: EmailSender, clientId: string): EmailContent {
+export function clientInvitationEmail(sender: EmailSender, clientId: string): EmailContent {
   return {
-    subject: `Your client ID at ${head.name}`,
-    text: formatEmailText(head, [
+    subject: `Your client ID at ${sender.name}`,
+    text: formatEmailText(sender, [
       "You can follow your shipments and send us their documents on our site. Your client ID opens one account:",
       clientId,
       "Sign up with it here:",
-      `${head.origin}/signup?clientId=${clientId}`,
+      `${sender.origin}/signup?clientId=${clientId}`,
     ]),
   };
 }
@@ -147,7 +147,11 @@ export type ShipmentEmail = {
   events: ShipmentUpdate[];
 };
 
-export function shipmentUpdateEmail(head: EmailSender, shipment: ShipmentEmail, unsubscribeUrl: string): EmailContent {
+export function shipmentUpdateEmail(
+  sender: EmailSender,
+  shipment: ShipmentEmail,
+  unsubscribeUrl: string,
+): EmailContent {
   const { name, waiting_on: waitingOn } = shipment;
   const updates = mergeStageUpdates(shipment.events).sort(
     (first, second) => getUpdateWeight(first) - getUpdateWeight(second),
@@ -155,11 +159,11 @@ export function shipmentUpdateEmail(head: EmailSender, shipment: ShipmentEmail, 
   const [first] = updates;
   return {
     subject: `${name}: ${first ? createSubject(first, shipment) : shipment.status}`,
-    text: formatEmailText(head, [
+    text: formatEmailText(sender, [
       [name, ...shipment.numbers.map(([label, number]) => `${label}: ${number}`)].join("\n"),
       ...new Set(updates.map(describeUpdate)),
       `It is at stage ${shipment.stage} of ${lastStage} now: ${shipment.status}. ${waitingOnSentences[waitingOn]}`,
-      `${head.origin}/portal/${shipment.shipment_id}`,
+      `${sender.origin}/portal/${shipment.shipment_id}`,
       `No more of these mails: ${unsubscribeUrl}`,
     ]),
   };
@@ -175,7 +179,7 @@ function mergeStageUpdates(updates: ShipmentUpdate[]): ShipmentUpdate[] {
     .map((update) => (update === last && isCorrected ? { ...update, reason: "corrected" } : update));
 }
 
-/** The update that asks most of the client comes first and is the subject. */
+/** The update that requires most from the client comes first, and the subject names it. */
 const getUpdateWeight = ({ kind }: ShipmentUpdate) => ["rejected", "charge", "storage", "stage", "note"].indexOf(kind);
 
 const waitingOnSentences: Record<WaitingOn, string> = {

@@ -1,4 +1,4 @@
-/** The most characters of each text that a person types. A test compares them with the checks of the database. */
+/** The maximum number of characters of each text that a person types. A test compares these with the database's checks. */
 export const textLimits = {
   announcement: 200,
   awb: 64,

@@ -25,7 +25,7 @@ export type PasswordLink = z.infer<typeof PasswordLink>;
 
 export async function sendPasswordLink(
   supabase: AppSupabaseClient,
-  company: AppSupabaseClient,
+  serviceRole: AppSupabaseClient,
   head: EmailSender,
   account: string,
   actor_name?: string,
@@ -33,7 +33,7 @@ export async function sendPasswordLink(
   const action = await runStaffAction(supabase, "request_password_link", { account_id: account, actor_name });
   if ("reason" in action) return action;
   const to = { account_id: account, email: action.result, kind: "new password", hours: passwordLinkHours } as const;
-  return issuePasswordLink(company, head, to, (token) => passwordLinkEmail(head, token));
+  return issuePasswordLink(serviceRole, head, to, (token) => passwordLinkEmail(head, token));
 }
 
 export async function openPasswordLink(token: string): Promise<PasswordLink | UserError | null> {

@@ -29,14 +29,20 @@ export function getUploadFolder({ account, shipment, document, size, sha256 }: P
   return `${account}/${upload}/`;
 }
 
-export async function countReceivedBytes(company: AppSupabaseClient, file: PendingUpload): Promise<number | UserError> {
-  const stored = await listStoredChunks(company, file.account);
+export async function countReceivedBytes(
+  serviceRole: AppSupabaseClient,
+  file: PendingUpload,
+): Promise<number | UserError> {
+  const stored = await listStoredChunks(serviceRole, file.account);
   return "reason" in stored ? stored : countContiguousBytes(selectChunks(stored, file), file.size);
 }
 
 /** Deletes expired chunks and, above the account's limits, other uploads, the longest inactive first. */
-export async function freeSpaceForUpload(company: AppSupabaseClient, file: PendingUpload): Promise<number | UserError> {
-  const stored = await listStoredChunks(company, file.account, { all: true });
+export async function freeSpaceForUpload(
+  serviceRole: AppSupabaseClient,
+  file: PendingUpload,
+): Promise<number | UserError> {
+  const stored = await listStoredChunks(serviceRole, file.account, { all: true });
   if ("reason" in stored) return stored;
   const [expired, fresh] = [stored.filter(isExpired), stored.filter((chunk) => !isExpired(chunk))];
   const ownChunks = selectChunks(fresh, file);
@@ -51,7 +57,7 @@ export async function freeSpaceForUpload(company: AppSupabaseClient, file: Pendi
     deletable.push(...chunks);
   }
   await deleteChunks(
-    company,
+    serviceRole,
     deletable.map(({ name }) => name),
   );
   return isFlooded ? 0 : received;
@@ -59,10 +65,10 @@ export async function freeSpaceForUpload(company: AppSupabaseClient, file: Pendi
 
 /** Returns the number of stored bytes if some are missing. Deletes all chunks if the hash is wrong. */
 export async function assembleFile(
-  company: AppSupabaseClient,
+  serviceRole: AppSupabaseClient,
   file: PendingUpload,
 ): Promise<Uint8Array<ArrayBuffer> | number | UserError> {
-  const stored = await listStoredChunks(company, file.account);
+  const stored = await listStoredChunks(serviceRole, file.account);
   if ("reason" in stored) return stored;
   const chunks = selectChunks(stored, file);
   const received = countContiguousBytes(chunks, file.size);
@@ -71,7 +77,7 @@ export async function assembleFile(
   const remaining = chunks.values();
   const read = async (): Promise<void> => {
     for (const { name, from } of remaining) {
-      const { data, error } = await company.storage.from("upload-chunks").download(name);
+      const { data, error } = await serviceRole.storage.from("upload-chunks").download(name);
       if (error) throw error;
       content.set(new Uint8Array(await data.arrayBuffer()).subarray(0, file.size - from), from);
     }
@@ -82,23 +88,23 @@ export async function assembleFile(
     return userErrorFromThrown(error);
   }
   if (hashSha256(content) === file.sha256) return content;
-  await deleteUploadChunks(company, file);
+  await deleteUploadChunks(serviceRole, file);
   return { reason: "This file did not arrive as it was sent. Send it again.", status: 400 };
 }
 
-/** A failing store is ignored, because expired chunks are deleted later. */
-export async function deleteUploadChunks(company: AppSupabaseClient, file: PendingUpload): Promise<void> {
-  const stored = await listStoredChunks(company, file.account, { all: true });
+/** Ignores errors of the store, because a later job deletes expired chunks. */
+export async function deleteUploadChunks(serviceRole: AppSupabaseClient, file: PendingUpload): Promise<void> {
+  const stored = await listStoredChunks(serviceRole, file.account, { all: true });
   if (!("reason" in stored))
     await deleteChunks(
-      company,
+      serviceRole,
       selectChunks(stored, file).map(({ name }) => name),
     ).catch(() => undefined);
 }
 
-export async function listDeletableChunks(company: AppSupabaseClient, account?: string): Promise<string[]> {
+export async function listDeletableChunks(serviceRole: AppSupabaseClient, account?: string): Promise<string[]> {
   const before = new Date(Date.now() - chunkLifetimeMs).toISOString();
-  const { data, error, status } = await company.rpc(
+  const { data, error, status } = await serviceRole.rpc(
     "list_upload_chunks",
     account ? { account_id: account } : { before },
   );
@@ -107,11 +113,11 @@ export async function listDeletableChunks(company: AppSupabaseClient, account?: 
 }
 
 async function listStoredChunks(
-  company: AppSupabaseClient,
+  serviceRole: AppSupabaseClient,
   account: string,
   { all = false } = {},
 ): Promise<UploadChunk[] | UserError> {
-  const { data, error, status } = await company.rpc("list_upload_chunks", { account_id: account });
+  const { data, error, status } = await serviceRole.rpc("list_upload_chunks", { account_id: account });
   if (error) return toUserError({ ...error, status });
   const parsed = StoredChunks.safeParse(data);
   if (!parsed.success) return userErrorFromThrown(parsed.error);
@@ -148,9 +154,11 @@ function countContiguousBytes(chunks: UploadChunk[], size: number): number {
   return Math.min(received, size);
 }
 
-export async function deleteChunks(company: AppSupabaseClient, names: string[]): Promise<number> {
+export async function deleteChunks(serviceRole: AppSupabaseClient, names: string[]): Promise<number> {
   for (let start = 0; start < names.length; start += chunksPerDelete) {
-    const { error } = await company.storage.from("upload-chunks").remove(names.slice(start, start + chunksPerDelete));
+    const { error } = await serviceRole.storage
+      .from("upload-chunks")
+      .remove(names.slice(start, start + chunksPerDelete));
     if (error) throw new Error(toUserError(error).reason);
   }
   return names.length;

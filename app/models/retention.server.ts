@@ -18,33 +18,33 @@ type BeyondRetention = z.infer<typeof BeyondRetention> & { parts: string[] };
 
 const filesPerDelete = 100;
 
-/** Only ids, because the log outlives the data. */
+/** Receives only ids, because the log is stored longer than the data. */
 export type ReportDeletion = (
   fields: { shipment_id: string } | { files: number } | { parts: number } | { account_id: string },
 ) => unknown;
 
-export async function listBeyondRetention(company: AppSupabaseClient): Promise<BeyondRetention> {
-  const { data, error, status } = await company.rpc("beyond_retention");
+export async function listBeyondRetention(serviceRole: AppSupabaseClient): Promise<BeyondRetention> {
+  const { data, error, status } = await serviceRole.rpc("beyond_retention");
   if (error) throw new Error(toUserError({ ...error, status }).reason);
   const parsed = BeyondRetention.safeParse(data);
   if (!parsed.success) throw new Error(userErrorFromThrown(parsed.error).reason);
-  return { ...parsed.data, parts: await listDeletableChunks(company) };
+  return { ...parsed.data, parts: await listDeletableChunks(serviceRole) };
 }
 
 /** Files are deleted after their rows, so that no row refers to a missing file. The next run deletes the rest. */
-export async function deleteBeyondRetention(company: AppSupabaseClient, report: ReportDeletion): Promise<void> {
-  const { shipments, parts, accounts } = await listBeyondRetention(company);
-  for (const { id } of shipments) if (await deleteShipment(company, id)) await report({ shipment_id: id });
-  await deleteOrphanedFiles(company, report);
-  if (parts.length > 0) await report({ parts: await deleteChunks(company, parts) });
-  for (const account of accounts) await deleteAccount(company, account, report);
-  await deleteOrphanedAuthLog(company);
+export async function deleteBeyondRetention(serviceRole: AppSupabaseClient, report: ReportDeletion): Promise<void> {
+  const { shipments, parts, accounts } = await listBeyondRetention(serviceRole);
+  for (const { id } of shipments) if (await deleteShipment(serviceRole, id)) await report({ shipment_id: id });
+  await deleteOrphanedFiles(serviceRole, report);
+  if (parts.length > 0) await report({ parts: await deleteChunks(serviceRole, parts) });
+  for (const account of accounts) await deleteAccount(serviceRole, account, report);
+  await deleteOrphanedAuthLog(serviceRole);
 }
 
 /** Returns an error with the day until which a shipment must be stored. Emails the owner if `head` is given. */
 export async function eraseAccount(
   supabase: AppSupabaseClient,
-  company: AppSupabaseClient,
+  serviceRole: AppSupabaseClient,
   account: string,
   reason: string,
   actor_name?: string,
@@ -53,13 +53,13 @@ export async function eraseAccount(
   const started = await runStaffAction(supabase, "start_erasure", { account_id: account, reason, actor_name });
   if ("reason" in started) return started;
   try {
-    await deleteAccountShipments(company, account);
-    await deleteOrphanedFiles(company, () => undefined, `${account}/`);
-    await deleteChunks(company, await listDeletableChunks(company, account));
-    await deleteAccount(company, { id: account, email: started.result }, () => undefined);
-    await deleteOrphanedAuthLog(company);
+    await deleteAccountShipments(serviceRole, account);
+    await deleteOrphanedFiles(serviceRole, () => undefined, `${account}/`);
+    await deleteChunks(serviceRole, await listDeletableChunks(serviceRole, account));
+    await deleteAccount(serviceRole, { id: account, email: started.result }, () => undefined);
+    await deleteOrphanedAuthLog(serviceRole);
   } catch (error) {
-    // This sentence is true for one step only.
+    // Earlier steps of the erasure have changed data, so this sentence would be false.
     const message = (error as Error).message.replace("Nothing was changed. ", "");
     return { reason: `Not everything is erased yet. ${message} The account is closed: erase it again.`, status: 503 };
   }
@@ -71,7 +71,7 @@ export async function eraseAccount(
 
 export async function rejectErasure(
   supabase: AppSupabaseClient,
-  company: AppSupabaseClient,
+  serviceRole: AppSupabaseClient,
   head: EmailSender,
   account: string,
   reason: string,
@@ -80,21 +80,21 @@ export async function rejectErasure(
   const action = await runStaffAction(supabase, "reject_erasure", { account_id: account, reason, actor_name });
   if ("reason" in action) return action;
   return trySendEmail(
-    company,
+    serviceRole,
     head,
     { email: action.result, account_id: account, kind: "erasure" },
     erasureRejectedEmail(head, reason),
   );
 }
 
-export async function deleteExpiredLinks(company: AppSupabaseClient): Promise<number> {
-  const { data, error, status } = await company.rpc("delete_expired_links");
+export async function deleteExpiredLinks(serviceRole: AppSupabaseClient): Promise<number> {
+  const { data, error, status } = await serviceRole.rpc("delete_expired_links");
   if (error) throw new Error(toUserError({ ...error, status }).reason);
   return data;
 }
 
-async function deleteShipment(company: AppSupabaseClient, id: string): Promise<boolean> {
-  const { data, error, status } = await company
+async function deleteShipment(serviceRole: AppSupabaseClient, id: string): Promise<boolean> {
+  const { data, error, status } = await serviceRole
     .from("shipments")
     .delete()
     .eq("id", id)
@@ -105,22 +105,26 @@ async function deleteShipment(company: AppSupabaseClient, id: string): Promise<b
 }
 
 /** One response lists only some of many shipments. Throws if one must be stored longer. */
-async function deleteAccountShipments(company: AppSupabaseClient, account: string): Promise<void> {
+async function deleteAccountShipments(serviceRole: AppSupabaseClient, account: string): Promise<void> {
   for (;;) {
-    const { data, error, status } = await company.from("shipments").select("id").eq("user_id", account).retry(false);
+    const { data, error, status } = await serviceRole
+      .from("shipments")
+      .select("id")
+      .eq("user_id", account)
+      .retry(false);
     if (error) throw new Error(toUserError({ ...error, status }).reason);
     if (data.length === 0) return;
     for (const { id } of data) {
-      if (!(await deleteShipment(company, id))) throw new Error("A shipment has to be kept longer now.");
+      if (!(await deleteShipment(serviceRole, id))) throw new Error("A shipment has to be kept longer now.");
     }
   }
 }
 
-async function deleteOrphanedFiles(company: AppSupabaseClient, report: ReportDeletion, folder = ""): Promise<void> {
+async function deleteOrphanedFiles(serviceRole: AppSupabaseClient, report: ReportDeletion, folder = ""): Promise<void> {
   for (;;) {
-    const files = (await listBeyondRetention(company)).files.filter((name) => name.startsWith(folder));
+    const files = (await listBeyondRetention(serviceRole)).files.filter((name) => name.startsWith(folder));
     if (files.length === 0) return;
-    const { data, error } = await company.storage.from("documents").remove(files.slice(0, filesPerDelete));
+    const { data, error } = await serviceRole.storage.from("documents").remove(files.slice(0, filesPerDelete));
     if (error) throw new Error(toUserError(error).reason);
     if (data.length === 0) throw new Error(`The document store does not delete ${files[0]}.`);
     await report({ files: data.length });
@@ -129,23 +133,23 @@ async function deleteOrphanedFiles(company: AppSupabaseClient, report: ReportDel
 
 /** The Client ID refers to the account, so it is deleted first. */
 async function deleteAccount(
-  company: AppSupabaseClient,
+  serviceRole: AppSupabaseClient,
   { id, email }: { id: string; email: string },
   report: ReportDeletion,
 ): Promise<void> {
-  const clearedHashes = await company.rpc("clear_email_hashes", { email });
+  const clearedHashes = await serviceRole.rpc("clear_email_hashes", { email });
   if (clearedHashes.error)
     throw new Error(toUserError({ ...clearedHashes.error, status: clearedHashes.status }).reason);
-  const deletedClientId = await company.from("client_ids").delete().eq("account_id", id);
+  const deletedClientId = await serviceRole.from("client_ids").delete().eq("account_id", id);
   if (deletedClientId.error)
     throw new Error(toUserError({ ...deletedClientId.error, status: deletedClientId.status }).reason);
-  const { error } = await company.auth.admin.deleteUser(id);
+  const { error } = await serviceRole.auth.admin.deleteUser(id);
   if (error) throw new Error(toUserError(error).reason);
   await report({ account_id: id });
 }
 
-async function deleteOrphanedAuthLog(company: AppSupabaseClient): Promise<void> {
-  const { error, status } = await company.rpc("delete_orphaned_auth_log");
+async function deleteOrphanedAuthLog(serviceRole: AppSupabaseClient): Promise<void> {
+  const { error, status } = await serviceRole.rpc("delete_orphaned_auth_log");
   if (error) throw new Error(toUserError({ ...error, status }).reason);
 }
 

@@ -116,7 +116,7 @@ export function createTotpUri(secret: string, email: string, issuer: string): st
 /** Only a lead can do this for a team member. Returns the number of factors. Ends the account's sessions. */
 export async function removeSecondFactors(
   supabase: AppSupabaseClient,
-  company: AppSupabaseClient,
+  serviceRole: AppSupabaseClient,
   head: EmailSender,
   account: string,
   reason: string | null,
@@ -126,7 +126,7 @@ export async function removeSecondFactors(
   if ("reason" in action) return action;
   const { removed, email } = z.object({ removed: z.number(), email: z.string() }).parse(action.result);
   await trySendEmail(
-    company,
+    serviceRole,
     head,
     { email, account_id: account, kind: "second factor" },
     secondFactorRemovedEmail(head),

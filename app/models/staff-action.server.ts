@@ -6,19 +6,19 @@ import { isUuid } from "./shipment.server.ts";
 
 type DatabaseFunctions = Database["public"]["Functions"];
 
-/** `expected_version` is that of the form's page. `actor_name` names the person who runs a command. */
+/** `expected_version` is the record's version when the form was rendered. `actor_name` names who runs a command. */
 export type StaffActionOptions = { expected_version?: number; idempotency_key?: string; actor_name?: string };
 
 export type StaffActionResult<Result> = { result: Result };
 
 /** Calls a database function, which checks, performs and logs an action in one transaction. Omits null arguments. */
 export async function runStaffAction<Name extends keyof DatabaseFunctions>(
-  backend: AppSupabaseClient,
+  supabase: AppSupabaseClient,
   name: Name,
   args: { [Key in keyof DatabaseFunctions[Name]["Args"]]?: DatabaseFunctions[Name]["Args"][Key] | null },
 ): Promise<StaffActionResult<DatabaseFunctions[Name]["Returns"]> | UserError> {
   const given = Object.fromEntries(Object.entries(args).filter(([, value]) => value !== undefined && value !== null));
-  const { data, error, status } = await backend.rpc(name, given as never);
+  const { data, error, status } = await supabase.rpc(name, given as never);
   return error ? toUserError({ ...error, status }) : { result: data as DatabaseFunctions[Name]["Returns"] };
 }
 
@@ -34,14 +34,14 @@ export type BulkMoveOutcome = (typeof BULK_MOVE_OUTCOMES)[number];
 const BulkMoveResult = z.object({ id: z.string(), failure: z.enum(BULK_MOVE_OUTCOMES).nullable() });
 export type BulkMoveResult = z.infer<typeof BulkMoveResult>;
 
-/** Moves up to 50 shipments to their next stage. A shipment that cannot move does not stop the others. */
+/** Advances up to 50 shipments by one stage. If one cannot advance, the others still do. */
 export async function moveShipments(
-  backend: AppSupabaseClient,
+  supabase: AppSupabaseClient,
   moves: { id: string; expected_version?: number }[],
   location: string | undefined,
   signed: Omit<StaffActionOptions, "expected_version">,
 ): Promise<StaffActionResult<BulkMoveResult[]> | UserError> {
-  const moved = await runStaffAction(backend, "move_shipments", { moves, location, ...signed });
+  const moved = await runStaffAction(supabase, "move_shipments", { moves, location, ...signed });
   if ("reason" in moved) return moved;
   const all = z.array(BulkMoveResult).safeParse(moved.result);
   return all.success ? { result: all.data } : userErrorFromThrown(all.error);
@@ -69,8 +69,8 @@ export const BulkMovePageData = z.object({
 });
 
 /** Returns the unresolved failed emails, oldest first. Throws if the backend rejects the call. */
-export async function listFailedEmails(company: AppSupabaseClient) {
-  const { data, error, status } = await company
+export async function listFailedEmails(serviceRole: AppSupabaseClient) {
+  const { data, error, status } = await serviceRole
     .from("failed_emails")
     .select("id, failed_at, kind, sent_to")
     .is("resolved_at", null)

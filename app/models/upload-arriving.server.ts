@@ -29,7 +29,7 @@ export async function runUploadExclusively<T>(
 }
 
 export async function storeChunks(
-  company: AppSupabaseClient,
+  serviceRole: AppSupabaseClient,
   file: PendingUpload,
   from: number,
   body: ReadableStream<Uint8Array>,
@@ -49,7 +49,7 @@ export async function storeChunks(
     offset += size;
     pending = [];
     size = 0;
-    storing = storing.then(() => putChunk(company, file, chunkOffset, bytes));
+    storing = storing.then(() => putChunk(serviceRole, file, chunkOffset, bytes));
     storing.catch(stop);
   };
   let idleTimer: NodeJS.Timeout | undefined;
@@ -82,7 +82,7 @@ export async function storeChunks(
 }
 
 async function putChunk(
-  company: AppSupabaseClient,
+  serviceRole: AppSupabaseClient,
   file: PendingUpload,
   from: number,
   bytes: Uint8Array,
@@ -90,7 +90,7 @@ async function putChunk(
   const name = `${getUploadFolder(file)}${from}-${bytes.length}`;
   // Another tab may have stored this chunk. Without upsert, hosted Supabase then never responds again on the
   // connection.
-  const { error } = await company.storage
+  const { error } = await serviceRole.storage
     .from("upload-chunks")
     .upload(name, bytes, { contentType: "application/octet-stream", upsert: true });
   if (error) throw error;

@@ -35,7 +35,7 @@ export async function loader({ context, url }: Route.LoaderArgs) {
   };
 }
 
-/** A shipment that cannot move does not stop the others. */
+/** If one shipment cannot advance, the others still do. */
 export async function action({ request, context }: Route.ActionArgs) {
   const { supabase: backend } = requireStaff(context);
   const form = await readForm(request, "shipment");

@@ -29,7 +29,7 @@ import {
 } from "./portal.$shipmentId/file-storage.server";
 
 /**
- * The fields of the header `Upload`. `size` has a minimum, because each file takes an object of the store. `from` is the
+ * The fields of the header `Upload`. `size` has a minimum, because each file is at least one object in storage. `from` is the
  * offset of the body in the file. Without it the request asks for the file to be stored.
  */
 const UploadHeader = z.object({
@@ -41,7 +41,7 @@ const UploadHeader = z.object({
 });
 
 /** The number of stored bytes, or the toast of a stored or rejected file. */
-type ChunkResult = { there: number; status: number } | Pick<StoreFileResult, "toast" | "status">;
+type ChunkResult = { storedBytes: number; status: number } | Pick<StoreFileResult, "toast" | "status">;
 
 type ChunkRequest = {
   client: Viewer;
@@ -94,7 +94,7 @@ async function respond(
   const { status, ...body } =
     "status" in upload ? upload : await handle(upload).catch((error) => createFailedResult(userErrorFromThrown(error)));
   // Stops a browser that is still sending bytes from a wrong offset.
-  const headers: HeadersInit = "there" in body && status === 409 ? { Connection: "close" } : {};
+  const headers: HeadersInit = "storedBytes" in body && status === 409 ? { Connection: "close" } : {};
   return Response.json(body, { status, headers });
 }
 
@@ -111,8 +111,8 @@ async function parseChunkRequest(
   const { document: documentId, name, size, sha256, from } = header.data;
   const file = { account: client.id, shipment: id.toLowerCase(), document: documentId, size, sha256 };
   // Browsers repeat a request by themselves after a lost connection, from its first byte: this is stopped before any check.
-  const there = from === undefined ? 0 : await countReceivedBytes(serviceRoleClient(), file);
-  if (typeof there === "number" && there > (from ?? 0)) return createChunkResult(there, 409);
+  const storedBytes = from === undefined ? 0 : await countReceivedBytes(serviceRoleClient(), file);
+  if (typeof storedBytes === "number" && storedBytes > (from ?? 0)) return createChunkResult(storedBytes, 409);
   const shipment = await getShipment(client, id);
   if (!shipment) return createFailedResult({ reason: "There is no such shipment.", status: 404 });
   if ("reason" in shipment) return createFailedResult(shipment);
@@ -137,9 +137,9 @@ async function storeChunk(
   signal: AbortSignal,
 ): Promise<ChunkResult> {
   const company = serviceRoleClient();
-  const there = await freeSpaceForUpload(company, file);
+  const storedBytes = await freeSpaceForUpload(company, file);
   // Bytes after a gap are useless until the gap is filled, which may never happen.
-  if (from !== there || !request.body) return createChunkResult(there, 409);
+  if (from !== storedBytes || !request.body) return createChunkResult(storedBytes, 409);
   const error = await storeChunks(company, file, from, request.body, signal);
   return error ? createFailedResult(error) : createChunkResult(await countReceivedBytes(company, file));
 }
@@ -162,8 +162,8 @@ async function resultUnlessStored({ client, document, file }: ChunkRequest, resu
   return { toast, status };
 }
 
-function createChunkResult(there: number | { reason: string; status: number }, status = 200): ChunkResult {
-  return typeof there === "number" ? { there, status } : createFailedResult(there);
+function createChunkResult(storedBytes: number | { reason: string; status: number }, status = 200): ChunkResult {
+  return typeof storedBytes === "number" ? { storedBytes, status } : createFailedResult(storedBytes);
 }
 
 function createFailedResult({ reason, status }: { reason: string; status: number }): ChunkResult {

@@ -6,9 +6,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 
 // Old Node versions have no import.meta.dirname.
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "../..");
-/**
- * As deep as the sources, so that `../..` is the root for both. A build empties build/, so the programs are not there.
- */
+/** Two levels deep like the sources, so that `../..` is the root for both. Outside build/, which each build empties. */
 const outputFolder = path.join(root, "dist/programs");
 const programs = {
   start: "app/server/start.ts",
@@ -74,7 +72,7 @@ async function ensureCompiled() {
   ]);
   const outputFiles = [...site, ...ownPackages];
   mkdirSync(outputFolder, { recursive: true });
-  // Another start may be reading the programs. The file with the compared time comes last.
+  // Another start may be reading the programs. The marker file, whose time is compared, is written last.
   const isMarker = (file) => file.path === marker;
   for (const { path: target, contents } of [...outputFiles].sort((a, b) => Number(isMarker(a)) - Number(isMarker(b)))) {
     writeFileSync(`${target}.${process.pid}`, contents);

@@ -93,7 +93,7 @@ test("The data API returns times in ISO 8601 with an offset", async () => {
   }
 });
 
-test("Each of several parallel requests runs with its own sender's rights", async () => {
+test("Parallel requests run with the rights of their senders", async () => {
   const { client } = await logInDemoClient(sharedBackend);
   const visitor = createBackendClient(sharedBackend);
   const serviceRole = createBackendClient(sharedBackend, backendKeys.secretKey);

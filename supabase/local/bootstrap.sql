@@ -1,4 +1,4 @@
--- What a new Supabase project has and @supabase/lite lacks.
+-- Creates the schemas, extensions and grants that a new Supabase project has and @supabase/lite lacks.
 
 create schema if not exists extensions;
 create extension if not exists pgcrypto with schema extensions;

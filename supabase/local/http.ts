@@ -19,7 +19,7 @@ export function serve(handler: (request: Request) => Promise<Response>): Server 
       outgoing.end('{"message":"Internal server error"}');
     }
   });
-  // Longer than in undici, which must not send on a connection that closes here.
+  // Longer than undici reuses a connection, so that it never sends a request on a closing one.
   server.keepAliveTimeout = 65_000;
   return server;
 }

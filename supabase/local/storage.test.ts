@@ -52,7 +52,7 @@ test.each(["text/plain; charset=utf-8", 'a"b/c', "text/\nplain", "تطبيق/pdf
   },
 );
 
-test("The head of a stored object equals the metadata of reading it", async () => {
+test("The method headObject returns the same metadata as reading the object", async () => {
   await putObject("tea.pdf", encodeText("%PDF-1.7"), "application/pdf");
   const head = await storage.headObject("documents", "tea.pdf", undefined);
   expect(head).toEqual((await readObject("tea.pdf")).metadata);

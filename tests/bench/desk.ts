@@ -1,4 +1,4 @@
-/** What the desk costs when the company has grown: on a PostgreSQL server, as a hosted one is. */
+/** Measures the desk with a small and a large database, on a PostgreSQL server like that of a hosted backend. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -17,7 +17,7 @@ const leadCredentials = { email: "lead@company.example", password: "a password o
 const smallDataset = { clients: 2, shipments: 20 };
 const largeDataset = { clients: 2_000, shipments: 100_000 };
 
-/** Each page of the desk with 20 shipments and with 100,000, 400,000 documents and 2,000 clients; and the CSV of all. */
+/** Measures each page of the desk with the small and the large dataset, and the CSV download of all shipments. */
 export async function measureDesk(): Promise<DeskBenchResult> {
   const dataDir = mkdtempSync(path.join(tmpdir(), "desk-bench-"));
   const server = await startPostgres();
@@ -34,7 +34,7 @@ export async function measureDesk(): Promise<DeskBenchResult> {
       ...["/desk", "/desk/shipments", "/desk/shipments?q=consignment+7", "/desk/shipments?stage=3&waiting=company"],
       ...["/desk/shipments?q=client7@", shipment, "/desk/clients", "/desk/clients?q=client7", "/desk/log"],
     ];
-    // A new process answers faster after some hundred pages.
+    // A new process gets faster during its first hundreds of requests.
     for (const page of pages) await measurePortalPage(origin, page, cookie);
     const before = await measureDeskPages(origin, pages, cookie);
     await growDatabase(sql, largeDataset);
@@ -57,7 +57,7 @@ export async function measureDesk(): Promise<DeskBenchResult> {
   }
 }
 
-/** The middle of three rounds of every page, one round after another. */
+/** Returns the median of three rounds for every page. */
 async function measureDeskPages(origin: string, pages: string[], cookie: string) {
   const rounds: Awaited<ReturnType<typeof measurePortalPage>>[][] = [];
   for (let round = 0; round < 3; round++) {
@@ -68,7 +68,7 @@ async function measureDeskPages(origin: string, pages: string[], cookie: string)
   return pages.map((_, at) => rounds.map((all) => all[at]).sort((a, b) => (a?.time ?? 0) - (b?.time ?? 0))[1]);
 }
 
-/** Reads the whole CSV; the site's memory in MB before it, at most meanwhile, and after. */
+/** Downloads the CSV. Returns the site's memory in MB before, its maximum during, and after the download. */
 async function measureCsv(url: string, cookie: string, memory: () => number) {
   const before = memory();
   let most = 0;
@@ -82,7 +82,7 @@ async function measureCsv(url: string, cookie: string, memory: () => number) {
   return { rows, seconds: Math.round((performance.now() - since) / 100) / 10, memory: [before, most, memory()] };
 }
 
-/** A lead with a second factor, signed in: the cookie of their browser. */
+/** Creates a lead with a second factor. Returns the session cookie of a browser that has entered the code. */
 async function createLeadCookie(dataDir: string, backendPort: number): Promise<string> {
   const company = createServiceRoleClient(dataDir, backendPort);
   const invited = await company.rpc("invite_staff_member", {
@@ -111,7 +111,7 @@ async function createLeadCookie(dataDir: string, backendPort: number): Promise<s
 
 const getSupabaseKey = (handle: object) => (handle as { supabaseKey: string }).supabaseKey;
 
-/** Makes clients and shipments up to these figures, with all their documents, most of them with a file. */
+/** Adds clients and shipments up to these numbers. Each shipment has its documents, most of them with a file. */
 async function growDatabase(sql: postgres.Sql, { clients, shipments }: typeof largeDataset): Promise<void> {
   await sql`
     insert into public.client_ids (client_id)
@@ -124,7 +124,7 @@ async function growDatabase(sql: postgres.Sql, { clients, shipments }: typeof la
       now() - make_interval(mins => number), now()
     from generate_series(1, ${clients}::int) as number
     where not exists (select from auth.users where email = 'client' || number || '@client.example')`;
-  // The files are rows without objects: no page opens one.
+  // The documents have no stored files, because no measured page opens one.
   await sql.unsafe("set session_replication_role = replica");
   await sql`
     insert into public.shipments (id, user_id, name, awb, stage, status, waiting_on, waiting_since, changed_at, staff_action_at, created_at)

@@ -1,4 +1,4 @@
-/** Requests per second, and what a portal costs when it has grown. */
+/** Measures requests per second and response times, and creates the shipments for these measurements. */
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { createClient } from "@supabase/supabase-js";
@@ -10,7 +10,7 @@ import type { Database } from "../../app/lib/supabase/database.ts";
 
 export type LoadResult = { perSecond: number; p99: number };
 
-/** Ten connections ask for one thing as fast as it comes, for some seconds after a warm-up. */
+/** Requests one URL on ten connections without pauses, for some seconds after a warm-up. */
 export async function measureLoad(
   url: string,
   options: Partial<autocannon.Options> = {},
@@ -19,12 +19,13 @@ export async function measureLoad(
   const common = { url, connections: 10, headers: { "accept-encoding": "br, gzip" }, ...options };
   await autocannon({ ...common, duration: 1 });
   const result = await autocannon({ ...common, duration: seconds });
-  const refused = result["4xx"] + result["5xx"];
-  if (result.errors + refused > 0) throw new Error(`${url}: ${result.errors} unanswered, ${refused} refused`);
+  const rejected = result["4xx"] + result["5xx"];
+  if (result.errors + rejected > 0)
+    throw new Error(`${url}: ${result.errors} without response, ${rejected} with an error status`);
   return { perSecond: Math.round(result.requests.average * 10) / 10, p99: result.latency.p99 };
 }
 
-/** Cookies of somebody who logs in at `origin`, as a Cookie header. */
+/** Logs in at `origin`. Returns the session cookies as a Cookie header. */
 export async function logIn(origin: string, account: { email: string; password: string }): Promise<string> {
   const response = await fetch(`${origin}/login`, {
     method: "POST",
@@ -32,7 +33,8 @@ export async function logIn(origin: string, account: { email: string; password: 
     headers: { Origin: origin },
     redirect: "manual",
   });
-  if (response.status !== 303 && response.status !== 302) throw new Error(`The login answered ${response.status}`);
+  if (response.status !== 303 && response.status !== 302)
+    throw new Error(`The login responded with ${response.status}`);
   return response.headers
     .getSetCookie()
     .map((cookie) => cookie.split(";")[0] ?? "")
@@ -41,8 +43,8 @@ export async function logIn(origin: string, account: { email: string; password: 
 }
 
 /**
- * The same session with a token signed by the secret, as auth did before it had published keys: for such a one the site
- * asks auth who it is before it asks for the page.
+ * Returns the session cookie with a token signed by the shared secret instead of a published key. The site cannot check
+ * such a token itself, so it calls auth before it requests the page's data.
  */
 export async function signCookieWithSecret(cookie: string, dataDir: string): Promise<string> {
   const [name, value = ""] = cookie.split("=base64-");
@@ -55,7 +57,7 @@ export async function signCookieWithSecret(cookie: string, dataDir: string): Pro
   return `${name}=base64-${Buffer.from(changed).toString("base64url")}`;
 }
 
-/** The company's handle to the embedded backend of a site under measurement. */
+/** Returns a service-role client for the embedded backend of a measured site. */
 export function createServiceRoleClient(dataDir: string, backendPort: number): AppSupabaseClient {
   const { secretKey } = JSON.parse(readFileSync(path.join(dataDir, "keys.json"), "utf8")) as { secretKey: string };
   return createClient<Database>(`http://127.0.0.1:${backendPort}`, secretKey, {
@@ -64,35 +66,32 @@ export function createServiceRoleClient(dataDir: string, backendPort: number): A
   }) as AppSupabaseClient;
 }
 
-/** Gives a client so many shipments, written by the company. */
-export async function growShipments(company: AppSupabaseClient, userId: string, count: number): Promise<void> {
-  const { count: has } = await company
+/** Adds shipments of a client until there are `count`. */
+export async function growShipments(serviceRole: AppSupabaseClient, userId: string, count: number): Promise<void> {
+  const { count: existing } = await serviceRole
     .from("shipments")
     .select("id", { count: "exact", head: true })
     .eq("user_id", userId);
-  for (let made = has ?? 0; made < count; made += 500) {
-    const rows = Array.from({ length: Math.min(500, count - made) }, (_, index) => ({
+  for (let created = existing ?? 0; created < count; created += 500) {
+    const rows = Array.from({ length: Math.min(500, count - created) }, (_, index) => ({
       user_id: userId,
-      name: `Consignment ${made + index + 1}`,
+      name: `Consignment ${created + index + 1}`,
       status: "Client Onboarding",
       stage: 1,
     }));
-    const { error } = await company.from("shipments").insert(rows);
+    const { error } = await serviceRole.from("shipments").insert(rows);
     if (error) throw new Error(error.message);
   }
 }
 
-/**
- * Requests for a page by addresses that differ in a number, of which the page knows nothing: each is rendered, as one of the
- * portal is that has changed since it was looked at.
- */
+/** Adds a parameter with a new number to each request. The page ignores it, but no cache has a response for it. */
 export function withUniqueUrls(path: string): Partial<autocannon.Options> {
   let number = 0;
   const next = () => `${path}${path.includes("?") ? "&" : "?"}n=${++number}`;
   return { requests: [{ setupRequest: (request) => ({ ...request, path: next() }) }] };
 }
 
-/** Sends `amount` requests for one page, each with another parameter that the page does not read, and ignores the answers. */
+/** Sends `amount` requests for one page, each with a different value of a parameter that the page ignores. */
 export async function sendInventedParameters(url: string, amount: number): Promise<void> {
   const { pathname } = new URL(url);
   await autocannon({
@@ -104,7 +103,7 @@ export async function sendInventedParameters(url: string, amount: number): Promi
   });
 }
 
-/** The middle of thirty answers to one request after another, each rendered: milliseconds, and bytes of the body on the line. */
+/** Measures thirty sequential requests without cache. Returns the median in milliseconds, and the transferred bytes. */
 export async function measurePortalPage(
   origin: string,
   path: string,

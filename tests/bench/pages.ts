@@ -1,10 +1,10 @@
-/** What a page costs on a slow line: requests, bytes by kind, and when something is seen. */
+/** Measures a page on a slow connection: requests, bytes by kind, and times of the first and largest paint. */
 import { type Browser, type BrowserContext, chromium } from "@playwright/test";
 import { findChromium } from "../support/browser-programs.ts";
 
 export type PageCost = {
   requests: number;
-  /** Bytes as they cross the line, by kind. */
+  /** Transferred bytes, by kind. */
   bytes: { document: number; script: number; style: number; image: number; other: number };
   /** Milliseconds from the start of the navigation. */
   firstPaint: number;
@@ -16,9 +16,7 @@ export type BrowsingMode = "script" | "no script" | "lite";
 
 const phoneViewport = { width: 390, height: 844 };
 
-/**
- * A switch of the browser accepts the certificate: with Playwright's option each first connection would be made twice.
- */
+/** A browser switch accepts the certificate: Playwright's option would open each first connection twice. */
 export async function launchBrowser(): Promise<Browser> {
   return chromium.launch({
     executablePath: findChromium() ?? undefined,
@@ -32,7 +30,7 @@ export async function launchBrowser(): Promise<Browser> {
   });
 }
 
-/** Opens an address in a fresh browser context, cold, and measures until the page has loaded and gone quiet. */
+/** Opens an address with an empty cache and measures until the network is idle. */
 export async function measurePage(browser: Browser, address: string, mode: BrowsingMode): Promise<PageCost> {
   const context = await browser.newContext({
     viewport: phoneViewport,
@@ -53,7 +51,7 @@ async function measureInContext(context: BrowserContext, address: string, mode: 
   const session = await context.newCDPSession(page);
   await session.send("Network.enable");
   await session.send("Network.setCacheDisabled", { cacheDisabled: false });
-  // Script stays on, as it reads the paint times; the page's own script files are blocked instead.
+  // Reading the paint times needs script, so only the page's own script files are blocked.
   if (mode === "no script") {
     await session.send("Network.setBlockedURLs", { urls: ["*.js"] });
   }

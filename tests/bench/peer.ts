@@ -1,4 +1,4 @@
-/** A bare app of the framework, as its own server runs it: one page, a linked stylesheet, script that hydrates. */
+/** A minimal React Router app on @react-router/serve: one page with a stylesheet and hydration, for comparison. */
 import { spawnSync } from "node:child_process";
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import path from "node:path";
@@ -12,7 +12,7 @@ const peerFiles: Record<string, string> = {
     name: "bare",
     private: true,
     type: "module",
-    // Installed beside it: the framework looks here for its server runtime.
+    // React Router looks here for its server runtime. The packages are those of this project.
     dependencies: { "@react-router/node": "*", isbot: "*", react: "*", "react-dom": "*" },
   }),
   "react-router.config.ts": "export default { ssr: true };",
@@ -37,7 +37,7 @@ export default function Home() {
 }`,
 };
 
-/** Writes, builds and serves the app in a folder. */
+/** Writes the app into a folder, builds it and serves it. */
 export async function startBarePeer(folder: string): Promise<BenchSite> {
   for (const [name, text] of Object.entries(peerFiles)) {
     mkdirSync(path.dirname(path.join(folder, name)), { recursive: true });

@@ -1,7 +1,7 @@
 /**
- * npm run bench: what the site costs on a slow line and under load, on this machine, in one run. `--json` prints one
- * object instead of tables; `--only paint|load|parameters|portal|desk|before` runs a part. `--before <folder>` measures the portal and
- * the login of an older checkout too, in which `npm ci` has run. Nothing here is a test: times differ by machine.
+ * npm run bench: measures the site on a slow connection and under load. Times differ between machines.
+ * `--json` prints JSON instead of tables. `--only paint|load|parameters|portal|desk|before` runs one part.
+ * `--before <folder>` also measures portal and login of an older checkout, in which `npm ci` has run.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -44,10 +44,10 @@ const olderCheckout = process.argv.includes("--before")
   : undefined;
 const asJson = process.argv.includes("--json");
 
-/** Without the last public page, which is a 404. */
+/** Excludes the last public page, which is a 404. */
 const measuredPages = [...publicPages.slice(0, -1), ...authPages];
 
-/** How many requests with an invented parameter are sent before the last measurement of memory. */
+/** The number of requests with an invented parameter before the last measurement of memory. */
 const inventedRequests = 100_000;
 
 type PaintResult = PageCost & { page: string; connection: string; mode: BrowsingMode };
@@ -97,7 +97,7 @@ try {
   rmSync(workDir, { recursive: true, force: true });
 }
 
-/** Every page on the slow line, and the home page on EDGE beside a bare app of the framework. */
+/** Measures every page on the slow connection, and the home page and a minimal React Router app also on EDGE. */
 async function measurePaints(site: BenchSite): Promise<PaintResult[]> {
   await ensureChromium();
   const browser = await launchBrowser();
@@ -129,7 +129,7 @@ async function measurePaints(site: BenchSite): Promise<PaintResult[]> {
   return rows;
 }
 
-/** The same requests to our server and to @react-router/serve with the same build. */
+/** Sends the same requests to our server, to @react-router/serve with the same build, and to a bare node:http server. */
 async function measureLoads(site: BenchSite & { backendPort: number }, origin: string): Promise<RateResult[]> {
   const plain = await startPlainServe(workDir, site.backendPort);
   runningSites.push(plain);
@@ -159,7 +159,7 @@ async function measureLoads(site: BenchSite & { backendPort: number }, origin: s
   return rows;
 }
 
-/** Resident memory before and after 20,000 requests, in MB. */
+/** Measures resident memory in MB, before and after each 5,000 of 20,000 requests. */
 async function measureMemory(site: BenchSite, origin: string) {
   const at: number[] = [getMemoryMb(site)];
   for (let round = 0; round < 4; round++) {
@@ -169,7 +169,7 @@ async function measureMemory(site: BenchSite, origin: string) {
   return { every5000Requests: at };
 }
 
-/** Requests per second without and with invented parameters, and MB of resident memory at first and after each tenth of 100,000 of them. */
+/** Measures requests per second without and with invented parameters, and memory after each 10,000 such requests. */
 async function measureInventedParameters(site: BenchSite, origin: string): Promise<ParametersResult> {
   const page = `${origin}/services`;
   const plain = await measureLoad(page);
@@ -182,12 +182,12 @@ async function measureInventedParameters(site: BenchSite, origin: string): Promi
   return { plain, invented, memory };
 }
 
-/** A page of the portal in one call, and with a check of the session by auth before it; with a backend near and far. */
+/** Measures the portal with one backend call, and with a call of auth before it, for a near and a distant backend. */
 async function measureBackendCalls(site: BenchSite & { backendPort: number }): Promise<BackendCallsResult[]> {
   const line = await startSlowConnection(connectionProfiles.abroad, site.backendPort);
   const rows: BackendCallsResult[] = [];
   for (const { backend, port } of [
-    { backend: "beside the site", port: site.backendPort },
+    { backend: "on the same machine", port: site.backendPort },
     { backend: `${connectionProfiles.abroad.roundTrip} ms away`, port: line.port },
   ]) {
     const near = await startOurSiteOnBackend(workDir, port);
@@ -198,7 +198,7 @@ async function measureBackendCalls(site: BenchSite & { backendPort: number }): P
       ["one", cookie],
       ["auth's check before it", await signCookieWithSecret(cookie, workDir)],
     ] as const;
-    // A new process answers twice as fast after some hundred pages.
+    // A new process becomes twice as fast during its first hundreds of pages.
     for (const [, sent] of [...kinds, ...kinds]) {
       await measureLoad(`${at}/portal`, { headers: { cookie: sent }, ...withUniqueUrls("/portal") });
     }
@@ -213,7 +213,7 @@ async function measureBackendCalls(site: BenchSite & { backendPort: number }): P
   return rows;
 }
 
-/** The portal page of the demo's client and its login in an older checkout and in this one, by turns. */
+/** Measures portal and login in an older checkout and in this one, alternately. */
 async function compareCheckouts(checkout: string): Promise<ComparisonResult[]> {
   const rows = new Map<string, { before: number; now: number }>();
   for (const when of ["before", "now", "before", "now"] as const) {
@@ -223,18 +223,18 @@ async function compareCheckouts(checkout: string): Promise<ComparisonResult[]> {
     const line = await startSlowConnection(connectionProfiles.abroad, near.backendPort);
     const far = await startOurSiteOnBackend(folder, line.port, when === "before" ? checkout : undefined);
     runningSites.push(far);
-    // The better of two rounds: a machine has its moments.
+    // The better of two rounds, because other work on the machine disturbs some.
     const better = (what: string, figure: number, best = Math.max) => {
       const row = rows.get(what) ?? { before: 0, now: 0 };
       rows.set(what, { ...row, [when]: row[when] ? best(row[when], figure) : figure });
     };
     for (const [where, { port }] of [
-      ["beside the site", near],
+      ["on the same machine", near],
       [`${connectionProfiles.abroad.roundTrip} ms away`, far],
     ] as const) {
       const at = `http://127.0.0.1:${port}`;
       const headers = { cookie: await logIn(at, demoClient), "accept-encoding": "br" };
-      // A new process answers twice as fast after some hundred pages.
+      // A new process becomes twice as fast during its first hundreds of pages.
       for (let round = 0; round < 3; round++)
         await measureLoad(`${at}/portal`, { headers, ...withUniqueUrls("/portal") });
       const rendered = await measureLoad(`${at}/portal`, { headers, ...withUniqueUrls("/portal") });
@@ -246,7 +246,7 @@ async function compareCheckouts(checkout: string): Promise<ComparisonResult[]> {
       const { time } = await measurePortalPage(at, "/portal", headers.cookie);
       better(`ms of a portal page, changed, backend ${where}`, time, Math.min);
     }
-    // As with pages: a new process is slower for some hundred logins.
+    // A new process is slower during its first hundreds of logins.
     for (let round = 0; round < 3; round++) {
       better("logins a second", (await measureLogins(`http://127.0.0.1:${near.port}`)).perSecond);
     }
@@ -257,14 +257,14 @@ async function compareCheckouts(checkout: string): Promise<ComparisonResult[]> {
   return [...rows].map(([what, row]) => ({ what, ...row }));
 }
 
-/** Four people log in at once, again and again. */
+/** Logs in on four connections in parallel, without pauses. */
 function measureLogins(at: string): Promise<LoadResult> {
   const body = new URLSearchParams(demoClient).toString();
   const headers = { "content-type": "application/x-www-form-urlencoded", origin: at };
   return measureLoad(`${at}/login`, { method: "POST", headers, body, connections: 4 });
 }
 
-/** The portal of a client with more and more shipments. */
+/** Measures one client's portal with 20, 1,000 and 10,000 shipments. */
 async function measureGrowth(site: BenchSite & { backendPort: number }, origin: string): Promise<GrowthResult[]> {
   const company = createServiceRoleClient(workDir, site.backendPort);
   const { data: userId } = await company.rpc("find_account_id", { email: demoClient.email });
@@ -276,7 +276,7 @@ async function measureGrowth(site: BenchSite & { backendPort: number }, origin: 
     rows.push({
       shipments,
       list: await measurePortalPage(origin, "/portal", cookie),
-      // Nothing is called so: every shipment of the client has to be looked at.
+      // No shipment has this name, so the search reads every shipment of the client.
       search: await measurePortalPage(origin, "/portal?q=zanzibar", cookie),
       account: await measurePortalPage(origin, "/portal/account", cookie),
       detail: await measurePortalPage(origin, `/portal/${newest.data?.[0]?.id}`, cookie),

@@ -10,11 +10,11 @@ const root = path.resolve(import.meta.dirname, "../..");
 export type BenchSite = {
   port: number;
   child: ChildProcess;
-  /** Milliseconds from the start to the first answer. */
+  /** Milliseconds from the start to the first response. */
   startupMs: number;
 };
 
-/** How a checkout is started; before there was run.js, by its sources. */
+/** Returns Node's arguments to start a checkout. Older checkouts have no run.js and start from their sources. */
 function getStartArgs(checkout: string): string[] {
   const { scripts } = JSON.parse(readFileSync(path.join(checkout, "package.json"), "utf8")) as {
     scripts: { start: string };
@@ -22,7 +22,7 @@ function getStartArgs(checkout: string): string[] {
   return scripts.start.startsWith("tsx ") ? ["--import", "tsx", "app/server/start.ts"] : ["app/server/run.js", "start"];
 }
 
-/** Starts our site, or that of another checkout, with the embedded backend on ports and data of its own. */
+/** Starts the site of a checkout and its embedded backend, with new ports and this data directory. */
 export async function startOurSite(dataDir: string, checkout = root): Promise<BenchSite & { backendPort: number }> {
   const [port, backendPort] = [await freePort(), await freePort()];
   const env = { PORT: String(port), BACKEND_PORT: String(backendPort), DATA_DIR: dataDir, APP_ORIGIN: "" };
@@ -30,7 +30,7 @@ export async function startOurSite(dataDir: string, checkout = root): Promise<Be
   return { ...site, backendPort };
 }
 
-/** Another process of our site on a backend behind `port`, with the keys of a data directory. */
+/** Starts another process of our site with the backend at `backendPort` and the keys of a data directory. */
 export async function startOurSiteOnBackend(dataDir: string, backendPort: number, checkout = root): Promise<BenchSite> {
   const port = await freePort();
   const env = {
@@ -64,7 +64,7 @@ export async function startServe(folder: string, env: Record<string, string>): P
   return startProgram([cli, "build/server/index.js"], port, { ...own, ...env }, folder);
 }
 
-/** A bare node:http server that answers every address with the same bytes and headers as ours answers one page. */
+/** Starts a bare node:http server that sends the bytes and headers of one page of our site for every URL. */
 export async function startBareServer(page: string): Promise<BenchSite> {
   const port = await freePort();
   const code = `
@@ -85,7 +85,7 @@ export async function startBareServer(page: string): Promise<BenchSite> {
   return startProgram(["--input-type=module", "-e", code], port, {});
 }
 
-/** Stops a site and waits for its end; one that still waits for connections after ten seconds is killed. */
+/** Stops a site and waits for its end. Kills it after ten seconds. */
 export function stopSite({ child }: BenchSite, signal: NodeJS.Signals = "SIGTERM"): Promise<void> {
   return new Promise((resolve) => {
     if (child.exitCode !== null) return resolve();
@@ -98,7 +98,7 @@ export function stopSite({ child }: BenchSite, signal: NodeJS.Signals = "SIGTERM
   });
 }
 
-/** The resident memory of a process in MB. On Linux only; 0 elsewhere. */
+/** Returns the resident memory of a process in MB; 0 on other systems than Linux. */
 export function getMemoryMb({ child }: BenchSite): number {
   try {
     const status = readFileSync(`/proc/${child.pid}/status`, "utf8");
@@ -113,7 +113,7 @@ async function startProgram(args: string[], port: number, env: Record<string, st
   const child = spawn(process.execPath, args, {
     cwd,
     stdio: ["ignore", "ignore", "inherit"],
-    // Logins under way count as guesses until they are judged.
+    // Parallel logins count as failed until their password has been checked.
     env: { ...process.env, NODE_ENV: "production", LOGINS_PER_EMAIL: "100", LOGINS_PER_ADDRESS: "100", ...env },
   });
   for (;;) {

@@ -1,8 +1,8 @@
 /**
- * A slow line in front of a server: what a browser on a phone network sees, without any right on the machine.
- * Every connection pays a round trip to open; bytes arrive half a round trip late; all connections share one bandwidth
- * each way; a connection begins with ten segments of 1,460 bytes in flight and doubles them each round trip (RFC 6928
- * and slow start, without loss). TLS is the browser's own, so its handshake costs what it costs.
+ * A proxy that simulates a phone network in front of a server, without administrator rights. Opening a connection takes
+ * a round trip. Bytes arrive half a round trip late. All connections share the bandwidth of each direction. A connection
+ * starts with ten segments of 1,460 bytes in flight and doubles them each round trip (RFC 6928 and slow start, without
+ * loss). The TLS handshake is real: it passes through the proxy between browser and server.
  */
 import net from "node:net";
 
@@ -11,7 +11,7 @@ export type ConnectionProfile = { name: string; roundTrip: number; down: number;
 
 export const connectionProfiles = {
   slow3g: { name: "300 ms, 400/200 kbit/s", roundTrip: 300, down: 400, up: 200 },
-  /** From a site to a backend in another country, on a line that carries all there is. */
+  /** From a site to a backend in another country, with ample bandwidth. */
   abroad: { name: "150 ms", roundTrip: 150, down: 100_000, up: 100_000 },
   edge: { name: "EDGE: 840 ms, 240/120 kbit/s", roundTrip: 840, down: 240, up: 120 },
 } as const satisfies Record<string, ConnectionProfile>;
@@ -19,13 +19,13 @@ export const connectionProfiles = {
 const segmentBytes = 1460;
 const initialWindowBytes = 10 * segmentBytes;
 
-/** Listens on a free port of 127.0.0.1 and passes everything on to `target`. Returns the port and how to stop. */
+/** Listens on a free port of 127.0.0.1 and forwards all bytes to the port `target`. */
 export async function startSlowConnection(
-  line: ConnectionProfile,
+  profile: ConnectionProfile,
   target: number,
 ): Promise<{ port: number; stop: () => Promise<void> }> {
-  const down = new ThrottledLink(line.down);
-  const up = new ThrottledLink(line.up);
+  const down = new ThrottledLink(profile.down);
+  const up = new ThrottledLink(profile.up);
   const open = new Set<net.Socket>();
   const server = net.createServer({ pauseOnConnect: true }, (browser) => {
     const site = net.connect(target, "127.0.0.1");
@@ -39,11 +39,11 @@ export async function startSlowConnection(
         site.destroy();
       });
     }
-    // The handshake of TCP: the browser's first byte may leave after a whole round trip.
+    // TCP handshake: the browser can send its first byte after one round trip.
     setTimeout(() => {
-      forwardThrottled(browser, site, up, line.roundTrip);
-      forwardThrottled(site, browser, down, line.roundTrip);
-    }, line.roundTrip);
+      forwardThrottled(browser, site, up, profile.roundTrip);
+      forwardThrottled(site, browser, down, profile.roundTrip);
+    }, profile.roundTrip);
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return {
@@ -56,24 +56,24 @@ export async function startSlowConnection(
   };
 }
 
-/** The shared capacity of one direction. */
+/** The bandwidth of one direction, shared by all connections. */
 class ThrottledLink {
   private freeAt = 0;
   constructor(private readonly kilobits: number) {}
 
-  /** When the last bit of these bytes has left, in milliseconds of performance.now(). */
+  /** Returns the time when the last of these bytes has been sent, in milliseconds of performance.now(). */
   send(bytes: number): number {
     this.freeAt = Math.max(this.freeAt, performance.now()) + (bytes * 8) / this.kilobits;
     return this.freeAt;
   }
 }
 
-/** Carries bytes from one socket to the other, within the window of the connection and the capacity of the wire. */
-function forwardThrottled(from: net.Socket, to: net.Socket, wire: ThrottledLink, roundTrip: number): void {
+/** Forwards bytes within the congestion window of the connection and the bandwidth of the link. */
+function forwardThrottled(from: net.Socket, to: net.Socket, link: ThrottledLink, roundTrip: number): void {
   let window = initialWindowBytes;
   let inFlight = 0;
   const waiting: Buffer[] = [];
-  /** Kept in the order of sending: timers due in the same millisecond may run in another. */
+  /** In sending order, because timers of the same millisecond may run in another order. */
   const arriving: Buffer[] = [];
   from.on("data", (chunk: Buffer) => {
     for (let at = 0; at < chunk.length; at += segmentBytes) waiting.push(chunk.subarray(at, at + segmentBytes));
@@ -90,13 +90,13 @@ function forwardThrottled(from: net.Socket, to: net.Socket, wire: ThrottledLink,
     while (waiting[0] && inFlight + waiting[0].length <= window) {
       const piece = waiting.shift() as Buffer;
       inFlight += piece.length;
-      const arrives = wire.send(piece.length) + roundTrip / 2;
+      const arrives = link.send(piece.length) + roundTrip / 2;
       arriving.push(piece);
       setTimeout(() => {
         const next = arriving.shift();
         if (next && to.writable) to.write(next);
       }, arrives - performance.now());
-      // The acknowledgement comes half a round trip later and makes room for two more segments.
+      // The acknowledgement arrives half a round trip later and permits two more segments.
       setTimeout(
         () => {
           inFlight -= piece.length;

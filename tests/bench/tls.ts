@@ -1,4 +1,4 @@
-/** TLS in front of a site, as a company's proxy would do it, with a certificate of this run. */
+/** A TLS proxy in front of a site, like a hosting company's, with a new certificate for each run. */
 import type { AddressInfo } from "node:net";
 import net from "node:net";
 import tls from "node:tls";
@@ -7,8 +7,8 @@ import { generate } from "selfsigned";
 let certificate: Awaited<ReturnType<typeof generate>> | undefined;
 
 /**
- * Listens on a free port with TLS 1.3 and HTTP/1.1, and passes everything on to `target`. A record is one segment long, as
- * Caddy's are while a connection is young (Go's crypto/tls): what has arrived can be read before the rest has.
+ * Listens on a free port with TLS 1.3 and HTTP/1.1, and forwards all bytes to the port `target`. Each TLS record fits one TCP
+ * segment, like those of Caddy on a new connection (Go's crypto/tls), so a browser can read each segment when it arrives.
  */
 export async function startTlsProxy(target: number): Promise<{ port: number; stop: () => Promise<void> }> {
   certificate ??= await generate([{ name: "commonName", value: "127.0.0.1" }], { algorithm: "sha256" });

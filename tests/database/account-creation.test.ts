@@ -95,7 +95,7 @@ test("An account is not created for an address that has one, in any case.", asyn
   expect(await countAccountTraces(email)).toEqual(before);
 });
 
-test("An account without its own invitation is not created and leaves no trace.", async () => {
+test("An account without an invitation to its address is not created and leaves no row.", async () => {
   const email = newEmailAddress();
   const foreign = await createInvitationMetadata(newEmailAddress());
   for (const user_metadata of [undefined, {}, { staff_invite_id: randomUUID() }, foreign]) {

@@ -40,7 +40,7 @@ test("A client's change is rejected for an outdated version, but not if the same
   expect(await readShipment(shipment)).toMatchObject({ name: "Coffee", awb: null, version: 1 });
   expect(await change({ name: "Sugar", awb: "" })).toBe(outdated);
   for (const seen of [null, -1, 2]) expect(await change({ name: "Sugar", expected_version: seen })).toBe(outdated);
-  // The same form again, after a lost response.
+  // Sends the same form again, as after a lost response.
   expect(await change({ name: "Coffee", awb: "" })).toBeNull();
   expect(await readShipment(shipment)).toMatchObject({ name: "Coffee", awb: null, version: 1 });
   expect(await change({ name: "Coffee", awb: "1", expected_version: 1 })).toBeNull();

@@ -50,7 +50,7 @@ test("One call issues at most 1000 client IDs, and none for zero or less.", asyn
   }
 });
 
-test("An unused client ID admits every address, and an unknown one none.", async () => {
+test("An unused client ID admits every address, and an unknown client ID admits no address.", async () => {
   expect(await isAdmitted(await newClientId(), "new@client.example")).toBe(true);
   expect(await isAdmitted("N0TH-1NG0-0F1T-HERE", "new@client.example")).toBe(false);
   expect(await isAdmitted("", "new@client.example")).toBe(false);

@@ -19,7 +19,7 @@ type ShipmentState = {
   due?: string;
   items?: string[];
 };
-/** Adds a shipment that waits since a day, with a number of rejected documents, and a charge due on a day for each item. */
+/** Adds a shipment with a start of its wait, a number of rejected documents, and a charge with a due day for each item. */
 async function add(name: string, state: ShipmentState = {}, { id: user } = waiter): Promise<void> {
   const { since = "2026-05-01", stage = 1, rejected, documents = 1, due, items = ["duties"] } = state;
   const id = randomUUID();
@@ -43,7 +43,7 @@ async function add(name: string, state: ShipmentState = {}, { id: user } = waite
   if (stage !== 1) await query("update public.shipments set stage = $2 where id = $1", [id, stage]);
 }
 
-/** Returns the names of the shipments that wait for the client, in their order, and the counts. */
+/** Returns the names of the shipments that wait for the client, in the page's order, and the counts of the page. */
 async function readWork(supabase: AppSupabaseClient = waiter.supabase) {
   const { data, error } = await toUntypedClient(supabase).rpc("portal_page", {});
   if (error) throw new Error(error.message);

@@ -37,7 +37,7 @@ test("The database and the forms accept the same container numbers.", async () =
     return !problem && numbers[0] === text;
   };
   expect(rows.map(({ text, valid }) => [text, valid])).toEqual(texts.map((text) => [text, isAccepted(text)]));
-  // One of ten digits is right for each of the three categories.
+  // For each of the three categories, one of the ten check digits is correct.
   expect(rows.filter(({ valid }) => valid)).toHaveLength(26 * 3);
 });
 
@@ -77,7 +77,7 @@ test("A client changes container numbers at stage 1 and sees them in the portal.
   expect(data.shipments[0]).toMatchObject({ id: shipment, container_numbers: [first] });
 });
 
-test("A clerk saves container numbers; replacing or removing one needs a reason, and the log has what changed.", async () => {
+test("A clerk saves container numbers, needs a reason to replace or remove one, and the log has the old and new numbers.", async () => {
   await save([first]);
   await save([second, first]);
   await save(null, { awb: "MEDUX4471203" });

@@ -33,7 +33,7 @@ describe("desk client list", () => {
     expect(await find("atieno")).toEqual(["atienoxo@client.example", client.email]);
   });
 
-  test("The desk's client list has no team member and opens none.", async () => {
+  test("The desk's client pages neither list nor open a team member.", async () => {
     expect(await find("company.example")).toEqual([]);
     expect((await list({ opened_id: clerk.id })).opened).toBeNull();
     const emails = (await list({})).clients.map(({ email }: TestClient) => email);

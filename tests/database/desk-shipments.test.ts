@@ -4,7 +4,7 @@ import { readPage, setUpDesk, sha256, type TestClient } from "../support/databas
 import { toUntypedClient } from "../support/test-backend.ts";
 
 const { testBackend, owner, clerk, query, callRpc, newShipment, uploadDocument } = setUpDesk();
-/** A shipment of the owner with a document to check, a charge and a move. */
+/** A shipment of the owner with a document to verify and a charge, advanced once. */
 let shipment: string;
 beforeAll(async () => {
   shipment = await newShipment(owner);
@@ -129,7 +129,7 @@ describe("desk shipment list", () => {
   }
   const toNames = (rows: Row[]) => rows.map(({ name }) => name);
 
-  test("The shipment export continues after any row, newest first, with the same filter.", async () => {
+  test("The shipment export can continue after any row, newest first, with the same filter.", async () => {
     const whole = await listExport(undefined, { q: "Crate" });
     expect(toNames(whole)).toEqual(crates(1, 45).reverse());
     const rest = { q: "Crate", waiting_on: "client", stage: 1 };

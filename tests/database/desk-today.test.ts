@@ -32,7 +32,7 @@ test("The page Today lists the documents to check, oldest first.", async () => {
   expect((await today()).to_check.count).toBe(1);
 });
 
-test("The page Today lists shipments in storage whose free days end within three days or have ended, until stage 9.", async () => {
+test("The page Today lists shipments before stage 9 whose free storage ends within three days or has ended.", async () => {
   const arrived = "storage_location = 'mombasa', arrived_on = '2026-01-01', container_size = 20";
   const day = "(now() at time zone 'Africa/Nairobi')::date";
   await addShipment("Today soon", `${arrived}, free_storage_ends_on = ${day} + 3`);

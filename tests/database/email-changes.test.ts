@@ -15,10 +15,10 @@ const redeem = (token: string | null) => callRpc("redeem_email_change", { token 
 const cancel = () => callRpc("cancel_email_change", { account_id: owner.id }, testBackend.serviceRole);
 const rename = (account: string, email: string) =>
   query("update auth.users set email = $2 where id = $1", [account, email]);
-/** Moves the start of every change into the past. */
+/** Moves the expiry of every change towards the past by `time`. */
 const passTime = (time: string) =>
   query("update private.email_changes set expires_at = expires_at - $1::interval", [time]);
-/** Returns what the owner's account page shows of the account. */
+/** Returns the account data of the owner's account page. */
 const readAccount = async (): Promise<object> => (await readPage(owner.supabase, "portal_account")).account;
 const tooSoon = "429 A message is on its way already. Wait a minute and try again.";
 
@@ -82,7 +82,7 @@ test("A new email change can start a minute after the previous one, and only the
   await passTime("50 seconds");
   expect(await start("second@client.example")).toBe(tooSoon);
   expect(await read(first)).toMatchObject({ email: "first@client.example" });
-  // The minute counts for each account separately.
+  // The limit of one email per minute applies to each account separately.
   const foreignToken = await startChange("theirs@client.example", stranger.id);
   await passTime("11 seconds");
   const second = await startChange("second@client.example");

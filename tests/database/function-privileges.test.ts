@@ -153,7 +153,7 @@ const expectedGrants: Record<string, string[]> = {
   supabase_auth_admin: privateFunctions.supabase_auth_admin,
 };
 
-/** What a call does, by the error or the answer. */
+/** Outcome names by error message. */
 const outcomesByRejection: Record<string, string> = {
   "42501 denied": "-",
   "PT403 Only a colleague of the company can do this.": "staff only",

@@ -100,7 +100,7 @@ test("A bulk move form that is sent twice moves each shipment once, and moves a 
   expect((await moveAll(moves, form)).map(({ failure }) => failure)).toEqual([null, null]);
   expect([await getStage(ready), await getStage(lacking)]).toEqual([2, 2]);
   expect([await listAuditEntries(ready), await listEvents(ready)].map(({ length }) => length)).toEqual([1, 1]);
-  // The expected versions of another form are out of date.
+  // With a new idempotency key, the same expected versions are out of date.
   expect((await moveAll(moves, { idempotency_key: randomUUID() })).map(({ failure }) => failure)).toEqual([
     "changed",
     "changed",

@@ -21,7 +21,7 @@ test.each<[string, (id: string, token: string) => Promise<Response>]>([
 ])("A login is rejected if it finds %s after the password check.", async (_what, change) => {
   const { email, id } = await newStaffAccount();
   const { session } = await newSession(email);
-  // The password check leaves the database free for the change.
+  // While the login hashes the password, the database can execute the change.
   const login = send("POST", "token?grant_type=password", publishableKey, publishableKey, { email, password });
   expect((await change(id, session?.access_token ?? "")).status).toBe(200);
   const result = await login;

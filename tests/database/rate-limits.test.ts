@@ -27,7 +27,7 @@ const passTime = (seconds: number) =>
     [seconds],
   );
 
-/** Returns a check that a rejection waits `seconds`, less at most the time since this call. */
+/** Returns a function that expects a rejection with a wait of `seconds`, minus the time since this call. */
 function startWaitCheck() {
   const start = performance.now();
   return {

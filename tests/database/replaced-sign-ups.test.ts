@@ -10,7 +10,7 @@ const { listEmailsTo, extractToken, listUsers, findUser, getClaimAccountId, back
 
 const hourSeconds = 60 * 60;
 
-test("An unconfirmed sign-up is replaced after an hour by one with another client ID, whose password counts; the first link is invalid.", async () => {
+test("After an hour, a sign-up with another client ID replaces an unconfirmed sign-up, its password and its link.", async () => {
   const email = newEmailAddress();
   const [first, second] = [await newClientId(), await newClientId()];
   await signUp(email, first, "a stranger's");

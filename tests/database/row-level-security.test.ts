@@ -53,7 +53,7 @@ test("A client reads every own row and no row of another client.", async () => {
   }
 });
 
-test("A stranger learns nothing by counts, nested rows or an existing ID.", async () => {
+test("Counts, nested rows and existing IDs reveal nothing about a client's data to another client.", async () => {
   const raw = stranger.supabase;
   const id = shipmentId;
   const count = await raw.from("shipments").select("*", { count: "exact", head: true }).eq("id", id);
@@ -83,7 +83,7 @@ const statusBySqlState = Object.fromEntries(
   ),
 );
 
-test("A database error has the HTTP status that PostgREST gives it, and its own code.", async () => {
+test("A database error has its own code and the HTTP status that PostgREST assigns to the code.", async () => {
   const statuses: typeof statusBySqlState = {};
   for (const state of Object.keys(statusBySqlState)) {
     const { error, status } = await serviceRole.rpc("raise_state", { state });

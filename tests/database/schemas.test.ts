@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => testBackend.close());
 
-/** A query for each kind of object that the schema files define, with one line of text per object. */
+/** A query for each kind of object in the schema files. It returns one line of text per object. */
 const catalogue = {
   columns: `select concat_ws(' ', attrelid::regclass, attname, format_type(atttypid, atttypmod), attnotnull, attgenerated,
       attidentity, pg_get_expr(adbin, adrelid), attacl) as line
@@ -61,7 +61,7 @@ test("The migrations create the same database as the files of supabase/schemas."
   expect(await readCatalogue()).toEqual(migrated);
 });
 
-test("The baseline migration is what npm run db:baseline generates.", () => {
+test("The baseline migration equals the output of npm run db:baseline.", () => {
   const baseline = readFileSync(path.join(supabase, "migrations/20261125080000_baseline.sql"), "utf8");
   expect(baseline === baselineSql(), "run npm run db:baseline").toBe(true);
 });

@@ -32,7 +32,7 @@ afterEach(async () => {
   if ((await readState())?.files === 0) await storeFile();
 });
 
-/** Requests for the owner's data and files. A valid token opens the data and none of the files. */
+/** Requests for the owner's data and files. Even a valid token gives access only to the data. */
 const protectedEndpoints = {
   "reading the account": () => ({ method: "GET", at: "/auth/v1/user" }),
   "changing the password": () => ({ method: "PUT", at: "/auth/v1/user", body: { password: "a stolen password" } }),
@@ -140,7 +140,7 @@ test("Signing out on one device does not sign out another device.", async () => 
   expect((await refreshSession(there.refresh_token)).ok).toBe(true);
 });
 
-test("Signing out everywhere ends every session of the client and none of another client.", async () => {
+test("Signing out everywhere ends every session of the client, and no session of another client.", async () => {
   const client = await testBackend.newClient(newEmailAddress(), password);
   const sessions = [await newSession(client.email), await newSession(client.email)];
   const ownerSession = await newSession();

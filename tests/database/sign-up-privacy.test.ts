@@ -147,7 +147,7 @@ test("Before confirmation, a login with the right password says so, and a wrong 
 });
 
 test("A login and a sign-up cost one password hash, whether or not the address has an account.", async () => {
-  // The cost of the product, which other tests lower.
+  // The real cost of password hashes. Other tests lower it to save time.
   vi.stubEnv("LITE_AUTH_BCRYPT_COST", undefined);
   onTestFinished(() => void vi.unstubAllEnvs());
   const registered = await newConfirmedEmail();

@@ -41,7 +41,7 @@ const grants: Record<string, Record<string, string>> = {
   },
 };
 
-/** The rows that each role reads from the tables: all, its own, none, or "-" where the table is closed. */
+/** The rows that each role can read: all, its own, none, or "-" if the role has no grant on the table. */
 const tables = [
   ...["staff_members", "failed_emails", "audit_log", "shipments", "documents", "tracking_events", "charges"],
   ...["announcements", "client_ids", "email_outbox"],
@@ -119,7 +119,7 @@ test("Signed-in users can read exactly the listed columns of each table.", async
   expect(Object.fromEntries(rows.map(({ relation, columns }) => [relation, columns]))).toEqual(readableColumns);
 });
 
-test.each(accessRoles)("The rows that %s reads from each table are those listed for the role.", async (role) => {
+test.each(accessRoles)("From each table, %s reads exactly the rows that are listed for the role.", async (role) => {
   const seen = [];
   for (const table of tables) {
     const [{ count } = { count: 0 }] = await query<{ count: number }>(
@@ -302,7 +302,7 @@ test("A restrictive policy on every client table and on stored objects requires 
   }
 });
 
-/** Returns a relation's name with its schema, which a regclass leaves out for those of the search path. */
+/** Adds the schema to a relation's name. A regclass omits schemas of the search path. */
 function toQualifiedName(relation: string): string {
   return relation.includes(".") ? relation : `public.${relation}`;
 }

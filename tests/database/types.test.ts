@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterAll(() => testBackend.close());
 
 /** `npm run types` runs this file with permission to write the types it compares with. */
-test("The types in app/lib/supabase/database.ts are those of the migrations; npm run types writes them.", async () => {
+test("The types in app/lib/supabase/database.ts match the migrations; npm run types generates them.", async () => {
   const schema = await introspect(testBackend.backend.db, { includedSchemas: ["public"] });
   const types = await generateTypescript(sortGeneratorMetadata(schema), { detectOneToOneRelationships: true });
   const header = "// Made from supabase/migrations by npm run types, as `supabase gen types` does: not to be edited.\n";

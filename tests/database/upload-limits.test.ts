@@ -130,5 +130,5 @@ async function readObject(at: string): Promise<string | null> {
   return data ? data.text() : null;
 }
 
-/** Returns every stored object, without the time of its last reading. */
+/** Returns every stored object, without the time of its last access. */
 const listObjects = () => query("select bucket_id, name, version from storage.objects order by 1, 2");

@@ -34,7 +34,7 @@ const origins: [string, string][] = [
 ];
 
 for (const [attacker, address] of origins) {
-  test(`A form on ${attacker} changes nothing here and gets 403`, { tag: "@no-script" }, async ({
+  test(`A form on ${attacker} changes nothing on our site and gets 403`, { tag: "@no-script" }, async ({
     page,
     loggedInClient: signedIn,
     baseURL,

@@ -80,7 +80,7 @@ test("A clerk opens, rejects and verifies documents, moves a shipment and correc
   });
 });
 
-test("On a phone the form for moving shipments asks for a place only while a shipment is ticked", async ({
+test("On a phone, the bulk move form shows its place field only while a shipment is selected", async ({
   page,
   client,
   loggedInLead: _,

@@ -18,7 +18,7 @@ const deskPaths = [
   ...["/desk/clients/:client", "/desk/invitations", "/desk/team", "/desk/log", "/desk/2fa"],
 ];
 
-/** A name without a place to break. */
+/** A name that starts with a word too long for a line. */
 const longName = "Averyveryverylongnamewithoutasingleblankinitthatmustbebrokensomewhere of pharmaceuticals";
 
 const pathGroups = {

@@ -100,7 +100,9 @@ test.describe("Moving parts of a page", { tag: "@script" }, () => {
     }).toPass({ intervals: [20] });
   });
 
-  test("With reduced motion nothing moves, everything is readable and no pause button is shown", async ({ page }) => {
+  test("With reduced motion, no animation runs, all text is readable and no pause button is shown", async ({
+    page,
+  }) => {
     await page.emulateMedia({ reducedMotion: "reduce" });
     await page.clock.install();
     for (const { path, name, items } of [
@@ -192,7 +194,7 @@ for (const { result, reducedMotion, paused, moves } of [
     test(`A toast, a dialog and a stage ${result}`, async ({ page, client, serviceRole: company }) => {
       await watchAnimations(page);
       await logInWithoutPage(page, client);
-      // A worker's journeys share the client, whose oldest waiting shipment is listed first.
+      // All tests of a worker share this client. The portal lists the client's oldest waiting shipment first.
       const name = `Tea ${crypto.randomUUID()}`;
       const id = await newShipment(page, name);
       const listAnimated = async () => [...new Set(await readAnimatedElements(page))].sort();

@@ -104,7 +104,7 @@ test.describe("Links without a response", { tag: "@script" }, () => {
     });
   });
 
-  test("Typing cancels a waiting link, and a lost form is not sent again by itself", async ({ page, connection }) => {
+  test("Typing cancels a pending navigation, and a lost form is not resubmitted", async ({ page, connection }) => {
     const subject = page.getByLabel("Subject");
     await visitAndCache(page, "/about");
     await followAndCache(page, "Contact", "/contact");

@@ -32,10 +32,9 @@ async function uploadPhoto(page: Page, document: string): Promise<void> {
   await expect(uploadedToast(page, document)).toBeVisible();
 }
 
-test("A photo over 2 MB is shrunk before it is sent, and the module loads only then", { tag: "@script" }, async ({
-  page,
-  serviceRole: company,
-}) => {
+test("A photo over 2 MB is shrunk before it is sent, and the module for this loads only when it is needed", {
+  tag: "@script",
+}, async ({ page, serviceRole: company }) => {
   await page.waitForLoadState("networkidle");
   const downloads: string[] = [];
   const sizes: number[] = [];

@@ -162,7 +162,7 @@ test("A connection without progress for 30 s counts as lost", { tag: "@script" }
   await expect(bill).toContainText(`${labels.connectionGone} 0 KB of`);
   connection.restore();
   await expectWithClock(page, bill, /[1-9]\d* KB of/);
-  // A jump of the clock is a connection without progress.
+  // For the page, a clock jump of 31 s is 31 s without progress.
   await expect
     .poll(async () => {
       await page.clock.runFor(31_000);

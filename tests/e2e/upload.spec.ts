@@ -86,7 +86,7 @@ test("Two documents are sent in parallel, and a double click sends one request",
   expect(await listStoredFiles(company, shipment)).toEqual(["bill-of-lading-bill.pdf", "packing-list-list.pdf"]);
 });
 
-test("Leaving the page during an upload asks first: staying continues it, leaving stops it", {
+test("Leaving the page during an upload requires confirmation: staying continues the upload, leaving stops it", {
   tag: "@script",
 }, async ({ page, serviceRole: company }) => {
   await limitUploadSpeed(page, 15_000);

@@ -17,7 +17,7 @@ const definitions = schemas.flatMap(({ noun, text }) =>
 /** Functions of a page, which are in desk_pages.sql, portal_page.sql and the like. */
 const pageFunction = /^(desk|portal)_|^list_(desk|client)_/;
 
-/** Functions in the file of another noun today. Only deletions are welcome. */
+/** Existing functions in the file of another noun. Only delete entries. */
 const exceptions = { role_to_change_account: "staff", shared_shipment: "share_links", touch_shipment: "waiting_on" };
 
 test("Every table and every function is defined in one schema file, once", () => {
@@ -27,7 +27,7 @@ test("Every table and every function is defined in one schema file, once", () =>
   expect(schemas.filter(({ text }) => /^(create or replace|alter table .* (add|drop)|drop) /m.test(text))).toEqual([]);
 });
 
-test("A table or function whose name ends with the noun of a schema file is in that file", () => {
+test("A schema file contains all tables and functions whose names end with its noun", () => {
   const misplaced = definitions.filter(({ noun, name }) => {
     const owners = schemas.map((schema) => schema.noun).filter((owner) => endsWithNoun(name, owner));
     return owners.length > 0 && !owners.includes(noun) && !pageFunction.test(name);

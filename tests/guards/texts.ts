@@ -1,4 +1,4 @@
-/** Reads what people read in the repository: comments, texts of the site, test titles and documents. */
+/** Reads the texts for people in the repository: comments, texts of the site, test titles and documents. */
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import path from "node:path";
@@ -78,7 +78,7 @@ function readScriptTexts(file: string, content: string): Text[] {
   return texts;
 }
 
-/** Returns the text of a literal with blanks for its expressions, or null for what no person reads. */
+/** Returns the text of a literal with blanks for its expressions, or null if the text is not for people. */
 function readLiteral(node: ts.Node, source: ts.SourceFile): string | null {
   if (ts.isJsxText(node)) return node.text;
   if (!ts.isStringLiteralLike(node) && !ts.isTemplateExpression(node)) return null;
@@ -139,7 +139,7 @@ function readCssComments(file: string, content: string): Text[] {
   return texts;
 }
 
-/** Replaces what matches by blanks, so that lines keep their numbers. */
+/** Replaces all matches by blanks, so that line numbers do not change. */
 function blank(text: string, pattern: RegExp): string {
   return text.replace(pattern, (match) => match.replace(/[^\n]/g, " "));
 }

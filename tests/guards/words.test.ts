@@ -14,7 +14,7 @@ import {
 const texts = readAllTexts();
 const ceilings = readCeilings();
 
-/** The hits of the folders that have more of them than their ceiling, as file:line. */
+/** Returns the hits of each folder that exceeds its ceiling, as file:line. */
 function findExcess(hits: Hit[], most: Record<string, number>): string[] {
   const counts = countByFolder(hits);
   const folders = Object.keys(counts).filter((folder) => (counts[folder] ?? 0) > (most[folder] ?? 0));
@@ -28,7 +28,7 @@ test("No folder has more words that docs/style.md replaces than its ceiling", ()
   expect(findExcess(findReplacedWords(texts), ceilings.replacedWords)).toEqual([]);
 });
 
-test("No folder has more test titles that are no sentence than its ceiling", () => {
+test("No folder has more incomplete test titles than its ceiling", () => {
   expect(findExcess(findShortTitles(texts), ceilings.shortTitles)).toEqual([]);
 });
 

@@ -1,4 +1,4 @@
-/** The words that docs/style.md replaces, and where they still are. `npm run words` lists every place. */
+/** Finds the words that docs/style.md replaces. `npm run words` lists every place. */
 import { readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import process from "node:process";
@@ -7,7 +7,7 @@ import { folderName, listFiles, readText, readTexts, type Text } from "./texts.t
 
 export type Hit = { file: string; line: number; word: string; instead: string };
 
-/** Each word, the pattern that finds it where it has the meaning of docs/style.md, and what to write instead. */
+/** Each word, the pattern that finds it in the meaning of docs/style.md, and its replacement. */
 const replacedWords: [word: string, pattern: RegExp, instead: string][] = [
   ["act", /\b(?:an|each|every|one|staff|this) act\b|\b(?:many|of|the) acts\b/, "action"],
   ["alone", /\balone\b/, "only"],
@@ -50,7 +50,7 @@ const replacedWords: [word: string, pattern: RegExp, instead: string][] = [
   ["who asks", /\bwho asks\b/, "viewer"],
 ];
 
-/** In every case, and where the words of a pattern are on two lines. */
+/** The patterns, which ignore case and also match across a line break. */
 const searches = replacedWords.map(([word, pattern, instead]) => {
   return { word, instead, pattern: new RegExp(pattern.source.replaceAll(" ", "\\s+"), "gi") };
 });
@@ -59,11 +59,11 @@ const searches = replacedWords.map(([word, pattern, instead]) => {
 const allowedPhrases =
   /\b(?:cold room|connection refused|door-to-door|(?:legal|privacy|public)[- ]notice|notice of arrival|press briefing|stands? alone|stands for|to your door)s?\b/gi;
 
-/** Files that list the words or are generated, and articles and legal pages, whose subject has words of its own such as notice and Act. */
+/** Lists of the words, generated files, and articles and legal pages, which need words such as notice and Act. */
 const exemptFiles =
   /^(docs\/style\.md|tests\/guards\/words\.|app\/lib\/supabase\/database\.ts|content\/(blog|pages)\/|public\/|patches\/|supabase\/migrations\/)/;
 
-/** Returns the texts that people read, of all files but the exempt ones. */
+/** Returns the texts for people in all files that are not exempt. */
 export function readAllTexts(): Text[] {
   return listFiles()
     .filter((file) => !exemptFiles.test(file))
@@ -96,7 +96,7 @@ export function countByFolder(hits: { file: string }[]): Record<string, number> 
   return counts;
 }
 
-/** A hit as an editor and a terminal can open it. */
+/** Returns a hit as a line that starts with file:line, which editors and terminals can open. */
 export function formatHit({ file, line, word, instead }: Hit): string {
   return `${file}:${line}  ${word}  (write: ${instead})`;
 }

@@ -91,7 +91,7 @@ test(`A site that is killed ${rounds} times during uploads loses no session and 
     site = sandbox.start();
     await site.waitUntilReady();
 
-    if (isHalfSent) await large?.expectToGoOn();
+    if (isHalfSent) await large?.expectContinues();
     if (large) {
       const result = await large.finish();
       expect(result, `round ${round}`).toMatchObject({ status: 200, toast: { title: "Packing List uploaded" } });
@@ -131,7 +131,7 @@ test("The site restarts a killed backend and reports until then that it is unava
   expect(site.jsonLines.map(({ event }) => event)).toContain("backend ended");
 });
 
-test("The backend of a killed site ends by itself.", async () => {
+test("The backend of a killed site stops.", async () => {
   const backend = sandbox.backendPid();
   expect(isAlive(backend)).toBe(true);
   killProcess(site.child.pid ?? null);

@@ -199,7 +199,7 @@ test("A visitor cannot forge the request id and the address in the log.", async 
   expect(site.output).not.toContain("forged");
 });
 
-test("A person whose form is rejected at a form-only address sees a page and not JSON.", async () => {
+test("A form that is rejected at a form-only URL gets an HTML page and not JSON.", async () => {
   const browser = sandbox.browser();
   const formOnly = ["theme", "lite", "forgot-password", "industries"].map((name) => `/resources/${name}`);
   for (const path of [...formOnly, "/portal/sign-out"]) {

@@ -38,7 +38,7 @@ const getBackendPids = (place: SiteSandbox) => {
   return [backend?.pid, backend?.site];
 };
 
-test("A site ends by itself when its npm process has ended.", async () => {
+test("A site stops when its npm process has ended.", async () => {
   const place = await newSandbox();
   // A --parent that is not the parent process has the same effect as a parent that ended.
   const site = place.start({}, { cwd: root, args: ["app/server/run.js", "start", "--parent=1"] });

@@ -76,14 +76,14 @@ test("A client who uploads one file in parts from two tabs to several processes 
   const client = sandbox.browser();
   await client.post("/login", demoCredentials);
   const tab = await createLargeUpload(sandbox, client, "Several");
-  const second = await tab.inATab();
+  const second = await tab.openInSecondTab();
   for (let at = 0; at < 600_000; at += 300_000) {
-    expect(await tab.send(at, at + 300_000)).toMatchObject({ status: 200, there: at + 300_000 });
-    expect((await second.ask()).there).toBe(at + 300_000);
+    expect(await tab.send(at, at + 300_000)).toMatchObject({ status: 200, storedBytes: at + 300_000 });
+    expect((await second.ask()).storedBytes).toBe(at + 300_000);
   }
   const both = await Promise.all([tab.send(600_000), second.send(600_000, 1_000_001)]);
   expect(both.map(({ status }) => status).every((status) => status === 200 || status === 409)).toBe(true);
-  const stored = (await tab.ask()).there ?? 0;
+  const stored = (await tab.ask()).storedBytes ?? 0;
   if (stored < largeFileSize) await tab.send(stored);
   const results = await Promise.all([tab.finish(), second.finish(), tab.finish()]);
   expect(results).toMatchObject(Array(3).fill({ status: 200, toast: { title: "Packing List uploaded" } }));

@@ -87,7 +87,7 @@ test("A staff command changes a shipment by the start of its ID, and the log has
       after: { stage: 7, location: "Kilindini" },
     },
   ];
-  // Older are those of the demo.
+  // The older entries are from the demo data.
   expect(json.slice(0, acts.length)).toEqual(acts.map((act) => expect.objectContaining(act)));
 
   const { printed } = await sandbox.staff(["log", "--since", new Date().toISOString().slice(0, 10)]);
@@ -102,7 +102,7 @@ test("A staff command changes a shipment by the start of its ID, and the log has
   expect((await sandbox.staff(["log", "--since", "2999-01-01"])).printed).toBe("");
 });
 
-/** What a command prints that runs in this process. Throws what it refuses. */
+/** Runs a command in this process and returns its output. Throws the command's error. */
 async function runInProcess(words: string[]) {
   const out = vi.spyOn(process.stdout, "write").mockReturnValue(true);
   const err = vi.spyOn(process.stderr, "write").mockReturnValue(true);

@@ -59,7 +59,7 @@ let leadPassword: string;
 test("The demo's lead has the same password at every start.", async () => {
   // The data are from an earlier start.
   leadPassword = JSON.parse(readFileSync(getLeadFilePath(), "utf8")).password;
-  // A shorter time to drain connections leaves a busy machine more of the time for a stop.
+  // Ends open requests sooner, because on a busy machine the rest of a stop takes longer.
   site = sandbox.start({ DRAIN_SECONDS: "3" });
   await site.waitForIntroduction();
   const lead = readDemoLead(site);
@@ -133,7 +133,7 @@ test("A start creates a new demo lead if an interrupted start has not stored one
 });
 
 test("A client can continue an upload after the site has restarted.", async () => {
-  await interruptedUpload.expectToGoOn();
+  await interruptedUpload.expectContinues();
   expect(await interruptedUpload.finish()).toMatchObject({ status: 200, toast: { title: "Packing List uploaded" } });
   await interruptedUpload.expectWhole();
 });

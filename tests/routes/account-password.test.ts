@@ -143,7 +143,7 @@ test("An account with a second factor changes password and address only with a f
   const typed = { ...validFields, code: await authenticator.freshCode() };
   const page = await browser.follow(await submitOnAccount(browser, "Change password", typed));
   expect(page.toasts).toEqual(changedToast);
-  // This session has given the code: it still opens the account page.
+  // This session has entered the code, so it can still open the account page.
   expect(page.text).toContain("Manage 2FA");
   expect(await tryLogIn(app, email, newPassword)).toBe("/login/verify");
 });

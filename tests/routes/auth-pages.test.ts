@@ -84,7 +84,7 @@ describe("login and sign-up of a signed-in client", () => {
     expect(response.headers.get("Cache-Control") ?? "").toMatch(noStorePattern);
   });
 
-  test("A signed-in client who is redirected from the login sees its toast in the portal", async () => {
+  test("A toast that waits in a cookie appears in the portal when the login page redirects a signed-in client", async () => {
     const browser = await newLoggedInBrowser();
     await browser.post("/actions/forgot-password", {});
     const page = await browser.follow(await browser.get("/login"));

@@ -18,7 +18,7 @@ afterEach(() => app.proxy.fail("none"));
 
 const pageCall = /^GET \/rest\/v1\/rpc\/portal_page/;
 
-/** Lets matching calls fail while something is done; returns how many were made, and in how many milliseconds. */
+/** Makes matching calls fail while a job runs. Returns the number of these calls and the duration in milliseconds. */
 async function measureCalls(fault: Fault, pattern: RegExp, run: () => Promise<unknown>) {
   app.proxy.fail(fault, pattern);
   const start = performance.now();

@@ -151,7 +151,7 @@ describe.each(publishedArticles)("written article $slug", ({ slug, title, catego
     page = await visitor.open(`${blogPath}/${slug}`);
   });
 
-  test(`The article ${slug} starts with a drawing and points whose figures its text has, as of October 2025`, () => {
+  test(`The article ${slug} starts with a drawing and key points whose figures also occur in its text, as of October 2025`, () => {
     const [section] = page.all("main section[aria-labelledby=glance]");
     expect(getText(section?.querySelector("h2"))).toBe("At a glance");
     expect(section?.querySelectorAll("li").map(getText)).toEqual(glance);

@@ -101,7 +101,7 @@ test("A bulk move lists which of 20 shipments moved, which did not, and why.", a
   expect(list.all(`main input[value="${closed}"]`)[0]?.hasAttribute("disabled")).toBe(true);
 });
 
-test("The result of a bulk move can be opened again by every team member, with current data, and by nobody else.", async () => {
+test("Every team member can reopen the result of a bulk move with current data, and no client can open it.", async () => {
   const owner = await newClient(app, "Read Again");
   const complete = await newShipment(app, owner, "Complete <tea>", allDocuments);
   const incomplete = await newShipment(app, owner, "Incomplete coffee", allDocuments.slice(1));

@@ -104,7 +104,7 @@ describe("careers form", () => {
     expect((await visitor.submit(page, "Submit Application", { ...person, cv: createPdf() })).status).toBe(303);
   });
 
-  test("An application without a file says so, for the empty file part that browsers send", async () => {
+  test("An application with the empty file part that browsers send gets an error about the missing file", async () => {
     const texts = Object.entries(person).map(([name, value]) => `name="${name}"\r\n\r\n${value}`);
     const emptyFile = 'name="cv"; filename=""\r\nContent-Type: application/octet-stream\r\n\r\n';
     const parts = [...texts, emptyFile].map((part) => `--part\r\nContent-Disposition: form-data; ${part}\r\n`);

@@ -137,7 +137,7 @@ describe("a shipment next to search results", () => {
     expect(await submitForm(rejected, "Save", { name: "Pump for Manda" })).toBe(`${portal}${filter}`);
   });
 
-  test("The search stays in the address when a share link is created and revoked, and when its page is closed.", async () => {
+  test("The search stays in the address when a share link is created and revoked, and when the share page is closed.", async () => {
     const share = `${portal}/share${filter}`;
     expect(getHref(await openNextToResults(), "Share")).toBe(share);
     expect(await submitForm(await browser.open(share), "Make a link")).toBe(share);

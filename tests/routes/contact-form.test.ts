@@ -101,16 +101,19 @@ describe("contact form", () => {
     ["email", /e-mail address/],
     ["subject", /^Enter a subject\.$/],
     ["message", /^Write your message\.$/],
-  ] as const)("A contact form without %s says so and preserves the other answers", async (missing, reason) => {
-    for (const blank of ["", " \t\r\n "]) {
-      const page = await sendContact({ ...contact, [missing]: blank });
-      expectInvalidFields(page, [missing]);
-      expect(page.problems[0]?.text).toMatch(reason);
-      const complete = inputs.filter((name) => name !== missing);
-      for (const name of complete) expect(page.value(name)).toBe(contact[name]);
-      if (missing !== "message") expect(getTextareaValue(page, "message")).toBe(contact.message);
-    }
-  });
+  ] as const)(
+    "A contact form without %s gets an error at that field and preserves the other texts",
+    async (missing, reason) => {
+      for (const blank of ["", " \t\r\n "]) {
+        const page = await sendContact({ ...contact, [missing]: blank });
+        expectInvalidFields(page, [missing]);
+        expect(page.problems[0]?.text).toMatch(reason);
+        const complete = inputs.filter((name) => name !== missing);
+        for (const name of complete) expect(page.value(name)).toBe(contact[name]);
+        if (missing !== "message") expect(getTextareaValue(page, "message")).toBe(contact.message);
+      }
+    },
+  );
 
   test("An empty contact form, or one without its fields, names all four fields in order", async () => {
     for (const page of [await sendContact({}), await parsePage(await visitor.post("/contact", {}))])
@@ -144,7 +147,7 @@ describe("contact form", () => {
     },
   );
 
-  test("A complete contact form gives an email draft and a toast, and the page is empty when opened again", async () => {
+  test("A complete contact form gives an email draft and a toast, and the form is empty when opened again", async () => {
     const page = await sendContact(contact);
     const { subject, body } = expectEmailDraft(page);
     expect(subject).toBe(contact.subject);

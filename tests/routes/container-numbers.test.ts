@@ -54,7 +54,7 @@ test.each([
     "Give at most 20 container numbers.",
   ],
 ])(
-  "A new shipment with %s is rejected with a message at the field, and keeps what was typed",
+  "A new shipment with %s is rejected with a message at the field, which preserves the typed text",
   async (_, containerNumbers, message) => {
     const { browser } = client;
     const fields = { name: "Tiles", containerNumbers };

@@ -179,7 +179,7 @@ test("A quote for an estimate is filled in with the service and the answers", as
     expect(message).toContain(text);
 });
 
-test("An address cannot write its own text into the quote form", async () => {
+test("A URL cannot insert text into the quote form", async () => {
   const page = await visitor.open("/quote?service=Pay&message=Send+money&what=car");
   expect(page.status).toBe(200);
   expect(page.all("option[selected]").map(getText)).not.toContain("Pay");

@@ -129,7 +129,7 @@ describe("download of the data export", () => {
     expect((await browser.post(exportPath, {})).status).toBe(404);
   });
 
-  test("A client downloads the data five times in an hour and then reads when to try again", async () => {
+  test("After five data exports in an hour, the client sees when the next one is possible", async () => {
     const { browser } = await newClient(app, "Eager Owner");
     for (let download = 1; download <= 5; download += 1) {
       const response = await browser.get(exportPath);
@@ -197,7 +197,7 @@ describe("download of the data export", () => {
     ).toHaveLength(101);
   });
 
-  test("A client reads that the backend does not answer, and gets no file", async () => {
+  test("If the backend does not respond, a data export shows an error and sends no file", async () => {
     const { browser } = await newClient(app, "Unlucky Owner");
     app.proxy.fail(503, /rpc\/data_export/);
     const calls = await app.proxy.during(async () => {

@@ -51,7 +51,7 @@ beforeAll(async () => {
 
 const createNextParam = (path: string) => `next=${encodeURIComponent(path)}`;
 
-/** Expects that a page and a form sent there by hand redirect, without a body. */
+/** Expects that a GET and a POST of this path redirect, without a body. */
 async function expectRedirects(browser: TestBrowser, path: string, location: unknown): Promise<void> {
   for (const response of [await browser.get(path), await browser.post(path, noteForm)]) {
     expect([path, response.status, response.headers.get("Location")]).toEqual([path, 303, location]);
@@ -70,7 +70,7 @@ async function logInWithoutCode(member: StaffMember, loginPath: string) {
 
 const summarize = ({ status, title, h1, text }: ParsedPage) => ({ status, title, h1, text });
 
-test("A visitor is redirected from every desk address to the login page and sees nothing of it.", async () => {
+test("Every desk URL redirects a visitor to the login page without any content of the desk.", async () => {
   for (const path of addresses) {
     // A login cannot lead to a download.
     const next = path.includes("/documents/") ? "(\\?next=.*)?" : `\\?${createNextParam(path)}`;
@@ -81,7 +81,7 @@ test("A visitor is redirected from every desk address to the login page and sees
   expect(data).not.toContain("secret");
 });
 
-test("A team member sees nothing of the desk before the code, and returns to the requested search after it.", async () => {
+test("A team member cannot open the desk before entering the code, and then returns to the requested search.", async () => {
   const path = "/desk/shipments?q=tea*&check=1";
   const login = (await app.browser().get(path)).headers.get("Location") ?? "";
   const { browser, location } = await logInWithoutCode(clerk, login);
@@ -229,7 +229,7 @@ test("A clerk has no link to the team page, gets 403 there, and cannot send its 
     { intent: "remove", account: lead.id, reason: "Mine" },
   ];
   for (const form of forms) expect((await clerk.browser.post("/desk/team", form)).status).toBe(403);
-  // The page of a client takes similar forms.
+  // The page of a client accepts similar forms.
   for (const intent of ["send-link", "remove-2fa", "close-account", "erase"]) {
     const response = await clerk.browser.post(`/desk/clients/${lead.id}`, { intent, reason: "Mine" });
     expect([403, 404]).toContain(response.status);

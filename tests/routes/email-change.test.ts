@@ -247,7 +247,7 @@ test("A change whose response is lost counts as changed, and the owner gets the 
   expect(await openPortalOf(email, address)).toEqual([400, "/portal"]);
 });
 
-test("A request whose email cannot be sent counts neither for the day's five nor for password links", async () => {
+test("An email change whose email cannot be sent counts neither towards five per day nor towards password links", async () => {
   const { browser, email, id } = await newClient(app, "Unreachable Owner");
   const addresses = Array.from({ length: 5 }, (_, index) => newAddress(`Unreachable ${"x".repeat(index)}`));
   expect(await sendPasswordLink(app.company, app.company, emailSender, id)).toEqual({ sent: true });

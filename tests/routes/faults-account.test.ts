@@ -142,7 +142,7 @@ describe("sign-out while the backend fails", () => {
     },
   );
 
-  test.each(["html", "half json"] as const)("A client signs out when the backend answers with %s", async (fault) => {
+  test.each(["html", "half json"] as const)("A client can sign out if the backend responds with %s", async (fault) => {
     const person = app.browser();
     await person.logIn(email);
     app.proxy.fail(fault);

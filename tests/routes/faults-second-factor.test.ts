@@ -1,7 +1,7 @@
 import { afterEach, beforeAll, expect, test } from "vitest";
 import { ambiguousStatuses, type Fault, faults } from "../support/fault-proxy.ts";
 import { newClient, startFactorSetup } from "../support/route-fixtures.ts";
-import { newHalfSession, newProtectedClient } from "../support/second-factor-suite.ts";
+import { newProtectedClient, newSessionWithoutCode } from "../support/second-factor-suite.ts";
 import {
   expectNoInternals,
   getTestApp,
@@ -33,7 +33,7 @@ function expectFailure(page: ParsedPage, browser: TestBrowser, title: RegExp) {
 }
 
 test.each(allFaults)(
-  "A set-up that the backend answers with %s does not start, and the button works later",
+  "If the backend responds with %s, the 2FA set-up does not start, and its button works later",
   async (fault) => {
     const { browser } = await newClient(app, "Starting");
     const form = await browser.open(path);
@@ -71,7 +71,7 @@ test.each(["close", 500, 429, "html"] as const)(
   "A login whose code cannot be checked (%s) opens nothing, and the same code is accepted later",
   async (fault) => {
     const { email, authenticator } = await newProtectedClient(app, "Entering");
-    const half = await newHalfSession(app, email);
+    const half = await newSessionWithoutCode(app, email);
     const form = await half.open("/login/verify");
     const code = await authenticator.freshCode();
     app.proxy.fail(fault, /\/verify$/);

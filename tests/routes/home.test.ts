@@ -65,7 +65,7 @@ describe("home page", () => {
     expect((await visitor.open("/contact?about=Words+of+somebody")).value("subject")).toBe("");
   });
 
-  test("The stations of the line are one list for screen readers, and both drawings name each of them", () => {
+  test("Screen readers get one list of the route's stations, and both drawings name each station", () => {
     const stations = page.all("ol[aria-label='Stations of our line'] li").map(getText);
     expect(stations).toEqual(["Mombasa", "Nairobi", "Malaba", "Kampala", "Kigali", "Bujumbura", "Juba", "Goma"]);
     for (const drawing of page.all("main svg")) expect(drawing.getAttribute("aria-hidden")).toBe("true");

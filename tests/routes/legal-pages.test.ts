@@ -11,7 +11,7 @@ const createRange = (last: number) => Array.from({ length: last }, (_, index) =>
 const toNumber = (section: string) => Number(/^(\d+)\. \S/.exec(section)?.[1]);
 
 test.each(["/privacy", "/terms", "/legal"])(
-  "The page %s lists its sections and starts with points whose figures its text has",
+  "The page %s lists its sections and starts with key points whose figures also occur in its text",
   async (path) => {
     const page = await visitor.open(path);
     expect(page.all("main nav a").map(getText)).toEqual(listSections(page));

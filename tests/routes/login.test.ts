@@ -99,7 +99,7 @@ describe("rejected login", () => {
       expect([page.status, page.toasts, page.text]).toEqual([400, wrong.page.toasts, wrong.page.text]);
       expect(browser.cookies.has("session")).toBe(false);
     }
-    // Auth hashes no password for a banned account, so a second login, of nobody, takes the time of a hash.
+    // Auth hashes no password for a closed account. A second login with an unknown address makes the time equal.
     const counts = [wrong, unknown, closedWithPassword, closedWithGuess].map(({ logins }) => logins.length);
     expect(counts).toEqual([1, 1, 2, 2]);
     const [first, second] = closedWithPassword.logins;
@@ -140,7 +140,7 @@ describe("login of an unconfirmed address", () => {
     const address = await newUnconfirmedAddress();
     const guess = await submitLogin({ email: address, password: wrongPassword });
     expect(guess.page.toasts[0]?.description).toBe(wrongLoginText);
-    // One browser, whose address and account would be paused after five failed logins.
+    // Six attempts in one browser: more than the five failed logins that are allowed.
     const browser = app.browser();
     for (let attempt = 0; attempt < 6; attempt += 1) {
       const page = await parsePage(await browser.post("/login", { email: address, password }));
@@ -264,7 +264,7 @@ describe("browser without cookies", () => {
   const noCookies = "This browser keeps no cookies";
 
   test.each(["/portal", "/portal/new", "/login/verify"])(
-    "A client whose browser stores no cookies reads so after a login that leads to %s",
+    "A client whose browser stores no cookies sees a cookie warning after a login that leads to %s",
     async (path) => {
       const browser = app.browser();
       const response = await browser.get(path, headers);
@@ -277,7 +277,7 @@ describe("browser without cookies", () => {
     },
   );
 
-  test("A client whose browser stores no cookies reads so with script too", async () => {
+  test("A client whose browser stores no cookies sees the cookie warning with script too", async () => {
     const browser = app.browser();
     const response = await browser.get("/portal.data", headers);
     expect(await response.text()).toContain("/login?cookies");
@@ -293,7 +293,7 @@ describe("browser without cookies", () => {
     expect((await browser.follow(response)).text).not.toContain(noCookies);
   });
 
-  test("A client who signed out and opens the portal from the login sees the plain login", async () => {
+  test("After sign-out, opening the portal from the login page shows no cookie warning", async () => {
     const browser = app.browser();
     await browser.logIn(email);
     await browser.follow(await browser.post("/portal/sign-out", {}));

@@ -1,4 +1,4 @@
-/** Pages in limited browsers: without newer CSS, without any CSS, without pictures, or with text only. */
+/** Tests pages in limited browsers: without newer CSS, without any CSS, without pictures, or with text only. */
 import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { type HTMLElement, NodeType, parse } from "node-html-parser";
@@ -177,7 +177,7 @@ function findJoinedWords(body: HTMLElement | null): string[] {
 }
 
 test.each(["/portal/sign-out", "/actions/forgot-password"])(
-  "Opening %s changes nothing and offers the button that does",
+  "Opening %s changes nothing and shows a button that makes the change",
   async (address) => {
     const response = await client.get(address);
     expect([response.status, response.headers.getSetCookie()]).toEqual([200, []]);

@@ -39,7 +39,7 @@ type MeasuredResponse = {
   bytes: number;
 };
 
-/** Sends a request on a connection of its own. */
+/** Sends a request on a new connection. */
 function sendRequest(address: string, more: Record<string, string> = {}, method = "GET"): Promise<MeasuredResponse> {
   return new Promise((resolve, reject) => {
     const headers = { "Accept-Encoding": "br", ...more };

@@ -56,7 +56,7 @@ describe("failed logins", () => {
     expect(texts[0]).toEqual([429, texts[1]?.[1]]);
   });
 
-  test("One address has twenty failed logins for any accounts, also in parallel.", async () => {
+  test("One IP address can fail twenty logins across all accounts, also in parallel.", async () => {
     const browser = app.browser();
     const attempts = Array.from({ length: 30 }, () => logIn(browser, newUnknownEmail()));
     expect(await countStatus(attempts, 400)).toBe(20);
@@ -64,7 +64,7 @@ describe("failed logins", () => {
     expectRateLimited(page, "Login Failed", /^Too many attempts to log in\. Try again in 1\d minutes\.$/, 900);
   });
 
-  test("An IPv6 network of /64 has as many failed logins as one address.", async () => {
+  test("An IPv6 network of /64 can fail as many logins as one IPv4 address.", async () => {
     const network = `2001:db8:${randomHex()}:7`;
     const attempts = Array.from({ length: 25 }, (_, host) =>
       logIn(browserAt(`${network}::${host + 1}`), newUnknownEmail()),
@@ -187,7 +187,7 @@ describe("attempts that do not count", () => {
   });
 
   test("The attempt of a successful login is refunded with the next one, or soon by itself.", async () => {
-    // The first login's refund includes those that earlier tests have not sent yet.
+    // The refund of the first login also sends the pending refunds of earlier tests.
     const refundsBefore = app.proxy.releases();
     await logIn(app.browser(), email, password);
     await expect.poll(app.proxy.releases).toBeGreaterThan(refundsBefore);

@@ -60,7 +60,7 @@ test("Each part of a large file counts as a change, but not the question how muc
   const document = (await browser.open(path)).form("Upload the Packing List").fields.document as string;
   const upload = await createResumableUpload(browser, path, document, createPatternedPdf("list.pdf", 1_200_000));
   for (let start = 0; start < 1_000_000; start += 200_000) {
-    expect(await upload.ask()).toMatchObject({ there: start });
+    expect(await upload.ask()).toMatchObject({ storedBytes: start });
     expect(await upload.send(start, start + 200_000)).toMatchObject({ status: 200 });
   }
   const calls = await app.proxy.during(async () => {
@@ -69,7 +69,7 @@ test("Each part of a large file counts as a change, but not the question how muc
       expect(response).toMatchObject({ status: 429, toast });
   });
   expect(calls.filter((call) => call.includes("/storage/"))).toEqual([]);
-  expect(await upload.ask()).toMatchObject({ status: 200, there: 1_000_000 });
+  expect(await upload.ask()).toMatchObject({ status: 200, storedBytes: 1_000_000 });
 });
 
 test("Each form of the account page counts as a change, also if it is rejected.", async () => {

@@ -91,7 +91,7 @@ describe("parallel requests", () => {
     const countLists = () => suite.app.proxy.calls.filter((call) => call.includes("list_upload_chunks")).length;
     const before = countLists();
     const sending = upload.stream(chunkSize, stream.body);
-    // The site has listed the chunks and does not list them again.
+    // After the second list, the site knows the stored chunks and does not request the list again.
     await expect.poll(countLists).toBe(before + 2);
     const name = firstChunk.replace(/0-\d+$/, `${chunkSize}-${chunkSize}`);
     const options = { contentType: "application/octet-stream" };
@@ -113,7 +113,7 @@ describe("parallel requests", () => {
     const tooMany = rejected(429, "Your other files are still on their way. Try again in a minute.");
     expect(await uploads[3]?.send(0)).toMatchObject(tooMany);
     expect(await uploads[3]?.finish()).toMatchObject(tooMany);
-    // Another request for the same file replaces its open one.
+    // A new request for a file ends an open request for the same file.
     expect(await uploads[0]?.send(chunkSize)).toMatchObject(received(fileSize));
     for (const stream of streams.slice(1)) stream.end();
     await Promise.all(sending);
@@ -137,7 +137,7 @@ describe("limits of unfinished uploads", () => {
     const unfinished: Awaited<ReturnType<typeof createUnfinished>>[] = [];
     for (const [index, digit] of ["a", "b", "c"].entries())
       unfinished.push(await createUnfinished(9 * MiB, digit.repeat(64), stored, 10 - index));
-    const readStored = () => Promise.all(unfinished.map(async (upload) => (await upload.ask()).there));
+    const readStored = () => Promise.all(unfinished.map(async (upload) => (await upload.ask()).storedBytes));
     expect(await readStored()).toEqual([stored, stored, stored]);
     const upload = await createFileUpload(6 * MiB);
     expect(await upload.send(0, chunkSize)).toMatchObject(received(chunkSize));

@@ -59,9 +59,9 @@ test("Received bytes are stored while the connection is silent.", async () => {
   const upload = await createUpload(createPatternedPdf("a.pdf", 2 * MiB));
   const stream = createUploadStream(upload.content.slice(0, 100_000));
   const sending = upload.stream(0, stream.body);
-  await expect.poll(async () => (await upload.ask()).there).toBe(100_000);
+  await expect.poll(async () => (await upload.ask()).storedBytes).toBe(100_000);
   stream.send(upload.content.slice(100_000, 400_000));
-  await expect.poll(async () => (await upload.ask()).there).toBe(400_000);
+  await expect.poll(async () => (await upload.ask()).storedBytes).toBe(400_000);
   stream.cut();
   await sending.catch(() => undefined);
 });

@@ -1,6 +1,6 @@
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { getDocument, newClient, newShipment, startFactorSetup } from "../support/route-fixtures.ts";
-import { newHalfSession, newProtectedClient } from "../support/second-factor-suite.ts";
+import { newProtectedClient, newSessionWithoutCode } from "../support/second-factor-suite.ts";
 import {
   getTestApp,
   noStorePattern,
@@ -145,7 +145,7 @@ describe("session before the code", () => {
     const client = await newProtectedClient(app, "Locked");
     const { id, portal } = await newShipment(app, client, "Nobody may read this", ["Packing List"]);
     const document = await getDocument(app.company, id, "Packing List");
-    const half = await newHalfSession(app, client.email);
+    const half = await newSessionWithoutCode(app, client.email);
     const account = "/portal/account";
     for (const target of [
       ...["/portal", "/portal/new", "/portal/shipments.csv", path, account, `${account}/data.zip`],
@@ -177,7 +177,7 @@ describe("session before the code", () => {
   test("A client reaches the requested page with a fresh code, and not with a used or wrong one", async () => {
     const { browser, email, authenticator } = await newProtectedClient(app, "Enter");
     const shipment = await browser.createShipment("Tea");
-    const half = await newHalfSession(app, email);
+    const half = await newSessionWithoutCode(app, email);
     const redirect = await half.get(shipment);
     expect(redirect.headers.get("Location")).toBe(`/login/verify?next=${encodeURIComponent(shipment)}`);
     const page = await half.follow(redirect);
@@ -194,7 +194,7 @@ describe("session before the code", () => {
 
   test("The code page names a telephone number to call about a lost authenticator", async () => {
     const { email } = await newProtectedClient(app, "Lost");
-    const page = await (await newHalfSession(app, email)).open("/login/verify");
+    const page = await (await newSessionWithoutCode(app, email)).open("/login/verify");
     expect(page.all("main a")[0]?.getAttribute("href")).toBe("tel:+254700000001");
     expect(page.text).toContain("Call +254 700 000 001: staff can take it off");
   });

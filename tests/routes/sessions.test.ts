@@ -183,7 +183,7 @@ describe("refresh of a session", () => {
 describe("sign-out", () => {
   const signedOutToast = [{ title: "You are signed out", description: "", variant: "default" }];
 
-  test("A client who signs out reads so once, and copies of the cookie open nothing", async () => {
+  test("A client who signs out sees one toast about it, and copies of the cookie give no access", async () => {
     const browser = await newLoggedInBrowser();
     const copies = [copyBrowser(app, browser), copyBrowser(app, browser)];
     changeSession(copies[1] as TestBrowser, { expires_at: 1 });

@@ -91,7 +91,7 @@ test("A stranger's payment for a client's shipment leads to the same 404 as for 
   expect((await stranger.open("/portal")).text).toContain("You have no shipments yet.");
 });
 
-/** Returns the address of every route under /portal and /desk, with the ID of nothing. */
+/** Returns the path of every route under /portal and /desk, with an ID that no record has. */
 async function listProtectedPaths(): Promise<string[]> {
   const { routes } = (await import(serverBuildFile)) as ServerBuild;
   const getPath = (id: string | undefined): string => {
@@ -104,7 +104,7 @@ async function listProtectedPaths(): Promise<string[]> {
 
 test("Every address under /portal and /desk redirects visitors and their forms to the login page.", async () => {
   const visitor = app.browser();
-  // They end a session, or respond that the visitor has no session.
+  // These paths work without a session: they end one, or respond that there is none.
   const open = ["/portal/sign-out", "/portal/session", "/desk/session"];
   const addresses = (await listProtectedPaths()).filter((path) => !open.includes(path));
   expect(addresses.length).toBeGreaterThan(20);

@@ -116,7 +116,7 @@ describe("content", () => {
 
     await callRpc("move_shipment", { shipment_id });
     expect((await sendQueued(shipment_id)).text).not.toContain("note");
-    // A stage that an earlier move with a note had reached.
+    // Stage 2 was reached before, by a move with a note.
     await correctStage(shipment_id, 2);
     expect((await sendQueued(shipment_id)).text).not.toContain("note");
 
@@ -191,7 +191,7 @@ describe("delivery by SMTP", () => {
     (await sql`select from email_outbox where account_id = ${receiver.id} and sent_at is null`).length;
   const sendDue = () => sendDueShipmentEmails(app.company, emailSender);
 
-  // NOTICES=10000 makes a long run: --mode does not reach the projects of one configuration.
+  // NOTICES sets the number of emails. NOTICES=10000 is a long run.
   const count = Number(process.env.NOTICES ?? 200);
   test(
     `Two processes send ${count} emails once each, and their memory does not grow.`,
@@ -226,7 +226,7 @@ describe("delivery by SMTP", () => {
     await expectEachSentOnce("Drum", 40);
   });
 
-  test("Emails that wait while the mail server is away are sent once when they are due again.", async () => {
+  test("Emails that are due while the email server is down are sent once when they are due again.", async () => {
     server = await startSmtpServer();
     process.env.SMTP_URL = server.url;
     await queueUpdates("Barrel", 70);

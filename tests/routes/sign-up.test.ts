@@ -213,11 +213,11 @@ describe("sign-up for an address with an account", () => {
           responses.push(await describeSignUp(address, clientId));
       });
       const issued = (await listClientIds(app.company)).find((each) => each.client_id === clientId);
-      observations.push({ responses, calls, isSpent: issued?.spent });
+      observations.push({ responses, calls, isUsed: issued?.isUsed });
     }
     expect(observations[0]).toEqual(observations[1]);
     const accepted = { target: "/login" };
-    expect(observations[0]).toMatchObject({ responses: [accepted, accepted, "rejected", accepted], isSpent: true });
+    expect(observations[0]).toMatchObject({ responses: [accepted, accepted, "rejected", accepted], isUsed: true });
     expect([await countEmailsTo(known), await countEmailsTo(bystander)]).toEqual([0, 0]);
     await app.browser().logIn(known);
     expect((await app.browser().post("/login", { email: known, password: "another password" })).status).toBe(400);

@@ -39,7 +39,7 @@ describe("site map", () => {
     });
   });
 
-  test("Search engines may crawl and list each page of the site map, under its own address", async () => {
+  test("Search engines may crawl and list each page of the site map under its canonical URL", async () => {
     const rules = await readRobots();
     for (const location of locations) {
       const page = await visitor.open(location);

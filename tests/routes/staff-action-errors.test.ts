@@ -89,7 +89,7 @@ async function expectFieldError(button: string, fields: FormValues, field: strin
   const { said, isMarked } = getField(rejected, field);
   expect([said.at(-1), isMarked]).toEqual([message, true]);
   expect(rejected.problems).toEqual([{ text: message, id: field }]);
-  // A list cannot show a value that it does not offer.
+  // A select cannot show an invalid option.
   const shown = Object.entries(fields).filter(
     ([name]) => !(message.startsWith("Choose") && field.endsWith(`-${name}`)),
   );
@@ -159,7 +159,7 @@ test.each([unknownId, "not-a-uuid"])("The forms of the shipment %s do not exist.
   for (const { status, h1 } of pages) expect([status, h1]).toEqual([404, "There is no page here"]);
 });
 
-test("The note field of every charge asks for the number of the invoice.", () => {
+test("The note field of every charge has a hint to enter the invoice number.", () => {
   const hints = page.all("#payments [id*=-note-]").map(getText);
   expect(hints).toEqual(Array(hints.length).fill("For the client, such as the number of our invoice"));
   expect(hints).not.toEqual([]);

@@ -71,7 +71,7 @@ type StaffActionCase = {
   prepare?: (shipment: TestShipment) => Promise<unknown>;
   /** Further fields that the form has after the action. */
   repeatedFields?: FormValues;
-  /** True if a move of the shipment makes the form outdated. */
+  /** True if a change of the shipment's stage makes the form's expected version outdated. */
   dependsOnStage?: boolean;
 };
 

@@ -79,7 +79,7 @@ test("A theme form without fields leads home to a dark page", async () => {
   expect(getTheme(await visitor.follow(response))).toBe("dark");
 });
 
-test("Opening the address of the theme form changes nothing and leads home", async () => {
+test("Opening the URL of the theme form changes nothing and redirects to the home page", async () => {
   const response = await visitor.get("/actions/theme?theme=light");
   expect(response.headers.get("Location")).toBe("/");
   expect(response.headers.getSetCookie()).toEqual([]);

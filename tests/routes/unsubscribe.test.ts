@@ -40,7 +40,7 @@ const getPath = ({ id }: LoggedInClient) => createUnsubscribeUrl(id).replace(ori
 const getToken = ({ id }: LoggedInClient) => new URL(createUnsubscribeUrl(id)).searchParams.get("token") ?? "";
 const getSignature = (account: LoggedInClient) => getToken(account).split(".")[1] ?? "";
 
-/** The forms of the page's button and of an email program's. */
+/** The form fields that the page's button sends, and those that an email app's button sends (RFC 8058). */
 const unsubscribeForms: Record<string, string>[] = [{ enabled: "no" }, { "List-Unsubscribe": "One-Click" }];
 
 const isSubscribed = async ({ id }: LoggedInClient) =>
@@ -143,7 +143,7 @@ test.each<[string, () => string]>([
   expect([await isSubscribed(client), await isSubscribed(otherClient)]).toEqual([true, true]);
 });
 
-test("A form of another site unsubscribes nobody.", async () => {
+test("A form on another website cannot unsubscribe a client.", async () => {
   const headers = { Origin: "https://evil.example", "Sec-Fetch-Site": "cross-site" };
   const response = await app.browser().post(getPath(client), { enabled: "no" }, headers);
   expect([response.status, await isSubscribed(client)]).toEqual([403, true]);

@@ -118,7 +118,7 @@ test.each([
 );
 
 describe("invalid upload forms", () => {
-  /** Sends a form by hand. */
+  /** Sends a form with these fields, which may differ from the page's form. */
   async function send(fields: [string, string | File][]) {
     const form = new FormData();
     for (const [name, value] of fields) form.append(name, value);

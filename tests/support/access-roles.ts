@@ -1,4 +1,4 @@
-/** One Supabase client for each kind of person and session that has rights of its own in the database. */
+/** Creates one Supabase client for each kind of person and session with different database rights. */
 import { newEndedSession } from "./client-sessions.ts";
 import { enrollFactor, type TestBackend } from "./database-suite.ts";
 import { logIn, newStaffMember, newStaffMemberWithoutFactor } from "./staff-members.ts";
@@ -29,7 +29,7 @@ export async function newAccessRoles(testBackend: TestBackend) {
   const lead = await newStaffMember(testBackend, "lead", "lead@company.example");
   const newcomer = await newStaffMemberWithoutFactor(testBackend, "clerk", "newcomer@company.example");
   const removed = await newStaffMember(testBackend, "clerk", "removed@company.example");
-  // Only the mark: the session stays valid, at AAL2.
+  // Only the row changes: the session of this team member stays valid, at AAL2.
   await testBackend.backend.db.query("update public.staff_members set removed_at = now() where account_id = $1", [
     removed.id,
   ]);

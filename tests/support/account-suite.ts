@@ -1,4 +1,4 @@
-/** Steps of the route tests that change how an account is opened. */
+/** Steps of the route tests that change the password, email or second factor of an account. */
 import process from "node:process";
 import { readEmailsTo } from "./outbox.ts";
 import { type FormValues, type getTestApp, origin, password, type TestBrowser } from "./test-app.ts";

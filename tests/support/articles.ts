@@ -1,4 +1,4 @@
-/** The articles as their files in content/blog have them. */
+/** Reads the articles from their files in content/blog. */
 import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { parse } from "yaml";

@@ -1,4 +1,4 @@
-/** Set-up and calls of the tests of the auth server. */
+/** Set-up and calls that tests of the auth server share. */
 import type { AuthError } from "@supabase/supabase-js";
 import { setUpTestBackend } from "./database-suite.ts";
 

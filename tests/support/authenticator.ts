@@ -4,9 +4,8 @@ import { TOTP } from "totp-generator";
 const stepMs = 30_000;
 
 /**
- * An authenticator app for the tests, by another library than the backend's. Each code is of a later time step than the
- * one before, as a code is accepted once; when the next step is more than one ahead of the clock it waits for the clock,
- * as a person does.
+ * An authenticator app for tests, with another library than the backend's. The backend accepts a code once, so each code is
+ * for a later time step. If that step is more than one ahead of the clock, it waits for the clock.
  */
 export class Authenticator {
   #secret: string;
@@ -17,12 +16,12 @@ export class Authenticator {
     this.#secret = secret;
   }
 
-  /** The authenticator for the `otpauth:` address of a setup page. */
+  /** Returns the authenticator for the `otpauth:` URI of a setup page. */
   static fromUri(uri: string | null): Authenticator {
     return new Authenticator(new URL(uri ?? "").searchParams.get("secret") ?? "");
   }
 
-  /** A code that has not been given before and is accepted now. */
+  /** Returns an unused code that is valid now. */
   async freshCode(): Promise<string> {
     // The code of the previous step is still accepted; within 10 s of the next step, the current one is used.
     this.#step = Math.max(this.#step + 1, Math.floor((Date.now() + 10_000) / stepMs) - 1);
@@ -31,7 +30,7 @@ export class Authenticator {
     return this.lastCode();
   }
 
-  /** The code that was given last. */
+  /** Returns the most recent code of `freshCode` again. */
   lastCode(): Promise<string> {
     return this.#codeAt(this.#step * stepMs);
   }
@@ -41,7 +40,7 @@ export class Authenticator {
     return this.#codeAt(Date.now() - 10 * stepMs);
   }
 
-  /** Returns six digits that were not returned before and that no server accepts now. */
+  /** Returns six digits that are no valid code now and that it has not returned before. */
   async wrongCode(): Promise<string> {
     const near = await Promise.all([-2, -1, 0, 1, 2].map((steps) => this.#codeAt(Date.now() + steps * stepMs)));
     let code: string;

@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from "node:crypto";
 
-/** Keys for a backend under test; `signingKey` is another one in every process. */
+/** Keys for a backend under test. `signingKey` differs in every process. */
 export const backendKeys = {
   publishableKey: "sb_publishable_for_tests_only",
   secretKey: "sb_secret_for_tests_only",

@@ -22,7 +22,7 @@ export async function newEndedSession(testBackend: TestBackend, email: string): 
   return token;
 }
 
-/** Runs a job while the account has a second factor, whose code its sessions have not given. */
+/** Runs a job while the account has a second factor and its sessions have not entered the code. */
 export async function runWithSecondFactor(
   testBackend: TestBackend,
   account: string,

@@ -93,7 +93,7 @@ export async function startConnectionProxy(site: string) {
     replaceResponse: (path: string, replace: (body: string) => ReplacedResponse) => replacements.set(path, replace),
     /** Drops all requests until `restore`. */
     cut,
-    /** Interrupts the connection each time after so many more bytes. It returns after an outage, once `until` resolves. */
+    /** Interrupts the connection after each of these byte counts. It is restored after the outage, once `until` resolves. */
     interruptAfter(bytes: number[], until: () => Promise<void>) {
       interruptions = [...bytes];
       isReadyToContinue = until;

@@ -11,12 +11,12 @@ export type TestStaffMember = Awaited<ReturnType<typeof newStaffMember>>;
 export type DatabaseRow = Record<string, unknown>;
 
 export const sha256 = "0".repeat(64);
-/** What the server records of an uploaded file, apart from its path. */
+/** The columns that the server sets for an uploaded file, without its path. */
 export const fileColumns = { sha256, file_name: "list.pdf", file_size: 8, media_type: "application/pdf" };
 
 /** Characters that a text of one line may not contain: control characters, line ends and direction marks. */
 export const invisibleCharacters = ["\t", "\n", "\u000b", "\u001b", "\u009b", "\u2028", "\u202e", "\u2066"];
-/** Those of them that a text of several lines may not contain either. */
+/** Invisible characters that texts of several lines reject too. */
 export const invisibleInText = invisibleCharacters.filter((character) => character !== "\t" && character !== "\n");
 
 /** Starts a backend for the tests of one file. Returns it with functions that use it, all usable from `beforeAll` on. */
@@ -159,7 +159,7 @@ export function setUpTestBackend() {
   };
 }
 
-/** As setUpTestBackend, with a client, a clerk and a lead, and a `callRpc` that calls as the clerk by default. */
+/** Like setUpTestBackend, with a client, a clerk and a lead, and a `callRpc` that calls as the clerk by default. */
 export function setUpDesk() {
   const suite = setUpTestBackend();
   const { testBackend } = suite;

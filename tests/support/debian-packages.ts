@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import process from "node:process";
 
-/** The last installation: apt-get runs only one at a time. */
+/** The previous installation. The next one waits for it, because apt-get cannot run twice at a time. */
 let lastInstallation: Promise<unknown> = Promise.resolve();
 let packageListUpdate: Promise<void> | undefined;
 
@@ -24,6 +24,6 @@ async function runAptGet(...args: string[]): Promise<void> {
     stdio: ["ignore", "ignore", "inherit"],
     env: { ...process.env, DEBIAN_FRONTEND: "noninteractive" },
   });
-  // apt-get may be missing: callers check whether the program is there afterwards.
+  // apt-get may be missing, so callers check afterwards whether the program is installed.
   await once(child, "close").catch(() => undefined);
 }

@@ -6,10 +6,10 @@ export type TestApp = Awaited<ReturnType<typeof getTestApp>>;
 export type StaffMember = Awaited<ReturnType<typeof newStaffMember>>;
 export type TestShipment = Awaited<ReturnType<typeof newShipment>>;
 
-/** A form of the desk, sent by hand to a page that does not have it. */
+/** A desk form for requests to pages that do not contain it. */
 export const noteForm = { intent: "note", note: "Sent by hand", reason: "By hand", email: "x@client.example" };
 
-/** Returns every address of the desk, with data behind each. The shipment has a file for its packing list. */
+/** Returns every path of the desk, each with a record that exists. The shipment has a file for its packing list. */
 export async function listDeskAddresses(
   app: TestApp,
   viewer: TestBrowser,

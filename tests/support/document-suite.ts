@@ -1,4 +1,4 @@
-/** Set-up and calls of the tests of documents and their files. */
+/** Set-up and calls that tests of documents and their files share. */
 import { createHash } from "node:crypto";
 import { beforeEach } from "vitest";
 import { findDocumentId, objectPath, verifyDocument } from "../../app/models/document.server.ts";
@@ -19,17 +19,17 @@ type DocumentColumns = {
 type PortalFileResult = { viewer: object | null; file: DownloadableFile | null };
 
 export const originalContent = "%PDF-1.7 the original";
-/** What the server records of a file, apart from its path. */
+/** The columns that the server sets for an uploaded file, without its path. */
 export const fileRecord = {
   sha256: createHash("sha256").update(originalContent).digest("hex"),
   file_name: "Liste août.pdf",
   file_size: originalContent.length,
   media_type: "application/pdf",
 };
-/** The columns of a document that waits for a file. */
+/** The columns of a document without a file. */
 export const awaitedState = { uploaded: false, verified: false, storage_path: null, sha256: null };
 
-/** As setUpDesk, with a stranger and, before each test, a new shipment of the owner. */
+/** Like setUpDesk, with a second client as a stranger and a new shipment of the owner before each test. */
 export function setUpDocuments() {
   const suite = setUpDesk();
   const { testBackend, owner, query, newShipment } = suite;

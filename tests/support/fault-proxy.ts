@@ -2,61 +2,61 @@ import { createServer, type IncomingMessage, request, type ServerResponse } from
 import type { AddressInfo } from "node:net";
 
 /**
- * What happens to a call: it passes, gets this status, is cut off, hangs, gets something that is no answer
- * or the answer to something else, or is done by the backend and its answer lost on the way back.
+ * The fault of a call: none, a response with this status, a closed connection, no response, an invalid response, the response
+ * of another call, or a response that is lost after the backend has executed the call.
  */
 export type Fault = "none" | number | "close" | "hang" | "html" | "half json" | "other json" | "lost answer";
 
-/** The faults of a backend that fails at once. */
+/** Faults that end a call without a timeout. */
 export const faults: readonly Fault[] = [500, 503, "close", "html", "half json"];
 
-/** Statuses with a meaning from the backend itself, and none from a proxy before it, as here. */
+/** Statuses that mean something if the backend sends them, but not if a proxy in front of it does, as here. */
 export const ambiguousStatuses: readonly Fault[] = [401, 404, 409, 422, 429, 502, 504];
 
-/** An answer to the calls that `of` fits. */
+/** A response to the calls that match `pattern`. */
 type StubbedResponse = { pattern: RegExp; status: number; body: object };
 
-/** Comes soon after a request, and belongs to none. */
+/** The site sends this call shortly after a request, so no test expects it at a certain place. */
 const refundCall = "POST /rest/v1/rpc/refund_rate_limits";
 
 /**
- * A proxy before a backend that can be told to fail, for calls whose "METHOD /path" a pattern fits. What this process
- * fetches and is not to fail goes to the backend at once, which spares half of the way.
+ * Starts a proxy in front of a backend. Calls whose "METHOD /path" matches a pattern can fail. To save time, other calls of
+ * this process go directly to the backend, and the proxy only records them.
  */
 export async function startFaultProxy(target: string) {
   let fault: Fault = "none";
   let pattern = /./;
-  let instead: StubbedResponse[] = [];
-  let first: (() => PromiseLike<unknown>) | null = null;
+  let stubbedResponses: StubbedResponse[] = [];
+  let jobBeforeFault: (() => PromiseLike<unknown>) | null = null;
   const calls: string[] = [];
   const bodies: string[] = [];
   let releases = 0;
 
-  const note = (call: string) => {
+  const record = (call: string) => {
     if (call === refundCall) releases += 1;
     else calls.push(call);
   };
 
   const fails = (call: string) => fault !== "none" && pattern.test(call);
-  const answerTo = (call: string) => instead.find(({ pattern: of }) => of.test(call));
+  const getStub = (call: string) => stubbedResponses.find((stub) => stub.pattern.test(call));
 
   const server = createServer(async (incoming, outgoing) => {
     const call = `${incoming.method} ${incoming.url}`;
-    note(call);
+    record(call);
     const chunks: Buffer[] = [];
     incoming.on("data", (chunk: Buffer) => chunks.push(chunk));
     incoming.once("end", () => bodies.push(`${call}\n${Buffer.concat(chunks).toString("latin1").slice(0, 10_000)}`));
-    const answer = answerTo(call);
-    if (answer) {
+    const stub = getStub(call);
+    if (stub) {
       incoming.resume();
-      outgoing.writeHead(answer.status, { "content-type": "application/json" }).end(JSON.stringify(answer.body));
+      outgoing.writeHead(stub.status, { "content-type": "application/json" }).end(JSON.stringify(stub.body));
       return;
     }
     if (fault === "none" || !fails(call)) return forwardRequest(target, incoming, outgoing);
-    const act = first;
-    first = null;
-    // Without a wait where there is none: a body that is not read on at once would be lost.
-    if (act) await act();
+    const job = jobBeforeFault;
+    jobBeforeFault = null;
+    // No `await` without a job: a body that is not read in the same tick would be lost.
+    if (job) await job();
     if (fault === "lost answer") return forwardRequest(target, incoming, outgoing, false);
     incoming.resume();
     if (fault === "hang") return;
@@ -70,7 +70,7 @@ export async function startFaultProxy(target: string) {
     }
     outgoing.writeHead(fault, { "content-type": "application/json" }).end('{"message":"internal: relation x"}');
   });
-  // Longer than undici keeps a connection, so that it never sends on one that is being closed here.
+  // Longer than undici reuses a connection, so that it never sends a request on a closing one.
   server.keepAliveTimeout = 65_000;
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
 
@@ -80,54 +80,54 @@ export async function startFaultProxy(target: string) {
   globalThis.fetch = async (input, init) => {
     const address = String(input);
     const call = `${init?.method ?? "GET"} ${address.slice(url.length)}`;
-    if (!address.startsWith(`${url}/`) || fails(call) || answerTo(call)) return throughProxy(input, init);
-    note(call);
+    if (!address.startsWith(`${url}/`) || fails(call) || getStub(call)) return throughProxy(input, init);
+    record(call);
     bodies.push(`${call}\n${typeof init?.body === "string" ? init.body.slice(0, 10_000) : ""}`);
     return throughProxy(target + address.slice(url.length), init);
   };
 
   return {
     url,
-    /** The backend itself. */
+    /** The URL of the backend. */
     target,
-    /** The calls that arrived, as "METHOD /path?query", oldest first; without those that come soon after a request. */
+    /** The calls as "METHOD /path?query", oldest first, without refunds of rate limits. */
     calls,
-    /** How often attempts that do not count were given back without another that took them along. */
+    /** Returns the number of separate calls that refund attempts to the rate limits. */
     releases: () => releases,
-    /** The same with the first 10,000 bytes of what was sent; of what went to the backend at once, only text. */
+    /** The calls with the first 10,000 bytes of their bodies. Calls that bypass the proxy have only bodies of text. */
     bodies,
-    /** From now on, calls that the pattern fits fail like this; "none" ends it. */
+    /** Makes calls that match a pattern fail until `fail("none")`. */
     fail(kind: Fault, of = /./) {
       fault = kind;
       pattern = of;
-      first = null;
-      instead = [];
+      jobBeforeFault = null;
+      stubbedResponses = [];
     },
-    /** From now on, some calls get these answers; `fail("none")` ends it. */
-    answer(...answers: StubbedResponse[]) {
-      instead = answers;
+    /** Gives some calls these responses until `fail("none")`. */
+    answer(...responses: StubbedResponse[]) {
+      stubbedResponses = responses;
     },
-    /** What happens once more before the next call fails: somebody who was quicker. */
-    butFirst(act: () => PromiseLike<unknown>) {
-      first = act;
+    /** Runs a job before the next call fails, such as a change by another person. */
+    butFirst(job: () => PromiseLike<unknown>) {
+      jobBeforeFault = job;
     },
-    /** The calls that arrive while something is done. */
-    async during(act: () => Promise<unknown>): Promise<string[]> {
+    /** Returns the calls that arrive while a job runs. */
+    async during(job: () => Promise<unknown>): Promise<string[]> {
       const before = calls.length;
-      await act();
+      await job();
       return calls.slice(before);
     },
   };
 }
 
-function forwardRequest(target: string, incoming: IncomingMessage, outgoing: ServerResponse, answered = true) {
+function forwardRequest(target: string, incoming: IncomingMessage, outgoing: ServerResponse, isResponseSent = true) {
   const { hostname, port } = new URL(target);
   const onward = request(
     { hostname, port, method: incoming.method, path: incoming.url, headers: incoming.headers },
-    (answer) => {
-      if (!answered) return answer.resume().once("end", () => outgoing.destroy());
-      outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
-      answer.pipe(outgoing);
+    (response) => {
+      if (!isResponseSent) return response.resume().once("end", () => outgoing.destroy());
+      outgoing.writeHead(response.statusCode ?? 502, response.headers);
+      response.pipe(outgoing);
     },
   );
   onward.once("error", () => outgoing.destroy());

@@ -1,4 +1,4 @@
-/** The data of a first start of the site with its demo, created once in a run and copied for each test. */
+/** The data directory after the site's first start with demo data: created once per run, copied for each test. */
 import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";

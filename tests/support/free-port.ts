@@ -4,7 +4,7 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
 
-/** Has a file for each port that was given to a process, because the process may listen on it seconds later. */
+/** Contains a file for each port that `freePort` returned, because the process may listen on it only seconds later. */
 const reservationFolder = path.join(tmpdir(), "portal-test-ports");
 const reservationMs = 3_600_000;
 

@@ -3,7 +3,7 @@ import { beforeAll, beforeEach } from "vitest";
 import type { TestApp } from "./desk-fixtures.ts";
 import { createPdf, getTestApp, logInToBackend, type ParsedPage, type TestBrowser } from "./test-app.ts";
 
-/** The record of a document without a file, in part. */
+/** Some columns of a document without a file. */
 export const noFile = { uploaded: false, verified: false, storage_path: null };
 
 export const pngBytes = new Uint8Array([
@@ -43,7 +43,7 @@ const readCompletely = async (response: Response) => new Response(await response
 /** Returns the name of a stored file without the random part of its upload. */
 export const getFileName = (path: string | null) => path?.replace(/^.*\//, "").replace(/-[0-9a-f]{12}-/, "-");
 
-/** One client for the file, and a new shipment before each test. */
+/** Creates one client per test file and one shipment per test. */
 export function setUpInvoice(name: string) {
   let app: TestApp;
   let client: TestBrowser;
@@ -54,7 +54,7 @@ export function setUpInvoice(name: string) {
     client = app.browser();
     const email = await client.signUpAndLogIn(name);
     owner = { ...(await logInToBackend(email)), email };
-    // The first page has the reminder of the second factor.
+    // Only the first page shows the reminder to set up a second factor.
     await client.open("/portal");
   });
   beforeEach(async () => {
@@ -91,7 +91,7 @@ export function setUpInvoice(name: string) {
       return path.replace("/portal/", "");
     },
     readInvoice,
-    /** Sends the form of the invoice, on a page or on the present one. */
+    /** Sends the upload form of the invoice, from `page` or from the current page of the shipment. */
     upload: async (file: File = createPdf(), page?: ParsedPage) =>
       client.submit(page ?? (await client.open(path)), "Upload the Commercial Invoice", { file }),
     /** Opens the file of the invoice. */

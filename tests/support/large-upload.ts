@@ -1,11 +1,11 @@
-/** The upload of a large file to a site that may end during the upload. */
+/** Uploads a large file to a site that may stop during the upload. */
 import { type ClientRequest, request } from "node:http";
 import { expect } from "vitest";
 import { createPatternedPdf, createResumableUpload } from "./resumable-upload.ts";
 import { createServiceRoleClient } from "./service-role.ts";
 import { origin, type TestBrowser } from "./test-app.ts";
 
-/** The bytes of the file, of the first request, and of each stored chunk. */
+/** In bytes, as are the sizes of the first request and of each stored chunk. */
 export const largeFileSize = 1_500_000;
 const firstRequestSize = 900_000;
 const chunkSize = 256 * 1024;
@@ -20,21 +20,21 @@ export async function createLargeUpload(place: { dataDir: string; port: number }
     .eq("name", "Packing List")
     .single();
   if (error) throw error;
-  const inATab = () => createResumableUpload(browser, path, data.id, createPatternedPdf("list.pdf", largeFileSize));
-  const upload = await inATab();
+  const openUpload = () => createResumableUpload(browser, path, data.id, createPatternedPdf("list.pdf", largeFileSize));
+  const upload = await openUpload();
   return {
     ...upload,
     document: data.id,
     /** The same upload in another tab of the browser. */
-    inATab,
-    /** Sends the first part of the file and returns the request, which has not ended. */
+    openInSecondTab: openUpload,
+    /** Sends the first part of the file. Returns the request, which is still open. */
     async sendHalf(): Promise<ClientRequest> {
       const sending = request({
         port: place.port,
         method: "POST",
         path: `${path}/documents/resumable-upload`,
         headers: {
-          Upload: upload.about({ from: "0" }),
+          Upload: upload.describe({ from: "0" }),
           Cookie: [...browser.cookies].map(([name, value]) => `${name}=${value}`).join("; "),
           Origin: origin,
           "Content-Type": "application/octet-stream",
@@ -43,18 +43,20 @@ export async function createLargeUpload(place: { dataDir: string; port: number }
       });
       sending.on("error", () => undefined);
       sending.write(upload.content.slice(0, firstRequestSize));
-      await expect.poll(async () => (await upload.ask()).there).toBeGreaterThanOrEqual(firstRequestSize - chunkSize);
+      await expect
+        .poll(async () => (await upload.ask()).storedBytes)
+        .toBeGreaterThanOrEqual(firstRequestSize - chunkSize);
       return sending;
     },
-    /** Expects that the site has the part of `sendHalf` but no document of it, then sends the rest. */
-    async expectToGoOn() {
-      const { there = 0 } = await upload.ask();
-      expect(there).toBeGreaterThanOrEqual(firstRequestSize - chunkSize);
+    /** Expects that only chunks of `sendHalf` are stored, then sends the rest. */
+    async expectContinues() {
+      const { storedBytes = 0 } = await upload.ask();
+      expect(storedBytes).toBeGreaterThanOrEqual(firstRequestSize - chunkSize);
       expect((await documents().eq("id", data.id).single()).data).toMatchObject({
         uploaded: false,
         storage_path: null,
       });
-      expect(await upload.send(there)).toMatchObject({ status: 200, there: largeFileSize });
+      expect(await upload.send(storedBytes)).toMatchObject({ status: 200, storedBytes: largeFileSize });
     },
     /** Expects that the document is the complete file and that no chunk is stored. */
     async expectWhole() {

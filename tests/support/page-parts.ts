@@ -1,10 +1,10 @@
-/** What a reader finds on a page or in a download: links, buttons and the cells of a table. */
+/** Reads links and lists of a page, and the cells of a CSV download. */
 import { getText, type ParsedPage } from "./test-app.ts";
 
-/** The ID of nothing. */
+/** A valid ID that no record has. */
 export const unknownId = "0b51e3a8-0000-4000-8000-000000000000";
 
-/** Returns where the first link with this text leads; undefined if the page has no such link. */
+/** Returns the target of the first link with this text, or undefined. */
 export function getHref(page: ParsedPage, text: string): string | undefined {
   return page
     .all("main a")
@@ -12,7 +12,7 @@ export function getHref(page: ParsedPage, text: string): string | undefined {
     ?.getAttribute("href");
 }
 
-/** Returns where the elements lead that match a selector. */
+/** Returns the targets of the links that match a selector. */
 export function listLinkAddresses(page: ParsedPage, selector: string): string[] {
   return page.all(selector).map((link) => link.getAttribute("href") ?? "");
 }

@@ -1,4 +1,4 @@
-/** What the tests of rate limits send and expect. */
+/** Requests and expectations that tests of rate limits share. */
 import { expect } from "vitest";
 import type { TestApp } from "./desk-fixtures.ts";
 import { newClient, setUpSecondFactor } from "./route-fixtures.ts";

@@ -1,4 +1,4 @@
-/** Set-up of the tests of resumable uploads: a new client with a new shipment before each test. */
+/** Set-up that tests of resumable uploads share: a new client with a new shipment before each test. */
 import process from "node:process";
 import postgres from "postgres";
 import { afterAll, afterEach, beforeAll, beforeEach } from "vitest";
@@ -18,8 +18,8 @@ export const rejected = (status: number, description: unknown) => ({
   status,
   toast: createUploadFailedToast(description),
 });
-/** The response that tells how many bytes are stored. */
-export const received = (there: number, status = 200) => ({ status, there });
+/** Returns the response that says how many bytes are stored. */
+export const received = (storedBytes: number, status = 200) => ({ status, storedBytes });
 
 export function setUpResumableUploads() {
   let app: TestApp;

@@ -1,18 +1,18 @@
-/** A large file sent as the script of a shipment's page sends it: part by part, to where it goes on. */
+/** Uploads a large file in chunks, as the script of a shipment's page does. */
 import { createHash } from "node:crypto";
 import type { Toast } from "../../app/lib/http/toast.ts";
 import { createPdf, origin, type TestBrowser } from "./test-app.ts";
 
-/** What was answered: how many bytes are there, or the toast. */
+/** The response: the number of stored bytes, or a toast. */
 type ChunkResponse = {
   status: number;
-  there?: number;
+  storedBytes?: number;
   toast?: Toast;
   location: string | null;
   connection: string | null;
 };
 
-/** A PDF of so many bytes of which no two parts are alike. */
+/** Returns a PDF of `size` bytes in which no part repeats. */
 export function createPatternedPdf(name: string, size: number): File {
   const words = Uint32Array.from({ length: Math.ceil(size / 4) }, (_, at) => Math.imul(4 * at, 2_654_435_761));
   const bytes = new Uint8Array(words.buffer, 0, size);
@@ -20,74 +20,72 @@ export function createPatternedPdf(name: string, size: number): File {
   return new File([bytes], name, { type: createPdf().type });
 }
 
-/** The upload of a file for a document by a browser, to the shipment at `path`; `lies` change what it says of the file. */
+/** Returns an upload to the shipment at `path`. `falseFields` replace fields of its file description. */
 export async function createResumableUpload(
   browser: TestBrowser,
   path: string,
   document: string,
   file: File,
-  lies: Record<string, string> = {},
+  falseFields: Record<string, string> = {},
 ) {
   const content = new Uint8Array(await file.arrayBuffer());
-  const said = {
+  const description = {
     document,
     name: file.name,
     size: String(file.size),
     sha256: createHash("sha256").update(content).digest("hex"),
-    ...lies,
+    ...falseFields,
   };
-  const about = (more: Record<string, string> = {}) => new URLSearchParams({ ...said, ...more }).toString();
+  const describe = (more: Record<string, string> = {}) => new URLSearchParams({ ...description, ...more }).toString();
   const request = async (body: RequestInit | null, more: Record<string, string> = {}) => {
-    const headers: Record<string, string> = { Upload: about(more), Accept: "application/json" };
+    const headers: Record<string, string> = { Upload: describe(more), Accept: "application/json" };
     if (body) Object.assign(headers, { Origin: origin, "Content-Type": "application/octet-stream" });
-    const answer = await browser.send(
+    const response = await browser.send(
       new Request(new URL(`${path}/documents/resumable-upload`, origin), {
         method: body ? "POST" : "GET",
         headers,
         ...body,
       }),
     );
-    const text = await answer.text();
-    const json = answer.headers.get("Content-Type")?.startsWith("application/json") ? JSON.parse(text) : {};
+    const text = await response.text();
+    const json = response.headers.get("Content-Type")?.startsWith("application/json") ? JSON.parse(text) : {};
     return {
       ...(typeof json === "object" ? json : {}),
-      status: answer.status,
-      location: answer.headers.get("Location"),
-      connection: answer.headers.get("Connection"),
+      status: response.status,
+      location: response.headers.get("Location"),
+      connection: response.headers.get("Connection"),
     } as ChunkResponse;
   };
   return {
     content,
-    /** What it says of the file. */
-    about,
-    /** Asks how much is there. */
+    /** Returns the value of the header `Upload`. */
+    describe,
+    /** Requests the number of stored bytes. */
     ask: () => request(null),
-    /** Sends the bytes from one place up to another. */
+    /** Sends the bytes from `from` up to `to`. */
     send: (from: number, to = file.size, bytes = content.slice(from, to)) =>
       request({ body: bytes }, { from: String(from) }),
-    /** Sends the bytes of a stream, which may break off. */
+    /** Sends the bytes of a stream, which may fail before its end. */
     stream: (from: number, body: ReadableStream<Uint8Array>) =>
       request({ body, duplex: "half" } as RequestInit, { from: String(from) }),
-    /** Asks for the file to be taken. */
+    /** Requests that the complete file is stored. */
     finish: () => request({ body: new Uint8Array() }),
   };
 }
 
-/** A body that sends some bytes and then waits; ended or broken off by who made it. */
+/** Returns a request body that sends some bytes and then waits for `send`, `end` or `cut`. */
 export function createUploadStream(bytes: Uint8Array) {
   let controller: ReadableStreamDefaultController<Uint8Array>;
   const body = new ReadableStream<Uint8Array>({
-    start(made) {
-      controller = made;
-      made.enqueue(bytes);
+    start(streamController) {
+      controller = streamController;
+      controller.enqueue(bytes);
     },
   });
   return {
     body,
-    /** More of it. */
     send: (more: Uint8Array) => controller.enqueue(more),
     end: () => controller.close(),
-    /** The line breaks. */
-    cut: () => controller.error(new Error("The line broke.")),
+    cut: () => controller.error(new Error("The connection was cut.")),
   };
 }

@@ -1,4 +1,4 @@
-/** Colleagues of the company for route tests, each made as the company makes them, and what they see at the desk. */
+/** Clients and team members for route tests, created as the company creates them, and their shipments and emails. */
 import http from "node:http";
 import process from "node:process";
 import { expect } from "vitest";
@@ -20,10 +20,10 @@ import {
 
 type TestApp = Awaited<ReturnType<typeof getTestApp>>;
 
-/** The password of every colleague of the tests. */
+/** The password of every team member of the tests. */
 export const staffPassword = "a good password of a colleague";
 
-/** Who writes the mails that a test sends past the site. */
+/** The sender of emails that a test sends without the site. */
 export const emailSender: EmailSender = {
   name: "The company of the tests",
   email: "office@company.example",
@@ -31,61 +31,61 @@ export const emailSender: EmailSender = {
   origin,
 };
 
-/** A new address, by a name. */
+/** Returns a new email address that starts with a name. */
 export const newEmailAddress = (name: string, domain = "company.example") =>
   `${name.toLowerCase().replace(/[^a-z]+/g, "-")}-${Math.random().toString(36).slice(2, 8)}@${domain}`;
 
-/** The newest mail to an address, read. Throws when there is none. */
+/** Returns the newest email to an address, and the number of emails to it. Throws if there is no email. */
 export async function getLatestEmailTo(address: string): Promise<{ subject: string; text: string; count: number }> {
-  const mails = await readEmailsTo(process.env.DATA_DIR ?? "", address);
-  const mail = mails.at(-1);
-  if (!mail) throw new Error(`No mail to ${address}`);
-  return { subject: mail.subject ?? "", text: mail.text ?? "", count: mails.length };
+  const emails = await readEmailsTo(process.env.DATA_DIR ?? "", address);
+  const latest = emails.at(-1);
+  if (!latest) throw new Error(`No email to ${address}`);
+  return { subject: latest.subject ?? "", text: latest.text ?? "", count: emails.length };
 }
 
-/** How many mails went to an address. */
+/** Returns the number of emails to an address. */
 export const countEmailsTo = async (address: string) =>
   (await readEmailsTo(process.env.DATA_DIR ?? "", address)).length;
 
-/** The path of the first link into the site in the newest mail to an address. */
+/** Returns the path of the first password or sign-up link in the newest email to an address. */
 export async function getLatestLinkTo(address: string): Promise<string> {
   const { text } = await getLatestEmailTo(address);
   const link = /https?:\/\/[^\s]+\/(?:auth\/password|signup)\?[^\s]+/.exec(text)?.[0];
-  if (!link) throw new Error(`No link in the mail to ${address}`);
+  if (!link) throw new Error(`No link in the email to ${address}`);
   const { pathname, search } = new URL(link);
   return pathname + search;
 }
 
-/** Begins a second factor on a page of them: the page with its secret, and an authenticator that knows it. */
+/** Starts to set up a second factor. Returns the page with the secret, and an authenticator that has the secret. */
 export async function startFactorSetup(browser: TestBrowser, path: string, button = "Set up 2FA") {
   const page = await parsePage(await browser.submit(await browser.open(path), button));
   const link = page.all("a").find((one) => one.getAttribute("href")?.startsWith("otpauth:"));
   return { page, authenticator: Authenticator.fromUri(link?.getAttribute("href") ?? "") };
 }
 
-/** Sets a second factor up, which gives the browser's session its code. */
+/** Sets up a second factor, which lifts the browser's session to AAL2. */
 export async function setUpSecondFactor(
   browser: TestBrowser,
   path: "/desk/2fa" | "/portal/2fa",
 ): Promise<Authenticator> {
   const { page, authenticator } = await startFactorSetup(browser, path);
   const done = await browser.submit(page, "Enable 2FA", { code: await authenticator.freshCode() });
-  if (done.status !== 303) throw new Error(`The second factor was not taken: ${done.status}`);
+  if (done.status !== 303) throw new Error(`The second factor was rejected: ${done.status}`);
   browser.cookies.delete("flash");
   return authenticator;
 }
 
-/** A colleague who has set the password of the invitation and nothing more, and a browser that has logged in. */
+/** Returns a team member without a second factor, and a browser that has logged in with the password. */
 export async function newStaffMemberWithoutFactor(app: TestApp, role: "clerk" | "lead", name: string) {
   const email = newEmailAddress(name);
-  const told = await inviteStaffMember(
+  const invitation = await inviteStaffMember(
     app.company,
     app.company,
     emailSender,
     { name, email, role },
     { actor_name: "The command" },
   );
-  if ("reason" in told || !told.sent) throw new Error(`${name} was not invited`);
+  if ("reason" in invitation || !invitation.sent) throw new Error(`${name} was not invited`);
   const id = await findAccountId(app.company, email);
   const browser = app.browser();
   const page = await browser.open(await getLatestLinkTo(email));
@@ -95,13 +95,13 @@ export async function newStaffMemberWithoutFactor(app: TestApp, role: "clerk" | 
   return { id, name, email, browser };
 }
 
-/** A colleague at the desk: invited, with a password, a second factor, and a browser that has given its code. */
+/** Returns a team member with a second factor, and a browser that has entered the code. */
 export async function newStaffMember(app: TestApp, role: "clerk" | "lead", name: string) {
-  const colleague = await newStaffMemberWithoutFactor(app, role, name);
-  return { ...colleague, authenticator: await setUpSecondFactor(colleague.browser, "/desk/2fa") };
+  const member = await newStaffMemberWithoutFactor(app, role, name);
+  return { ...member, authenticator: await setUpSecondFactor(member.browser, "/desk/2fa") };
 }
 
-/** Another browser with a copy of this one's cookies, as a second window of the same person. */
+/** Returns another browser with a copy of the cookies, like a second window of the same person. */
 export function copyBrowser(app: Pick<TestApp, "browser">, browser: TestBrowser): TestBrowser {
   const copy = app.browser();
   for (const [name, value] of browser.cookies) copy.cookies.set(name, value);
@@ -110,14 +110,14 @@ export function copyBrowser(app: Pick<TestApp, "browser">, browser: TestBrowser)
 
 export type LoggedInClient = Awaited<ReturnType<typeof newClient>>;
 
-/** A new client in a browser that is logged in, with the account's id. */
+/** Returns a new client with the account's id and a logged-in browser. */
 export async function newClient(app: TestApp, name: string) {
   const browser = app.browser();
   const email = await browser.signUpAndLogIn(name);
   return { browser, email, id: await findAccountId(app.company, email), name };
 }
 
-/** A shipment of a client's, with files for some of its documents: its id, and its paths. */
+/** Creates a shipment of a client with files for some documents. Returns its id and its paths. */
 export async function newShipment(app: TestApp, client: LoggedInClient, name: string, documents: string[] = []) {
   const [id = ""] = await newShipments(app, client, [name]);
   const portal = `/portal/${id}`;
@@ -125,7 +125,7 @@ export async function newShipment(app: TestApp, client: LoggedInClient, name: st
   return { id, portal, desk: `/desk/shipments/${id}` };
 }
 
-/** Shipments of a client's with these names; their ids. */
+/** Creates shipments of a client with these names. Returns their ids. */
 export async function newShipments(app: TestApp, client: { id: string }, names: string[]): Promise<string[]> {
   const rows = names.map((name) => ({ user_id: client.id, name }));
   const { data, error } = await app.company.from("shipments").insert(rows).select("id");
@@ -133,7 +133,7 @@ export async function newShipments(app: TestApp, client: { id: string }, names: 
   return data.map(({ id }) => id);
 }
 
-/** The client uploads a file for a document. */
+/** Uploads a file for a document as the client. */
 export async function uploadDocument(
   client: TestBrowser,
   portal: string,
@@ -141,15 +141,15 @@ export async function uploadDocument(
   file = createPdf(),
 ): Promise<void> {
   const answer = await client.submit(await client.open(portal), `Upload the ${document}`, { file });
-  if (answer.status !== 303) throw new Error(`The ${document} was not taken: ${answer.status}`);
+  if (answer.status !== 303) throw new Error(`The upload of ${document} was rejected: ${answer.status}`);
   client.cookies.delete("flash");
 }
 
 export const allDocuments = ["Commercial Invoice", "Packing List", "Insurance Certificate", "Bill of Lading"];
 
-/** A document of a shipment as the backend has it, by its name. */
-export async function getDocument(company: AppSupabaseClient, shipment: string, name: string) {
-  const { data, error } = await company
+/** Returns the record of a document by its name. */
+export async function getDocument(serviceRole: AppSupabaseClient, shipment: string, name: string) {
+  const { data, error } = await serviceRole
     .from("documents")
     .select("id, uploaded, verified, storage_path, rejection_reason")
     .eq("shipment_id", shipment)
@@ -159,16 +159,16 @@ export async function getDocument(company: AppSupabaseClient, shipment: string, 
   return data;
 }
 
-/** Puts another file in the place of a stored one, as who has the company's key could. */
-export async function replaceStoredFile(company: AppSupabaseClient, path: string): Promise<void> {
+/** Replaces a stored file, as an owner of the secret key could. */
+export async function replaceStoredFile(serviceRole: AppSupabaseClient, path: string): Promise<void> {
   const options = { contentType: "application/pdf", upsert: true };
-  const { error } = await company.storage.from("documents").upload(path, "%PDF-1.7 another file", options);
+  const { error } = await serviceRole.storage.from("documents").upload(path, "%PDF-1.7 another file", options);
   if (error) throw error;
 }
 
-/** The acts of a shipment as the log has them, oldest first. */
-export async function listShipmentAuditEntries(company: AppSupabaseClient, shipment: string) {
-  const { data, error } = await company
+/** Returns the audit entries of a shipment, oldest first. */
+export async function listShipmentAuditEntries(serviceRole: AppSupabaseClient, shipment: string) {
+  const { data, error } = await serviceRole
     .from("audit_log")
     .select("action, actor_name, reason, before, after")
     .eq("shipment_id", shipment)
@@ -178,35 +178,35 @@ export async function listShipmentAuditEntries(company: AppSupabaseClient, shipm
   return data;
 }
 
-/** The fields of a form's page by their ids: what they hold, and what is said beside them. */
+/** Returns the value of the field with this id, its hint and error, and whether it is marked as invalid. */
 export function getField(page: ParsedPage, id: string) {
   const [field] = page.all(`[id="${id}"]`);
   if (!field) throw new Error(`No field ${id} on the page "${page.h1}" (${page.status})`);
-  const said = (field.getAttribute("aria-describedby") ?? "").split(" ").filter(Boolean);
+  const descriptionIds = (field.getAttribute("aria-describedby") ?? "").split(" ").filter(Boolean);
   return {
     value: getFieldValue(field),
-    said: said.map((one) => getText(page.all(`[id="${one}"]`)[0])),
+    said: descriptionIds.map((one) => getText(page.all(`[id="${one}"]`)[0])),
     isMarked: field.getAttribute("aria-invalid") === "true",
   };
 }
 
-/** What a toast at the top of the page says when an act was done. */
+/** Returns the toasts of a page after a successful action. */
 export const successToast = (title: string) => [{ title, description: "", variant: "default" }];
 
-/** Expects a page whose form was refused with this status and these words, said once above it with a way to its field. */
-export function expectRejectedForm(page: ParsedPage, status: number, why: string): void {
+/** Expects a rejected form: this status, and this message in the last toast and in the error summary. */
+export function expectRejectedForm(page: ParsedPage, status: number, message: string): void {
   expect([page.status, page.title.startsWith("Error: ")]).toEqual([status, true]);
-  expect(page.toasts.at(-1)).toEqual({ title: "Not done", description: why, variant: "destructive" });
-  expect(page.problems.map(({ text }) => text)).toContain(why);
+  expect(page.toasts.at(-1)).toEqual({ title: "Not done", description: message, variant: "destructive" });
+  expect(page.problems.map(({ text }) => text)).toContain(message);
 }
 
-/** Ids that stand on a page more than once: a link or a label would lead to the wrong one. */
+/** Returns ids that a page uses more than once: a link or a label would lead to the wrong element. */
 export function listDuplicateIds(page: ParsedPage): string[] {
   const ids = page.all("[id]").map((element) => element.getAttribute("id") ?? "");
   return ids.filter((id, index) => ids.indexOf(id) !== index);
 }
 
-/** Sends a request on a connection of its own. `bytes` counts everything that the connection received. */
+/** Sends a request on a new connection. `bytes` counts all bytes that the connection received. */
 export function measureResponse(port: number, path: string, browser: TestBrowser, encoding = "br") {
   const Cookie = [...browser.cookies].map(([name, value]) => `${name}=${value}`).join("; ");
   const options = { port, path, headers: { "Accept-Encoding": encoding, Cookie }, agent: false };
@@ -234,7 +234,7 @@ const longTextWords = (
   "office Mombasa Nairobi road county godown warehouse keeper overtime Sunday holiday agent telephone confirmed wrote"
 ).split(" ");
 
-/** Text as people type it, of about so many characters, and another one for each `seed`. */
+/** Returns text like a person's, with about `length` characters. Each `seed` gives another text. */
 export function createLongText(seed: number, length: number): string {
   let state = seed * 2654435761 + 1;
   let text = "";

@@ -12,11 +12,11 @@ import { freePort } from "./free-port.ts";
 import { startPostgres } from "./postgres-server.ts";
 
 /**
- * Before the route tests and the journeys in Firefox: a fresh build, and one embedded backend on a PostgreSQL server of
- * its own, which answers twice as fast as PGlite. The journeys in Chromium and the process tests use PGlite.
+ * Prepares the route tests and the browser tests in Firefox: builds the site and starts one embedded backend on its own
+ * PostgreSQL server, which is twice as fast as PGlite. The browser tests in Chromium and the process tests use PGlite.
  */
 export default function setup(): Promise<() => Promise<void>> {
-  // Two vitest projects call this, each with its own copy of this module: the promise is kept on `process`.
+  // Two Vitest projects call this, each with its own copy of this module, so the promise is stored on `process`.
   const here = process as typeof process & { backendForRoutes?: Promise<() => Promise<void>> };
   here.backendForRoutes ??= startRoutesBackend();
   return here.backendForRoutes;
@@ -29,18 +29,18 @@ async function startRoutesBackend() {
   const dataDir = mkdtempSync(path.join(tmpdir(), "routes-"));
   const database = await createDatabase(server.url);
   process.env.DATABASE_URL = database.url;
-  // Stays, for what tests arrange past the backend.
+  // Remains set for tests that change the database without the backend.
   process.env.TESTS_DATABASE_URL = database.url;
   Object.assign(process.env, cheapPasswordHashes);
   process.env.DATA_DIR = dataDir;
   process.env.BACKEND_PORT = String(await freePort());
-  // Tests send more forms a minute than a person; the tests of the limits set their own.
+  // Tests send more forms per minute than a person. Tests of rate limits set their own limit.
   process.env.WRITES_PER_MINUTE = "100000";
   process.env.TRUSTED_PROXIES = "127.0.0.1";
-  // Long deadlines, for a busy machine; the tests of a hanging backend set their own.
+  // For a busy machine. Tests of a hanging backend set their own deadlines.
   Object.assign(process.env, longDeadlines);
   const embedded = await startEmbeddedBackend(readSettings());
-  // On a PostgreSQL server the backend does not seed the demo.
+  // On a PostgreSQL server, the backend does not create the demo data.
   await runAsSuperuser(server.url, readFileSync("supabase/seed.sql", "utf8"), database.name);
   setBackendAccess(embedded.access, embedded.sessionSecret);
   return async () => {

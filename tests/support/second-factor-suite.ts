@@ -4,14 +4,14 @@ import { type getTestApp, password, type TestBrowser } from "./test-app.ts";
 
 type TestApp = Awaited<ReturnType<typeof getTestApp>>;
 
-/** Returns a new client with a second factor, in a browser that has given the code. */
+/** Returns a new client with a second factor, and a browser that has entered the code. */
 export async function newProtectedClient(app: TestApp, name: string) {
   const client = await newClient(app, name);
   return { ...client, authenticator: await setUpSecondFactor(client.browser, "/portal/2fa") };
 }
 
-/** Returns a new browser of the client that has given the password and not the code. */
-export async function newHalfSession(app: TestApp, email: string): Promise<TestBrowser> {
+/** Returns a new browser of the client that has entered the password but not the code. */
+export async function newSessionWithoutCode(app: TestApp, email: string): Promise<TestBrowser> {
   const browser = app.browser();
   const response = await browser.post("/login", { email, password });
   if (response.headers.get("Location") !== "/login/verify") throw new Error(`${email} needs no code`);

@@ -1,4 +1,4 @@
-/** Actions of the company for tests, on the backend of a running site. */
+/** Actions of the company on the backend of a running site. All throw if the action fails. */
 import process from "node:process";
 import type { BackendAccess } from "../../app/lib/http/env.server.ts";
 import { type AppSupabaseClient, serviceRoleClient } from "../../app/lib/supabase/client.server.ts";
@@ -9,8 +9,8 @@ import { resultOrThrow, runStaffAction } from "../../app/models/staff-action.ser
 import { getRunningAccess } from "../../app/server/embedded-backend.ts";
 
 /**
- * The company's handle on the backend of a data directory, or on the hosted one that the environment names (tests/hosted).
- * Throws when none runs.
+ * Returns a service-role client for the backend of a data directory, or for the hosted backend in the environment
+ * (tests/hosted). Throws if no backend runs.
  */
 export function createServiceRoleClient(dataDir: string) {
   const access = getHostedAccess() ?? getRunningAccess(dataDir);
@@ -18,43 +18,47 @@ export function createServiceRoleClient(dataDir: string) {
   return serviceRoleClient(access);
 }
 
-/** The hosted backend under test, known by MAILS_DIR beside its address and keys; null on every other run. */
+/** Returns the hosted backend under test, or null if the environment has no MAILS_DIR. */
 export function getHostedAccess(): BackendAccess | null {
   const { SUPABASE_URL: url, SUPABASE_PUBLISHABLE_KEY: publishableKey, SUPABASE_SECRET_KEY: secretKey } = process.env;
   return process.env.MAILS_DIR && url && publishableKey && secretKey ? { url, publishableKey, secretKey } : null;
 }
 
-/** An unused client ID. */
+/** Returns an unused Client ID. */
 export async function newClientId(dataDir: string): Promise<string> {
   const [clientId = ""] = await issueClientIds(createServiceRoleClient(dataDir), 1);
   return clientId;
 }
 
-/** So many client IDs. Throws. */
-export async function issueClientIds(company: AppSupabaseClient, count: number): Promise<string[]> {
-  return resultOrThrow(await issue(company, { count }));
+/** Issues `count` Client IDs. */
+export async function issueClientIds(serviceRole: AppSupabaseClient, count: number): Promise<string[]> {
+  return resultOrThrow(await issue(serviceRole, { count }));
 }
 
-/** Moves a shipment on, whatever is missing. Throws. */
-export async function advanceShipment(company: AppSupabaseClient, id: string, location?: string): Promise<void> {
+/** Advances a shipment by one stage, even if documents or payments are missing. */
+export async function advanceShipment(serviceRole: AppSupabaseClient, id: string, location?: string): Promise<void> {
   const args = { shipment_id: id, location, despite_missing: true };
-  resultOrThrow(await runStaffAction(company, "move_shipment", args));
+  resultOrThrow(await runStaffAction(serviceRole, "move_shipment", args));
 }
 
-/** Writes an AWB/BL number. Throws. */
-export async function setAwb(company: AppSupabaseClient, id: string, awb: string): Promise<void> {
-  resultOrThrow(await runStaffAction(company, "save_shipment_numbers", { shipment_id: id, awb, reason: "Corrected" }));
-}
-
-/** Verifies a document of a shipment, by its name. Throws. */
-export async function verifyDocumentByName(company: AppSupabaseClient, shipment: string, name: string): Promise<void> {
-  const refused = await verifyDocument(company, company, await findDocumentId(company, shipment, name), {});
-  if (refused) throw new Error(refused.reason);
-}
-
-/** Takes the second factors off an account. Throws. */
-export async function removeSecondFactors(company: AppSupabaseClient, email: string): Promise<void> {
+export async function setAwb(serviceRole: AppSupabaseClient, id: string, awb: string): Promise<void> {
   resultOrThrow(
-    await runStaffAction(company, "remove_second_factors", { account_id: await findAccountId(company, email) }),
+    await runStaffAction(serviceRole, "save_shipment_numbers", { shipment_id: id, awb, reason: "Corrected" }),
+  );
+}
+
+export async function verifyDocumentByName(
+  serviceRole: AppSupabaseClient,
+  shipment: string,
+  name: string,
+): Promise<void> {
+  const error = await verifyDocument(serviceRole, serviceRole, await findDocumentId(serviceRole, shipment, name), {});
+  if (error) throw new Error(error.reason);
+}
+
+/** Removes all second factors of an account. */
+export async function removeSecondFactors(serviceRole: AppSupabaseClient, email: string): Promise<void> {
+  resultOrThrow(
+    await runStaffAction(serviceRole, "remove_second_factors", { account_id: await findAccountId(serviceRole, email) }),
   );
 }

@@ -1,9 +1,9 @@
-/** The session in a browser's cookie, as a thief or a damaged browser could change it. */
+/** Changes the session cookie of a browser, as an attacker or a damaged browser could. */
 import type { TestBrowser } from "./test-app.ts";
 
 type Session = { access_token: string; refresh_token: string };
 
-/** Returns a value of the session cookie. */
+/** Returns the value of the session cookie for a session. */
 export const encodeSession = (value: unknown) => `base64-${Buffer.from(JSON.stringify(value)).toString("base64url")}`;
 
 export function readSession(browser: TestBrowser): Session {

@@ -1,4 +1,4 @@
-/** Processes that send what is due, as the site's do, and say how much memory they use. */
+/** Processes that send due shipment updates, as the site does, and report their memory use. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import process from "node:process";
@@ -10,11 +10,11 @@ import { disableNagle } from "./smtp-server.ts";
 
 export type SenderReport = {
   count: number;
-  /** Bytes in use after a collection, at the first mail of each `every` and at the last look. */
+  /** Bytes in use after a garbage collection: at every `every` emails and at the end. */
   heap: number[];
 };
 
-/** A process that sends every due notice by `smtpUrl` and ends. Throws what it printed when it fails. */
+/** Starts a process that sends every due shipment update to `SMTP_URL` and exits. Throws its output if it fails. */
 export async function runSenderProcess(
   { url, publishableKey, secretKey }: BackendAccess,
   more: { SMTP_URL: string; SESSION_SECRET: string; DATA_DIR: string },
@@ -29,35 +29,35 @@ export async function runSenderProcess(
   const ended = once(child, "close");
   const [printed, errors] = await Promise.all([text(child.stdout), text(child.stderr)]);
   await ended;
-  const said = printed.split("\n").find((line) => line.startsWith('{"count"'));
-  if (!said) throw new Error(`A sender failed:\n${printed}\n${errors}`);
-  return JSON.parse(said);
+  const report = printed.split("\n").find((line) => line.startsWith('{"count"'));
+  if (!report) throw new Error(`A sender failed:\n${printed}\n${errors}`);
+  return JSON.parse(report);
 }
 
 if (process.argv[1] === import.meta.filename) {
-  const { sendDueShipmentEmails: sendDueNotices } = await import("../../app/models/shipment-emails.server.ts");
-  const { serviceRoleClient: companyBackend } = await import("../../app/lib/supabase/client.server.ts");
-  const { readEmailSender: letterhead } = await import("../../app/server/cli/content.ts");
+  const { sendDueShipmentEmails } = await import("../../app/models/shipment-emails.server.ts");
+  const { serviceRoleClient } = await import("../../app/lib/supabase/client.server.ts");
+  const { readEmailSender } = await import("../../app/server/cli/content.ts");
   disableNagle();
   const every = Number(process.argv[2]);
   const heap: number[] = [];
-  let asked = 0;
+  let checks = 0;
   const measure = () => {
     globalThis.gc?.();
     heap.push(process.memoryUsage().heapUsed);
   };
-  // What it asks before each mail.
+  // Called before each email.
   const isStopped = () => {
-    if (asked++ % every === 0) measure();
+    if (checks++ % every === 0) measure();
     return false;
   };
-  const company = companyBackend();
+  const backend = serviceRoleClient();
   let count = 0;
-  // As the site looks again and again.
-  for (let none = 0; none < 2; ) {
-    const sent = await sendDueNotices(company, letterhead(), isStopped);
+  // The other process may still hold emails, so one empty round does not end this one.
+  for (let emptyRounds = 0; emptyRounds < 2; ) {
+    const sent = await sendDueShipmentEmails(backend, readEmailSender(), isStopped);
     count += sent;
-    none = sent === 0 ? none + 1 : 0;
+    emptyRounds = sent === 0 ? emptyRounds + 1 : 0;
   }
   measure();
   console.log(JSON.stringify({ count, heap }));

@@ -1,11 +1,11 @@
-/** Set-up and calls of the tests of shipment emails. */
+/** Set-up and calls that tests of shipment updates share. */
 import { beforeEach } from "vitest";
 import { setUpDesk } from "./database-suite.ts";
 
 export type QueuedUpdate = { kind: string; detail: string; reason: string | null };
 export type ClaimedEmail = { ids: string[]; shipment_id: string; events: QueuedUpdate[] } & Record<string, unknown>;
 
-/** As setUpDesk, with an empty email outbox before each test and functions that read and change the outbox. */
+/** Like setUpDesk, with an empty email outbox before each test and functions that read and change the outbox. */
 export function setUpShipmentEmails() {
   const suite = setUpDesk();
   const { testBackend, query, owner } = suite;

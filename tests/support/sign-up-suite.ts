@@ -1,4 +1,4 @@
-/** Set-up and calls of the tests of sign-up. */
+/** Set-up and calls that tests of sign-up share. */
 import { setUpTestBackend } from "./database-suite.ts";
 
 export const password = "a good password";
@@ -33,7 +33,7 @@ export function setUpSignUp() {
     return testBackend.anonymous().auth.signInWithPassword({ email, password: given });
   }
 
-  /** Confirms an address with the token of a link, after the password was given. */
+  /** Confirms an address with the token of a link, as the site does after it has checked the password. */
   async function confirmEmail(email: string, token = "") {
     await testBackend.serviceRole.rpc("mark_password_proven", { email, token });
     return testBackend.anonymous().auth.verifyOtp({ token_hash: token, type: "signup" });

@@ -48,12 +48,12 @@ export async function startSiteCluster(
   await once(proxy.server, "listening");
   return {
     processes: processes.map(({ child }) => child),
-    /** The number of requests that each process got. */
+    /** The number of requests that the proxy has sent to each process. */
     given: proxy.given,
     async close() {
       proxy.server.closeAllConnections();
       proxy.server.close();
-      // The backend ends with the first process, which therefore stops last.
+      // The first process runs the backend, so it stops last.
       for (const site of processes.reverse()) await site.stop("SIGTERM");
     },
   };

@@ -1,14 +1,14 @@
-/** A mail server for tests: it takes every mail, and can go away and come back. */
+/** An SMTP server for tests. It accepts every email, and can stop and start again. */
 import { subscribe } from "node:diagnostics_channel";
 import { once } from "node:events";
 import { type AddressInfo, createServer, type Socket } from "node:net";
 
 /**
- * Lets the sockets of this process send small pieces at once. Between two programs on one machine the mailer's last line
- * would wait 40 ms for an acknowledgement that the system delays.
+ * Disables Nagle's algorithm for all sockets of this process. With it, the last line of each email waits 40 ms for an
+ * acknowledgement that the system delays.
  */
 export function disableNagle(): void {
-  subscribe("net.client.socket", (made) => (made as { socket: Socket }).socket.setNoDelay(true));
+  subscribe("net.client.socket", (created) => (created as { socket: Socket }).socket.setNoDelay(true));
 }
 
 const smtpReplies: Record<string, string> = {
@@ -23,7 +23,7 @@ const smtpReplies: Record<string, string> = {
 };
 
 export async function startSmtpServer() {
-  /** Every mail that was taken, as it came. */
+  /** The source of every accepted email. */
   const mails: string[] = [];
   const sockets = new Set<Socket>();
   let goesAfter = Number.POSITIVE_INFINITY;
@@ -44,7 +44,7 @@ export async function startSmtpServer() {
         const said = pending.slice(0, at);
         pending = pending.slice(at + end.length);
         if (isData) {
-          // Before it has said that it took the mail.
+          // Stops before the reply that accepts the email.
           if (mails.length >= goesAfter) return goAway();
           mails.push(said.replaceAll("\r\n..", "\r\n."));
           say("250 taken");
@@ -70,7 +70,7 @@ export async function startSmtpServer() {
     url: `smtp://127.0.0.1:${port}`,
     mails,
     goAway,
-    /** Goes away while it is handed the mail after so many. */
+    /** Stops while it receives the next email after `count` accepted ones. */
     goAwayAfter(count: number) {
       goesAfter = count;
     },

@@ -1,4 +1,4 @@
-/** Staff actions for tests. Their result is that of the database function, or the UserError. */
+/** Staff actions for tests. Each returns the result of its database function, or a UserError. */
 import type { AppSupabaseClient } from "../../app/lib/supabase/client.server.ts";
 import { runStaffAction, type StaffActionOptions } from "../../app/models/staff-action.server.ts";
 
@@ -7,55 +7,55 @@ export { resultOrThrow } from "../../app/models/staff-action.server.ts";
 type Charge = { item: string; amount: number; currency: string; due_on?: string; note?: string };
 
 export const moveShipment = (
-  backend: AppSupabaseClient,
+  supabase: AppSupabaseClient,
   shipment_id: string,
   { despiteMissing: despite_missing, ...fields }: { location?: string; note?: string; despiteMissing?: boolean },
   options: StaffActionOptions,
-) => runStaffAction(backend, "move_shipment", { shipment_id, ...fields, despite_missing, ...options });
+) => runStaffAction(supabase, "move_shipment", { shipment_id, ...fields, despite_missing, ...options });
 
 export const correctStage = (
-  backend: AppSupabaseClient,
+  supabase: AppSupabaseClient,
   shipment_id: string,
   fields: { stage: number; reason: string },
   options: StaffActionOptions,
-) => runStaffAction(backend, "correct_stage", { shipment_id, ...fields, ...options });
+) => runStaffAction(supabase, "correct_stage", { shipment_id, ...fields, ...options });
 
 export const saveArrival = (
-  backend: AppSupabaseClient,
+  supabase: AppSupabaseClient,
   shipment_id: string,
   fields: { storage_location: string; day: string; size: number; free_storage_ends_on: string },
   options: StaffActionOptions,
-) => runStaffAction(backend, "save_arrival", { shipment_id, ...fields, ...options });
+) => runStaffAction(supabase, "save_arrival", { shipment_id, ...fields, ...options });
 
-export const sendNote = (backend: AppSupabaseClient, shipment_id: string, note: string, options: StaffActionOptions) =>
-  runStaffAction(backend, "send_note", { shipment_id, note, actor_name: options.actor_name });
+export const sendNote = (supabase: AppSupabaseClient, shipment_id: string, note: string, options: StaffActionOptions) =>
+  runStaffAction(supabase, "send_note", { shipment_id, note, actor_name: options.actor_name });
 
 export const setCharge = (
-  backend: AppSupabaseClient,
+  supabase: AppSupabaseClient,
   shipment_id: string,
   fields: Charge,
   options: StaffActionOptions,
-) => runStaffAction(backend, "set_charge", { shipment_id, ...fields, ...options });
+) => runStaffAction(supabase, "set_charge", { shipment_id, ...fields, ...options });
 
 export const setChargePaid = (
-  backend: AppSupabaseClient,
+  supabase: AppSupabaseClient,
   shipment_id: string,
   fields: { item: string; paid: boolean; reason?: string },
   options: StaffActionOptions,
-) => runStaffAction(backend, "set_charge_paid", { shipment_id, ...fields, ...options });
+) => runStaffAction(supabase, "set_charge_paid", { shipment_id, ...fields, ...options });
 
 export const rejectDocument = (
-  backend: AppSupabaseClient,
+  supabase: AppSupabaseClient,
   document_id: string,
   reason: string,
   options: StaffActionOptions,
-) => runStaffAction(backend, "reject_document", { document_id, reason, ...options });
+) => runStaffAction(supabase, "reject_document", { document_id, reason, ...options });
 
-export const closeAccount = (backend: AppSupabaseClient, account_id: string, reason: string) =>
-  runStaffAction(backend, "close_account", { account_id, reason });
+export const closeAccount = (supabase: AppSupabaseClient, account_id: string, reason: string) =>
+  runStaffAction(supabase, "close_account", { account_id, reason });
 
-export const removeStaffMember = (backend: AppSupabaseClient, account_id: string, reason: string) =>
-  runStaffAction(backend, "remove_staff_member", { account_id, reason });
+export const removeStaffMember = (supabase: AppSupabaseClient, account_id: string, reason: string) =>
+  runStaffAction(supabase, "remove_staff_member", { account_id, reason });
 
-export const extendShipmentRetention = (backend: AppSupabaseClient, shipment_id: string, day: string) =>
-  runStaffAction(backend, "extend_shipment_retention", { shipment_id, day });
+export const extendShipmentRetention = (supabase: AppSupabaseClient, shipment_id: string, day: string) =>
+  runStaffAction(supabase, "extend_shipment_retention", { shipment_id, day });

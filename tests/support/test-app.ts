@@ -11,14 +11,14 @@ import { issueClientIds } from "./service-role.ts";
 
 export const origin = "http://127.0.0.1:3000";
 export const password = "a good password";
-/** A Cache-Control with which neither a proxy nor the browser's Back stores a response. */
+/** Matches a Cache-Control header that stops proxies and the browser's Back button from storing a response. */
 export const noStorePattern = /^private,.*\bno-store\b/;
 
 let testApp: ReturnType<typeof startTestApp> | undefined;
 
 /**
- * The built app as one function from Request to Response, on the backend of the route tests behind a proxy that can
- * fail. The files that one worker runs share it: a test that makes the proxy fail ends that itself.
+ * Returns the built app as a function from Request to Response. Its backend is behind a fault proxy. All test files of a
+ * worker share it, so a test that makes the proxy fail must end the fault.
  */
 export function getTestApp() {
   testApp ??= startTestApp();
@@ -43,9 +43,9 @@ async function startTestApp() {
   };
 }
 
-/** The site as npm start serves it, over HTTP on this or a free port, on the backend of `theApp`; and its server. */
+/** Starts the site as `npm start` does, on the port `at` or a free one, with the backend of `getTestApp`. */
 export async function startTestSite(at = 0) {
-  // The site reads the backend's address once: it must be the proxy's before a file without the app runs.
+  // The site reads the backend's address once, so the fault proxy must have set its own address before.
   await getTestApp();
   const { createSite } = await import("../../app/server/web/server.ts");
   const server = await createSite();
@@ -77,17 +77,17 @@ export async function logInToBackend(email: string) {
   return { backend, id: data.user.id };
 }
 
-/** A file that is a PDF by its signature, of so many bytes. */
+/** Returns a file of `size` bytes that starts with the signature of a PDF. */
 export function createPdf(name = "invoice.pdf", size = 2000): File {
   return new File(["%PDF-1.4\n", " ".repeat(size - 15), "%%EOF\n"], name, { type: "application/pdf" });
 }
 
 export type FormValues = Record<string, string | File>;
 
-/** A browser without script: keeps cookies, sends forms, follows nothing by itself. */
+/** A browser without script. It stores cookies and sends forms, but does not follow redirects by itself. */
 export class TestBrowser {
   readonly cookies = new Map<string, string>();
-  /** Each browser sits at an address of its own, as the proxy before the site tells it. */
+  /** The client's IP address, which a trusted proxy would report. Each browser has its own. */
   address = `10.${[0, 0, 0].map(() => Math.floor(Math.random() * 256)).join(".")}`;
   constructor(private readonly handle: (request: Request) => Promise<Response>) {}
 
@@ -95,7 +95,7 @@ export class TestBrowser {
     return this.send(new Request(new URL(path, origin), { headers }));
   }
 
-  /** Posts a form as a browser does: urlencoded, or multipart when a FormData is given. */
+  /** Posts a form as a browser does: multipart for a FormData, otherwise URL-encoded. */
   post(
     path: string,
     fields: Record<string, string> | URLSearchParams | FormData,
@@ -120,12 +120,11 @@ export class TestBrowser {
     return response;
   }
 
-  /** Opens a page. */
   async open(path: string): Promise<ParsedPage> {
     return parsePage(await this.get(path));
   }
 
-  /** Fills in the form of a page that has this button and presses it. Throws when the page has no such button. */
+  /** Fills in the form with this button and sends it. Throws if the page has no such button. */
   submit(page: ParsedPage, button: string, typed: FormValues = {}): Promise<Response> {
     const { action, multipart, fields } = page.form(button);
     const form = new FormData();
@@ -134,7 +133,7 @@ export class TestBrowser {
     return this.post(action, Object.fromEntries([...form].map(([name, value]) => [name, String(value)])));
   }
 
-  /** Goes where a redirect leads. Throws when the answer is none. */
+  /** Opens the target of a redirect. Throws if the response is no redirect with status 303. */
   follow(response: Response): Promise<ParsedPage> {
     const location = response.headers.get("Location");
     if (response.status !== 303 || !location) throw new Error(`${response.status} leads nowhere`);
@@ -142,8 +141,8 @@ export class TestBrowser {
   }
 
   /**
-   * A new client with a confirmed account, logged in here. Returns its e-mail address. The company makes the account in
-   * one step: tests/routes/sign-up.test.ts and the journeys sign up by the form.
+   * Creates a confirmed client and logs in. Returns the email address. To save time it bypasses the sign-up form, which
+   * tests/routes/sign-up.test.ts and the browser tests use.
    */
   async signUpAndLogIn(name: string): Promise<string> {
     const email = `${name.toLowerCase().replace(/[^a-z]+/g, "-")}-${Math.random().toString(36).slice(2, 8)}@client.example`;
@@ -156,20 +155,20 @@ export class TestBrowser {
     return email;
   }
 
-  /** Gives the password of the sign-up behind the link of the newest mail to this address. */
+  /** Opens the confirmation link in the newest email to this address and confirms with the password. */
   async confirmEmail(email: string, typed = password): Promise<Response> {
     const { pathname, search } = new URL(await getConfirmationLink(process.env.DATA_DIR ?? "", email));
     return this.submit(await this.open(pathname + search), "Confirm this address", { email, password: typed });
   }
 
-  /** Logs in, past the toast that says so. Throws when that fails. */
+  /** Logs in and discards the toast. Throws if the login fails. */
   async logIn(email: string, typed = password): Promise<void> {
     const response = await this.post("/login", { email, password: typed });
     if (response.headers.get("Location") !== "/portal") throw new Error(`${email} could not log in`);
     this.cookies.delete("flash");
   }
 
-  /** Makes a shipment, past its form and the toast that says so, and returns its path, /portal/<id>. */
+  /** Creates a shipment without opening its form and discards the toast. Returns its path, /portal/<id>. */
   async createShipment(name: string): Promise<string> {
     const response = await this.post("/portal/new", { name, idempotencyKey: crypto.randomUUID() });
     this.cookies.delete("flash");
@@ -179,19 +178,19 @@ export class TestBrowser {
 
 export type ParsedPage = Awaited<ReturnType<typeof parsePage>>;
 
-/** A value that is made when it is first asked for, and kept. */
-function memoize<Value>(make: () => Value): () => Value {
-  let made: { value: Value } | undefined;
+/** Returns a function that computes a value at its first call and returns it at every call. */
+function memoize<Value>(compute: () => Value): () => Value {
+  let cached: { value: Value } | undefined;
   return () => {
-    made ??= { value: make() };
-    return made.value;
+    cached ??= { value: compute() };
+    return cached.value;
   };
 }
 
-/** An answer as a person without script sees it. */
+/** Parses a response, as a browser without script does. */
 export async function parsePage(response: Response) {
   const html = await response.text();
-  // Most answers are looked at in one or two places, many in none: each is found when it is asked for.
+  // Most tests read one or two parts of a page, so each part is parsed when it is read first.
   const root = memoize(() => parse(html, { comment: false }));
   const all = (selector: string) => root().querySelectorAll(selector);
   const one = (selector: string) => memoize(() => getText(root().querySelector(selector)));
@@ -223,26 +222,26 @@ export async function parsePage(response: Response) {
     get h1() {
       return h1();
     },
-    /** Everything between navigation and footer. */
+    /** The text between navigation and footer. */
     get text() {
       return text();
     },
     get toasts() {
       return toasts();
     },
-    /** The error summary: what is wrong, and the ids its links lead to. */
+    /** The error summary: each message with the id of its field. */
     get problems() {
       return problems();
     },
     has: (id: string) => root().getElementById(id) !== null,
-    /** What is printed in a field. */
+    /** Returns the value of a field. */
     value: (name: string) => root().querySelector(`main [name=${name}]`)?.getAttribute("value") ?? "",
-    /** What is read aloud with a field besides its label: hint and error. */
+    /** Returns the hint and the error that a screen reader adds to a field's label. */
     saidOf: (name: string) => {
       const ids = root().querySelector(`main [name=${name}]`)?.getAttribute("aria-describedby") ?? "";
       return ids.split(" ").flatMap((id) => (id ? [getText(root().getElementById(id))] : []));
     },
-    /** The form a button belongs to, with everything a browser would send of it. */
+    /** Returns the form of a button, with the fields that a browser would send. */
     form: (button: string) => {
       const form = all("form").find((one) => one.querySelectorAll("button").some((each) => getText(each) === button));
       if (!form) throw new Error(`No button "${button}" on the page "${h1()}" (${response.status})`);
@@ -259,7 +258,7 @@ export async function parsePage(response: Response) {
   };
 }
 
-/** What a browser sends of a field: what is typed in it or chosen, or `otherwise` when it has no value. */
+/** Returns the value that a browser sends for a field, or `otherwise` if it has none. */
 export function getFieldValue(field: HTMLElement, otherwise = ""): string {
   if (field.tagName === "TEXTAREA") return field.text.replace(/^\n/, "");
   if (field.tagName !== "SELECT") return field.getAttribute("value") ?? otherwise;
@@ -268,26 +267,26 @@ export function getFieldValue(field: HTMLElement, otherwise = ""): string {
   return chosen?.getAttribute("value") ?? getText(chosen);
 }
 
-/** The text of an element with single blanks. */
+/** Returns the text of an element, with each run of white space as one space. */
 export function getText(element: HTMLElement | null | undefined): string {
   return (element?.structuredText ?? "").replace(/\s+/g, " ").trim();
 }
 
-/** What a toast says when the backend could not: that it does not answer, or that it answered nonsense. */
+/** Matches the toast of a backend that does not respond or responds with nonsense. */
 export const unavailableText = expect.stringMatching(
   /^(Our records do not answer at the moment\. Nothing was changed\. Try again in a minute\.|Something went wrong)$/,
 );
 
-/** That a page says nothing of the backend's insides: its errors, its address, our stack, or what it answered. */
+/** Expects no backend error, backend response, host name or stack trace in the page. */
 export function expectNoInternals(page: ParsedPage): void {
   const insides = ["relation x", "<h1>Welcome", '{"id":"5a0', "fetch failed", "ECONN", "socket", "SyntaxError"];
   insides.push("TypeError", "AuthRetryable", "Unexpected token", "node_modules", "stack", "SQL", "PGRST");
   insides.push(new URL(process.env.SUPABASE_URL ?? "").host);
   let shown = page.html.replace(/<script[^>]*> ?\(\(storageKey.*?<\/script>/s, "");
-  // What is drawn by lot may spell one of these words: the key of a second factor, as it is and in fours, and the nonce.
+  // Random values may contain one of these words: the key of a second factor, also in groups of four, and the nonce.
   const secret = page.value("secret");
   const inFours = secret.match(/.{1,4}/g)?.join(" ") ?? "";
   const nonce = /nonce="([^"]+)"/.exec(shown)?.[1] ?? "";
-  for (const lot of [secret, inFours, nonce]) if (lot) shown = shown.replaceAll(lot, "");
+  for (const random of [secret, inFours, nonce]) if (random) shown = shown.replaceAll(random, "");
   expect(insides.filter((inside) => shown.includes(inside))).toEqual([]);
 }

@@ -34,9 +34,9 @@ export async function limitUploadSpeed(page: Page, uploadThroughput: number): Pr
 }
 
 /** Returns the names of the files stored for a shipment, without the random part of each upload. */
-export async function listStoredFiles(company: AppSupabaseClient, shipment: string): Promise<string[]> {
-  const owner = await company.from("shipments").select("user_id").eq("id", shipment).single();
-  const { data, error } = await company.storage.from("documents").list(`${owner.data?.user_id}/${shipment}`);
+export async function listStoredFiles(serviceRole: AppSupabaseClient, shipment: string): Promise<string[]> {
+  const owner = await serviceRole.from("shipments").select("user_id").eq("id", shipment).single();
+  const { data, error } = await serviceRole.storage.from("documents").list(`${owner.data?.user_id}/${shipment}`);
   if (error) throw error;
   // The embedded backend returns whole paths.
   const names = data.map(({ name }) => name.split("/").at(-1) ?? "");

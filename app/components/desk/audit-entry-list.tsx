@@ -43,7 +43,7 @@ export function Pager({ page, hasMore, to }: { page: number; hasMore: boolean; t
   );
 }
 
-/** Lists audit entries. `links` shows each entry's subject; `isFound` marks the entries as search results. */
+/** `links` adds a link to each entry's subject. `isFound` selects the text for an empty search. */
 export function AuditEntryList(props: { entries: LabelledAuditEntry[]; links?: boolean; isFound?: boolean }) {
   const { entries, links = false, isFound = false } = props;
   if (entries.length === 0) {

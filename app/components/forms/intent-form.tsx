@@ -80,7 +80,7 @@ export function IntentErrorSummary({ actionData }: { actionData: RejectedIntent 
   return <ErrorSummary actionData={actionData} problems={problems} />;
 }
 
-/** Folded under a title; open after a rejection. */
+/** A section that opens when its title is clicked, and is open after a rejection. */
 export function FormDisclosure({ title, open, children }: { title: ReactNode; open: boolean; children: ReactNode }) {
   return (
     <details open={open} className="px-4 pb-2 open:pb-4">

@@ -13,7 +13,7 @@ import type { ModuleLoadFailure as PartLost } from "~/lib/browser/module-retry";
 import { showToast } from "../ui/toast-state";
 
 export let router: NonNullable<ContextType<typeof RouterContext>>["router"];
-/** The router's own state is ahead of this one while a slow phone renders. */
+/** The state of the rendered page. On a slow phone, the router's own state changes some time before it. */
 export let renderedState: ContextType<typeof StateContext>;
 /** The index in the tab's history. */
 let historyIndex: number;
@@ -62,7 +62,7 @@ async function handleConnectionLost(): Promise<void> {
   if (isNavigatingAway()) await cancelNavigation();
 }
 
-/** Back and Forward have changed the URL already; other navigations change it when they finish. */
+/** Also restores the URL: Back and Forward change it when they start, other navigations when they finish. */
 export async function cancelNavigation(): Promise<void> {
   const { location } = router.state;
   const { pathname, search, state } = location;
@@ -71,7 +71,7 @@ export async function cancelNavigation(): Promise<void> {
   if (way) await router.navigate(way);
   else await router.navigate({ pathname, search }, { replace: true, preventScrollReset: true, state });
   isReturning = false;
-  // Restores the hash, which would have made the browser scroll.
+  // Restores the hash only now, because a navigation with a hash would scroll.
   history.replaceState(history.state, "", createPath(location));
 }
 

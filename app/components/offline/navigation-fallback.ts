@@ -3,7 +3,7 @@ import type { Toast } from "~/lib/http/toast";
 import { showToast } from "../ui/toast-state";
 import { cancelNavigation, lostRequestCount, router } from "./connection-lost";
 
-/** The service worker waits as long. */
+/** In milliseconds; the service worker waits equally long for a response. */
 const responseTimeout = 5000;
 const workerReplyTimeout = 250;
 const [minRetryDelay, maxRetryDelay] = [5000, 5 * 60_000];
@@ -49,8 +49,8 @@ export function startNavigationFallback(): void {
 
 async function handleResponseTimeout(path: string): Promise<void> {
   const link = linkPath;
-  const isAsked = () => requestedPath === path && linkPath === link;
-  if ((link && (await openOfflineCopy(path, isAsked))) || !isAsked()) return;
+  const isCurrent = () => requestedPath === path && linkPath === link;
+  if ((link && (await openOfflineCopy(path, isCurrent))) || !isCurrent()) return;
   showToast(getSlowResponseToast());
 }
 
@@ -79,22 +79,20 @@ async function openUnreachablePage(path: string): Promise<void> {
   if (!signal.aborted) void router.navigate(path);
 }
 
-/**
- * The service worker responds with the copy. Returns false without a copy, or if the navigation has ended meanwhile.
- */
-async function openOfflineCopy(path: string, isAsked: () => boolean): Promise<boolean> {
+/** Opens the offline copy of a page. Returns false if there is no copy or the navigation has ended. */
+async function openOfflineCopy(path: string, isCurrent: () => boolean): Promise<boolean> {
   const worker = navigator.serviceWorker?.controller;
   const copy = worker && (await caches.match(path, { ignoreVary: true }).catch(() => null));
-  if (!worker || !copy || !isAsked()) return false;
+  if (!worker || !copy || !isCurrent()) return false;
   const { port1, port2 } = new MessageChannel();
-  const heard = new Promise((resolve) => {
+  const workerReply = new Promise((resolve) => {
     port1.onmessage = resolve;
     setTimeout(resolve, workerReplyTimeout);
   });
   worker.postMessage(path, [port2]);
   // The service worker must receive the path first, or it would wait for the page again.
-  await heard;
-  if (!isAsked()) {
+  await workerReply;
+  if (!isCurrent()) {
     worker.postMessage(null);
     return false;
   }

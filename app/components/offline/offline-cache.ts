@@ -91,7 +91,7 @@ async function writeCopy(cache: Cache, address: string, { html, name, files }: O
   await cache.put(address, new Response(html, { headers }));
 }
 
-/** Files are stored again after a day, so that they are never older than the pages that need them. */
+/** Stores files again after a day, so that the copies of files do not expire before the pages that need them. */
 async function cacheFiles(cache: Cache, files: string[]): Promise<void> {
   for (const file of files) {
     const before = await cache.match(file + cachedFileQuery);

@@ -78,7 +78,7 @@ function explainClosedForms(copy: Document, main: HTMLElement): void {
   }
 }
 
-/** The service worker chooses between the time and the time with its date. */
+/** A comment holds the time without and with its date. The service worker shows one of the two. */
 function createCopyBanner(copy: Document, now: Date): HTMLElement {
   const line = createParagraph(copy, "", "mb-8 border-l-4 border-attention pl-4");
   const iso = now.toISOString();

@@ -83,7 +83,7 @@ test("Only the login and sign-up pages are pages for visitors without an account
   ]);
 });
 
-test("The service worker does not answer files, secret links and the desk, and answers all other pages.", () => {
+test("The service worker does not respond to requests for files, secret links and the desk, but to all other pages.", () => {
   for (const path of [
     "/desk",
     "/desk/shipments",

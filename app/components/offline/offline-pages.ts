@@ -15,8 +15,8 @@ export const getAge = (copy: Response) => Date.now() - Number(copy.headers.get("
 export const isExpired = (copy: Response) => getAge(copy) >= maxAgeMs - (copy.headers.has("name") ? dayMs : 0);
 
 /**
- * A hash of the account follows `own`. `open` has the pages stored without a session. The number is the version of the
- * format: the service worker deletes caches of other versions.
+ * The prefix `own` is followed by a hash of the account. The cache `open` has the pages stored without a session. The number
+ * is the version of the format. The service worker deletes caches of other versions.
  */
 export const cacheNames = {
   form: "kept1-",

@@ -53,7 +53,7 @@ function useIsBeforeHydration(): boolean {
   );
 }
 
-/** The email draft stays in this component: the toast links back to it for visitors whose email app did not open. */
+/** Shows the email draft too. The toast links to it for visitors whose email app did not open. */
 export function QuotePanel({ services }: { services: string[] }) {
   const { pathname, search, state } = useLocation();
   const [draft, setDraft] = useState<EmailDraft | null>(null);

@@ -33,7 +33,7 @@ export function PageToast({ toast, patient = false }: { toast: Toast; patient?: 
   return isReady ? null : <Banner toast={toast} patient={patient} ref={banner} />;
 }
 
-/** Is in the flow of the page without script, otherwise at the place of the toast. Closes without script. */
+/** Without script, a part of the page's content; with script, at the toast's place. A click closes it without script. */
 function Banner(props: { toast: Toast; patient?: boolean; ref?: RefObject<HTMLDetailsElement | null> }) {
   const { toast, patient, ref } = props;
   return (

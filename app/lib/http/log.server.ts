@@ -19,7 +19,7 @@ export function log(level: LogLevel, event: string, fields: LogFields = {}): voi
   if (pendingLines.push(escapeInvisible(JSON.stringify(line))) === 1) setImmediate(writePendingLines);
 }
 
-/** The lines of one turn of the event loop, written together because each write takes as long as a response. */
+/** The log lines of one turn of the event loop. One write for all, because a write takes as long as a response. */
 const pendingLines: string[] = [];
 
 function writePendingLines(): void {

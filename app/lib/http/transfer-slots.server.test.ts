@@ -45,7 +45,7 @@ test("An upload with a huge Content-Length reserves memory for a file of the max
   if ("release" in slot) slot.release();
 });
 
-test("Clients can upload up to the total while visitors use their whole share.", () => {
+test("Clients can use the remaining upload memory while visitors use their whole share.", () => {
   const slots = Array.from({ length: 3 }, (_, client) => requestSlot("192.0.2.106", 10_000_000, `client ${client}`));
   expect(slots.map((slot) => "release" in slot)).toEqual([true, true, false]);
 });

@@ -155,7 +155,7 @@ export function anonymousClient(): AppSupabaseClient {
   return createSessionlessClient(env().backend.url, env().backend.publishableKey);
 }
 
-/** Bypasses row-level security. Only for work that no signed-in person may do; files only after an access check. */
+/** Bypasses row-level security. Only for work that no signed-in person may do, and for files after an access check. */
 export function serviceRoleClient(access: BackendAccess = env().backend): AppSupabaseClient {
   const cachedClient = serviceRoleClients.get(access);
   if (cachedClient) return cachedClient;

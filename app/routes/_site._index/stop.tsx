@@ -34,7 +34,7 @@ export function Stop({ id, title, intro, sunken = false, className = "", childre
   );
 }
 
-/** Its middle is 8 px from the left edge. */
+/** The line's centre is 8 px from the left edge. */
 export function Line({ className }: { className: string }) {
   return <span className={`absolute left-[6.5px] w-[3px] bg-action ${className}`} />;
 }

@@ -1,4 +1,4 @@
-/** In pixels: small print on an A4 page stays readable. */
+/** In pixels. Small print on a photographed A4 page is still readable. */
 const longestSide = 2400;
 const quality = 0.82;
 /** Share of the original's bytes. */

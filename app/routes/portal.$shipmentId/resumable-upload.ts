@@ -7,7 +7,7 @@ type ReportProgress = (sentBytes: number, isConnectionLost: boolean) => void;
 const stallTimeout = 30_000;
 const minRetryDelay = 1000;
 const maxRetryDelay = 8000;
-/** In bytes. A proxy may forward a request only when it has all of it: requests get shorter on a bad connection. */
+/** In bytes. Requests get shorter on a bad connection, because some proxies forward a request only once it is complete. */
 const minRequestSize = 256 * 1024;
 
 const chunkMediaType = "application/octet-stream";
@@ -61,17 +61,17 @@ export async function sendInChunks(
     );
   for (;;) {
     let outcome = await request(null);
-    if (outcome.kind === "there" && outcome.there > storedBytes) retryDelay = minRetryDelay;
-    else if (outcome.kind === "there" && requestBytes > minRequestSize)
+    if (outcome.kind === "incomplete" && outcome.storedBytes > storedBytes) retryDelay = minRetryDelay;
+    else if (outcome.kind === "incomplete" && requestBytes > minRequestSize)
       requestSize = Math.max(minRequestSize, Math.ceil(requestBytes / 2));
-    while (outcome.kind === "there") {
-      storedBytes = outcome.there;
+    while (outcome.kind === "incomplete") {
+      storedBytes = outcome.storedBytes;
       requestBytes = 0;
       reportProgress(storedBytes, false);
       const part = file.slice(storedBytes, storedBytes + requestSize, chunkMediaType);
       // Without `from`, the request asks for the file to be stored.
       outcome = await request(part, storedBytes === file.size ? {} : { from: String(storedBytes) });
-      if (outcome.kind === "there" && outcome.there <= storedBytes) outcome = { kind: "lost" };
+      if (outcome.kind === "incomplete" && outcome.storedBytes <= storedBytes) outcome = { kind: "lost" };
     }
     if (outcome.kind !== "lost" || signal.aborted) return outcome;
     if (!(await readBytes(file.slice(storedBytes, storedBytes + 1)))) return unreadableFileOutcome;

@@ -23,8 +23,8 @@ import {
 export type RejectedUpload = { document: string | null; toast: Toast };
 
 /**
- * The form of a document whose file is awaited. It posts to the page; with script the file is sent in the background,
- * with progress, cancelling and retries.
+ * The upload form of a document. Without script, it posts the file to the page. With script, the file is sent in the
+ * background, with progress, cancelling and retries.
  */
 export function UploadForm(props: {
   document: { id: string; name: string };

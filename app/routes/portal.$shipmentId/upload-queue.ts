@@ -42,7 +42,7 @@ async function loadResumableUpload({ size }: File) {
   return module;
 }
 
-/** The server accepts three parallel uploads per account: a fourth waits here. */
+/** At most three requests, because the server accepts three parallel uploads per account. Other uploads wait. */
 const activeRequests = new Set<Promise<UploadOutcome>>();
 
 onSignOut(() => {

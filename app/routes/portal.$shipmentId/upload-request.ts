@@ -1,9 +1,9 @@
 /** Sends a file by XMLHttpRequest: `fetch` reports no upload progress. */
 import type { Toast } from "~/lib/http/toast";
 
-/** "there": that many bytes are stored. "ended": the session ended; log in at `login`. "lost": no response from the site. */
+/** "incomplete": part of the file is stored. "ended": the session ended; log in at `login`. "lost": no response from the site. */
 export type UploadOutcome =
-  | { kind: "there"; there: number }
+  | { kind: "incomplete"; storedBytes: number }
   | { kind: "stored"; toast: Toast }
   | { kind: "refused"; toast: Toast; status: number }
   | { kind: "ended"; login: string }
@@ -55,8 +55,8 @@ function readOutcome({ responseURL, responseText, status }: XMLHttpRequest): Upl
   // XMLHttpRequest follows the redirect to /login or /login/verify.
   if (pathname.startsWith("/login")) return { kind: "ended", login: pathname };
   try {
-    const { toast, there } = JSON.parse(responseText) as { toast: Toast; there?: number };
-    if (there !== undefined) return { kind: "there", there };
+    const { toast, storedBytes } = JSON.parse(responseText) as { toast: Toast; storedBytes?: number };
+    if (storedBytes !== undefined) return { kind: "incomplete", storedBytes };
     if (toast.title) return status === 200 ? { kind: "stored", toast } : { kind: "refused", toast, status };
   } catch {
     // The response is from a proxy.

@@ -33,13 +33,13 @@ export async function createBackup({ dataDir, databaseUrl }: EmbeddedDataSetting
   const draft = `${path.resolve(file)}.${process.pid}.part`;
   const inside = (name: string) => path.join(dataDir, name);
   try {
-    const said: BackupManifest = {
+    const manifest: BackupManifest = {
       kind: backupKind,
       version: 1,
       createdAt: new Date().toISOString(),
       database: databaseUrl ? "dump" : "folder",
     };
-    writeFileSync(inside(backupManifestName), JSON.stringify(said), { mode: 0o600 });
+    writeFileSync(inside(backupManifestName), JSON.stringify(manifest), { mode: 0o600 });
     if (databaseUrl) await (await importPostgresDump()).dumpDatabase(databaseUrl, inside(dumpName));
     else if (!existsSync(inside("database")) || existsSync(inside("database.unfinished")))
       throw new Error(`There is no database in ${dataDir}: start the site once.`);
@@ -69,26 +69,28 @@ export async function restoreBackup({ dataDir, databaseUrl }: EmbeddedDataSettin
   if (!existsSync(file)) throw new Error(`There is no file ${file}.`);
   const wasThere = existsSync(dataDir);
   const { release } = lockDataDir(dataDir);
-  const stage = restoreFolder(dataDir);
-  let staged = false;
+  const stagingFolder = restoreFolder(dataDir);
+  let isStaged = false;
   try {
-    const taken = ["keys.json", "database", "objects", path.basename(stage)].find((name) =>
+    const taken = ["keys.json", "database", "objects", path.basename(stagingFolder)].find((name) =>
       existsSync(path.join(dataDir, name)),
     );
     if (taken) throw new Error(`${dataDir} holds data already (${taken}): move it away first.`);
-    mkdirSync(stage, { mode: 0o700 });
-    staged = true;
-    const said = unpackBackup(file, stage);
-    if (said.database === "dump" && !databaseUrl)
+    mkdirSync(stagingFolder, { mode: 0o700 });
+    isStaged = true;
+    const manifest = unpackBackup(file, stagingFolder);
+    if (manifest.database === "dump" && !databaseUrl)
       throw new Error(`${file} is of a PostgreSQL database: set DATABASE_URL to an empty one.`);
-    if (said.database === "folder" && databaseUrl)
+    if (manifest.database === "folder" && databaseUrl)
       throw new Error(`${file} is of a database in a folder: restore it without DATABASE_URL.`);
-    if (databaseUrl) await (await importPostgresDump()).restoreDatabase(databaseUrl, path.join(stage, dumpName));
+    if (databaseUrl)
+      await (await importPostgresDump()).restoreDatabase(databaseUrl, path.join(stagingFolder, dumpName));
     for (const name of ["objects", "database", demoLeadName, "keys.json"]) {
-      if (existsSync(path.join(stage, name))) renameSync(path.join(stage, name), path.join(dataDir, name));
+      if (existsSync(path.join(stagingFolder, name)))
+        renameSync(path.join(stagingFolder, name), path.join(dataDir, name));
     }
   } finally {
-    if (staged) rmSync(stage, { recursive: true, force: true });
+    if (isStaged) rmSync(stagingFolder, { recursive: true, force: true });
     release();
     if (!wasThere && !existsSync(path.join(dataDir, "keys.json"))) rmSync(dataDir, { recursive: true, force: true });
   }
@@ -102,10 +104,14 @@ function unpackBackup(file: string, folder: string): BackupManifest {
   try {
     // An asynchronous extraction could still write into the folder while it is being removed.
     extract({ file, cwd: folder, strict: true, sync: true, filter: isPlain });
-    const said = JSON.parse(readFileSync(path.join(folder, backupManifestName), "utf8")) as BackupManifest;
-    const parts = ["keys.json", said.database === "dump" ? dumpName : "database"];
-    if (said.kind === backupKind && said.version === 1 && parts.every((name) => existsSync(path.join(folder, name))))
-      return said;
+    const manifest = JSON.parse(readFileSync(path.join(folder, backupManifestName), "utf8")) as BackupManifest;
+    const parts = ["keys.json", manifest.database === "dump" ? dumpName : "database"];
+    if (
+      manifest.kind === backupKind &&
+      manifest.version === 1 &&
+      parts.every((name) => existsSync(path.join(folder, name)))
+    )
+      return manifest;
   } catch (error) {
     throw new Error(`${file} is no whole backup of this site: nothing was changed.`, { cause: error });
   }

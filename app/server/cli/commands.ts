@@ -27,7 +27,7 @@ export function getCommandGroup(program: Command, name: string): Command {
 
 type TargetArguments = {
   help: Record<string, string>;
-  find: (backend: AppSupabaseClient, first: string, second: string) => string | Promise<string>;
+  find: (supabase: AppSupabaseClient, first: string, second: string) => string | Promise<string>;
 };
 
 const shipmentArgument = { shipment: "the start of the shipment's ID" };

@@ -24,10 +24,10 @@ export function requireEmbeddedSettings(): Settings {
   return settings;
 }
 
-export async function recordDeletion(backend: AppSupabaseClient, by: string, entry: NewAuditEntry): Promise<void> {
+export async function recordDeletion(supabase: AppSupabaseClient, by: string, entry: NewAuditEntry): Promise<void> {
   printAction(by, entry);
   try {
-    await recordAuditEntry(backend, by, entry);
+    await recordAuditEntry(supabase, by, entry);
   } catch (error) {
     throw new Error(`The data was deleted, but the activity log has no entry: ${(error as Error).message}`, {
       cause: error,
@@ -35,10 +35,10 @@ export async function recordDeletion(backend: AppSupabaseClient, by: string, ent
   }
 }
 
-export function createDeletionReporter(backend: AppSupabaseClient, by: string, action: string): ReportDeletion {
+export function createDeletionReporter(supabase: AppSupabaseClient, by: string, action: string): ReportDeletion {
   return (fields) =>
     recordDeletion(
-      backend,
+      supabase,
       by,
       "files" in fields || "parts" in fields ? { action, after: fields } : { action, ...fields },
     );

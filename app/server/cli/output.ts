@@ -27,8 +27,8 @@ export function printAction(by: string, entry: NewAuditEntry): void {
   process.stderr.write(`${escapeInvisible(JSON.stringify(line))}\n`);
 }
 
-export function clientIdLine({ client_id, claimed_at, spent, issued_for }: CliClientId): string {
-  const unclaimed = spent ? "spent, opened no account" : "unused";
+export function clientIdLine({ client_id, claimed_at, isUsed, issued_for }: CliClientId): string {
+  const unclaimed = isUsed ? "spent, opened no account" : "unused";
   const state = claimed_at ? `used ${formatTerminalTime(claimed_at)}` : unclaimed;
   return `${client_id}  ${state}${issued_for ? `  for ${collapseBlanks(issued_for)}` : ""}`;
 }

@@ -15,7 +15,7 @@ export function addReadingCommands(program: Command, getActorName: GetActorName)
   const addList = <Row>(
     group: string,
     description: string,
-    list: (backend: AppSupabaseClient) => Promise<Row[]>,
+    list: (supabase: AppSupabaseClient) => Promise<Row[]>,
     formatLine: (row: Row) => string,
   ) => {
     const command = getCommandGroup(program, group).command("list").description(description);

@@ -1,6 +1,6 @@
 import { crc32, deflateSync } from "node:zlib";
 
-/** A row has one text, two (name and value) or five (a table row). An empty row is a line. Only Latin letters. */
+/** A row has one text, two (name and value) or five (a table row). An empty row draws a horizontal line. Latin letters only. */
 export type DemoPage = { title: string; rows: string[][] };
 
 export type DemoCargo = {

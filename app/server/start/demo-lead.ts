@@ -38,11 +38,11 @@ export function getDemoTotp({ dataDir, databaseUrl }: Settings): string {
 }
 
 /** An account without a file is from an interrupted start. Its secret is lost, so it is deleted. */
-export async function createDemoLead(company: AppSupabaseClient, dataDir: string): Promise<DemoLead> {
-  const leftoverId = getDataOrThrow(await company.rpc("find_account_id", { email: leadEmail }));
-  if (leftoverId) getDataOrThrow(await company.auth.admin.deleteUser(leftoverId));
+export async function createDemoLead(serviceRole: AppSupabaseClient, dataDir: string): Promise<DemoLead> {
+  const leftoverId = getDataOrThrow(await serviceRole.rpc("find_account_id", { email: leadEmail }));
+  if (leftoverId) getDataOrThrow(await serviceRole.auth.admin.deleteUser(leftoverId));
   const invite = resultOrThrow(
-    await runStaffAction(company, "invite_staff_member", {
+    await runStaffAction(serviceRole, "invite_staff_member", {
       email: leadEmail,
       name: leadName,
       role: "lead",
@@ -52,7 +52,7 @@ export async function createDemoLead(company: AppSupabaseClient, dataDir: string
   const { invite_id } = z.object({ invite_id: z.string() }).parse(invite);
   const password = createPassword();
   const { user } = getDataOrThrow(
-    await company.auth.admin.createUser({
+    await serviceRole.auth.admin.createUser({
       email: leadEmail,
       password,
       email_confirm: true,

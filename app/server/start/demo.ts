@@ -129,42 +129,42 @@ const demoDocuments: Readonly<Record<string, DemoDocuments>> = {
 /**
  * The lead's file comes last. Once it exists, the demo is complete and never filled again. Returns null without a lead.
  */
-export async function fillDemo(company: AppSupabaseClient, dataDir: string): Promise<DemoLead | null> {
+export async function fillDemo(serviceRole: AppSupabaseClient, dataDir: string): Promise<DemoLead | null> {
   const lead = readDemoLead(dataDir);
   if (lead) {
     const members = getDataOrThrow(
-      await company.from("staff_members").select("removed_at").eq("account_id", lead.account),
+      await serviceRole.from("staff_members").select("removed_at").eq("account_id", lead.account),
     );
     // The file may belong to another database.
     if (members[0]) return members[0].removed_at ? null : lead;
   }
-  if (!getDataOrThrow(await company.rpc("find_account_id", { email: demoClient.email }))) return null;
-  await storeDemoDocuments(company);
-  return createDemoLead(company, dataDir);
+  if (!getDataOrThrow(await serviceRole.rpc("find_account_id", { email: demoClient.email }))) return null;
+  await storeDemoDocuments(serviceRole);
+  return createDemoLead(serviceRole, dataDir);
 }
 
 type DemoShipment = Awaited<ReturnType<typeof fetchDemoShipments>>[number];
 
-async function fetchDemoShipments(company: AppSupabaseClient) {
+async function fetchDemoShipments(serviceRole: AppSupabaseClient) {
   const columns = "id, user_id, awb, stage, created_at" as const;
   const related = "documents (id, name, uploaded, rejected_at), tracking_events (stage, created_at)" as const;
   return getDataOrThrow(
-    await company.from("shipments").select(`${columns}, ${related}`).in("id", Object.keys(demoDocuments)),
+    await serviceRole.from("shipments").select(`${columns}, ${related}`).in("id", Object.keys(demoDocuments)),
   );
 }
 
 /** One statement changes all documents, so that an interrupted start can be repeated. */
-async function storeDemoDocuments(company: AppSupabaseClient): Promise<void> {
-  const shipments = await fetchDemoShipments(company);
-  const auditQuery = company.from("audit_log").select("document_id").eq("action", "document verify");
+async function storeDemoDocuments(serviceRole: AppSupabaseClient): Promise<void> {
+  const shipments = await fetchDemoShipments(serviceRole);
+  const auditQuery = serviceRole.from("audit_log").select("document_id").eq("action", "document verify");
   const log = getDataOrThrow(await auditQuery.in("shipment_id", Object.keys(demoDocuments)));
   const verified = new Set(log.map(({ document_id }) => document_id));
-  const stored = await Promise.all(shipments.flatMap((shipment) => storeDemoFiles(company, shipment)));
+  const stored = await Promise.all(shipments.flatMap((shipment) => storeDemoFiles(serviceRole, shipment)));
   const rows = stored.map((row) => ({ ...row, verified: verified.has(row.id) }));
 
   type Change = Partial<Record<"staff_action_at" | "changed_at" | "waiting_since", string>> & { stage?: number };
   const change = async (id: string, changes: Change) =>
-    getDataOrThrow(await company.from("shipments").update(changes).eq("id", id));
+    getDataOrThrow(await serviceRole.from("shipments").update(changes).eq("id", id));
   const closed = shipments.filter(
     ({ stage, tracking_events }) =>
       stage >= lastStage - 1 && tracking_events.some((event) => event.stage === lastStage),
@@ -172,7 +172,7 @@ async function storeDemoDocuments(company: AppSupabaseClient): Promise<void> {
   // A closed shipment accepts no files.
   for (const { id } of closed)
     if (rows.some((row) => row.shipment_id === id)) await change(id, { stage: lastStage - 1 });
-  if (rows.length > 0) getDataOrThrow(await company.from("documents").upsert(rows));
+  if (rows.length > 0) getDataOrThrow(await serviceRole.from("documents").upsert(rows));
   for (const { id } of closed) await change(id, { stage: lastStage });
 
   for (const { id, documents, tracking_events: events } of shipments) {
@@ -180,7 +180,7 @@ async function storeDemoDocuments(company: AppSupabaseClient): Promise<void> {
     const rejectedDocument = documents.find(({ name, rejected_at }) => name === rejectedName && !rejected_at);
     const reason = "The second page is missing, and the number of the container cannot be read.";
     const rejection = rejectedDocument && { document_id: rejectedDocument.id, reason, actor_name: "Wanjiru Demo" };
-    if (rejection) resultOrThrow(await runStaffAction(company, "reject_document", rejection));
+    if (rejection) resultOrThrow(await runStaffAction(serviceRole, "reject_document", rejection));
     // Only documents that wait for verification are from today.
     const isOld = documents.every((document) => verified.has(document.id) || missing.includes(document.name));
     const [last] = events.map(({ created_at }) => created_at).sort((first, second) => second.localeCompare(first));
@@ -188,7 +188,7 @@ async function storeDemoDocuments(company: AppSupabaseClient): Promise<void> {
   }
 }
 
-function storeDemoFiles(company: AppSupabaseClient, shipment: DemoShipment) {
+function storeDemoFiles(serviceRole: AppSupabaseClient, shipment: DemoShipment) {
   const { scanned = [], missing = [], ...cargoParts } = demoDocuments[shipment.id] as DemoDocuments;
   const { user_id } = shipment;
   const day = new Date(shipment.created_at).toLocaleDateString("en-GB", { dateStyle: "long" });
@@ -204,7 +204,7 @@ function storeDemoFiles(company: AppSupabaseClient, shipment: DemoShipment) {
     const document = { id, shipment_id: shipment.id, user_id, name, file_name, media_type, file_size: content.length };
     const storage_path = objectPath(document, file_name);
     const options = { contentType: media_type };
-    getDataOrThrow(await company.storage.from("documents").upload(storage_path, content, options));
+    getDataOrThrow(await serviceRole.storage.from("documents").upload(storage_path, content, options));
     return { ...document, uploaded: true, storage_path, sha256: createHash("sha256").update(content).digest("hex") };
   });
 }

@@ -5,7 +5,7 @@ import { deleteExpiredLinks } from "../../models/retention.server.ts";
 import { sendDueShipmentEmails } from "../../models/shipment-emails.server.ts";
 import { readEmailSender } from "../cli/content.ts";
 
-/** Emails wait ten minutes in any case. */
+/** Short enough, because an email becomes due ten minutes after its first update. */
 const checkIntervalMs = 30_000;
 /** Expired links and chunks are already invalid before they are deleted. */
 const cleanupIntervalMs = 3_600_000;

@@ -55,12 +55,12 @@ function hashSource(content: string): string {
   return `'sha256-${createHash("sha256").update(content).digest("base64")}'`;
 }
 
-/** A bare `#` ends the address if a dynamic import loads the stylesheet too. */
+/** The URL of a stylesheet ends with an empty `#` if a dynamic import loads it too. */
 function readStylesheet(tag: string, files: ReadonlyMap<string, CachedResponse>): string {
   return files.get(/ href="([^"#]+)#?"/.exec(tag)?.[1] ?? "")?.bodies.identity?.toString("utf8") ?? "";
 }
 
-/** Includes rules for states that elements may have later. Only a standalone page needs its print rules here. */
+/** Also selects rules for states that script sets later. Only a standalone page needs print rules in its HTML. */
 async function selectRules(html: string, css: string, isStandalone: boolean): Promise<string> {
   const names = collectNames(html);
   const key = names.join(" ");

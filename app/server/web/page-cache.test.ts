@@ -197,7 +197,7 @@ test.each([
 });
 
 test.each([{ "save-data": "on" }, { ect: "2g" }, { "sec-fetch-site": "same-origin" }])(
-  "A request with the header %j gets a cached page of its own.",
+  "Requests with the header %j have a separate cached page.",
   async (headers) => {
     const { read, readCached } = createTestCache(createPageResponse);
     await read();

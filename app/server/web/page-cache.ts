@@ -119,7 +119,7 @@ export function createPageCache(render: (request: Request) => Promise<Response>,
     getCached(request) {
       const { headers } = request;
       if (headers.cookie !== undefined) return undefined;
-      // This lookup does not parse the URL, so it finds no other spellings.
+      // This lookup does not parse the URL, so it finds only the usual spelling of each URL.
       const isSlow = isLiteByHeaders(undefined, toSingleValue(headers["save-data"]), toSingleValue(headers.ect));
       const isNext = headers["sec-fetch-site"] === "same-origin";
       return findCached(createPageKey(origin + getPageUrl(request), isSlow, false, false, isNext));
@@ -186,7 +186,7 @@ function isOwnSpelling(url: string): boolean {
   return /^\/$|^(\/[a-z0-9-]+)+$/.test(pathname) && (search === "" || search === `?${quoteParam}`);
 }
 
-/** Returns null if the response is for one request only. */
+/** Returns null if the response is personal, so that other requests must not receive it. */
 async function toRenderResult(response: Response, request: Request): Promise<RenderResult> {
   const control = response.headers.get("Cache-Control") ?? "";
   const isError = response.status >= 400;

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { env } from "../../lib/http/env.server.ts";
 
-/** A stream takes as long for a small chunk as for a large one, so small chunks are joined. */
+/** Small chunks are joined up to this size, because a stream needs the same time for each chunk. */
 const blockBytes = 16 * 1024;
 
 /** Limits the number of chunks. The smallest usual TCP segment has 536 bytes. */
@@ -13,7 +13,7 @@ const maxDrainBytes = 64 * 1024 * 1024;
 
 const speedCheckMs = 1000;
 
-/** The codes are those of Node's own parser and timers. */
+/** Codes in the style of those of Node's HTTP parser and timers. */
 type AbortBody = (code: "HPE_TOO_MANY_PIECES" | "ERR_HTTP_REQUEST_TIMEOUT") => void;
 
 /** Cuts a body that is too slow or has too many chunks, and discards one after the response. */
