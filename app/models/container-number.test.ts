@@ -56,7 +56,7 @@ test("Every entry that is not a container number is named as it was typed", () =
 });
 
 test.each(["CSQU305438", "CSQU30543833", "CSQX3054383", "305438", "CSQU", "MSСU9070323", "x".repeat(99)])(
-  "%s is rejected",
+  "An entry like %s is rejected and named as it was typed",
   (text) => {
     expect(parseContainerNumbers(text).problem).toContain(`Not a container number: ${text.slice(0, 20)}`);
   },
