@@ -120,9 +120,12 @@ export function listNumbers(shipment: ShipmentNumbers): [label: string, text: st
   });
 }
 
-/** Returns the numbers on one line of a list, which has space for one container. */
-export function joinNumbers({ awb, container_numbers: [container, ...more] }: ShipmentNumbers): string {
-  return [awb, container, more.length > 0 && `and ${more.length} more`].filter(Boolean).join(" ");
+/** Returns the numbers on one line of a list, which has space for one container: the one that was searched for, or the first. */
+export function joinNumbers({ awb, container_numbers }: ShipmentNumbers, search = ""): string {
+  const code = search.toUpperCase().replace(/[^A-Z\d]/g, "");
+  const container = container_numbers.find((number) => number.includes(code)) ?? container_numbers[0];
+  const more = container_numbers.length - 1;
+  return [awb, container, more > 0 && `and ${more} more`].filter(Boolean).join(" ");
 }
 
 type ShipmentTableRow = Pick<

@@ -25,18 +25,19 @@ export async function loader({ context, url, params }: Route.LoaderArgs) {
   const around = rows
     .slice(first, first + nearbyRowCount)
     .map(({ id, name, status, waiting_on: turn }) => ({ id, name, status, turn }));
+  const filter = readShipmentFilter(url);
   return {
-    shipments: opened ? [] : rows.map(toListItem),
+    shipments: opened ? [] : rows.map((shipment) => toListItem(shipment, filter.q)),
     around: opened ? around : [],
     hasMore: shipments.length > shipmentsPerPage,
-    filter: readShipmentFilter(url),
+    filter,
     request: randomUUID(),
   };
 }
 
 export const action = noFormAction;
 
-function toListItem(shipment: DeskShipmentRow) {
+function toListItem(shipment: DeskShipmentRow, search: string) {
   const { id, name, stage, status, waiting_on, version, client_name, email, changed_at } = shipment;
   return {
     id,
@@ -45,7 +46,7 @@ function toListItem(shipment: DeskShipmentRow) {
     stage,
     status,
     waitingOn: waiting_on,
-    numbers: joinNumbers(shipment),
+    numbers: joinNumbers(shipment, search),
     version,
     changed: eastAfricaTime(changed_at),
   };

@@ -58,7 +58,7 @@ export async function loader({ request, context, params, url }: Route.LoaderArgs
       accountId,
       toast: null,
       reminder: isReminderDue ? secondFactorReminder : null,
-      shipments: shipments.map(toListItem),
+      shipments: shipments.map((shipment) => toListItem(shipment, filter.q)),
       listState: createListState(filter, shipments, hasNextPage),
       announcement: announcement && { ...announcement, at: eastAfricaTime(announcement.started_at) },
       nextActions: shipmentId || !nextActions ? null : createNextActionSummary(nextActions),
@@ -75,12 +75,12 @@ const secondFactorReminder: Toast = {
   duration: 10_000,
 };
 
-function toListItem(shipment: ShipmentRecord) {
+function toListItem(shipment: ShipmentRecord, search: string) {
   const { id, name, status, waiting_on, changed_at } = shipment;
   return {
     id,
     name,
-    numbers: `${shortId(id)} ${joinNumbers(shipment)}`,
+    numbers: `${shortId(id)} ${joinNumbers(shipment, search)}`,
     status,
     waitingOn: waiting_on,
     changed: shortTime(changed_at),

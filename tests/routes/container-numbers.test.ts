@@ -105,6 +105,8 @@ test("Clients and clerks find a shipment by a container number, in the list and 
   const list = await client.browser.open(`/portal?q=${q}`);
   expect(list.text).toContain(name);
   expect(list.text).toContain(`MEDUX4471203 ${first} and 1 more`);
+  const other = await client.browser.open(`/portal?q=${second.slice(4, 10)}`);
+  expect(other.text).toContain(`MEDUX4471203 ${second} and 1 more`);
   expect((await clerk.browser.open(`/desk/shipments?q=${q}`)).text).toContain(name);
   for (const [browser, path] of [
     [client.browser, "/portal/shipments.csv"],

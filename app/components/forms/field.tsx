@@ -86,6 +86,7 @@ export function TextField({
         {...getDescriptionProps(field, hint)}
         aria-required={mandatory || undefined}
         rows={rows}
+        cols={40}
         className={`mt-1 ${inputClass}`}
       />
     </LabelledControl>
