@@ -100,7 +100,11 @@ new_shipment as (
     id, ('d0000000-0000-4000-8000-00000000000' || client)::uuid, name, stage, awb, now() - age,
     now() - last_change_ago, now() - last_change_ago, now() - last_change_ago,
     arrival, today - arrived_ago, size, today - arrived_ago + 4,
-    case when name like 'Lorry tyres%' then array['MSKU6142081', 'MSKU7709159'] else '{}' end
+    case
+      when name like 'Lorry tyres%' then array['MSKU6142081']
+      when name like 'Urea%' then array['TGHU5239470', 'MSKU7709159']
+      else '{}'
+    end
   from shipment, lateral (select (now() at time zone 'Africa/Nairobi')::date as today) as clock
 )
 insert into public.tracking_events (shipment_id, stage, location, created_at)
