@@ -101,7 +101,6 @@ export type AuditEntry = z.infer<typeof AuditEntry>;
 
 type AuditSubject = Pick<z.infer<typeof AuditLogRow>, "shipment_id" | "shipment_name" | "account_id" | "account_name">;
 
-/** Returns the name of the shipment, client or team member, and the path of its page. */
 function getAuditSubject(
   action: string,
   { shipment_id: shipment, shipment_name, account_id: account, account_name }: AuditSubject,

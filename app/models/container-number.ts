@@ -3,7 +3,6 @@
 /** The index of each character is its value. Values skip the multiples of 11. */
 const characterValues = "0123456789A?BCDEFGHIJK?LMNOPQRSTU?VWXYZ";
 
-/** Returns the check digit for the first ten characters of a container number. */
 export function getCheckDigit(number: string): number {
   const characters = [...number.slice(0, 10)];
   const sum = characters.reduce(

@@ -99,7 +99,6 @@ export function takeShort<Item>(items: Item[], maxLength: number): Item[] {
   });
 }
 
-/** Returns what the page of a shipment shows, apart from its audit entries. */
 export function createDeskShipmentView(details: z.infer<typeof DeskShipmentDetailsSchema>) {
   const { id, name, stage, status, version, client, arrival, waiting_on, charges, documents, tracking_events } =
     details;
@@ -174,7 +173,6 @@ export const TeamPage = z.object({ staff_members: z.array(DeskStaffMember) });
 /** `pattern` is the route's path pattern, such as desk/clients/:accountId. */
 type DeskPageRequest = { url: URL; params: Record<string, string | undefined>; pattern: string };
 
-/** Returns null for a page without data of the backend. */
 export function getDeskPageQuery({ url, params, pattern }: DeskPageRequest): StaffPageQuery | null {
   const [, page = "", id = "", part = ""] = pattern.split("/").filter(Boolean);
   // Files have a route of their own.

@@ -98,7 +98,6 @@ export function createUnsubscribeUrl(account: string): string {
   return `${env().origin}/unsubscribe?token=${account}.${signUnsubscribe(account)}`;
 }
 
-/** Returns the ID of the account, or null for an invalid token. */
 export function verifyUnsubscribeToken(token: string | null): string | null {
   const [account = "", signature = "", ...more] = (token ?? "").split(".");
   const [actual, expected] = [Buffer.from(signature), Buffer.from(signUnsubscribe(account))];

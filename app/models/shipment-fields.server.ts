@@ -58,7 +58,6 @@ export const ShipmentNumberFields = z.object({
 
 type ShipmentNumberInput = z.infer<typeof ShipmentNumberFields>;
 
-/** Returns the columns of a new shipment. */
 export function toNumberColumns({ awb, containerNumbers = [] }: ShipmentNumberInput) {
   return { awb: awb || null, container_numbers: containerNumbers };
 }
@@ -100,7 +99,6 @@ const numbers: Record<keyof z.infer<typeof ShipmentNumberFields>, NumberField> =
 };
 const numberNames = Object.keys(numbers) as (keyof typeof numbers)[];
 
-/** The help of the staff command, by field. */
 export const numberHelp = Object.fromEntries(numberNames.map((name) => [name, numbers[name].hint]));
 
 /** Describes the form fields of the numbers, of a new shipment or a stored one. */

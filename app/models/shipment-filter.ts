@@ -25,7 +25,6 @@ export function readShipmentFilter({ searchParams }: URL): ShipmentFilter {
   };
 }
 
-/** Returns the query string of a URL, which is empty without a filter. */
 export function createShipmentSearch({ q, stage, waiting, needsCheck, page }: Partial<ShipmentFilter>): string {
   const search = new URLSearchParams();
   if (q) search.set("q", q);

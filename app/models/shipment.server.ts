@@ -8,7 +8,6 @@ import { shipmentsPerPage } from "./shipment.ts";
 import { ShipmentRecord } from "./shipment-fields.server.ts";
 import { createShipmentSearch, readShipmentFilter, type ShipmentFilter } from "./shipment-filter.ts";
 
-/** Returns the query string of a link that keeps the filter of the list. */
 export function listSearch(url: URL): string {
   return createShipmentSearch({ ...readShipmentFilter(url), needsCheck: false });
 }
@@ -26,7 +25,6 @@ const AwaitedDocument = z.object({
   rejected_at: z.string().nullable(),
 });
 
-/** The shipments that have waited longest for the client, and counts up to 100. */
 const NextActions = z.object({
   waiting: z.array(
     z.object({
@@ -195,7 +193,6 @@ export function isUuid(text: string): boolean {
 
 const listedColumns = "id, user_id, name, status, stage, awb, container_numbers, created_at";
 
-/** Returns the shipments of all clients, newest first. Throws. */
 export async function listAllShipments(company: AppSupabaseClient) {
   const all = [];
   const pageSize = 1000;

@@ -47,7 +47,6 @@ export async function moveShipments(
   return all.success ? { result: all.data } : userErrorFromThrown(all.error);
 }
 
-/** Returns the outcomes in the URL of a bulk move's result, by shipment ID. */
 export function readBulkMoveOutcomes({ searchParams }: URL): Record<string, BulkMoveOutcome> {
   const of = (outcome: BulkMoveOutcome) => (searchParams.get(outcome) ?? "").split(",").filter(isUuid);
   return Object.fromEntries(

@@ -43,7 +43,6 @@ export function getNextActionButton(
 /** The cargo leaves storage before this stage. */
 const cargoReleasedStage = 9;
 
-/** Returns null before the arrival of the cargo and after its release. */
 export function describeStorage(shipment: {
   stage: number;
   arrival: { day: string; free_storage_ends_on: string; size: number } | null;
