@@ -90,12 +90,12 @@ const DeskShipmentDetailsSchema = ShipmentRecord.extend({
   audit_entries: z.array(AuditEntry),
 });
 
-/** Returns the first items as JSON of at most this length, and at least three. One flight of 14,300 bytes has no space for more. */
+/** Returns the first items as JSON of at most this length, and at least two. One flight of 14,300 bytes has no space for more. */
 export function takeShort<Item>(items: Item[], maxLength: number): Item[] {
   let length = 0;
   return items.filter((item, index) => {
     length += JSON.stringify(item).length;
-    return index < 3 || length <= maxLength;
+    return index < 2 || length <= maxLength;
   });
 }
 

@@ -2160,7 +2160,7 @@ create trigger limit_daily_shipments
 before insert on public.shipments
 for each row execute function private.limit_daily_shipments();
 
-create policy "the session is active and meets the second factor of its account" on public.shipments
+create policy "the session is active and meets the second factor of the user" on public.shipments
 as restrictive for all to authenticated
 using ((select private.has_valid_session()))
 with check ((select private.has_valid_session()));
@@ -2610,7 +2610,7 @@ create trigger check_document_file
 before insert or update on public.documents
 for each row execute function private.check_document_file();
 
-create policy "the session is active and meets the second factor of its account" on public.documents
+create policy "the session is active and meets the second factor of the user" on public.documents
 as restrictive for all to authenticated
 using ((select private.has_valid_session()))
 with check ((select private.has_valid_session()));
@@ -2619,7 +2619,7 @@ create policy "clients read their own documents" on public.documents
 for select to authenticated
 using (user_id = (select auth.uid()));
 
-create policy "the session is active and meets the second factor of its account" on storage.objects
+create policy "the session is active and meets the second factor of the user" on storage.objects
 as restrictive for all to authenticated
 using (bucket_id <> 'documents' or (select private.has_valid_session()))
 with check (bucket_id <> 'documents' or (select private.has_valid_session()));
@@ -2716,7 +2716,7 @@ end
 $$;
 grant execute on function public.send_note(uuid, text, uuid, text) to authenticated, service_role;
 
-create policy "the session is active and meets the second factor of its account" on public.tracking_events
+create policy "the session is active and meets the second factor of the user" on public.tracking_events
 as restrictive for all to authenticated
 using ((select private.has_valid_session()))
 with check ((select private.has_valid_session()));
@@ -2866,7 +2866,7 @@ end
 $$;
 grant execute on function public.set_charge_paid(uuid, text, boolean, text, integer, uuid, text) to authenticated, service_role;
 
-create policy "the session is active and meets the second factor of its account" on public.charges
+create policy "the session is active and meets the second factor of the user" on public.charges
 as restrictive for all to authenticated
 using ((select private.has_valid_session()))
 with check ((select private.has_valid_session()));
@@ -3140,7 +3140,7 @@ end
 $$;
 grant execute on function public.end_announcement(text) to authenticated, service_role;
 
-create policy "the session is active and meets the second factor of its account" on public.announcements
+create policy "the session is active and meets the second factor of the user" on public.announcements
 as restrictive for all to authenticated
 using ((select private.has_valid_session()))
 with check ((select private.has_valid_session()));

@@ -52,7 +52,7 @@ end
 $$;
 grant execute on function public.end_announcement(text) to authenticated, service_role;
 
-create policy "the session is active and meets the second factor of its account" on public.announcements
+create policy "the session is active and meets the second factor of the user" on public.announcements
 as restrictive for all to authenticated
 using ((select private.has_valid_session()))
 with check ((select private.has_valid_session()));

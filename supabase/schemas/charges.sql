@@ -131,7 +131,7 @@ end
 $$;
 grant execute on function public.set_charge_paid(uuid, text, boolean, text, integer, uuid, text) to authenticated, service_role;
 
-create policy "the session is active and meets the second factor of its account" on public.charges
+create policy "the session is active and meets the second factor of the user" on public.charges
 as restrictive for all to authenticated
 using ((select private.has_valid_session()))
 with check ((select private.has_valid_session()));

@@ -427,7 +427,7 @@ create trigger check_document_file
 before insert or update on public.documents
 for each row execute function private.check_document_file();
 
-create policy "the session is active and meets the second factor of its account" on public.documents
+create policy "the session is active and meets the second factor of the user" on public.documents
 as restrictive for all to authenticated
 using ((select private.has_valid_session()))
 with check ((select private.has_valid_session()));
@@ -436,7 +436,7 @@ create policy "clients read their own documents" on public.documents
 for select to authenticated
 using (user_id = (select auth.uid()));
 
-create policy "the session is active and meets the second factor of its account" on storage.objects
+create policy "the session is active and meets the second factor of the user" on storage.objects
 as restrictive for all to authenticated
 using (bucket_id <> 'documents' or (select private.has_valid_session()))
 with check (bucket_id <> 'documents' or (select private.has_valid_session()));

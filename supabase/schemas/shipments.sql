@@ -449,7 +449,7 @@ create trigger limit_daily_shipments
 before insert on public.shipments
 for each row execute function private.limit_daily_shipments();
 
-create policy "the session is active and meets the second factor of its account" on public.shipments
+create policy "the session is active and meets the second factor of the user" on public.shipments
 as restrictive for all to authenticated
 using ((select private.has_valid_session()))
 with check ((select private.has_valid_session()));

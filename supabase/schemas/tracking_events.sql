@@ -85,7 +85,7 @@ end
 $$;
 grant execute on function public.send_note(uuid, text, uuid, text) to authenticated, service_role;
 
-create policy "the session is active and meets the second factor of its account" on public.tracking_events
+create policy "the session is active and meets the second factor of the user" on public.tracking_events
 as restrictive for all to authenticated
 using ((select private.has_valid_session()))
 with check ((select private.has_valid_session()));

@@ -67,7 +67,7 @@ describe("documents at the desk", () => {
     const page = await toUntypedClient(owner.supabase).rpc("portal_page", { opened_id: shipment }, { get: true });
     expect(page.data.shipment.documents).toContainEqual({
       ...{ id: file.id, name: "Packing List", uploaded: false, verified: false, version: 2 },
-      ...{ file_name: null, file_size: null, uploaded_at: null },
+      ...{ file_name: null, file_size: null, media_type: null, uploaded_at: null },
       ...{ rejected_at: expect.any(String), rejection_reason: "The second page is blurred" },
     });
     expect((await listAuditEntries(shipment)).at(-1)).toMatchObject({

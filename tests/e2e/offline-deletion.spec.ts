@@ -31,7 +31,8 @@ test.describe("Deletion of offline copies", { tag: "@script" }, () => {
     await logInWithoutPage(page, client);
     await visitAndCache(page, "/portal");
     await followAndCache(page, "About", "/about");
-    expect(await listAccountPaths(page)).toEqual(expect.arrayContaining(["/portal", "/about"]));
+    // A copy of the public page may be in the cache already, so this waits for the account's copy.
+    await pollWithClock(page, () => listAccountPaths(page)).toEqual(expect.arrayContaining(["/portal", "/about"]));
   }
 
   /** Expects no offline copy of the account, in the caches or without a connection. */
