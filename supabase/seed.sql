@@ -102,7 +102,7 @@ new_shipment as (
     arrival, today - arrived_ago, size, today - arrived_ago + 4,
     case
       when name like 'Lorry tyres%' then array['MSKU6142081']
-      when name like 'Urea%' then array['TGHU5239470', 'MSKU7709159']
+      when name like 'Urea%' then array['MSKU9070323', 'MSKU7709159']
       else '{}'
     end
   from shipment, lateral (select (now() at time zone 'Africa/Nairobi')::date as today) as clock
