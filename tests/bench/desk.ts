@@ -90,9 +90,10 @@ async function createLeadCookie(dataDir: string, backendPort: number): Promise<s
     name: "Lead",
     role: "lead",
   });
-  const { invitation } = invited.data as { invitation: string };
-  const user_metadata = { full_name: "Lead", staff_invite_id: invitation };
-  await company.auth.admin.createUser({ ...leadCredentials, email_confirm: true, user_metadata });
+  const { invite_id: staff_invite_id } = invited.data as { invite_id: string };
+  const user_metadata = { full_name: "Lead", staff_invite_id };
+  const created = await company.auth.admin.createUser({ ...leadCredentials, email_confirm: true, user_metadata });
+  if (created.error) throw created.error;
   const person = createClient(`http://127.0.0.1:${backendPort}`, getSupabaseKey(company), {
     auth: { persistSession: false, autoRefreshToken: false },
     realtime: { transport: ws as never },
