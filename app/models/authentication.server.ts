@@ -70,7 +70,7 @@ export async function logInWithPassword(supabase: AppSupabaseClient, credentials
   return result;
 }
 
-/** With the token only, a mailbox's owner could activate an account that another person created. */
+/** Requires the password too. Otherwise the owner of a mailbox could activate an account that someone else created. */
 export async function confirmEmail(
   limits: RateLimiter,
   { email, password, token }: { email: string; password: string; token: string },

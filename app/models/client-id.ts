@@ -11,5 +11,5 @@ export const UnusedClientId = z.string().min(12).max(64);
 /** Section 5 of the specification. */
 export const clientIdRequired = "A valid Client ID provided by the company is required.";
 
-/** An unknown and a used Client ID have the same message, also in the database's hook. */
+/** The message for unknown and for used Client IDs. The database's hook uses it too. */
 export const clientIdInvalid = "This Client ID is not known or has been used. Ask the company for a new one.";

@@ -8,7 +8,7 @@ import { hashSha256 } from "./document-file.server.ts";
 /** `sha256` is hexadecimal. */
 export type PendingUpload = { account: string; shipment: string; document: string; size: number; sha256: string };
 
-/** Bytes [from, to). Two tabs that send the same file store equal chunks. */
+/** A range of bytes without `to`. Two tabs that upload the same file store identical chunks. */
 type UploadChunk = { name: string; from: number; to: number; createdAt: string };
 
 /** No honest upload reaches `maxChunksPerFile`, even on a connection that breaks all the time. */

@@ -62,7 +62,7 @@ export function toNumberColumns({ awb, containerNumbers = [] }: ShipmentNumberIn
   return { awb: awb || null, container_numbers: containerNumbers };
 }
 
-/** Returns the arguments of a function that changes numbers and removes empty ones. */
+/** Returns arguments that set all numbers. An empty value removes the stored number. */
 export function toNumberArguments({ awb = "", containerNumbers = [] }: ShipmentNumberInput) {
   return { awb, container_numbers: containerNumbers };
 }

@@ -13,7 +13,7 @@ import type { Route } from "./+types/desk.shipments";
 
 export { revalidateAfterConflict as shouldRevalidate } from "~/lib/browser/revalidate";
 
-/** Rows next to an open shipment. */
+/** The number of rows of the list next to an open shipment. */
 const nearbyRowCount = 11;
 
 export async function loader({ context, url, params }: Route.LoaderArgs) {

@@ -130,7 +130,7 @@ function dataDirInUseError(dataDir: string, pid: number): Error {
 /** The programs that lock data directories: the backend, and the staff commands for backups. */
 const lockingPrograms = [path.join("programs", "backend.js"), path.join("app", "server", "run.js")];
 
-/** True if a process is alive and, if /proc exists, runs one of these programs. Process ids are used again. */
+/** True if the process is alive and, if /proc exists, runs one of these programs. The system may reuse a process ID. */
 function isLockingProgram(pid: number): boolean {
   if (!isAlive(pid)) return false;
   try {

@@ -204,7 +204,7 @@ test("A reopened database has its rows, files and sessions, and does not run the
   expect(renewed.error).toBeNull();
   await closeBackend(second);
 
-  // A changed signing key ends every session, including those that only need a refresh.
+  // A new signing key ends every session. Old refresh tokens stop working too.
   const { privateKey } = await generateKeyPair("ES256", { extractable: true });
   const third = await openBackend({ seed: true, dataDir: sharedDir, signingKey: await exportJWK(privateKey) });
   const late = await createBackendClient(third).auth.refreshSession({ refresh_token: again.session.refresh_token });

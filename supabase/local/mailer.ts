@@ -4,7 +4,7 @@ import type { DeliverEmail, Email } from "../contract/email-delivery.ts";
 
 export type Mailer = NonNullable<App["_mailer"]>;
 
-/** The other kinds of email throw, because the product does not send them. */
+/** Sends confirmation emails only. Other kinds throw, because the product does not send them. */
 export function createTemplateMailer(options: {
   from: Email["from"];
   siteUrl: string;

@@ -623,7 +623,7 @@ begin
 end
 $$;
 
--- Grants do not restrict the table's owner. This trigger does, for seven years.
+-- Prevents changes to the log, and its deletion for seven years. Grants cannot stop the table's owner.
 create function private.protect_audit_log() returns trigger
 language plpgsql
 set search_path = ''
@@ -3261,7 +3261,7 @@ begin
         and private.is_obsolete_email(waiting)
       for update skip locked
     );
-    -- If all due emails were obsolete, other emails may be due.
+    -- After a batch of obsolete emails only, the loop continues, because more emails may be due.
     has_deleted := found;
     with claimed_email as (
       update public.email_outbox as email set claimed_at = now(), attempt_count = email.attempt_count + 1

@@ -100,7 +100,7 @@ begin
 end
 $$;
 
--- Grants do not restrict the table's owner. This trigger does, for seven years.
+-- Prevents changes to the log, and its deletion for seven years. Grants cannot stop the table's owner.
 create function private.protect_audit_log() returns trigger
 language plpgsql
 set search_path = ''

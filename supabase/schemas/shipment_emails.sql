@@ -108,7 +108,7 @@ begin
         and private.is_obsolete_email(waiting)
       for update skip locked
     );
-    -- If all due emails were obsolete, other emails may be due.
+    -- After a batch of obsolete emails only, the loop continues, because more emails may be due.
     has_deleted := found;
     with claimed_email as (
       update public.email_outbox as email set claimed_at = now(), attempt_count = email.attempt_count + 1

@@ -21,7 +21,7 @@ import {
 const test = base.extend({ expectedErrors: /net::ERR_|status of 409/ });
 test.beforeEach(({ loggedInClient: _ }) => {});
 
-/** Returns the methods of the requests with file chunks after the first `before` requests. */
+/** Skips the first `before` requests. Returns the methods of the chunk requests after them. */
 const listChunkRequests = (connection: ConnectionProxy, before: number) =>
   connection.requests
     .slice(before)

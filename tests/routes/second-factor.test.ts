@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 beforeEach(() => app.proxy.fail("none"));
 
-/** Returns a new client on the page of a set-up with its authenticator. */
+/** Returns a new client on the page that sets up two-factor authentication, and the authenticator. */
 async function newSetup(name: string) {
   const { browser, email } = await newClient(app, name);
   return { browser, email, ...(await startFactorSetup(browser, path)) };

@@ -23,7 +23,7 @@ export class Authenticator {
 
   /** Returns an unused code that is valid now. */
   async freshCode(): Promise<string> {
-    // The code of the previous step is still accepted; within 10 s of the next step, the current one is used.
+    // Uses the previous step's code, which is still accepted. In the last 10 s of a step, uses the current code.
     this.#step = Math.max(this.#step + 1, Math.floor((Date.now() + 10_000) / stepMs) - 1);
     const wait = (this.#step - 1) * stepMs - Date.now();
     if (wait > 0) await setTimeout(wait);

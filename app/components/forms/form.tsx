@@ -9,7 +9,7 @@ import { PageToast } from "../ui/toast";
 /** The `result` contains the submitted values. If it is null, the form stays unchanged. */
 export type RejectedForm = { result: SubmissionResult | null; toast?: Toast };
 
-/** `value` is empty if the response must not repeat it. `resultCount` is the number of results that the form received. */
+/** `value` is empty if the server must not send it back. `resultCount` counts the server's responses to this form. */
 export type FormField = {
   id: string;
   name: string;

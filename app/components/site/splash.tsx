@@ -1,6 +1,6 @@
 import { RouteMark } from "./route-mark";
 
-/** components.css shows it while the page loads; `main` must follow as a sibling. */
+/** components.css shows this screen until `main`, a later sibling, has content. */
 export function Splash({ tagline }: { tagline: string }) {
   return (
     <div aria-hidden className="splash">

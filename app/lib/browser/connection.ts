@@ -30,7 +30,7 @@ export function createConnectionLostToast(continuesLater: boolean): Toast {
 
 const networkErrorMessages = /failed to fetch|load failed|networkerror|unable to decode turbo-stream/i;
 
-/** True for a network error and for a proxy's text. Our own errors carry an object (user-error.server.ts). */
+/** True for a network error and for a 502 to 504 response of a proxy, which is plain text. The site's own errors are objects. */
 export function isConnectionLost(error: unknown): boolean {
   if (isRouteErrorResponse(error)) {
     return [502, 503, 504].includes(error.status) && typeof error.data === "string";

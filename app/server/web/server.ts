@@ -68,7 +68,7 @@ export async function createSite(): Promise<Server> {
     const hasStyles = request.headers.get("Sec-Fetch-Site") === "same-origin";
     const renderKey = response.headers.get(renderedHeader);
     response.headers.delete(renderedHeader);
-    // The response to HEAD has no page.
+    // A HEAD response has no body to cache.
     const key = renderKey && request.method === "GET" ? `${hasStyles} ${renderKey}` : null;
     const cachedPage = key && finishedPages.get(key);
     if (cachedPage) return cachedPage;

@@ -1,7 +1,7 @@
 import type { App } from "@supabase/lite";
 import { Kysely, PostgresDialect, type PostgresQueryResult } from "kysely";
 
-/** The only session of the database. Times are in ISO 8601. */
+/** The backend's single session of the database. Returns times in ISO 8601. */
 export type SqlSession = {
   query: <Row = Record<string, unknown>>(text: string, values?: unknown[]) => Promise<{ rows: Row[] }>;
   exec: (text: string) => Promise<unknown>;
