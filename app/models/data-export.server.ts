@@ -70,90 +70,70 @@ const ExportPageSchema = z.object({
 
 type ExportPage = z.infer<typeof ExportPageSchema>;
 
-const shipmentColumns = createShipmentColumns<ExportedShipment>(waitingOnLabels);
+type ExportColumn<Row> = [head: string, getCell: (row: Row, shipment: ExportedShipment) => unknown];
+type ExportTable = { name: string; head: string[]; rows: (shipment: ExportedShipment) => unknown[][] };
 
-/** One CSV file for each table. `rows` returns the rows of one shipment, with times in ISO 8601 and UTC. */
-const exportTables: { name: string; head: string[]; rows: (shipment: ExportedShipment) => unknown[][] }[] = [
-  {
-    name: "shipments.csv",
-    head: shipmentColumns.map(([head]) => head),
-    rows: (shipment) => [shipmentColumns.map(([, format]) => format(shipment))],
-  },
-  {
-    name: "documents.csv",
-    head: [
-      "Shipment",
-      "Document",
-      "Uploaded",
-      "Verified",
-      "File",
-      "Bytes",
-      "At",
-      "SHA-256",
-      "Sent back",
-      "Reason",
-      "In this archive",
-    ],
-    rows: (one) =>
-      one.documents.map((document) => [
-        one.id,
-        document.name,
-        document.uploaded ? "yes" : "no",
-        document.verified ? "yes" : "no",
-        document.file_name,
-        document.file_size,
-        document.uploaded_at,
-        document.sha256,
-        document.rejected_at,
-        document.rejection_reason,
-        document.uploaded ? getArchivePath(one, document) : "",
-      ]),
-  },
-  {
-    name: "history.csv",
-    head: ["Shipment", "At", "Stage", "Status", "Location", "Note"],
-    rows: (one) =>
-      one.tracking_events.map(({ created_at: at, stage, status, location, note }) => [
-        one.id,
-        at,
-        stage,
-        status,
-        location,
-        note,
-      ]),
-  },
-  {
-    name: "charges.csv",
-    head: ["Shipment", "Item", "Amount", "Currency", "Due", "Note", "Paid"],
-    rows: (one) =>
-      one.charges.map(({ item, amount, currency, due_on, note, paid_at }) => [
-        one.id,
-        item,
-        amount,
-        currency,
-        due_on,
-        note,
-        paid_at,
-      ]),
-  },
-  {
-    name: "links.csv",
-    head: ["Shipment", "Made", "Ends"],
-    rows: (one) => one.share_links.map(({ created_at, expires_at }) => [one.id, created_at, expires_at]),
-  },
-  {
-    name: "log.csv",
-    head: ["Shipment", "At", "Act", "Before", "After", "Reason"],
-    rows: (one) =>
-      one.audit_entries.map(({ created_at: at, action: act, before, after, reason }) => [
-        one.id,
-        at,
-        act,
-        before,
-        after,
-        reason,
-      ]),
-  },
+function createTable<Row>(
+  name: string,
+  getRows: (shipment: ExportedShipment) => Row[],
+  columns: ExportColumn<Row>[],
+): ExportTable {
+  return {
+    name,
+    head: columns.map(([head]) => head),
+    rows: (shipment) => getRows(shipment).map((row) => columns.map(([, getCell]) => getCell(row, shipment))),
+  };
+}
+
+/** The first column of a table whose rows belong to a shipment. */
+const shipmentColumn: ExportColumn<unknown> = ["Shipment", (_, { id }) => id];
+
+/** One CSV file for each table. The rows of shipments have times in East Africa Time, all others in UTC (ISO 8601). */
+const exportTables: ExportTable[] = [
+  createTable("shipments.csv", (shipment) => [shipment], createShipmentColumns<ExportedShipment>(waitingOnLabels)),
+  createTable("documents.csv", ({ documents }) => documents, [
+    shipmentColumn,
+    ["Document", ({ name }) => name],
+    ["Uploaded", ({ uploaded }) => (uploaded ? "yes" : "no")],
+    ["Verified", ({ verified }) => (verified ? "yes" : "no")],
+    ["File", ({ file_name }) => file_name],
+    ["Bytes", ({ file_size }) => file_size],
+    ["At", ({ uploaded_at }) => uploaded_at],
+    ["SHA-256", ({ sha256 }) => sha256],
+    ["Sent back", ({ rejected_at }) => rejected_at],
+    ["Reason", ({ rejection_reason }) => rejection_reason],
+    ["In this archive", (document, shipment) => (document.uploaded ? getArchivePath(shipment, document) : "")],
+  ]),
+  createTable("history.csv", ({ tracking_events }) => tracking_events, [
+    shipmentColumn,
+    ["At", ({ created_at }) => created_at],
+    ["Stage", ({ stage }) => stage],
+    ["Status", ({ status }) => status],
+    ["Location", ({ location }) => location],
+    ["Note", ({ note }) => note],
+  ]),
+  createTable("charges.csv", ({ charges }) => charges, [
+    shipmentColumn,
+    ["Item", ({ item }) => item],
+    ["Amount", ({ amount }) => amount],
+    ["Currency", ({ currency }) => currency],
+    ["Due", ({ due_on }) => due_on],
+    ["Note", ({ note }) => note],
+    ["Paid", ({ paid_at }) => paid_at],
+  ]),
+  createTable("links.csv", ({ share_links }) => share_links, [
+    shipmentColumn,
+    ["Made", ({ created_at }) => created_at],
+    ["Ends", ({ expires_at }) => expires_at],
+  ]),
+  createTable("log.csv", ({ audit_entries }) => audit_entries, [
+    shipmentColumn,
+    ["At", ({ created_at }) => created_at],
+    ["Act", ({ action }) => action],
+    ["Before", ({ before }) => before],
+    ["After", ({ after }) => after],
+    ["Reason", ({ reason }) => reason],
+  ]),
 ];
 
 /** Yields one file for the single values of the account, and one for each list. */

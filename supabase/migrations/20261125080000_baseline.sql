@@ -1824,8 +1824,9 @@ set search_path = ''
 as $$
   select jsonb_build_object(
     'id', shipment.id, 'name', shipment.name, 'awb', shipment.awb, 'container_numbers', shipment.container_numbers,
-    'stage', shipment.stage, 'status', shipment.status, 'waiting_on', shipment.waiting_on, 'waiting_since', shipment.waiting_since, 'changed_at', shipment.changed_at,
-    'created_at', shipment.created_at, 'version', shipment.version, 'retention_ends_on', shipment.retention_ends_on,
+    'stage', shipment.stage, 'status', shipment.status, 'waiting_on', shipment.waiting_on,
+    'waiting_since', shipment.waiting_since, 'changed_at', shipment.changed_at, 'created_at', shipment.created_at,
+    'version', shipment.version, 'retention_ends_on', shipment.retention_ends_on,
     'arrival', case when shipment.arrived_on is not null then jsonb_build_object(
       'storage_location', shipment.storage_location, 'day', shipment.arrived_on, 'size', shipment.container_size,
       'free_storage_ends_on', shipment.free_storage_ends_on
