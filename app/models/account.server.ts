@@ -1,5 +1,4 @@
 import { z } from "zod";
-import type { LinkCredentials } from "../actions/email-link.server.ts";
 import type { Viewer } from "../lib/auth/viewer.server.ts";
 import type { IntentError } from "../lib/forms/intent-form.server.ts";
 import { createTotpFieldErrors } from "../lib/forms/rejected-form.server.ts";
@@ -8,7 +7,7 @@ import type { RateLimiter } from "../lib/http/rate-limiter.server.ts";
 import { toUserError, type UserError, userErrorFromThrown } from "../lib/http/user-error.server.ts";
 import { type AppSupabaseClient, anonymousClient, serviceRoleClient } from "../lib/supabase/client.server.ts";
 import { logInWithPassword } from "./authentication.server.ts";
-import { sendEmail, trySendEmail } from "./email.server.ts";
+import { sendEmail, trySendEmail } from "./email-delivery.server.ts";
 import {
   type EmailSender,
   emailChangeConfirmationEmail,
@@ -18,7 +17,7 @@ import {
   formatSender,
   passwordChangedEmail,
 } from "./emails.ts";
-import { verifyTotp } from "./second-factor.server.ts";
+import { type LinkCredentials, verifyTotp } from "./second-factor.server.ts";
 
 export type ReauthenticationInput = { currentPassword: string; code?: string; factorId?: string; link?: string };
 

@@ -1,4 +1,7 @@
 import type { AuthError } from "@supabase/supabase-js";
+import { z } from "zod";
+import type { IntentError } from "../lib/forms/intent-form.server.ts";
+import { createTotpFieldErrors } from "../lib/forms/rejected-form.server.ts";
 import { deadlines } from "../lib/http/env.server.ts";
 import { log, pseudonym } from "../lib/http/log.server.ts";
 import type { RateLimiter } from "../lib/http/rate-limiter.server.ts";
@@ -10,8 +13,10 @@ import {
   serviceRoleClient,
 } from "../lib/supabase/client.server.ts";
 import { withTimeout } from "../lib/supabase/fetch.server.ts";
-import { admitSignUp, redeemClientId } from "./client-id.server.ts";
-import { normalizeClientId } from "./client-id.ts";
+import { admitSignUp, normalizeClientId, redeemClientId } from "./client-id.server.ts";
+import { trySendEmail } from "./email-delivery.server.ts";
+import { type EmailSender, passwordChangedEmail } from "./emails.ts";
+import { type LinkCredentials, verifyTotp } from "./second-factor.server.ts";
 
 export type SignUpFailure = UserError & { title: "Sign up Failed" | "Sign-up Failed" };
 
@@ -160,13 +165,78 @@ export async function signOut(supabase: AppSupabaseClient): Promise<UserError | 
     deadlines().write,
     supabase.auth.signOut({ scope: "local" }),
     getRenewalFailedSignal(supabase),
-  ).catch((error: Error) => ({
-    error,
-  }));
+  ).catch((error: Error) => ({ error }));
   log("info", "sign-out", { told: !error });
   return error && !isSessionMissing(error) ? toUserError(error) : null;
 }
 
 function isSessionMissing({ name, code }: { name: string; code?: unknown }): boolean {
   return name === "AuthSessionMissingError" || ["refresh_token_not_found", "session_not_found"].includes(String(code));
+}
+
+const PasswordLink = z.object({
+  account_id: z.string(),
+  email: z.string(),
+  is_staff: z.boolean(),
+  is_invite: z.boolean(),
+  factors: z.array(z.object({ id: z.string(), name: z.string() })),
+});
+export type PasswordLink = z.infer<typeof PasswordLink>;
+
+export async function openPasswordLink(token: string): Promise<PasswordLink | UserError | null> {
+  const { data, error, status } = await serviceRoleClient().rpc("password_link", { token });
+  if (error) return toUserError({ ...error, status });
+  if (data === null) return null;
+  const link = PasswordLink.safeParse(data);
+  return link.success ? link.data : userErrorFromThrown(link.error);
+}
+
+const expiredLinkError: UserError = {
+  reason: "This link has been used or is too old. Ask for another one.",
+  status: 409,
+};
+
+/** Ends every session of the account. An error leaves the link valid. */
+export async function setPassword(
+  limits: RateLimiter,
+  head: EmailSender,
+  token: string,
+  link: PasswordLink,
+  credentials: LinkCredentials,
+): Promise<IntentError | null> {
+  const company = serviceRoleClient();
+  const recovery = await company.auth.admin.generateLink({ type: "recovery", email: link.email });
+  if (recovery.error) return toUserError(recovery.error);
+  const session = anonymousClient();
+  const token_hash = recovery.data.properties.hashed_token;
+  const verification = await session.auth.verifyOtp({ type: "recovery", token_hash });
+  if (verification.error) return toUserError(verification.error);
+  let isSpent = false;
+  let isSet = false;
+  try {
+    if (credentials.factorId) {
+      const viewer = { id: link.account_id, email: link.email, supabase: session };
+      const failure = await verifyTotp(viewer, limits, credentials.factorId, credentials.code ?? "", token);
+      if (failure) return { ...failure, fieldErrors: createTotpFieldErrors(failure) };
+    }
+    const redeemed = await company.rpc("redeem_password_link", { token });
+    if (redeemed.error) return toUserError({ ...redeemed.error, status: redeemed.status });
+    if (!redeemed.data) return expiredLinkError;
+    isSpent = true;
+    const { error } = await session.auth.updateUser({ password: credentials.password });
+    // Choosing the same password again is allowed.
+    isSet = !error || error.code === "same_password";
+    if (error && !isSet) return toUserError(error);
+  } finally {
+    if (isSpent && !isSet) await company.rpc("restore_password_link", { token });
+    // Without a new password, the other sessions may be the owner's.
+    await session.auth.signOut({ scope: isSet ? "global" : "local" }).catch(() => undefined);
+  }
+  await company.rpc("revoke_account_links", { account_id: link.account_id }).then(undefined, () => undefined);
+  log("info", "password set", { account: pseudonym(link.email) });
+  // A new team member knows about the first password.
+  if (link.is_invite) return null;
+  const to = { email: link.email, account_id: link.account_id, kind: "password change" } as const;
+  await trySendEmail(company, head, to, passwordChangedEmail(head));
+  return null;
 }

@@ -1,5 +1,9 @@
 /** Container numbers by ISO 6346: three letters of the owner, U, J or Z, six digits, and a check digit. */
 
+/** The most container numbers of a shipment, and the most characters in which they are typed. */
+export const maxContainers = 20;
+export const maxContainerCharacters = 1000;
+
 /** The index of each character is its value. Values skip the multiples of 11. */
 const characterValues = "0123456789A?BCDEFGHIJK?LMNOPQRSTU?VWXYZ";
 

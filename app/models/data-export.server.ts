@@ -6,8 +6,7 @@ import { byteOrderMark, csvLine } from "../lib/http/csv.server.ts";
 import { toUserError, userErrorData, userErrorFromThrown } from "../lib/http/user-error.server.ts";
 import type { AppSupabaseClient } from "../lib/supabase/client.server.ts";
 import { readStoredFile } from "./document-file.server.ts";
-import { waitingOnLabels } from "./labels.ts";
-import { shortId } from "./shipment.ts";
+import { shortId, waitingOnLabels } from "./shipment.ts";
 import { createShipmentColumns, ShipmentRecord } from "./shipment-fields.server.ts";
 
 const nullableText = z.string().nullable();

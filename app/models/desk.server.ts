@@ -3,12 +3,13 @@ import { z } from "zod";
 import type { StaffPageQuery } from "../lib/auth/staff.server.ts";
 import { eastAfricaTime } from "../lib/dates.ts";
 import { AuditEntry, readAuditLogFilter, timeToMinute, toAuditLogArgs } from "./audit-log.server.ts";
+import { STAFF_ROLES } from "./desk-labels.ts";
 import { sortDocuments } from "./document.ts";
-import { STAFF_ROLES } from "./labels.ts";
-import { Announcement, isUuid } from "./shipment.server.ts";
+import { Announcement } from "./portal.server.ts";
+import { isUuid } from "./shipment.server.ts";
 import { describeNumberFields, ShipmentRecord } from "./shipment-fields.server.ts";
 import { readShipmentFilter } from "./shipment-filter.ts";
-import { readBulkMoveOutcomes } from "./staff-action.server.ts";
+import { readBulkMoveOutcomes } from "./staff.server.ts";
 
 const time = z.string();
 

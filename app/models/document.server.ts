@@ -6,11 +6,9 @@ import { shortDay, shortTime } from "../lib/dates.ts";
 import { formatFileSize } from "../lib/forms/file-size.ts";
 import { toUserError, type UserError, userErrorFromThrown } from "../lib/http/user-error.server.ts";
 import { type AppSupabaseClient, serviceRoleClient } from "../lib/supabase/client.server.ts";
-import { getDocumentState, getExtension } from "./document.ts";
-import { hashSha256, readStoredFile, recordedFileColumns } from "./document-file.server.ts";
-import { detectMediaType } from "./document-media-type.server.ts";
-import { documentStateLabels } from "./labels.ts";
-import { runStaffAction, type StaffActionOptions } from "./staff-action.server.ts";
+import { documentStateLabels, getDocumentState, getExtension } from "./document.ts";
+import { detectMediaType, hashSha256, readStoredFile, recordedFileColumns } from "./document-file.server.ts";
+import { runStaffAction, type StaffActionOptions } from "./staff.server.ts";
 
 /** Transliterates `../فاتورة "1".PDF` to `ftwr-1.pdf`, with at most 80 characters. */
 export function safeFileName(fileName: string): string {

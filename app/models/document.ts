@@ -1,6 +1,5 @@
 /** Browsers load this file, so it imports no library. */
 import { maxFileBytes } from "../lib/forms/file-size.ts";
-import type { DocumentState } from "./labels.ts";
 
 /** The database adds these to each shipment. */
 export const DEFAULT_DOCUMENTS = [
@@ -11,6 +10,13 @@ export const DEFAULT_DOCUMENTS = [
 ] as const;
 
 export const fileFieldId = (document: string) => `file-${document}`;
+
+export const documentStateLabels = {
+  missing: "Not uploaded",
+  uploaded: "Uploaded, we check it next",
+  verified: "Verified",
+} as const;
+export type DocumentState = keyof typeof documentStateLabels;
 
 export function getDocumentState(document: { uploaded: boolean; verified: boolean }): DocumentState {
   if (document.verified) return "verified";

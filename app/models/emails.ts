@@ -1,7 +1,6 @@
 /** Emails are plain text. They contain no amounts, no files and no links to other sites. */
 import { calendarDate } from "../lib/dates.ts";
-import type { WaitingOn } from "./labels.ts";
-import { lastStage, PAYMENTS, STAGES } from "./shipment.ts";
+import { lastStage, PAYMENTS, STAGES, type WaitingOn } from "./shipment.ts";
 
 export type EmailSender = { name: string; email: string; phone: string; origin: string };
 

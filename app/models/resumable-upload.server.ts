@@ -1,5 +1,6 @@
-/** The bucket stores the chunks, so that an upload can continue at any process. */
+/** The bucket upload-chunks stores the received bytes, so that any process of the site can continue an upload. */
 import { createHash } from "node:crypto";
+import pLimit from "p-limit";
 import { z } from "zod";
 import { toUserError, type UserError, userErrorFromThrown } from "../lib/http/user-error.server.ts";
 import type { AppSupabaseClient } from "../lib/supabase/client.server.ts";
@@ -18,6 +19,11 @@ const maxChunksPerFile = 1000;
 const chunkLifetimeMs = 24 * 60 * 60 * 1000;
 const parallelReads = 4;
 const chunksPerDelete = 100;
+/** The bucket has the same maximum. */
+const maxChunkBytes = 256 * 1024;
+const minChunkBytes = 16 * 1024;
+/** The received bytes are stored after this many milliseconds without new bytes. */
+const idleFlushMs = 500;
 
 const StoredChunks = z.array(z.object({ name: z.string(), created_at: z.string() }));
 
@@ -56,10 +62,7 @@ export async function freeSpaceForUpload(
     bytes -= sumBytes(chunks);
     deletable.push(...chunks);
   }
-  await deleteChunks(
-    serviceRole,
-    deletable.map(({ name }) => name),
-  );
+  await deleteChunks(serviceRole, listNames(deletable));
   return isFlooded ? 0 : received;
 }
 
@@ -74,16 +77,13 @@ export async function assembleFile(
   const received = countContiguousBytes(chunks, file.size);
   if (received < file.size) return received;
   const content = new Uint8Array(file.size);
-  const remaining = chunks.values();
-  const read = async (): Promise<void> => {
-    for (const { name, from } of remaining) {
-      const { data, error } = await serviceRole.storage.from("upload-chunks").download(name);
-      if (error) throw error;
-      content.set(new Uint8Array(await data.arrayBuffer()).subarray(0, file.size - from), from);
-    }
+  const readChunk = async ({ name, from }: UploadChunk): Promise<void> => {
+    const { data, error } = await serviceRole.storage.from("upload-chunks").download(name);
+    if (error) throw error;
+    content.set(new Uint8Array(await data.arrayBuffer()).subarray(0, file.size - from), from);
   };
   try {
-    await Promise.all(Array.from({ length: parallelReads }, read));
+    await pLimit(parallelReads).map(chunks, readChunk);
   } catch (error) {
     return userErrorFromThrown(error);
   }
@@ -95,11 +95,8 @@ export async function assembleFile(
 /** Ignores errors of the store, because a later job deletes expired chunks. */
 export async function deleteUploadChunks(serviceRole: AppSupabaseClient, file: PendingUpload): Promise<void> {
   const stored = await listStoredChunks(serviceRole, file.account, { all: true });
-  if (!("reason" in stored))
-    await deleteChunks(
-      serviceRole,
-      selectChunks(stored, file).map(({ name }) => name),
-    ).catch(() => undefined);
+  if ("reason" in stored) return;
+  await deleteChunks(serviceRole, listNames(selectChunks(stored, file))).catch(() => undefined);
 }
 
 export async function listDeletableChunks(serviceRole: AppSupabaseClient, account?: string): Promise<string[]> {
@@ -109,7 +106,7 @@ export async function listDeletableChunks(serviceRole: AppSupabaseClient, accoun
     account ? { account_id: account } : { before },
   );
   if (error) throw new Error(toUserError({ ...error, status }).reason);
-  return StoredChunks.parse(data).map(({ name }) => name);
+  return listNames(StoredChunks.parse(data));
 }
 
 async function listStoredChunks(
@@ -129,6 +126,7 @@ async function listStoredChunks(
 }
 
 const isExpired = ({ createdAt }: UploadChunk) => Date.parse(createdAt) < Date.now() - chunkLifetimeMs;
+const listNames = (chunks: { name: string }[]) => chunks.map(({ name }) => name);
 const sumBytes = (chunks: UploadChunk[]) => chunks.reduce((sum, { from, to }) => sum + to - from, 0);
 
 function listOtherUploads(stored: UploadChunk[], file: PendingUpload): UploadChunk[][] {
@@ -162,4 +160,89 @@ export async function deleteChunks(serviceRole: AppSupabaseClient, names: string
     if (error) throw new Error(toUserError(error).reason);
   }
   return names.length;
+}
+
+const activeUploads = new Map<string, { stop: AbortController; done: Promise<unknown> }>();
+
+/** The server may not detect a lost connection, so the next request for the file stops the previous one. */
+export async function runUploadExclusively<T>(
+  file: PendingUpload,
+  task: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const folder = getUploadFolder(file);
+  const previous = activeUploads.get(folder);
+  previous?.stop.abort();
+  const stop = new AbortController();
+  const done = Promise.resolve(previous?.done.catch(() => undefined)).then(() => task(stop.signal));
+  const current = { stop, done };
+  activeUploads.set(folder, current);
+  try {
+    return await done;
+  } finally {
+    if (activeUploads.get(folder) === current) activeUploads.delete(folder);
+  }
+}
+
+export async function storeChunks(
+  serviceRole: AppSupabaseClient,
+  file: PendingUpload,
+  from: number,
+  body: ReadableStream<Uint8Array>,
+  signal: AbortSignal,
+): Promise<UserError | null> {
+  const reader = body.getReader();
+  const stop = () => void reader.cancel().catch(() => undefined);
+  signal.addEventListener("abort", stop);
+  if (signal.aborted) stop();
+  let pending: Uint8Array[] = [];
+  let size = 0;
+  let offset = from;
+  let storing = Promise.resolve();
+  const store = (minBytes: number) => {
+    if (size < minBytes) return;
+    const [chunkOffset, bytes] = [offset, Buffer.concat(pending, size)];
+    offset += size;
+    pending = [];
+    size = 0;
+    storing = storing.then(() => putChunk(serviceRole, file, chunkOffset, bytes));
+    storing.catch(stop);
+  };
+  let idleTimer: NodeJS.Timeout | undefined;
+  let isTooMuch = false;
+  for (;;) {
+    // A body that breaks off ends like a complete one: its bytes are stored.
+    const { value } = await reader.read().catch(() => ({ value: undefined }));
+    clearTimeout(idleTimer);
+    isTooMuch = value !== undefined && offset + size + value.length > file.size;
+    if (!value || isTooMuch) break;
+    for (let remaining = value; remaining.length > 0; ) {
+      const part = remaining.subarray(0, maxChunkBytes - size);
+      pending.push(part);
+      size += part.length;
+      remaining = remaining.subarray(part.length);
+      store(maxChunkBytes);
+    }
+    idleTimer = setTimeout(store, idleFlushMs, minChunkBytes);
+  }
+  // Only the last chunk of the file may be short: a connection that breaks often would fill the bucket.
+  store(offset + size === file.size ? 1 : minChunkBytes);
+  const storeError = await storing.then(() => null, toUserError);
+  if (!isTooMuch) return storeError;
+  stop();
+  return storeError ?? { reason: "More of this file came than was said. Send it again.", status: 413 };
+}
+
+async function putChunk(
+  serviceRole: AppSupabaseClient,
+  file: PendingUpload,
+  from: number,
+  bytes: Uint8Array,
+): Promise<void> {
+  const name = `${getUploadFolder(file)}${from}-${bytes.length}`;
+  // Another tab may have stored this chunk. Without upsert, hosted Supabase then never responds again on the
+  // connection.
+  const { error } = await serviceRole.storage
+    .from("upload-chunks")
+    .upload(name, bytes, { contentType: "application/octet-stream", upsert: true });
+  if (error) throw error;
 }

@@ -1,10 +1,10 @@
 import { z } from "zod";
 import { toUserError, type UserError, userErrorFromThrown } from "../lib/http/user-error.server.ts";
 import type { AppSupabaseClient } from "../lib/supabase/client.server.ts";
-import { type EmailResult, sendEmail, trySendEmail } from "./email.server.ts";
+import { type EmailResult, sendEmail, trySendEmail } from "./email-delivery.server.ts";
 import { accountErasedEmail, type EmailSender, erasureRejectedEmail, formatSender } from "./emails.ts";
 import { deleteChunks, listDeletableChunks } from "./resumable-upload.server.ts";
-import { runStaffAction } from "./staff-action.server.ts";
+import { runStaffAction } from "./staff.server.ts";
 
 /** Days are YYYY-MM-DD, `last_seen_at` is ISO 8601. */
 const BeyondRetention = z.object({

@@ -6,14 +6,17 @@ import { log, pseudonym } from "../lib/http/log.server.ts";
 import type { RateLimiter } from "../lib/http/rate-limiter.server.ts";
 import { toUserError, type UserError, userErrorFromThrown } from "../lib/http/user-error.server.ts";
 import type { AppSupabaseClient } from "../lib/supabase/client.server.ts";
-import { trySendEmail } from "./email.server.ts";
+import { trySendEmail } from "./email-delivery.server.ts";
 import { type EmailSender, secondFactorRemovedEmail } from "./emails.ts";
-import { runStaffAction, type StaffActionResult } from "./staff-action.server.ts";
+import { runStaffAction, type StaffActionResult } from "./staff.server.ts";
 
 export const TotpCode = z
   .string("Enter the six digits of the code.")
   .transform((code) => code.replace(/\s/g, ""))
   .pipe(z.string().regex(/^\d{6}$/, "The code has six digits."));
+
+/** What the page behind an emailed link asks for. */
+export type LinkCredentials = { password: string; code?: string; factorId?: string };
 
 /** `secret` is base 32. */
 export type TotpSetup = { factorId: string; secret: string; uri: string };

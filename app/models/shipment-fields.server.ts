@@ -6,10 +6,10 @@ import { z } from "zod";
 import { sortableTime } from "../lib/dates.ts";
 import { oneLine } from "../lib/forms/text-fields.ts";
 import type { CsvColumn } from "../lib/http/csv.server.ts";
-import { parseContainerNumbers } from "./container-number.ts";
+import { maxContainerCharacters, maxContainers, parseContainerNumbers } from "./container-number.ts";
 import { STORAGE_LOCATIONS, type StorageLocation } from "./desk-labels.ts";
-import { WAITING_ON, type WaitingOn } from "./labels.ts";
-import { maxContainerCharacters, maxContainers, maxLength } from "./limits.ts";
+import { maxLength } from "./limits.ts";
+import { WAITING_ON, type WaitingOn } from "./shipment.ts";
 
 /** A shipment as the database returns it. Times are ISO 8601 in UTC, days YYYY-MM-DD. */
 export const ShipmentRecord = z.object({

@@ -1,4 +1,4 @@
-import { WAITING_ON, type WaitingOn } from "./labels.ts";
+import { WAITING_ON, type WaitingOn } from "./shipment.ts";
 
 /** The filter of a list of shipments at the desk or in the portal. `needsCheck` selects those with a document to verify. */
 export type ShipmentFilter = {

@@ -1,6 +1,5 @@
 /** Browsers load this file, so it has no schema and no library. */
 import { calendarDate } from "../lib/dates.ts";
-import type { WaitingOn } from "./labels.ts";
 import { paymentToast } from "./not-yet.ts";
 
 /** Stage n is STAGES[n - 1]. The database has the same list (private.stage_name). */
@@ -20,6 +19,10 @@ export const STAGES = [
 export const lastStage = STAGES.length;
 
 export const shipmentsPerPage = 20;
+
+export const waitingOnLabels = { client: "Your move", company: "With us", nobody: "Closed" } as const;
+export type WaitingOn = keyof typeof waitingOnLabels;
+export const WAITING_ON = ["client", "company", "nobody"] as const satisfies WaitingOn[];
 
 export type NextAction = { waitingOn: WaitingOn; text: string };
 

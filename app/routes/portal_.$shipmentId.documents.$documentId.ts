@@ -12,7 +12,8 @@ import { areaNotFound, userErrorData, userErrorFromThrown } from "~/lib/http/use
 import { serviceRoleClient } from "~/lib/supabase/client.server";
 import { removeFile } from "~/models/document.server";
 import { DownloadableFile, readStoredFile } from "~/models/document-file.server";
-import { isUuid, shipmentPath } from "~/models/shipment.server";
+import { shipmentPath } from "~/models/portal.server";
+import { isUuid } from "~/models/shipment.server";
 import type { Route } from "./+types/portal_.$shipmentId.documents.$documentId";
 
 const nilUuid = "00000000-0000-0000-0000-000000000000";

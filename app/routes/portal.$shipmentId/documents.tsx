@@ -5,8 +5,7 @@ import { Button, buttonClass } from "~/components/ui/button";
 import { Card } from "~/components/ui/card";
 import { Icon } from "~/components/ui/icon";
 import { useIdleImport } from "~/components/ui/idle-import";
-import { describeAcceptedKinds } from "~/models/document";
-import type { DocumentState } from "~/models/labels";
+import { type DocumentState, describeAcceptedKinds } from "~/models/document";
 import { type RejectedUpload, UploadForm } from "./upload-form";
 import { cancelAllUploads, isSending, useIsSending } from "./upload-queue";
 
