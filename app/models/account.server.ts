@@ -32,7 +32,7 @@ export async function signOutOtherDevices(client: Viewer): Promise<UserError | n
   return error && toUserError(error);
 }
 
-/** Returns a client with a new session, which the caller must end or store. Failed attempts count as failed logins. */
+/** Returns a Supabase client with a new session, which the caller must end or store. Wrong passwords count as failed logins. */
 async function reauthenticate(
   client: Pick<Viewer, "id" | "email">,
   limits: RateLimiter,
@@ -67,7 +67,7 @@ export async function changePassword(
   if ("reason" in session) return session;
   const { error } = await session.auth.updateUser({ password, current_password: proof.currentPassword });
   const to = { email: client.email, account_id: client.id, kind: "password change" } as const;
-  // Without a response, the password may have changed, now or a moment later.
+  // If auth did not respond in time, it may still have changed the password.
   const isResultUnknown = error !== null && toUserError(error).status === 503;
   if (error && !(isResultUnknown && (await isPasswordValid(client.email, password)))) {
     await session.auth.signOut({ scope: "local" }).catch(() => undefined);
@@ -81,12 +81,12 @@ export async function changePassword(
       : toUserError(error);
   }
   log("info", "password changed", { account: pseudonym(client.email) });
-  // For versions of auth that do not end the other sessions when the password changes.
+  // Some versions of Supabase Auth do not end the other sessions when the password changes.
   await session.auth.signOut({ scope: "others" }).catch(() => undefined);
   const { data } = await session.auth.getSession();
   if (data.session) await client.supabase.auth.setSession(data.session);
   const company = serviceRoleClient();
-  // Whoever knew the old password may have requested these links.
+  // Someone who knew the old password may have requested emailed links to the account.
   await company.rpc("revoke_account_links", { account_id: client.id }).then(undefined, () => undefined);
   await trySendEmail(company, head, to, passwordChangedEmail(head));
   return null;
@@ -97,7 +97,7 @@ async function isPasswordValid(email: string, password: string): Promise<boolean
   return error === null;
 }
 
-/** Also returns null if the new address has an account, so that the form does not reveal it. */
+/** Also returns null if the new address belongs to another account, so that the form does not reveal accounts. */
 export async function requestEmailChange(
   client: Viewer,
   limits: RateLimiter,
@@ -124,7 +124,7 @@ export async function requestEmailChange(
     return toUserError({ ...error, status });
   }
   const about = { account_id: client.id, kind: "email change" } as const;
-  // Both cases send an email, so that the response time reveals nothing either.
+  // A taken address gets an email too, so that the response time does not reveal the account.
   const message = token ? emailChangeConfirmationEmail(head, token) : emailTakenEmail(head);
   const isSent = await sendEmail({ to: email, ...message }, formatSender(head)).then(
     () => true,
@@ -148,7 +148,7 @@ const EmailChange = z.object({
 });
 type EmailChange = z.infer<typeof EmailChange>;
 
-/** Returns null for a link that is wrong, used or expired. */
+/** Returns the requested change of address, or null if the link is wrong, used or expired. */
 export async function openEmailChange(token: string): Promise<EmailChange | UserError | null> {
   const { data, error, status } = await serviceRoleClient().rpc("email_change", { token });
   if (error) return toUserError({ ...error, status });
@@ -157,7 +157,7 @@ export async function openEmailChange(token: string): Promise<EmailChange | User
   return change.success ? change.data : userErrorFromThrown(change.error);
 }
 
-/** Requires password and code, because the link only proves access to the mailbox. An error leaves the link valid. */
+/** Requires password and code, because the link only proves access to the mailbox. After an error the link is still valid. */
 export async function confirmEmailChange(
   limits: RateLimiter,
   head: EmailSender,
@@ -186,7 +186,7 @@ export async function confirmEmailChange(
   const { error } = await company.auth.admin.updateUserById(account, { email, email_confirm: true });
   const to = { email: old_email, account_id: account, kind: "email change" } as const;
   const updateError = error && toUserError(error);
-  // Without a response, the address may have changed, now or a moment later.
+  // If auth did not respond in time, it may still have changed the address.
   const isResultUnknown = updateError?.status === 503;
   const user = isResultUnknown && (await company.auth.admin.getUserById(account).catch(() => null));
   if (updateError && !(user && user.data.user?.email === email)) {
@@ -195,7 +195,7 @@ export async function confirmEmailChange(
     return updateError;
   }
   log("info", "address changed", { account: pseudonym(email) });
-  // After a lost response, the account may have the new address already. The old address was informed then.
+  // The addresses are equal if an earlier attempt changed the address. That attempt notified the old address.
   if (email !== old_email) await trySendEmail(company, head, to, emailChangedEmail(head));
   return null;
 }

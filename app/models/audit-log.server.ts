@@ -6,7 +6,7 @@ import type { Database, Json } from "../lib/supabase/database.ts";
 import { STORAGE_LOCATIONS, type StorageLocation } from "./desk-labels.ts";
 import { formatMoney, PAYMENTS, shortId } from "./shipment.ts";
 
-/** Holds no personal data, because entries outlive accounts. */
+/** Must contain no personal data, because audit entries are stored longer than accounts. */
 export type NewAuditEntry = {
   action: string;
   shipment_id?: string;
@@ -32,7 +32,7 @@ const auditLogColumns =
   "id, created_at, actor_name, staff_id, action, shipment_id, document_id, account_id, before, after, reason";
 const maxRowsPerQuery = 1000;
 
-/** Yields pages of entries since a time in ISO 8601, newest first. New entries do not shift the pages. Throws. */
+/** Yields pages of audit entries, newest first. `since` is a time in ISO 8601. Throws if the backend rejects a call. */
 export async function* listAuditEntries(
   serviceRole: AppSupabaseClient,
   since = "-infinity",
@@ -51,6 +51,7 @@ export async function* listAuditEntries(
     if (error) throw new Error(toUserError({ ...error, status }).reason);
     yield data;
     if (data.length < maxRowsPerQuery) return;
+    // Entries that are recorded meanwhile would shift the next pages.
     if (first === 0) newest = data[0]?.created_at ?? newest;
   }
 }
@@ -67,7 +68,7 @@ export async function deleteExpiredAuditEntries(serviceRole: AppSupabaseClient):
   return data;
 }
 
-/** Cuts a time to the minute, in ISO 8601 and UTC. */
+/** Returns a time cut to the minute in UTC, such as 2026-05-12T11:05Z. */
 export const timeToMinute = z.string().transform((at) => `${new Date(at).toISOString().slice(0, 16)}Z`);
 
 const AuditLogRow = z.object({
@@ -85,7 +86,7 @@ const AuditLogRow = z.object({
   reason: z.string().nullable(),
 });
 
-/** An audit entry of a page: `change` describes what it changed, and `on` is its shipment or account. */
+/** An audit entry as pages show it. `change` describes the change, and `on` is the changed shipment or account. */
 export const AuditEntry = AuditLogRow.extend({ created_at: timeToMinute }).transform(
   ({ created_at: at, actor_name: by, action, document_name: document, before, after, reason, ...on }) => ({
     at,
@@ -113,10 +114,10 @@ function getAuditSubject(
 
 type AuditedState = Record<string, unknown> | null;
 
-/** Values that the label repeats, or that mean nothing to a reader. */
+/** Values that the label of the action already states, or that mean nothing to a reader. */
 const hiddenKeys = new Set(["ids", "sha256", "file", "verified", "paid", "paid_at", "item", "currency", "removed"]);
 
-/** Returns the changed values, such as "stage 4 → stage 5, location Mombasa". */
+/** Returns the changed values as text, such as "stage 4 → stage 5, location Mombasa". */
 function describeChange(before: AuditedState, after: AuditedState): string {
   const names = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])];
   const changed = names.flatMap((name) => {
@@ -140,13 +141,13 @@ function formatValue(name: string, state: AuditedState): string {
   return ["text", "awb", "role"].includes(name) ? text : `${name.replaceAll("_", " ")} ${text}`;
 }
 
-/** A 51st entry means that there is a next page. */
+/** A page shows 50 entries. A 51st entry means that there is a next page. */
 export const AuditLogPage = z.object({ audit_entries: z.array(AuditEntry) });
 
 export type AuditLogRow = z.infer<typeof AuditLogRow>;
 export const AuditLogRows = z.object({ audit_entries: z.array(AuditLogRow) });
 
-/** Returns the filter of /desk/log; `day` is in East Africa Time. */
+/** Returns the filter of the page /desk/log without invalid values. `day` is a day in East Africa Time. */
 export function readAuditLogFilter({ searchParams }: URL) {
   const text = (name: string, pattern: RegExp) => {
     const asked = (searchParams.get(name) ?? "").trim();

@@ -20,7 +20,7 @@ import { type LinkCredentials, verifyTotp } from "./second-factor.server.ts";
 
 export type SignUpFailure = UserError & { title: "Sign up Failed" | "Sign-up Failed" };
 
-/** An address that has an account gets the same response as a new one. */
+/** Returns the same for a new address and for one that has an account, so that the form does not reveal accounts. */
 export async function signUp(
   limits: RateLimiter,
   input: { clientId: string; fullName: string; email: string; password: string },
@@ -39,10 +39,10 @@ export async function signUp(
       options: { data: { full_name: input.fullName, client_id: clientId } },
     })
     .catch((error: Error) => ({ error }));
-  // Auth limits emails only for known addresses. Showing this error would reveal an account.
+  // Supabase Auth limits emails only to addresses that have an account, so this error would reveal the account.
   if (error && !("code" in error && error.code === "over_email_send_rate_limit")) {
     const userError = toUserError(error);
-    // Auth responds with 500 if another sign-up has used the Client ID meanwhile.
+    // Supabase Auth responds with 500 if another sign-up has just used the Client ID.
     const isRefusal = "status" in error && error.status === 500;
     const conflict = isRefusal ? await admitSignUp(company, clientId, input.email).catch(() => null) : null;
     return logSignUpFailure(input.email, conflict ?? userError);
@@ -62,10 +62,10 @@ function toSignUpFailure(userError: UserError): SignUpFailure {
   return { ...userError, title: userError.status < 500 ? "Sign up Failed" : "Sign-up Failed" };
 }
 
-/** RFC 2606 reserves this domain. */
+/** No account has this address, because RFC 2606 reserves the domain .invalid. */
 const unassignedEmail = "nobody@account.invalid";
 
-/** Auth rejects a closed account without checking the password. A second login makes the time equal. */
+/** Supabase Auth rejects a closed account before it checks the password. A second login makes the response times equal. */
 export async function logInWithPassword(supabase: AppSupabaseClient, credentials: { email: string; password: string }) {
   const result = await supabase.auth.signInWithPassword(credentials);
   if (result.error?.code === "user_banned")
@@ -75,7 +75,7 @@ export async function logInWithPassword(supabase: AppSupabaseClient, credentials
   return result;
 }
 
-/** Requires the password too. Otherwise the owner of a mailbox could activate an account that someone else created. */
+/** Requires the password. Otherwise the owner of a mailbox could activate an account that someone else created. */
 export async function confirmEmail(
   limits: RateLimiter,
   { email, password, token }: { email: string; password: string; token: string },
@@ -117,11 +117,11 @@ export type LogInFailure = UserError & { title: "Login Failed" | "Sign in Failed
 
 export type LogInResult = { requiresSecondFactor: boolean };
 
-/** Auth sends no second email within a minute. The previous link is still valid. */
+/** Shown if Supabase Auth sends no second email within a minute. The previous link is still valid. */
 const linkNotSentText =
   "The link that we mailed you holds: open it, then log in. If it is lost, log in again in a few minutes, and we send it again.";
 
-/** Only the right password reveals an unconfirmed address. Failures of the backend do not count. */
+/** Only the right password reveals that an address is unconfirmed. Backend failures do not count as failed logins. */
 export async function logIn(
   supabase: AppSupabaseClient,
   limits: RateLimiter,
@@ -159,7 +159,7 @@ function toLogInFailure(userError: UserError): LogInFailure {
   return { ...userError, title: userError.status < 500 ? "Login Failed" : "Sign in Failed" };
 }
 
-/** The caller removes the cookies in any case. An error means that the session may still exist. */
+/** Returns an error if the session may still exist. The caller removes the cookies in any case. */
 export async function signOut(supabase: AppSupabaseClient): Promise<UserError | null> {
   const { error } = await withTimeout(
     deadlines().write,
@@ -196,7 +196,7 @@ const expiredLinkError: UserError = {
   status: 409,
 };
 
-/** Ends every session of the account. An error leaves the link valid. */
+/** Sets the password and ends every session of the account. After an error the link is still valid. */
 export async function setPassword(
   limits: RateLimiter,
   head: EmailSender,
@@ -224,17 +224,17 @@ export async function setPassword(
     if (!redeemed.data) return expiredLinkError;
     isSpent = true;
     const { error } = await session.auth.updateUser({ password: credentials.password });
-    // Choosing the same password again is allowed.
+    // Supabase Auth rejects the current password as a new one, but a person may choose it again.
     isSet = !error || error.code === "same_password";
     if (error && !isSet) return toUserError(error);
   } finally {
     if (isSpent && !isSet) await company.rpc("restore_password_link", { token });
-    // Without a new password, the other sessions may be the owner's.
+    // If no password was set, the other sessions continue, because they may be the owner's.
     await session.auth.signOut({ scope: isSet ? "global" : "local" }).catch(() => undefined);
   }
   await company.rpc("revoke_account_links", { account_id: link.account_id }).then(undefined, () => undefined);
   log("info", "password set", { account: pseudonym(link.email) });
-  // A new team member knows about the first password.
+  // An invited team member needs no email about the first password.
   if (link.is_invite) return null;
   const to = { email: link.email, account_id: link.account_id, kind: "password change" } as const;
   await trySendEmail(company, head, to, passwordChangedEmail(head));

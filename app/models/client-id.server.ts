@@ -5,7 +5,7 @@ import { type EmailResult, sendOnce, trySendEmail } from "./email-delivery.serve
 import { clientInvitationEmail, type EmailSender } from "./emails.ts";
 import { resultOrThrow, runStaffAction, type StaffActionOptions, type StaffActionResult } from "./staff.server.ts";
 
-/** Returns a Client ID such as 7K3Q-X9MD-2HTV-W5BC, reading O, I and L as digits (Crockford's base 32). */
+/** Returns a Client ID such as 7K3Q-X9MD-2HTV-W5BC. The letters O, I and L are read as digits (Crockford's base 32). */
 export function normalizeClientId(input: string): string {
   const plain = input.toUpperCase().replace(/[\s-]/g, "").replace(/O/g, "0").replace(/[IL]/g, "1");
   return /^[0-9A-HJKMNP-TV-Z]{16}$/.test(plain) ? (plain.match(/.{4}/g) ?? []).join("-") : input.trim().toUpperCase();
@@ -13,13 +13,13 @@ export function normalizeClientId(input: string): string {
 
 export const UnusedClientId = z.string().min(12).max(64);
 
-/** Section 5 of the specification. */
+/** The text of section 5 of the specification. */
 export const clientIdRequired = "A valid Client ID provided by the company is required.";
 
-/** The message for unknown and for used Client IDs. The database's hook uses it too. */
+/** For unknown and for used Client IDs. The hook of Supabase Auth in supabase/schemas/sign_up.sql has the same text. */
 export const clientIdInvalid = "This Client ID is not known or has been used. Ask the company for a new one.";
 
-/** Runs before the sign-up, so that a wrong Client ID does not reveal whether the address has an account. */
+/** Checks a Client ID before the sign-up, because the sign-up's error could reveal whether the address has an account. */
 export async function admitSignUp(
   serviceRole: AppSupabaseClient,
   clientId: string,
@@ -30,7 +30,7 @@ export async function admitSignUp(
   return data === true ? null : invalidClientIdError;
 }
 
-/** Ignores errors of the backend, because the account exists already. */
+/** Marks a Client ID as used. Ignores backend errors, because the account exists already. */
 export async function redeemClientId(
   serviceRole: AppSupabaseClient,
   clientId: string,
@@ -42,7 +42,7 @@ export async function redeemClientId(
 
 const invalidClientIdError: UserError = { reason: clientIdInvalid, status: 400 };
 
-/** `for` is the company's name for the client. */
+/** `for` is the name that the company uses for the client. */
 export type IssueClientIdsParams = { count: number; for?: string; email?: string };
 
 export async function issueClientIds(
@@ -79,7 +79,7 @@ export async function sendClientId(
   );
 }
 
-/** A used Client ID has no account if the account was deleted or a later sign-up replaced it. */
+/** `account_id` of a used Client ID is null if the account was deleted or a later sign-up replaced it. */
 export async function listClientIds(serviceRole: AppSupabaseClient) {
   const all = [];
   const step = 1000;

@@ -10,13 +10,13 @@ type RecordedFile = { storage_path: string | null; storage_version: string | nul
 
 export const recordedFileColumns = "storage_path, storage_version, sha256";
 
-/** Compares the file with the recorded hash or, without one, with the stored object's version. */
+/** Returns the file if it has the recorded hash or, without a recorded hash, the recorded version of the stored object. */
 export async function readStoredFile(
   supabase: AppSupabaseClient,
   { storage_path, storage_version, sha256 }: RecordedFile,
 ): Promise<{ content: Uint8Array; sha256: string; version: string } | UserError> {
   const bucket = supabase.storage.from("documents");
-  // Reading the version first proves that the bytes have this version.
+  // If the object changes between the two reads, the database rejects a verification with the older version.
   const object = await bucket.info(storage_path ?? "");
   if (object.error) return toFileError(object.error);
   const file = await bucket.download(storage_path ?? "");
@@ -48,7 +48,7 @@ export const DownloadableFile = z.object({
 });
 export type DownloadableFile = z.infer<typeof DownloadableFile>;
 
-/** A team member's token cannot read the bucket, so the service-role client does, after the audit log's entry. */
+/** Records the access in the audit log first. Only the service-role client can read the storage bucket. */
 export async function openFileForStaff(
   supabase: AppSupabaseClient,
   serviceRole: AppSupabaseClient,
@@ -64,7 +64,7 @@ export async function openFileForStaff(
   return "reason" in file ? file : { ...record.data, content: file.content };
 }
 
-/** By extension. The bucket accepts the same types. */
+/** The media types of file extensions. The storage bucket accepts the same types. */
 export const FILE_TYPES: Readonly<Record<string, string>> = {
   pdf: "application/pdf",
   jpg: "image/jpeg",
@@ -101,7 +101,7 @@ const signatures: Readonly<Record<string, readonly string[]>> = {
   odt: ["application/vnd.oasis.opendocument.text", "application/zip"],
 };
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they show that a file is not text
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters show that a file is not text
 const controlCharacters = /[\u0000-\u0008\u000b\u000e-\u001f]/;
 
 export async function detectMediaType(fileName: string, content: Uint8Array): Promise<{ type: string } | UserError> {
@@ -112,7 +112,7 @@ export async function detectMediaType(fileName: string, content: Uint8Array): Pr
   const allowed = signatures[extension];
   const fits = allowed
     ? allowed.includes((await fileTypeFromBuffer(getSignatureBytes(content)))?.mime ?? "")
-    : // The first letters of a text may look like a signature, so only control characters count.
+    : // The first letters of a text may look like the signature of another type, so only control characters count.
       !controlCharacters.test(Buffer.from(content.buffer, content.byteOffset, content.length).toString("latin1"));
   if (fits) return { type };
   return {
@@ -121,7 +121,7 @@ export async function detectMediaType(fileName: string, content: Uint8Array): Pr
   };
 }
 
-/** Reading 64 KiB limits the work for each file. Only the directory of a TIFF may be anywhere. */
+/** 64 KiB limit the work for each file. A TIFF is searched completely, because its directory may be anywhere. */
 function getSignatureBytes(content: Uint8Array): Uint8Array {
   const isTiff = content[0] === content[1] && (content[0] === 0x49 || content[0] === 0x4d);
   return isTiff ? content : content.subarray(0, 64 * 1024);

@@ -14,7 +14,7 @@ export type EmailResult = { sent: boolean } | UserError;
 
 type EmailRecipient = { email: string; kind: string; account_id?: string; client_id?: string };
 
-/** MAIL_FROM replaces `sender`. Throws if the email cannot be delivered. */
+/** The setting MAIL_FROM replaces `sender`. Throws if the email cannot be delivered. */
 export async function sendEmail(email: Omit<PlainEmail, "from">, sender: string): Promise<void> {
   const settings = readSettings();
   await createEmailDelivery(settings)({ ...email, from: settings.emailFrom ?? sender });
@@ -63,7 +63,7 @@ export async function listFailedEmails(serviceRole: AppSupabaseClient) {
   return data;
 }
 
-/** The result of public.claim_shipment_emails: one item for each email. */
+/** The result of public.claim_shipment_emails. Each item becomes one email about one shipment. */
 const ClaimedShipmentEmail = z.array(
   ShipmentRecord.extend({
     ids: z.array(z.string()),
@@ -82,12 +82,12 @@ const ClaimedShipmentEmail = z.array(
 type ClaimedShipmentEmail = z.infer<typeof ClaimedShipmentEmail>[number];
 
 const claimBatchSize = 20;
-/** The claim ends after five minutes. The last minute is for the email in progress, because the server may be slow. */
+/** The database's claim expires after five minutes. The last minute is left for the email in progress. */
 const claimTimeoutMs = 240_000;
 
 /**
- * Sends the due emails and returns their number. Several processes may do this in parallel. A failed email is retried for a
- * day. Claimed emails that are not sent, because of `isStopped` or an error, are claimed again later. Throws.
+ * Sends the due shipment updates and returns their number. Several processes may send in parallel. A failed email is retried
+ * for a day. If `isStopped` or an error ends the loop, the remaining emails are claimed again later.
  */
 export async function sendDueShipmentEmails(
   company: AppSupabaseClient,
@@ -127,7 +127,7 @@ async function sendShipmentEmail(
   return sent;
 }
 
-/** Returns true if only a move to a new stage has a note. The queue has the stage, and the tracking event has the note. */
+/** True if a move to a new stage has a note. The queue stores only the stage, and the tracking event stores the note. */
 async function hasStageNote(
   company: AppSupabaseClient,
   { shipment_id, events }: Pick<ClaimedShipmentEmail, "shipment_id" | "events">,
@@ -147,7 +147,7 @@ async function hasStageNote(
   return data.some(({ note }) => note !== null);
 }
 
-/** The page works without a login, until SESSION_SECRET changes. */
+/** Returns a link that works without a login until SESSION_SECRET changes. */
 export function createUnsubscribeUrl(account: string): string {
   return `${env().origin}/unsubscribe?token=${account}.${signUnsubscribe(account)}`;
 }

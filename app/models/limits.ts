@@ -1,4 +1,4 @@
-/** The maximum number of characters of each text that a person types. A test compares these with the database's checks. */
+/** The maximum number of characters of each text that a person types. A test compares them with the checks of the database. */
 export const textLimits = {
   announcement: 200,
   awb: 64,

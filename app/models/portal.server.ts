@@ -24,7 +24,7 @@ export function listSearch(url: URL): string {
   return createShipmentSearch({ ...readShipmentFilter(url), needsCheck: false });
 }
 
-/** Returns the path of a shipment's page that keeps the filter of the list. */
+/** Returns the path of a shipment's page. Its query is the filter of the list, which the page shows too. */
 export function shipmentPath(id: string, url: URL): string {
   return toViewerPath(`/portal/${id}${listSearch(url)}`);
 }
@@ -56,7 +56,7 @@ export type NextActions = z.infer<typeof NextActions>;
 export const Announcement = z.object({ text: z.string(), started_at: z.string() });
 export type Announcement = z.infer<typeof Announcement>;
 
-/** The result of public.portal_page. A 21st shipment means that there is a next page. */
+/** The result of public.portal_page. A page lists 20 shipments. A 21st means that there is a next page. */
 const PortalPage = z.object({
   viewer: ViewerRecord,
   announcement: Announcement.nullable(),
@@ -103,7 +103,7 @@ export type ShipmentListPage = {
 
 type PortalPageResult = Promise<PortalPage | UserError | null>;
 
-/** By the Supabase client of a request: the middleware fetches the viewer and the page in one call for all loaders. */
+/** Pages of each request, by its Supabase client. The middleware fetches viewer and page in one call for all loaders. */
 const portalPageCaches = new WeakMap<AppSupabaseClient, Map<string, PortalPageResult>>();
 
 function getPortalPageCache(backend: AppSupabaseClient): Map<string, PortalPageResult> {
@@ -116,7 +116,7 @@ type PortalPageRequest = { filter: ShipmentFilter; shipmentId: string | null };
 
 const toCacheKey = (request: PortalPageRequest) => JSON.stringify(request);
 
-/** Only for requests that change nothing, because the result is cached for the whole request. */
+/** Fetches viewer and page before the loaders. Only for GET requests, because the page is cached for the whole request. */
 export function prefetchPortalPage(
   backend: AppSupabaseClient,
   url: URL,
@@ -128,20 +128,20 @@ export function prefetchPortalPage(
   return call;
 }
 
-/** Returns the prefetched page, or shares one call among parallel loaders. */
+/** Returns the prefetched page. Without one, parallel loaders share one backend call. */
 async function getPortalPage({ supabase }: Viewer, request: PortalPageRequest): Promise<PortalPage | UserError> {
   const cache = getPortalPageCache(supabase);
   const key = toCacheKey(request);
   const call = cache.get(key) ?? fetchPortalPage(supabase, request).finally(() => cache.delete(key));
   cache.set(key, call);
   const page = await call;
-  // Without a viewer, the session ended during this request. The next request leads to the login.
+  // Without a viewer, the session ended during this request. The next request redirects to the login page.
   return page && ("reason" in page || page.viewer) ? page : userErrorFromThrown(null);
 }
 
 function fetchPortalPage(backend: AppSupabaseClient, { filter, shipmentId }: PortalPageRequest): PortalPageResult {
   const args = { page: filter.page, ...toSearchArgs(filter), ...(shipmentId && { opened_id: shipmentId }) };
-  // Only GET requests are retried, by lib/supabase/fetch.server.ts.
+  // lib/supabase/fetch.server.ts retries GET requests, so supabase-js must not retry them again.
   return readViewerResult(PortalPage, backend.rpc("portal_page", args, { get: true }).retry(false));
 }
 
@@ -153,7 +153,7 @@ function parseShipmentId(id: string | undefined): string | null {
   return id && isUuid(id) ? id : null;
 }
 
-/** `shipmentId` is that of the open shipment, so that getShipment shares the call. */
+/** `shipmentId` is the id of the open shipment. With that id, getShipment shares the backend call. */
 export async function listShipments(
   client: Viewer,
   url: URL,
@@ -194,7 +194,7 @@ export async function listShipmentsAfter(
     .retry(false);
   if (error) throw userErrorData(toUserError({ ...error, status }));
   const { viewer, shipments } = PortalShipmentRows.parse(data);
-  // If the session ends, the file must not look complete.
+  // Without a viewer, the session has ended. A file without the rest of the shipments must not look complete.
   if (!viewer) throw userErrorData(userErrorFromThrown(null));
   return shipments;
 }
@@ -206,7 +206,7 @@ const Stage = z.object({
   ours: z.string().optional(),
 });
 
-/** Stage n is stages[n - 1]. */
+/** The content of stage n is stages[n - 1]. */
 export const stages = readContent(
   "stages",
   z
@@ -221,7 +221,7 @@ export function getNextAction(shipment: ShipmentState): NextAction {
   return nextAction(shipment, stages[shipment.stage - 1] ?? (stages[0] as NextAction));
 }
 
-/** `at` is the part of the shipment's page where the client acts. Returns null if the client has nothing to do. */
+/** Returns null if the client has nothing to do. `at` is the fragment of the shipment's page where the client acts. */
 export function getNextActionButton(
   shipment: ShipmentState & { documents: (ShipmentState["documents"][number] & { id: string })[] },
 ) {

@@ -9,17 +9,17 @@ import { hashSha256 } from "./document-file.server.ts";
 /** `sha256` is hexadecimal. */
 export type PendingUpload = { account: string; shipment: string; document: string; size: number; sha256: string };
 
-/** A range of bytes without `to`. Two tabs that upload the same file store identical chunks. */
+/** The bytes from `from` to `to` - 1 of a file. Two tabs that upload the same file store identical chunks. */
 type UploadChunk = { name: string; from: number; to: number; createdAt: string };
 
-/** No honest upload reaches `maxChunksPerFile`, even on a connection that breaks all the time. */
 const maxPendingBytes = 30 * 1024 * 1024;
 const maxPendingFiles = 20;
+/** An honest upload has fewer chunks, even on a connection that breaks often. */
 const maxChunksPerFile = 1000;
 const chunkLifetimeMs = 24 * 60 * 60 * 1000;
 const parallelReads = 4;
 const chunksPerDelete = 100;
-/** The bucket has the same maximum. */
+/** The bucket upload-chunks has the same limit. */
 const maxChunkBytes = 256 * 1024;
 const minChunkBytes = 16 * 1024;
 /** The received bytes are stored after this many milliseconds without new bytes. */
@@ -27,7 +27,7 @@ const idleFlushMs = 500;
 
 const StoredChunks = z.array(z.object({ name: z.string(), created_at: z.string() }));
 
-/** The same file for the same document has the same folder in every tab and session. */
+/** Returns the folder of a file's chunks, which is the same in every tab and session of the account. */
 export function getUploadFolder({ account, shipment, document, size, sha256 }: PendingUpload): string {
   const upload = createHash("sha256")
     .update(JSON.stringify([account, shipment, document, size, sha256]))
@@ -43,7 +43,7 @@ export async function countReceivedBytes(
   return "reason" in stored ? stored : countContiguousBytes(selectChunks(stored, file), file.size);
 }
 
-/** Deletes expired chunks and, above the account's limits, other uploads, the longest inactive first. */
+/** Deletes expired chunks and, above the account's limits, its oldest uploads. Returns the received bytes of the file. */
 export async function freeSpaceForUpload(
   serviceRole: AppSupabaseClient,
   file: PendingUpload,
@@ -66,7 +66,7 @@ export async function freeSpaceForUpload(
   return isFlooded ? 0 : received;
 }
 
-/** Returns the number of stored bytes if some are missing. Deletes all chunks if the hash is wrong. */
+/** Returns the file, or the number of received bytes if some are missing. Deletes all chunks if the hash is wrong. */
 export async function assembleFile(
   serviceRole: AppSupabaseClient,
   file: PendingUpload,
@@ -92,7 +92,7 @@ export async function assembleFile(
   return { reason: "This file did not arrive as it was sent. Send it again.", status: 400 };
 }
 
-/** Ignores errors of the store, because a later job deletes expired chunks. */
+/** Ignores errors, because a background job deletes expired chunks later. */
 export async function deleteUploadChunks(serviceRole: AppSupabaseClient, file: PendingUpload): Promise<void> {
   const stored = await listStoredChunks(serviceRole, file.account, { all: true });
   if ("reason" in stored) return;
@@ -164,7 +164,7 @@ export async function deleteChunks(serviceRole: AppSupabaseClient, names: string
 
 const activeUploads = new Map<string, { stop: AbortController; done: Promise<unknown> }>();
 
-/** The server may not detect a lost connection, so the next request for the file stops the previous one. */
+/** The server may not detect a lost connection, so a new request for a file stops the previous request. */
 export async function runUploadExclusively<T>(
   file: PendingUpload,
   task: (signal: AbortSignal) => Promise<T>,
@@ -210,7 +210,7 @@ export async function storeChunks(
   let idleTimer: NodeJS.Timeout | undefined;
   let isTooMuch = false;
   for (;;) {
-    // A body that breaks off ends like a complete one: its bytes are stored.
+    // After a lost connection the received bytes are stored, as after a complete body.
     const { value } = await reader.read().catch(() => ({ value: undefined }));
     clearTimeout(idleTimer);
     isTooMuch = value !== undefined && offset + size + value.length > file.size;
@@ -224,7 +224,7 @@ export async function storeChunks(
     }
     idleTimer = setTimeout(store, idleFlushMs, minChunkBytes);
   }
-  // Only the last chunk of the file may be short: a connection that breaks often would fill the bucket.
+  // Only the last chunk of a file may be short. Otherwise a connection that breaks often would create countless chunks.
   store(offset + size === file.size ? 1 : minChunkBytes);
   const storeError = await storing.then(() => null, toUserError);
   if (!isTooMuch) return storeError;
@@ -239,7 +239,7 @@ async function putChunk(
   bytes: Uint8Array,
 ): Promise<void> {
   const name = `${getUploadFolder(file)}${from}-${bytes.length}`;
-  // Another tab may have stored this chunk. Without upsert, hosted Supabase then never responds again on the
+  // Another tab may have stored the same chunk. Without upsert, hosted Supabase would then stop responding on the
   // connection.
   const { error } = await serviceRole.storage
     .from("upload-chunks")

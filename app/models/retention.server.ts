@@ -18,7 +18,7 @@ type BeyondRetention = z.infer<typeof BeyondRetention> & { parts: string[] };
 
 const filesPerDelete = 100;
 
-/** Receives only ids, because the log is stored longer than the data. */
+/** Receives only ids and numbers, because the log is stored longer than the deleted data. */
 export type ReportDeletion = (
   fields: { shipment_id: string } | { files: number } | { parts: number } | { account_id: string },
 ) => unknown;
@@ -31,7 +31,7 @@ export async function listBeyondRetention(serviceRole: AppSupabaseClient): Promi
   return { ...parsed.data, parts: await listDeletableChunks(serviceRole) };
 }
 
-/** Files are deleted after their rows, so that no row refers to a missing file. The next run deletes the rest. */
+/** Deletes files after their rows, so that no row refers to a missing file. After an error the next run deletes the rest. */
 export async function deleteBeyondRetention(serviceRole: AppSupabaseClient, report: ReportDeletion): Promise<void> {
   const { shipments, parts, accounts } = await listBeyondRetention(serviceRole);
   for (const { id } of shipments) if (await deleteShipment(serviceRole, id)) await report({ shipment_id: id });
@@ -41,7 +41,7 @@ export async function deleteBeyondRetention(serviceRole: AppSupabaseClient, repo
   await deleteOrphanedAuthLog(serviceRole);
 }
 
-/** Returns an error with the day until which a shipment must be stored. Emails the owner if `head` is given. */
+/** Returns an error if a shipment must be stored longer. Emails the owner of the account if `head` is given. */
 export async function eraseAccount(
   supabase: AppSupabaseClient,
   serviceRole: AppSupabaseClient,
@@ -59,11 +59,11 @@ export async function eraseAccount(
     await deleteAccount(serviceRole, { id: account, email: started.result }, () => undefined);
     await deleteOrphanedAuthLog(serviceRole);
   } catch (error) {
-    // Earlier steps of the erasure have changed data, so this sentence would be false.
+    // The removed sentence would be false, because earlier steps of the erasure have changed data.
     const message = (error as Error).message.replace("Nothing was changed. ", "");
     return { reason: `Not everything is erased yet. ${message} The account is closed: erase it again.`, status: 503 };
   }
-  // A failed email is not recorded, because no data of the person may be left.
+  // A failed email is not recorded, because the erasure must leave no data about the person.
   if (head)
     await sendEmail({ to: started.result, ...accountErasedEmail(head) }, formatSender(head)).catch(() => undefined);
   return null;
@@ -104,7 +104,7 @@ async function deleteShipment(serviceRole: AppSupabaseClient, id: string): Promi
   return data.length > 0;
 }
 
-/** One response lists only some of many shipments. Throws if one must be stored longer. */
+/** Repeats the query, because a response has at most 1,000 rows. Throws if a shipment must be stored longer. */
 async function deleteAccountShipments(serviceRole: AppSupabaseClient, account: string): Promise<void> {
   for (;;) {
     const { data, error, status } = await serviceRole
@@ -131,7 +131,7 @@ async function deleteOrphanedFiles(serviceRole: AppSupabaseClient, report: Repor
   }
 }
 
-/** The Client ID refers to the account, so it is deleted first. */
+/** Deletes the Client ID first, because that row refers to the account. */
 async function deleteAccount(
   serviceRole: AppSupabaseClient,
   { id, email }: { id: string; email: string },

@@ -9,7 +9,7 @@ import { shortId } from "./shipment.ts";
 
 type ShareLink = { id: string; token_hash: string; expires_at: string };
 
-/** The database stores only a hash. The site can show the link while SESSION_SECRET is the same. */
+/** The database stores only a hash. The site derives the token again from SESSION_SECRET to show the link. */
 function createShareToken(id: string): string {
   return createHmac("sha256", env().sessionSecret).update(`share ${id}`).digest().subarray(0, 20).toString("base64url");
 }
@@ -56,7 +56,7 @@ const ShareLinkContent = z.object({
 
 export async function openShareLink(token: string): Promise<z.infer<typeof ShareLinkContent> | UserError | null> {
   if (!/^[\w-]{27}$/.test(token)) return null;
-  // With POST, the token is not in the backend's logs.
+  // A GET request would write the token into the backend's logs, so this call is a POST.
   const { data, error, status } = await serviceRoleClient().rpc("shared_shipment", { token });
   if (error) return toUserError({ ...error, status });
   if (data === null) return null;

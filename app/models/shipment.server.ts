@@ -22,7 +22,7 @@ export const CreateShipmentFields = z.object({
   idempotencyKey: z.uuid("Open this form again and send it once more."),
 });
 
-/** Only for a shipment at stage 1. `expectedVersion` is the version that the form showed. */
+/** The database rejects a change after stage 1. `expectedVersion` is the version that the form showed. */
 export async function changeShipment(
   client: Viewer,
   id: string,
@@ -38,7 +38,7 @@ export async function changeShipment(
   return error ? toUserError({ ...error, status }) : null;
 }
 
-/** A repeated `idempotencyKey` returns the shipment that it created before. */
+/** Returns the shipment that an earlier call with the same `idempotencyKey` created, if there is one. */
 export async function createShipment(
   client: Viewer,
   { name, idempotencyKey, ...numbers }: z.infer<typeof CreateShipmentFields>,
@@ -53,7 +53,7 @@ export async function createShipment(
       status: "Client Onboarding",
       stage: 1,
     })
-    // The embedded backend returns an array if an insert selects nested rows.
+    // Only the id is selected, because the embedded backend ignores `single` for an insert with nested rows.
     .select("id")
     .single();
   if (!error) return data;

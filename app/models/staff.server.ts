@@ -13,12 +13,13 @@ export type StaffActionOptions = { expected_version?: number; idempotency_key?: 
 
 export type StaffActionResult<Result> = { result: Result };
 
-/** Calls a database function, which checks, performs and logs an action in one transaction. Omits null arguments. */
+/** Calls the database function of a staff action, which checks, performs and records the action in one transaction. */
 export async function runStaffAction<Name extends keyof DatabaseFunctions>(
   supabase: AppSupabaseClient,
   name: Name,
   args: { [Key in keyof DatabaseFunctions[Name]["Args"]]?: DatabaseFunctions[Name]["Args"][Key] | null },
 ): Promise<StaffActionResult<DatabaseFunctions[Name]["Returns"]> | UserError> {
+  // The default of the function applies to an omitted argument.
   const given = Object.fromEntries(Object.entries(args).filter(([, value]) => value !== undefined && value !== null));
   const { data, error, status } = await supabase.rpc(name, given as never);
   return error ? toUserError({ ...error, status }) : { result: data as DatabaseFunctions[Name]["Returns"] };
@@ -36,7 +37,7 @@ export type BulkMoveOutcome = (typeof BULK_MOVE_OUTCOMES)[number];
 const BulkMoveResult = z.object({ id: z.string(), failure: z.enum(BULK_MOVE_OUTCOMES).nullable() });
 export type BulkMoveResult = z.infer<typeof BulkMoveResult>;
 
-/** Advances up to 50 shipments by one stage. If one cannot advance, the others still do. */
+/** Moves up to 50 shipments to their next stage. A shipment that cannot move does not stop the others. */
 export async function moveShipments(
   supabase: AppSupabaseClient,
   moves: { id: string; expected_version?: number }[],
@@ -74,7 +75,7 @@ const passwordLinkHours = 1;
 
 const InvitationResult = z.union([z.object({ account_id: z.string() }), z.object({ invite_id: z.string() })]);
 
-/** Invites a team member by email. Can be repeated until the first login, and after a removal. */
+/** Invites a team member by email. An invitation can be repeated until the first login, and after a removal. */
 export async function inviteStaffMember(
   supabase: AppSupabaseClient,
   serviceRole: AppSupabaseClient,
