@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { calendarDate } from "../lib/dates.ts";
-import { toUserError } from "../lib/http/user-error.server.ts";
 import type { AppSupabaseClient } from "../lib/supabase/client.server.ts";
 import type { Database, Json } from "../lib/supabase/database.ts";
+import { dataOrThrow, fetchPages } from "../lib/supabase/result.server.ts";
 import { STORAGE_LOCATIONS, type StorageLocation } from "./desk-labels.ts";
 import { formatMoney, PAYMENTS, shortId } from "./shipment.ts";
 
@@ -24,48 +24,42 @@ export async function recordAuditEntry(
   byName: string,
   entry: NewAuditEntry,
 ): Promise<void> {
-  const { error, status } = await serviceRole.rpc("record_audit_entry", { actor_name: byName, ...entry });
-  if (error) throw new Error(toUserError({ ...error, status }).reason);
+  dataOrThrow(await serviceRole.rpc("record_audit_entry", { actor_name: byName, ...entry }));
 }
 
 const auditLogColumns =
   "id, created_at, actor_name, staff_id, action, shipment_id, document_id, account_id, before, after, reason";
-const maxRowsPerQuery = 1000;
 
 /** Yields pages of audit entries, newest first. `since` is a time in ISO 8601. Throws if the backend rejects a call. */
 export async function* listAuditEntries(
   serviceRole: AppSupabaseClient,
   since = "-infinity",
 ): AsyncGenerator<StoredAuditEntry[]> {
-  let newest = "infinity";
-  for (let first = 0; ; first += maxRowsPerQuery) {
-    const { data, error, status } = await serviceRole
+  let newest: string | undefined;
+  const pages = fetchPages((first, last) =>
+    serviceRole
       .from("audit_log")
       .select(auditLogColumns)
       .gte("created_at", since)
-      .lte("created_at", newest)
+      .lte("created_at", newest ?? "infinity")
       .order("created_at", { ascending: false })
       .order("id", { ascending: false })
-      .range(first, first + maxRowsPerQuery - 1)
-      .retry(false);
-    if (error) throw new Error(toUserError({ ...error, status }).reason);
-    yield data;
-    if (data.length < maxRowsPerQuery) return;
+      .range(first, last)
+      .retry(false),
+  );
+  for await (const page of pages) {
     // Entries that are recorded meanwhile would shift the next pages.
-    if (first === 0) newest = data[0]?.created_at ?? newest;
+    newest ??= page[0]?.created_at;
+    yield page;
   }
 }
 
 export async function countExpiredAuditEntries(serviceRole: AppSupabaseClient): Promise<number> {
-  const { data, error, status } = await serviceRole.rpc("count_expired_audit_entries");
-  if (error) throw new Error(toUserError({ ...error, status }).reason);
-  return data;
+  return dataOrThrow(await serviceRole.rpc("count_expired_audit_entries"));
 }
 
 export async function deleteExpiredAuditEntries(serviceRole: AppSupabaseClient): Promise<number> {
-  const { data, error, status } = await serviceRole.rpc("delete_expired_audit_entries");
-  if (error) throw new Error(toUserError({ ...error, status }).reason);
-  return data;
+  return dataOrThrow(await serviceRole.rpc("delete_expired_audit_entries"));
 }
 
 /** Returns a time cut to the minute in UTC, such as 2026-05-12T11:05Z. */
@@ -166,12 +160,5 @@ export function readAuditLogFilter({ searchParams }: URL) {
 }
 
 export function toAuditLogArgs({ who, what, shipment, account, day, page }: ReturnType<typeof readAuditLogFilter>) {
-  return {
-    page,
-    ...(who && { actor_name: who }),
-    ...(what && { action: what }),
-    ...(shipment && { shipment_prefix: shipment }),
-    ...(account && { account_id: account }),
-    ...(day && { day }),
-  };
+  return { page, actor_name: who, action: what, shipment_prefix: shipment, account_id: account, day };
 }

@@ -13,6 +13,7 @@ import {
   serviceRoleClient,
 } from "../lib/supabase/client.server.ts";
 import { withTimeout } from "../lib/supabase/fetch.server.ts";
+import { getResultError, parseResult } from "../lib/supabase/result.server.ts";
 import { admitSignUp, normalizeClientId, redeemClientId } from "./client-id.server.ts";
 import { trySendEmail } from "./email-delivery.server.ts";
 import { type EmailSender, passwordChangedEmail } from "./emails.ts";
@@ -106,11 +107,11 @@ async function redeemConfirmationToken(
   email: string,
   token: string,
 ): Promise<UserError | null> {
-  const { data, error, status } = await serviceRoleClient().rpc("mark_password_proven", { email, token });
-  if (error) return toUserError({ ...error, status });
-  if (!data) return toUserError({ message: "", code: "otp_expired" });
-  const verified = await supabase.auth.verifyOtp({ token_hash: token, type: "signup" });
-  return verified.error && toUserError(verified.error);
+  const proven = await serviceRoleClient().rpc("mark_password_proven", { email, token });
+  const failure = getResultError(proven);
+  if (failure) return failure;
+  if (!proven.data) return toUserError({ message: "", code: "otp_expired" });
+  return getResultError(await supabase.auth.verifyOtp({ token_hash: token, type: "signup" }));
 }
 
 export type LogInFailure = UserError & { title: "Login Failed" | "Sign in Failed" };
@@ -184,11 +185,7 @@ const PasswordLink = z.object({
 export type PasswordLink = z.infer<typeof PasswordLink>;
 
 export async function openPasswordLink(token: string): Promise<PasswordLink | UserError | null> {
-  const { data, error, status } = await serviceRoleClient().rpc("password_link", { token });
-  if (error) return toUserError({ ...error, status });
-  if (data === null) return null;
-  const link = PasswordLink.safeParse(data);
-  return link.success ? link.data : userErrorFromThrown(link.error);
+  return parseResult(PasswordLink.nullable(), await serviceRoleClient().rpc("password_link", { token }));
 }
 
 const expiredLinkError: UserError = {
@@ -199,7 +196,7 @@ const expiredLinkError: UserError = {
 /** Sets the password and ends every session of the account. After an error the link is still valid. */
 export async function setPassword(
   limits: RateLimiter,
-  head: EmailSender,
+  sender: EmailSender,
   token: string,
   link: PasswordLink,
   credentials: LinkCredentials,
@@ -220,7 +217,8 @@ export async function setPassword(
       if (failure) return { ...failure, fieldErrors: createTotpFieldErrors(failure) };
     }
     const redeemed = await company.rpc("redeem_password_link", { token });
-    if (redeemed.error) return toUserError({ ...redeemed.error, status: redeemed.status });
+    const redeemError = getResultError(redeemed);
+    if (redeemError) return redeemError;
     if (!redeemed.data) return expiredLinkError;
     isSpent = true;
     const { error } = await session.auth.updateUser({ password: credentials.password });
@@ -237,6 +235,6 @@ export async function setPassword(
   // An invited team member needs no email about the first password.
   if (link.is_invite) return null;
   const to = { email: link.email, account_id: link.account_id, kind: "password change" } as const;
-  await trySendEmail(company, head, to, passwordChangedEmail(head));
+  await trySendEmail(company, sender, to, passwordChangedEmail(sender));
   return null;
 }

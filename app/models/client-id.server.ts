@@ -1,6 +1,7 @@
 import { z } from "zod";
-import { toUserError, type UserError } from "../lib/http/user-error.server.ts";
+import type { UserError } from "../lib/http/user-error.server.ts";
 import type { AppSupabaseClient } from "../lib/supabase/client.server.ts";
+import { dataOrThrow, fetchPages, getResultError } from "../lib/supabase/result.server.ts";
 import { type EmailResult, sendOnce, trySendEmail } from "./email-delivery.server.ts";
 import { clientInvitationEmail, type EmailSender } from "./emails.ts";
 import { resultOrThrow, runStaffAction, type StaffActionOptions, type StaffActionResult } from "./staff.server.ts";
@@ -25,9 +26,8 @@ export async function admitSignUp(
   clientId: string,
   email: string,
 ): Promise<UserError | null> {
-  const { data, error, status } = await serviceRole.rpc("admit_sign_up", { client_id: clientId, email });
-  if (error) return toUserError({ ...error, status });
-  return data === true ? null : invalidClientIdError;
+  const result = await serviceRole.rpc("admit_sign_up", { client_id: clientId, email });
+  return getResultError(result) ?? (result.data === true ? null : invalidClientIdError);
 }
 
 /** Marks a Client ID as used. Ignores backend errors, because the account exists already. */
@@ -62,7 +62,7 @@ export async function issueClientIds(
 export async function sendClientId(
   supabase: AppSupabaseClient,
   serviceRole: AppSupabaseClient,
-  head: EmailSender,
+  sender: EmailSender,
   clientId: string,
   staffOptions: Omit<StaffActionOptions, "expected_version">,
 ): Promise<EmailResult> {
@@ -72,9 +72,9 @@ export async function sendClientId(
   return sendOnce(serviceRole, staffOptions.idempotency_key, email, () =>
     trySendEmail(
       serviceRole,
-      head,
+      sender,
       { kind: "client ID", email, client_id: clientId },
-      clientInvitationEmail(head, clientId),
+      clientInvitationEmail(sender, clientId),
     ),
   );
 }
@@ -82,32 +82,24 @@ export async function sendClientId(
 /** `account_id` of a used Client ID is null if the account was deleted or a later sign-up replaced it. */
 export async function listClientIds(serviceRole: AppSupabaseClient) {
   const all = [];
-  const step = 1000;
-  for (let first = 0; ; first += step) {
-    const { data, error, status } = await serviceRole
+  const pages = fetchPages((first, last) =>
+    serviceRole
       .from("client_ids")
       .select("client_id, account_id, claimed_at, email_hash, created_at, issued_for, sent_to")
       .order("created_at", { ascending: false })
       .order("client_id")
-      .range(first, first + step - 1)
-      .retry(false);
-    if (error) throw new Error(toUserError({ ...error, status }).reason);
-    all.push(...data.map(({ email_hash, ...row }) => ({ ...row, isUsed: email_hash !== null })));
-    if (data.length < step) return all;
-  }
+      .range(first, last)
+      .retry(false),
+  );
+  for await (const page of pages)
+    all.push(...page.map(({ email_hash, ...row }) => ({ ...row, isUsed: email_hash !== null })));
+  return all;
 }
 
 export async function ensureUnusedClientId(serviceRole: AppSupabaseClient): Promise<string> {
-  const { data, error, status } = await serviceRole
-    .from("client_ids")
-    .select("client_id")
-    .is("email_hash", null)
-    .order("created_at")
-    .limit(1)
-    .retry(false);
-  if (error) throw new Error(toUserError({ ...error, status }).reason);
-  const issue = async () => resultOrThrow(await issueClientIds(serviceRole, { count: 1 }));
-  const [unused] = data.length > 0 ? data.map((row) => row.client_id) : await issue();
+  const query = serviceRole.from("client_ids").select("client_id").is("email_hash", null);
+  const [existing] = dataOrThrow(await query.order("created_at").limit(1).retry(false));
+  const [unused] = existing ? [existing.client_id] : resultOrThrow(await issueClientIds(serviceRole, { count: 1 }));
   if (!unused) throw new Error("The backend issued no client ID.");
   return unused;
 }

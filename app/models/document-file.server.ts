@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
 import { fileTypeFromBuffer } from "file-type";
 import { z } from "zod";
-import { toUserError, type UserError, userErrorFromThrown } from "../lib/http/user-error.server.ts";
+import { toUserError, type UserError } from "../lib/http/user-error.server.ts";
 import type { AppSupabaseClient } from "../lib/supabase/client.server.ts";
+import { parseOrUserError } from "../lib/supabase/result.server.ts";
 import { getExtension, getFileProblem } from "./document.ts";
 import { runStaffAction } from "./staff.server.ts";
 
@@ -58,10 +59,10 @@ export async function openFileForStaff(
   const args = { document_id: document.id, shipment_id: document.shipment, actor_name };
   const action = await runStaffAction(supabase, "open_document", args);
   if ("reason" in action) return action;
-  const record = DownloadableFile.safeParse(action.result);
-  if (!record.success) return userErrorFromThrown(record.error);
-  const file = await readStoredFile(serviceRole, record.data);
-  return "reason" in file ? file : { ...record.data, content: file.content };
+  const record = parseOrUserError(DownloadableFile, action.result);
+  if ("reason" in record) return record;
+  const file = await readStoredFile(serviceRole, record);
+  return "reason" in file ? file : { ...record, content: file.content };
 }
 
 /** The media types of file extensions. The storage bucket accepts the same types. */

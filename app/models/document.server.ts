@@ -1,4 +1,5 @@
 /** Clients' tokens cannot use the storage bucket. The service-role client stores a file that the database permits. */
+
 import { randomBytes } from "node:crypto";
 import { transliterate } from "transliteration";
 import type { Viewer } from "../lib/auth/viewer.server.ts";
@@ -6,6 +7,7 @@ import { shortDay, shortTime } from "../lib/dates.ts";
 import { formatFileSize } from "../lib/forms/file-size.ts";
 import { toUserError, type UserError, userErrorFromThrown } from "../lib/http/user-error.server.ts";
 import { type AppSupabaseClient, serviceRoleClient } from "../lib/supabase/client.server.ts";
+import { dataOrThrow, getResultError } from "../lib/supabase/result.server.ts";
 import { documentStateLabels, getDocumentState, getExtension } from "./document.ts";
 import { detectMediaType, hashSha256, readStoredFile, recordedFileColumns } from "./document-file.server.ts";
 import { runStaffAction, type StaffActionOptions } from "./staff.server.ts";
@@ -96,9 +98,8 @@ export async function uploadDocument(
 
 /** Returns null if the upload is allowed. Counts towards the rate limit of changes unless `get` is set. */
 export async function checkUploadAllowed({ supabase }: Viewer, id: string, get = false): Promise<UserError | null> {
-  const { data, error, status } = await supabase.rpc("require_upload_allowed", { document_id: id }, { get });
-  if (error) return toUserError({ ...error, status });
-  return data === true ? null : userErrorFromThrown(data);
+  const result = await supabase.rpc("require_upload_allowed", { document_id: id }, { get });
+  return getResultError(result) ?? (result.data === true ? null : userErrorFromThrown(result.data));
 }
 
 export async function hasFile({ supabase }: Viewer, id: string, sha256: string): Promise<boolean> {
@@ -152,15 +153,12 @@ export async function findDocumentId(
   shipmentId: string,
   name: string,
 ): Promise<string> {
-  const { data, error, status } = await serviceRole
-    .from("documents")
-    .select("id, name")
-    .eq("shipment_id", shipmentId)
-    .retry(false);
-  if (error) throw new Error(toUserError({ ...error, status }).reason);
-  const document = data.find((document) => document.name.toLowerCase() === name.toLowerCase());
+  const documents = dataOrThrow(
+    await serviceRole.from("documents").select("id, name").eq("shipment_id", shipmentId).retry(false),
+  );
+  const document = documents.find((document) => document.name.toLowerCase() === name.toLowerCase());
   if (!document)
-    throw new Error(`This shipment has no document "${name}". It has: ${data.map((d) => d.name).join(", ")}.`);
+    throw new Error(`This shipment has no document "${name}". It has: ${documents.map((d) => d.name).join(", ")}.`);
   return document.id;
 }
 

@@ -1,11 +1,13 @@
 /** Sends account emails immediately, and shipment updates from the queue in the database. Their texts are in emails.ts. */
+
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { z } from "zod";
 import { createEmailDelivery, type PlainEmail } from "../../supabase/contract/email-delivery.ts";
 import { env, readSettings } from "../lib/http/env.server.ts";
 import { log } from "../lib/http/log.server.ts";
-import { toUserError, type UserError, userErrorFromThrown } from "../lib/http/user-error.server.ts";
+import { type UserError, userErrorFromThrown } from "../lib/http/user-error.server.ts";
 import type { AppSupabaseClient } from "../lib/supabase/client.server.ts";
+import { dataOrThrow, getResultError } from "../lib/supabase/result.server.ts";
 import { type EmailContent, type EmailSender, formatSender, shipmentUpdateEmail } from "./emails.ts";
 import { listNumbers, ShipmentRecord } from "./shipment-fields.server.ts";
 
@@ -14,23 +16,25 @@ export type EmailResult = { sent: boolean } | UserError;
 
 type EmailRecipient = { email: string; kind: string; account_id?: string; client_id?: string };
 
-/** The setting MAIL_FROM replaces `sender`. Throws if the email cannot be delivered. */
-export async function sendEmail(email: Omit<PlainEmail, "from">, sender: string): Promise<void> {
-  const settings = readSettings();
-  await createEmailDelivery(settings)({ ...email, from: settings.emailFrom ?? sender });
+/** Returns false if the email cannot be delivered. The setting MAIL_FROM replaces `sender`. */
+export async function sendEmail(email: Omit<PlainEmail, "from">, sender: EmailSender): Promise<boolean> {
+  try {
+    const settings = readSettings();
+    await createEmailDelivery(settings)({ ...email, from: settings.emailFrom ?? formatSender(sender) });
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 export async function trySendEmail(
   serviceRole: AppSupabaseClient,
-  head: EmailSender,
+  sender: EmailSender,
   to: EmailRecipient,
   content: EmailContent,
 ): Promise<{ sent: boolean }> {
   const { email, ...recipient } = to;
-  const sent = await sendEmail({ to: email, ...content }, formatSender(head)).then(
-    () => true,
-    () => false,
-  );
+  const sent = await sendEmail({ to: email, ...content }, sender);
   if (!sent) await serviceRole.rpc("record_failed_email", { sent_to: email, ...recipient });
   return { sent };
 }
@@ -43,9 +47,10 @@ export async function sendOnce(
   send: () => Promise<EmailResult>,
 ): Promise<EmailResult> {
   if (!request) return send();
-  const { data, error, status } = await serviceRole.rpc("claim_email", { idempotency_key: request, sent_to });
-  if (error) return toUserError({ ...error, status });
-  if (!data) return { sent: true };
+  const claim = await serviceRole.rpc("claim_email", { idempotency_key: request, sent_to });
+  const claimError = getResultError(claim);
+  if (claimError) return claimError;
+  if (!claim.data) return { sent: true };
   const result = await send().catch(userErrorFromThrown);
   if ("reason" in result || !result.sent) await serviceRole.rpc("release_email", { idempotency_key: request, sent_to });
   return result;
@@ -53,14 +58,8 @@ export async function sendOnce(
 
 /** Returns the unresolved failed emails, oldest first. Throws if the backend rejects the call. */
 export async function listFailedEmails(serviceRole: AppSupabaseClient) {
-  const { data, error, status } = await serviceRole
-    .from("failed_emails")
-    .select("id, failed_at, kind, sent_to")
-    .is("resolved_at", null)
-    .order("failed_at")
-    .retry(false);
-  if (error) throw new Error(toUserError({ ...error, status }).reason);
-  return data;
+  const query = serviceRole.from("failed_emails").select("id, failed_at, kind, sent_to").is("resolved_at", null);
+  return dataOrThrow(await query.order("failed_at").retry(false));
 }
 
 /** The result of public.claim_shipment_emails. Each item becomes one email about one shipment. */
@@ -91,18 +90,17 @@ const claimTimeoutMs = 240_000;
  */
 export async function sendDueShipmentEmails(
   company: AppSupabaseClient,
-  head: EmailSender,
+  sender: EmailSender,
   isStopped: () => boolean = () => false,
 ): Promise<number> {
   let count = 0;
   for (;;) {
-    const { data, error, status } = await company.rpc("claim_shipment_emails", { max_count: claimBatchSize });
-    if (error) throw new Error(toUserError({ ...error, status }).reason);
-    const claimed = ClaimedShipmentEmail.parse(data);
+    const claim = await company.rpc("claim_shipment_emails", { max_count: claimBatchSize });
+    const claimed = ClaimedShipmentEmail.parse(dataOrThrow(claim));
     const startedAt = performance.now();
     for (const email of claimed) {
       if (isStopped() || performance.now() - startedAt > claimTimeoutMs) return count;
-      if (await sendShipmentEmail(company, head, email)) count += 1;
+      if (await sendShipmentEmail(company, sender, email)) count += 1;
     }
     if (claimed.length === 0) return count;
   }
@@ -110,19 +108,15 @@ export async function sendDueShipmentEmails(
 
 async function sendShipmentEmail(
   company: AppSupabaseClient,
-  head: EmailSender,
+  sender: EmailSender,
   { ids, account_id: account, email, ...shipment }: ClaimedShipmentEmail,
 ): Promise<boolean> {
   const unsubscribeUrl = createUnsubscribeUrl(account);
   if (await hasStageNote(company, shipment)) shipment.events.push({ kind: "note", detail: "note", reason: null });
   const headers = { "List-Unsubscribe": `<${unsubscribeUrl}>`, "List-Unsubscribe-Post": "List-Unsubscribe=One-Click" };
-  const content = shipmentUpdateEmail(head, { ...shipment, numbers: listNumbers(shipment) }, unsubscribeUrl);
-  const sent = await sendEmail({ to: email, ...content, headers }, formatSender(head)).then(
-    () => true,
-    () => false,
-  );
-  const { error, status } = await company.rpc("finish_shipment_emails", { email_ids: ids, sent });
-  if (error) throw new Error(toUserError({ ...error, status }).reason);
+  const content = shipmentUpdateEmail(sender, { ...shipment, numbers: listNumbers(shipment) }, unsubscribeUrl);
+  const sent = await sendEmail({ to: email, ...content, headers }, sender);
+  dataOrThrow(await company.rpc("finish_shipment_emails", { email_ids: ids, sent }));
   if (!sent) log("warn", "shipment email not sent", { shipment: shipment.shipment_id });
   return sent;
 }
@@ -134,7 +128,7 @@ async function hasStageNote(
 ): Promise<boolean> {
   const stages = events.filter(({ kind }) => kind === "stage").map(({ detail }) => Number(detail));
   if (stages.length === 0 || events.some(({ kind }) => kind === "note")) return false;
-  const { data, error, status } = await company
+  const query = company
     .from("tracking_events")
     .select("note")
     .eq("shipment_id", shipment_id)
@@ -143,8 +137,7 @@ async function hasStageNote(
     .order("created_at", { ascending: false })
     .limit(stages.length)
     .retry(false);
-  if (error) throw new Error(toUserError({ ...error, status }).reason);
-  return data.some(({ note }) => note !== null);
+  return dataOrThrow(await query).some(({ note }) => note !== null);
 }
 
 /** Returns a link that works without a login until SESSION_SECRET changes. */
@@ -168,6 +161,5 @@ export async function setShipmentEmailsEnabled(
   account: string,
   enabled: boolean,
 ): Promise<UserError | null> {
-  const { error, status } = await company.rpc("set_shipment_emails_enabled", { account_id: account, enabled });
-  return error ? toUserError({ ...error, status }) : null;
+  return getResultError(await company.rpc("set_shipment_emails_enabled", { account_id: account, enabled }));
 }

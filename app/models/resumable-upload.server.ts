@@ -1,9 +1,11 @@
 /** The bucket upload-chunks stores the received bytes, so that any process of the site can continue an upload. */
+
 import { createHash } from "node:crypto";
 import pLimit from "p-limit";
 import { z } from "zod";
 import { toUserError, type UserError, userErrorFromThrown } from "../lib/http/user-error.server.ts";
 import type { AppSupabaseClient } from "../lib/supabase/client.server.ts";
+import { dataOrThrow, parseResult } from "../lib/supabase/result.server.ts";
 import { hashSha256 } from "./document-file.server.ts";
 
 /** `sha256` is hexadecimal. */
@@ -101,12 +103,8 @@ export async function deleteUploadChunks(serviceRole: AppSupabaseClient, file: P
 
 export async function listDeletableChunks(serviceRole: AppSupabaseClient, account?: string): Promise<string[]> {
   const before = new Date(Date.now() - chunkLifetimeMs).toISOString();
-  const { data, error, status } = await serviceRole.rpc(
-    "list_upload_chunks",
-    account ? { account_id: account } : { before },
-  );
-  if (error) throw new Error(toUserError({ ...error, status }).reason);
-  return listNames(StoredChunks.parse(data));
+  const chunks = await serviceRole.rpc("list_upload_chunks", account ? { account_id: account } : { before });
+  return listNames(StoredChunks.parse(dataOrThrow(chunks)));
 }
 
 async function listStoredChunks(
@@ -114,11 +112,9 @@ async function listStoredChunks(
   account: string,
   { all = false } = {},
 ): Promise<UploadChunk[] | UserError> {
-  const { data, error, status } = await serviceRole.rpc("list_upload_chunks", { account_id: account });
-  if (error) return toUserError({ ...error, status });
-  const parsed = StoredChunks.safeParse(data);
-  if (!parsed.success) return userErrorFromThrown(parsed.error);
-  const chunks = parsed.data.flatMap(({ name, created_at: createdAt }) => {
+  const stored = parseResult(StoredChunks, await serviceRole.rpc("list_upload_chunks", { account_id: account }));
+  if ("reason" in stored) return stored;
+  const chunks = stored.flatMap(({ name, created_at: createdAt }) => {
     const [, from, length] = /\/(\d+)-(\d+)$/.exec(name) ?? [];
     return from && length ? [{ name, createdAt, from: Number(from), to: Number(from) + Number(length) }] : [];
   });
@@ -154,10 +150,8 @@ function countContiguousBytes(chunks: UploadChunk[], size: number): number {
 
 export async function deleteChunks(serviceRole: AppSupabaseClient, names: string[]): Promise<number> {
   for (let start = 0; start < names.length; start += chunksPerDelete) {
-    const { error } = await serviceRole.storage
-      .from("upload-chunks")
-      .remove(names.slice(start, start + chunksPerDelete));
-    if (error) throw new Error(toUserError(error).reason);
+    const bucket = serviceRole.storage.from("upload-chunks");
+    dataOrThrow(await bucket.remove(names.slice(start, start + chunksPerDelete)));
   }
   return names.length;
 }

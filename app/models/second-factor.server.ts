@@ -120,7 +120,7 @@ export function createTotpUri(secret: string, email: string, issuer: string): st
 export async function removeSecondFactors(
   supabase: AppSupabaseClient,
   serviceRole: AppSupabaseClient,
-  head: EmailSender,
+  sender: EmailSender,
   account: string,
   reason: string | null,
   actor_name?: string,
@@ -130,9 +130,9 @@ export async function removeSecondFactors(
   const { removed, email } = z.object({ removed: z.number(), email: z.string() }).parse(action.result);
   await trySendEmail(
     serviceRole,
-    head,
+    sender,
     { email, account_id: account, kind: "second factor" },
-    secondFactorRemovedEmail(head),
+    secondFactorRemovedEmail(sender),
   );
   return { result: removed };
 }

@@ -1,8 +1,9 @@
 import { z } from "zod";
 import type { Viewer } from "../lib/auth/viewer.server.ts";
 import { oneLine } from "../lib/forms/text-fields.ts";
-import { toUserError, type UserError } from "../lib/http/user-error.server.ts";
+import type { UserError } from "../lib/http/user-error.server.ts";
 import type { AppSupabaseClient } from "../lib/supabase/client.server.ts";
+import { dataOrThrow, dataOrUserError, fetchPages, getResultError } from "../lib/supabase/result.server.ts";
 import { maxLength } from "./limits.ts";
 import { ShipmentNumberFields, toNumberArguments, toNumberColumns } from "./shipment-fields.server.ts";
 
@@ -29,13 +30,8 @@ export async function changeShipment(
   { name, ...numbers }: z.infer<typeof ChangeShipmentFields>,
   expectedVersion: number,
 ): Promise<UserError | null> {
-  const { error, status } = await client.supabase.rpc("change_shipment", {
-    shipment_id: id,
-    name,
-    ...toNumberArguments(numbers),
-    expected_version: expectedVersion,
-  });
-  return error ? toUserError({ ...error, status }) : null;
+  const args = { shipment_id: id, name, ...toNumberArguments(numbers), expected_version: expectedVersion };
+  return getResultError(await client.supabase.rpc("change_shipment", args));
 }
 
 /** Returns the shipment that an earlier call with the same `idempotencyKey` created, if there is one. */
@@ -43,7 +39,7 @@ export async function createShipment(
   client: Viewer,
   { name, idempotencyKey, ...numbers }: z.infer<typeof CreateShipmentFields>,
 ): Promise<{ id: string } | UserError> {
-  const { data, error, status } = await client.supabase
+  const inserted = await client.supabase
     .from("shipments")
     .insert({
       name,
@@ -56,8 +52,7 @@ export async function createShipment(
     // Only the id is selected, because the embedded backend ignores `single` for an insert with nested rows.
     .select("id")
     .single();
-  if (!error) return data;
-  if (error.code !== "23505") return toUserError({ ...error, status });
+  if (inserted.error?.code !== "23505") return dataOrUserError(inserted);
   const existing = await client.supabase
     .from("shipments")
     .select("id")
@@ -65,7 +60,7 @@ export async function createShipment(
     .eq("idempotency_key", idempotencyKey)
     .retry(false)
     .single();
-  return existing.error ? toUserError({ ...existing.error, status: existing.status }) : existing.data;
+  return dataOrUserError(existing);
 }
 
 export function isUuid(text: string): boolean {
@@ -76,19 +71,17 @@ const listedColumns = "id, user_id, name, status, stage, awb, container_numbers,
 
 export async function listAllShipments(company: AppSupabaseClient) {
   const all = [];
-  const pageSize = 1000;
-  for (let first = 0; ; first += pageSize) {
-    const { data, error, status } = await company
+  const pages = fetchPages((first, last) =>
+    company
       .from("shipments")
       .select(listedColumns)
       .order("created_at", { ascending: false })
       .order("id", { ascending: false })
-      .range(first, first + pageSize - 1)
-      .retry(false);
-    if (error) throw new Error(toUserError({ ...error, status }).reason);
-    all.push(...data);
-    if (data.length < pageSize) return all;
-  }
+      .range(first, last)
+      .retry(false),
+  );
+  for await (const page of pages) all.push(...page);
+  return all;
 }
 
 /** Throws unless exactly one shipment has an ID with this prefix. */
@@ -97,15 +90,15 @@ export async function findShipmentId(company: AppSupabaseClient, prefix: string)
   const shape = "00000000-0000-0000-0000-000000000000";
   const isPrefix = typed.length > 0 && typed.length <= shape.length;
   if (!isPrefix || !isUuid(typed + shape.slice(typed.length))) throw new Error(`There is no shipment ${prefix}.`);
-  const { data, error, status } = await company
+  const query = company
     .from("shipments")
     .select("id")
     .gte("id", typed + shape.slice(typed.length))
     .lte("id", typed + shape.replaceAll("0", "f").slice(typed.length))
     .limit(2)
     .retry(false);
-  if (error) throw new Error(toUserError({ ...error, status }).reason);
-  if (data.length > 1) throw new Error(`More than one shipment begins with ${prefix}: give more of its id.`);
-  if (!data[0]) throw new Error(`There is no shipment ${prefix}.`);
-  return data[0].id;
+  const [found, another] = dataOrThrow(await query);
+  if (another) throw new Error(`More than one shipment begins with ${prefix}: give more of its id.`);
+  if (!found) throw new Error(`There is no shipment ${prefix}.`);
+  return found.id;
 }

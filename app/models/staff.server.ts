@@ -1,7 +1,8 @@
 import { z } from "zod";
-import { toUserError, type UserError, userErrorFromThrown } from "../lib/http/user-error.server.ts";
+import { toUserError, type UserError } from "../lib/http/user-error.server.ts";
 import type { AppSupabaseClient } from "../lib/supabase/client.server.ts";
 import type { Database } from "../lib/supabase/database.ts";
+import { dataOrThrow, dataOrUserError, getResultError, parseOrUserError } from "../lib/supabase/result.server.ts";
 import { type EmailResult, sendOnce, trySendEmail } from "./email-delivery.server.ts";
 import { type EmailContent, type EmailSender, passwordLinkEmail, staffInvitationEmail } from "./emails.ts";
 import { isUuid } from "./shipment.server.ts";
@@ -21,8 +22,8 @@ export async function runStaffAction<Name extends keyof DatabaseFunctions>(
 ): Promise<StaffActionResult<DatabaseFunctions[Name]["Returns"]> | UserError> {
   // The default of the function applies to an omitted argument.
   const given = Object.fromEntries(Object.entries(args).filter(([, value]) => value !== undefined && value !== null));
-  const { data, error, status } = await supabase.rpc(name, given as never);
-  return error ? toUserError({ ...error, status }) : { result: data as DatabaseFunctions[Name]["Returns"] };
+  const result = await supabase.rpc(name, given as never);
+  return getResultError(result) ?? { result: result.data as DatabaseFunctions[Name]["Returns"] };
 }
 
 /** Returns the result of an action. Throws an error with the reason of a UserError. */
@@ -44,10 +45,10 @@ export async function moveShipments(
   location: string | undefined,
   signed: Omit<StaffActionOptions, "expected_version">,
 ): Promise<StaffActionResult<BulkMoveResult[]> | UserError> {
-  const moved = await runStaffAction(supabase, "move_shipments", { moves, location, ...signed });
-  if ("reason" in moved) return moved;
-  const all = z.array(BulkMoveResult).safeParse(moved.result);
-  return all.success ? { result: all.data } : userErrorFromThrown(all.error);
+  const action = await runStaffAction(supabase, "move_shipments", { moves, location, ...signed });
+  if ("reason" in action) return action;
+  const moved = parseOrUserError(z.array(BulkMoveResult), action.result);
+  return "reason" in moved ? moved : { result: moved };
 }
 
 export function readBulkMoveOutcomes({ searchParams }: URL): Record<string, BulkMoveOutcome> {
@@ -79,30 +80,28 @@ const InvitationResult = z.union([z.object({ account_id: z.string() }), z.object
 export async function inviteStaffMember(
   supabase: AppSupabaseClient,
   serviceRole: AppSupabaseClient,
-  head: EmailSender,
+  sender: EmailSender,
   who: { name: string; email: string; role: string },
   signed: Omit<StaffActionOptions, "expected_version"> = {},
 ): Promise<EmailResult> {
-  const ask = async () => {
-    const asked = await runStaffAction(supabase, "invite_staff_member", { ...who, ...signed });
-    if ("reason" in asked) return asked;
-    const invited = InvitationResult.safeParse(asked.result);
-    return invited.success ? invited.data : userErrorFromThrown(invited.error);
+  const invite = async () => {
+    const action = await runStaffAction(supabase, "invite_staff_member", { ...who, ...signed });
+    return "reason" in action ? action : parseOrUserError(InvitationResult, action.result);
   };
-  let invited = await ask();
+  let invited = await invite();
   if ("invite_id" in invited) {
-    const made = await createStaffAccount(serviceRole, who, invited.invite_id);
+    const created = await createStaffAccount(serviceRole, who, invited.invite_id);
     // The same form, sent twice in parallel, may have created the account.
-    invited = "reason" in made ? await ask() : made;
-    if ("invite_id" in invited) return made as UserError;
+    invited = "reason" in created ? await invite() : created;
+    if ("invite_id" in invited) return created as UserError;
   }
   if ("reason" in invited) return invited;
   const to = { ...invited, email: who.email, kind: "team invite", hours: invitationHours } as const;
   return issuePasswordLink(
     serviceRole,
-    head,
+    sender,
     to,
-    (token) => staffInvitationEmail(head, who.name, token),
+    (token) => staffInvitationEmail(sender, who.name, token),
     signed.idempotency_key,
   );
 }
@@ -123,41 +122,38 @@ async function createStaffAccount(
 export async function sendPasswordLink(
   supabase: AppSupabaseClient,
   serviceRole: AppSupabaseClient,
-  head: EmailSender,
+  sender: EmailSender,
   account: string,
   actor_name?: string,
 ): Promise<EmailResult> {
   const action = await runStaffAction(supabase, "request_password_link", { account_id: account, actor_name });
   if ("reason" in action) return action;
   const to = { account_id: account, email: action.result, kind: "new password", hours: passwordLinkHours } as const;
-  return issuePasswordLink(serviceRole, head, to, (token) => passwordLinkEmail(head, token));
+  return issuePasswordLink(serviceRole, sender, to, (token) => passwordLinkEmail(sender, token));
 }
 
 async function issuePasswordLink(
   serviceRole: AppSupabaseClient,
-  head: EmailSender,
+  sender: EmailSender,
   to: { account_id: string; email: string; kind: "team invite" | "new password"; hours: number },
-  letter: (token: string) => EmailContent,
+  createEmail: (token: string) => EmailContent,
   request?: string,
 ): Promise<EmailResult> {
   const { account_id, email, kind, hours } = to;
   return sendOnce(serviceRole, request, email, async () => {
-    const token = await serviceRole.rpc("issue_password_link", { account_id, valid_hours: hours });
-    if (token.error) return toUserError({ ...token.error, status: token.status });
-    return trySendEmail(serviceRole, head, { account_id, email, kind }, letter(token.data));
+    const token = dataOrUserError(await serviceRole.rpc("issue_password_link", { account_id, valid_hours: hours }));
+    if (typeof token !== "string") return token;
+    return trySendEmail(serviceRole, sender, { account_id, email, kind }, createEmail(token));
   });
 }
 
 export async function listStaffMembers(serviceRole: AppSupabaseClient) {
-  const { data, error, status } = await serviceRole.rpc("list_staff_members");
-  if (error) throw new Error(toUserError({ ...error, status }).reason);
-  return data;
+  return dataOrThrow(await serviceRole.rpc("list_staff_members"));
 }
 
 /** Throws if no account has the email address. */
 export async function findAccountId(serviceRole: AppSupabaseClient, email: string): Promise<string> {
-  const { data, error, status } = await serviceRole.rpc("find_account_id", { email });
-  if (error) throw new Error(toUserError({ ...error, status }).reason);
-  if (!data) throw new Error(`There is no account with the email address ${email}.`);
-  return data;
+  const account = dataOrThrow(await serviceRole.rpc("find_account_id", { email }));
+  if (!account) throw new Error(`There is no account with the email address ${email}.`);
+  return account;
 }
