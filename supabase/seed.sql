@@ -66,7 +66,7 @@ from shipment, generate_series(2, 10) as step
 where step <= shipment.stage;
 
 -- `places` are the locations of the stages from the second on. Four days of free storage follow the arrival, as calculated in
--- app/models/staff-action.server.ts.
+-- app/models/free-storage.ts.
 with shipment (id, client, name, stage, awb, age, last_change_ago, places, arrival, arrived_ago, size) as (values
   ('6a000000-0000-4000-8000-000000000005'::uuid, 2, 'Basmati rice, Karachi to Mombasa', 2, 'HLCUKHI260418',
     interval '13 days', interval '9 days', array['Nairobi'], null, null::integer, null::integer),

@@ -1733,7 +1733,7 @@ as $$
 $$;
 grant execute on function private.is_container_number(text) to authenticated, service_role;
 
--- True for a list of at most 20 different container numbers. Same limit: app/models/limits.ts.
+-- True for a list of at most 20 different container numbers. Same limit: app/models/container-number.ts.
 create function private.are_container_numbers(numbers text[]) returns boolean
 language sql immutable
 set search_path = ''
