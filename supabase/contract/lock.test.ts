@@ -33,7 +33,7 @@ test("Locking a data directory creates it and records this process, and releasin
 });
 
 test("A second backend on a data directory can start only after the first has ended", async () => {
-  // Copied, because creating a database takes seconds.
+  // Copies a database, because creating one takes seconds.
   cpSync(await getFirstStartDataDir(), dataDir, { recursive: true });
   const first = launchBackend();
   const ready = await first.report;
@@ -144,7 +144,7 @@ function spawnFakeBackend(program = path.join("dist", "programs", "backend.js"))
   return child;
 }
 
-/** Four processes try to lock each folder at the same moment. Returns for each folder how many succeeded. */
+/** Lets four processes lock each folder at the same moment. Returns for each folder how many succeeded. */
 async function raceForLocks(rounds: number, prepare: (folder: string, index: number) => void): Promise<number[]> {
   const folders = Array.from({ length: rounds }, (_, index) => path.join(dataDir, String(index)));
   for (const [index, folder] of folders.entries()) prepare(folder, index);

@@ -13,7 +13,7 @@ import { type Backend, createBackend } from "./backend.ts";
 const demoCredentials = { email: "demo@mizigo.example", password: "karibu-mombasa" };
 
 let folder: string;
-/** A backend with demo data. Only the last test changes it. */
+/** A backend with demo data. Only the last test changes the data. */
 let sharedBackend: Backend;
 let sharedDir: string;
 const openBackends = new Set<Backend>();

@@ -24,7 +24,7 @@ import { createFileStorage } from "./storage.ts";
 export type BackendOptions = {
   /** Folder of the database and the stored files; null stores the database in memory. */
   dataDir: string | null;
-  /** Replaces the database in dataDir. */
+  /** A PostgreSQL server that replaces the database in dataDir, or null. */
   databaseUrl: string | null;
   lockTimeoutMs?: number;
   /** Folder of the stored files if dataDir is null. */
@@ -32,7 +32,7 @@ export type BackendOptions = {
   siteUrl: string;
   publishableKey: string;
   secretKey: string;
-  /** Shared only with the library; no token signed with it leaves the process. */
+  /** Signs tokens for @supabase/lite, which do not leave the process. */
   jwtSecret: string;
   signingKey: JWK;
   deliver: DeliverEmail;
@@ -40,7 +40,7 @@ export type BackendOptions = {
 };
 
 export type Backend = {
-  /** Requests run one at a time. */
+  /** Handles a request after all earlier requests. */
   fetch: (request: Request) => Promise<Response>;
   /** Superuser session, for tests and maintenance only. */
   db: SqlSession;
@@ -154,7 +154,7 @@ async function createBackendOnDatabase(database: OpenDatabase, options: BackendO
       return result;
     },
     tokens,
-    jwtExpiry: auth.jwt_expiry,
+    jwtExpirySeconds: auth.jwt_expiry,
     siteUrl: options.siteUrl,
     securePasswordChange: auth.email.secure_password_change,
     issuer: `http://127.0.0.1:${config.api.port}/auth/v1`,
@@ -174,7 +174,7 @@ async function createBackendOnDatabase(database: OpenDatabase, options: BackendO
       if (key !== options.publishableKey && key !== options.secretKey) {
         return Response.json({ message: "Invalid API key" }, { status: 401 });
       }
-      // Runs before the request's turn, so that the database does not wait for signatures and long bodies.
+      // Runs outside the mutex, so that checking signatures and reading long bodies does not block other requests.
       const preparedRequest = addContentLength(request).then(tokens.withLibraryToken).then(quoteRpcArguments);
       const limitError = preparedRequest.then(requestLimitError);
       limitError.catch(() => undefined);
@@ -183,7 +183,7 @@ async function createBackendOnDatabase(database: OpenDatabase, options: BackendO
         database.skipsSessionCheck = !pathname.startsWith("/auth/");
         return respondOrUnavailable(database, async () => {
           const response = (await limitError) ?? (await handleRequest(await preparedRequest));
-          // Reading the body may query the database.
+          // Reads the body inside the mutex, because reading may query the database.
           const body = response.body ? await response.arrayBuffer() : null;
           return new Response(body, response);
         }).finally(() => {
@@ -198,7 +198,7 @@ async function createBackendOnDatabase(database: OpenDatabase, options: BackendO
   };
 }
 
-/** Returns 503 if the database is unreachable, or was lost during a failed job. */
+/** Returns the job's response, or 503 if the database is unreachable or was lost during the job. */
 async function respondOrUnavailable(database: OpenDatabase, job: () => Promise<Response>): Promise<Response> {
   const unavailable = () => Response.json({ message: "The database does not answer." }, { status: 503 });
   try {
@@ -212,7 +212,7 @@ async function respondOrUnavailable(database: OpenDatabase, job: () => Promise<R
   }
 }
 
-/** PostgreSQL cannot open a database whose first start was interrupted, so that database is deleted. */
+/** Deletes the unusable database of an interrupted first start. Returns a function to call after the first start. */
 function markFirstStart(dataDir: string): () => void {
   const database = path.join(dataDir, "database");
   const unfinished = `${database}.unfinished`;
@@ -223,7 +223,7 @@ function markFirstStart(dataDir: string): () => void {
   return () => rmSync(unfinished);
 }
 
-/** Throws unless `duration` is a Go duration of minutes and seconds, such as 1m0s. */
+/** Returns the seconds of a Go duration such as 1m0s. Throws for other units. */
 function parseDurationSeconds(duration: string): number {
   const match = /^(?=.)(?:(\d+)m)?(?:(\d+)s)?$/.exec(duration);
   if (!match) throw new Error(`supabase/config.toml: "${duration}" is no duration such as 1m0s.`);

@@ -135,7 +135,7 @@ async function startServer(handler: (request: Request) => Promise<Response>): Pr
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** Sends a request whose response includes its raw headers. */
+/** Returns the response with its raw headers, which fetch does not provide. */
 async function sendRequest(url: string, options: { method?: string; headers?: Record<string, string> }) {
   const outgoing = httpRequest(url, options);
   if (options.headers?.["content-length"]) outgoing.flushHeaders();

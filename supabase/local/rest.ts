@@ -5,7 +5,7 @@ type Handler = (request: Request) => Promise<Response>;
 type PostgrestErrorsOptions = { next: Handler; connection: App["connection"] };
 type DatabaseError = { code?: unknown; message?: string; detail?: string; hint?: string };
 
-/** PostgREST's "HTTP Status Codes", by SQLSTATE or its first two characters. Others are 400. */
+/** The HTTP status codes of PostgREST's manual, by SQLSTATE or its first two characters. Other errors are 400. */
 const statusBySqlState: Readonly<Record<string, number>> = {
   "08": 503,
   "09": 500,
@@ -41,7 +41,7 @@ const statusBySqlState: Readonly<Record<string, number>> = {
 
 const passedThroughCode = /^(42501|PT\d{3}|PGRST)$/;
 
-/** Gives database errors PostgREST's status and body. Requests must not overlap. */
+/** Gives database errors PostgREST's status and body. Requests run one at a time, because they share `lastError`. */
 export function withPostgrestErrors({ next, connection }: PostgrestErrorsOptions): Handler {
   let lastError: DatabaseError | null = null;
   const normalize = connection.normalizeDbError.bind(connection);
@@ -61,7 +61,7 @@ function toPostgrestError(error: DatabaseError | null, response: Response): Resp
   const code = error?.code;
   if (typeof code !== "string" || !/^[0-9A-Z]{5}$/.test(code) || passedThroughCode.test(code)) return response;
   const status = statusBySqlState[code] ?? statusBySqlState[code.slice(0, 2)] ?? 400;
-  // From 500 on, the library's body lacks the code. Below 500, it equals PostgREST's.
+  // Below 500, the body of @supabase/lite equals PostgREST's. From 500 on, the body lacks the code.
   if (response.status === status && status < 500) return response;
   const { message, detail: details = null, hint = null } = error ?? {};
   return Response.json({ code, details, hint, message }, { status });
@@ -69,7 +69,7 @@ function toPostgrestError(error: DatabaseError | null, response: Response): Resp
 
 const reservedParameters = ["select", "order", "limit", "offset", "apikey"];
 
-/** Quotes the text arguments of GET calls, because the library parses unquoted "null" and "neq.x". */
+/** Returns a function that quotes text arguments of GET calls. @supabase/lite treats "null" and "neq.x" specially. */
 export async function createRpcArgumentQuoter(db: SqlSession): Promise<(request: Request) => Request> {
   const { rows } = await db.query<{ argument: string }>(`
     select proname || '.' || argument.name as argument

@@ -1,5 +1,6 @@
--- Returns the desk's shipments: the latest change first, or the newest first for the CSV (`by_created_at`).
--- Each word must be in the name, a number or the client; or the search is part of a number or the start of the id.
+-- Returns shipments for the desk, latest change first. `by_created_at` returns the newest first, for the CSV.
+-- A shipment matches `q` if its name, numbers or client contain each word, or if a number contains `q`, or if its id
+-- starts with `q`.
 create function private.list_desk_shipments(
   q text, stage integer, waiting_on text, to_check boolean, row_offset integer, row_limit integer,
   by_created_at boolean default false, before timestamptz default null, before_id uuid default null
@@ -21,7 +22,7 @@ begin
   elsif cardinality(words) > 0 then
     conditions := '(shipment.id between $2 and $3 or shipment.search_codes ilike $1 or (true';
     for word in 1 .. cardinality(words) loop
-      -- A constant array, so that Postgres looks up the clients once and not for each row.
+      -- The matching clients become a constant array, so that Postgres looks them up once and not for each shipment.
       conditions := conditions || format(
         ' and (shipment.search_words ilike ($4)[%1$s] or shipment.user_id = any (%2$L::uuid[]))',
         word,
@@ -214,7 +215,7 @@ end
 $$;
 grant execute on function public.desk_shipments(text, integer, text, boolean, integer, uuid) to authenticated;
 
--- Returns 500 shipments of /desk/shipments.csv, after the given creation time and id.
+-- Returns 500 shipments for /desk/shipments.csv that are older than `before` and `before_id`.
 create function public.desk_shipments_export(
   q text default null, stage integer default null, waiting_on text default null, to_check boolean default false,
   before timestamptz default null, before_id uuid default null
@@ -267,7 +268,8 @@ end
 $$;
 grant execute on function public.desk_move_result(uuid[]) to authenticated;
 
--- Returns the data of /desk/clients. Each word must be in the name or email; or the search is a Client ID in any spelling.
+-- Returns the data of /desk/clients. A client matches `q` if the name or email contains each word,
+-- or if `q` is the Client ID in any spelling.
 create function public.desk_clients(q text default null, page integer default 1, opened_id uuid default null) returns jsonb
 language plpgsql stable security definer
 set search_path = ''

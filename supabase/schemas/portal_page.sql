@@ -1,5 +1,5 @@
--- Returns six shipments that wait for the client, and counts per waiting_on, each up to 100. Rejected documents come first.
--- Security definer checks the session once, instead of once in the policies of each table.
+-- Returns the six most urgent shipments that wait for the client, and a count of at most 100 for each waiting_on.
+-- As security definer, the function checks the session once, instead of once in the policies of each table.
 create function private.client_work() returns jsonb
 language plpgsql stable security definer
 set search_path = ''
@@ -7,7 +7,7 @@ as $$
 declare
   client constant uuid := case when private.has_valid_session() then auth.uid() end;
 begin
-  -- `materialized` and `offset 0` bound the work of each step, also when the tables have no statistics.
+  -- `materialized` and `offset 0` stop Postgres from merging the steps, so that the limits bound the work of each step.
   return (
     with rejected as materialized (
       select document.shipment_id, document.rejected_at
@@ -99,7 +99,8 @@ end
 $$;
 grant execute on function private.client_work() to authenticated;
 
--- Returns the caller's shipments, newest first, after the given creation time and id. Searches like list_desk_shipments.
+-- Returns the caller's shipments, newest first, that are older than `before` and `before_id`.
+-- A shipment matches `q` by the rule of list_desk_shipments, without the client.
 create function private.list_client_shipments(
   q text, stage integer, waiting_on text, row_offset integer, row_limit integer,
   before timestamptz default null, before_id uuid default null
@@ -195,7 +196,7 @@ end
 $$;
 grant execute on function public.portal_page(integer, uuid, text, integer, text) to authenticated;
 
--- Returns 500 shipments of /portal/shipments.csv, after the given creation time and id.
+-- Returns 500 shipments for /portal/shipments.csv that are older than `before` and `before_id`.
 create function public.portal_shipments_export(
   q text default null, stage integer default null, waiting_on text default null,
   before timestamptz default null, before_id uuid default null

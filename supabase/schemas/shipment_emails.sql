@@ -3,11 +3,11 @@ create table public.email_outbox (
   account_id uuid not null references auth.users (id) on delete cascade,
   shipment_id uuid not null references public.shipments (id) on delete cascade,
   kind text not null check (kind in ('stage', 'rejected', 'note', 'charge', 'storage')),
-  -- The stage number, document, charged item or last day of free storage.
+  -- Depending on `kind`: the stage number, document name, payment item or last day of free storage.
   detail text not null,
   reason text,
   created_at timestamptz not null default now(),
-  -- Actions on one shipment within ten minutes become one email.
+  -- The delay lets several staff actions on one shipment become one email.
   due_at timestamptz not null default now() + interval '10 minutes',
   claimed_at timestamptz,
   attempt_count integer not null default 0,
@@ -27,7 +27,7 @@ create table private.email_opt_outs (
 );
 alter table private.email_opt_outs enable row level security;
 
--- Queues an email to the shipment's client, unless the account is closed or has turned emails off.
+-- Queues an email to the shipment's client, unless the account is closed or the client has turned shipment emails off.
 create function private.queue_shipment_email(shipment_id uuid, kind text, detail text, reason text default null) returns void
 language sql volatile
 set search_path = ''
@@ -42,7 +42,7 @@ as $$
   on conflict do nothing
 $$;
 
--- Queues the email for a staff action in the transaction of the action.
+-- Queues the shipment email for a staff action that was just recorded.
 create function private.queue_action_email() returns trigger
 language plpgsql security definer
 set search_path = ''
@@ -77,12 +77,12 @@ declare
   has_deleted boolean;
   claimed jsonb;
 begin
-  -- Serialise the calls, so that one process gets all emails of a shipment.
+  -- Serialises parallel calls, so that one process gets all emails of a shipment.
   perform pg_advisory_xact_lock(hashtextextended('claim_shipment_emails', 0));
   delete from public.email_outbox as email using auth.users as account
   where account.id = email.account_id and account.banned_until > now() and email.sent_at is null and email.failed_at is null;
   delete from public.email_outbox where created_at < now() - interval '30 days';
-  -- Each last day of free storage is announced once, two days ahead.
+  -- Queues one reminder for each last day of free storage, two days ahead.
   perform private.queue_shipment_email(shipment.id, 'storage', shipment.free_storage_ends_on::text)
   from public.shipments as shipment
   where shipment.free_storage_ends_on between today and today + 2 and shipment.stage < 9
@@ -108,7 +108,7 @@ begin
         and private.is_obsolete_email(waiting)
       for update skip locked
     );
-    -- After a batch of obsolete emails only, the loop continues, because more emails may be due.
+    -- If the whole batch was obsolete, the loop continues, because more emails may be due.
     has_deleted := found;
     with claimed_email as (
       update public.email_outbox as email set claimed_at = now(), attempt_count = email.attempt_count + 1
@@ -141,7 +141,7 @@ end
 $$;
 grant execute on function public.claim_shipment_emails(integer) to service_role;
 
--- Marks claimed emails as sent, or retries them for a day, later each time. After a day they become failed emails.
+-- Marks claimed emails as sent, or schedules a retry with a growing delay. After a day they become failed emails.
 create function public.finish_shipment_emails(email_ids uuid[], sent boolean) returns void
 language plpgsql volatile security definer
 set search_path = ''
@@ -192,6 +192,6 @@ grant execute on function public.set_shipment_emails_enabled(uuid, boolean) to s
 create trigger queue_action_email
 after insert on public.audit_log
 for each row
--- The demo inserts staff actions of the past, which must not send emails.
+-- The seed inserts staff actions of the past, which must not send emails.
 when (new.created_at >= now() and new.shipment_id is not null)
 execute function private.queue_action_email();

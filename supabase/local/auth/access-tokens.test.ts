@@ -11,7 +11,7 @@ async function createTestTokens(): Promise<AccessTokens> {
 
 const claims = { sub: "a client", role: "authenticated", session_id: "a session", exp: 2_000_000_000 };
 
-/** Returns the token that the library receives for a request with this token. */
+/** Returns the token that @supabase/lite receives for a request with this access token. */
 async function exchangeToken(tokens: AccessTokens, token: string): Promise<string> {
   const request = new Request("http://backend.local/rest/v1/shipments", {
     headers: { authorization: `Bearer ${token}` },

@@ -40,7 +40,7 @@ async function handleAdminRequest(options: AdminRoutesOptions, request: Request,
   return Response.json({ id: factor.id });
 }
 
-/** Without a password, the account gets a random one. Like GoTrue, this does not call the sign-up hook. */
+/** Creates an account, by default with a random password. Like GoTrue, does not call the before-user-created hook. */
 async function createUser(db: SqlSession, request: Request): Promise<Response> {
   const {
     email: requestedEmail,
@@ -64,7 +64,7 @@ async function createUser(db: SqlSession, request: Request): Promise<Response> {
     typeof requestedPassword === "string" && requestedPassword
       ? requestedPassword
       : randomBytes(48).toString("base64url");
-  // GoTrue fails too, because bcrypt reads at most 72 bytes.
+  // Like GoTrue, rejects a password over 72 bytes, because bcrypt reads no more.
   if (Buffer.byteLength(password) > 72) return authError(500, "unexpected_failure", "Internal Server Error");
   const account = {
     email,
@@ -110,7 +110,7 @@ async function insertUser(
       [id],
     );
   }
-  // For a new account, GoTrue omits this older name of `email_confirmed_at`.
+  // Like GoTrue, omits confirmed_at, the older name of email_confirmed_at, from the response for a new account.
   const { confirmed_at: _, ...publicUser } = await getUser(db, id);
   return publicUser;
 }
@@ -150,7 +150,7 @@ async function updateUserEmail(db: SqlSession, id: string, request: Request): Pr
   });
 }
 
-/** Like GoTrue, does not delete the log entries of the account. */
+/** Deletes an account. Like GoTrue, does not delete its entries in the auth log. */
 async function deleteUser(db: SqlSession, id: string): Promise<Response> {
   return transaction(db, async () => {
     const { rows } = await db.query<{ email: string }>("delete from auth.users where id = $1 returning email", [id]);

@@ -6,7 +6,7 @@ import { authError } from "./errors.ts";
 import { type AuthOptions, readJsonBody } from "./sessions.ts";
 import { emailError, findUserId, getUser } from "./users.ts";
 
-/** The library finds a token by its hash. */
+/** Returns a one-time password and the hash by which @supabase/lite finds it. */
 export function createOneTimeToken(email: string, digits: number): { otp: string; tokenHash: string } {
   const otp = Array.from({ length: digits }, () => randomInt(10)).join("");
   const tokenHash = createHash("sha256")

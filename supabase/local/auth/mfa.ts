@@ -126,7 +126,7 @@ async function enrollFactor(options: AuthOptions, request: Request, caller: Auth
     id,
     type: "totp",
     friendly_name: name,
-    // supabase-js puts the SVG unescaped into a data URL, which a number sign would end.
+    // Colour names avoid "#", which would end the data URL into which supabase-js puts the SVG unescaped.
     totp: { qr_code: renderSVG(uri, { whiteColor: "white", blackColor: "black" }), secret: totp.secret.base32, uri },
   });
 }

@@ -7,22 +7,19 @@ export type Handler = (request: Request) => Promise<Response>;
 export type AuthOptions = {
   next: Handler;
   db: SqlSession;
-  /** Lets other requests run during `work`, which must not use the database. */
   runUnlocked: SessionMutex["runUnlocked"];
   tokens: AccessTokens;
-  /** In seconds. */
-  jwtExpiry: number;
-  /** Also the issuer name in authenticator apps. */
+  jwtExpirySeconds: number;
+  /** Its host is the default issuer name in authenticator apps. */
   siteUrl: string;
-  /** True if a new password needs a login within the last 24 hours. */
   securePasswordChange: boolean;
   issuer: string;
 };
 type SessionUser = { id: string; email: string; app_metadata: object; user_metadata: object };
-/** `timestamp` is in seconds since the epoch. */
+/** An authentication method in a token's `amr` claim. `timestamp` is in seconds since the epoch. */
 export type AmrEntry = { method: string; timestamp: number };
 type AccessTokenResponse = { access_token: string; refresh_token: string; user: SessionUser };
-/** `recent`: started within 24 hours. `linked`: started by an emailed link. */
+/** A session is `recent` within 24 hours of its start, and `linked` if an emailed link started it. */
 export type AuthenticatedSession = {
   user: SessionUser;
   sessionId: string;
@@ -115,7 +112,7 @@ function signAccessToken(
     sub: user.id,
     aud: "authenticated",
     iat: now,
-    exp: now + options.jwtExpiry,
+    exp: now + options.jwtExpirySeconds,
     email: user.email,
     phone: "",
     app_metadata: user.app_metadata,
@@ -136,8 +133,8 @@ export async function createTokenResponse(
   return Response.json({
     access_token: await signAccessToken(options, user, id, methods ?? (await listAmrEntries(options.db, id))),
     token_type: "bearer",
-    expires_in: options.jwtExpiry,
-    expires_at: Math.floor(Date.now() / 1000) + options.jwtExpiry,
+    expires_in: options.jwtExpirySeconds,
+    expires_at: Math.floor(Date.now() / 1000) + options.jwtExpirySeconds,
     refresh_token: refreshToken,
     user,
   });

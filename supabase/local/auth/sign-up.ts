@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import process from "node:process";
+// package.json replaces bcryptjs by native bcrypt, which runs in other threads.
 import bcrypt from "bcryptjs";
 import type { SqlSession } from "../database/database.ts";
 import { transaction } from "../database/migrations.ts";
@@ -30,7 +31,6 @@ type Credentials = { email?: unknown; password?: unknown; refresh_token?: unknow
 
 const refreshTokenPattern = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-// package.json replaces bcryptjs by native bcrypt, which runs in other threads.
 const dummyHashByCost = new Map<number, Promise<string>>();
 
 const bcryptCost = () => Number(process.env.LITE_AUTH_BCRYPT_COST || 10);
@@ -39,7 +39,7 @@ export function hashPassword(password: string): Promise<string> {
   return bcrypt.hash(password, bcryptCost());
 }
 
-/** With this hash, an unknown address takes as long as a known one. */
+/** Returns a hash to compare for an unknown address, so that a login takes as long as for a known address. */
 export function dummyPasswordHash(): Promise<string> {
   const hash = dummyHashByCost.get(bcryptCost()) ?? hashPassword(randomUUID());
   dummyHashByCost.set(bcryptCost(), hash);
@@ -47,7 +47,7 @@ export function dummyPasswordHash(): Promise<string> {
 }
 
 export function withAuthRoutes(options: AuthRoutesOptions): Handler {
-  // The first login with an unknown address must not take longer.
+  // Creates the hash now, so that the first login with an unknown address does not take longer.
   void dummyPasswordHash();
   return async (request) => {
     const url = new URL(request.url);
@@ -62,7 +62,7 @@ export function withAuthRoutes(options: AuthRoutesOptions): Handler {
   };
 }
 
-/** A failed email rolls the sign-up back. A known address gets the response of a new one. */
+/** A known address gets the same response as a new address. A failed email rolls the sign-up back. */
 async function signUp(options: AuthRoutesOptions, request: Request): Promise<Response> {
   const input = await readCredentials(request);
   const account = await findAccount(options.db, input.email);
@@ -73,7 +73,7 @@ async function signUp(options: AuthRoutesOptions, request: Request): Promise<Res
     return rollBackOnError(options.db, () => options.next(request));
   }
 
-  // After valid input, the library's only error is a known address.
+  // @supabase/lite rejects a known address with this code, and invalid input with other codes.
   const response = await options.next(request);
   if ((await readErrorCode(response)) !== "over_email_send_rate_limit") return response;
   await bcrypt.compare(String(input.password), await dummyPasswordHash());
@@ -84,7 +84,7 @@ async function signUp(options: AuthRoutesOptions, request: Request): Promise<Res
   return Response.json(obfuscatedUser(account.email, input.data ?? {}));
 }
 
-/** Every other address gets the same empty response. */
+/** Sends the confirmation email to an unconfirmed address. All other addresses get the same empty response. */
 async function handleResend(options: AuthRoutesOptions, request: Request): Promise<Response> {
   const input = (await request
     .clone()
@@ -167,7 +167,7 @@ async function readCredentials(request: Request): Promise<Credentials> {
   return body && typeof body === "object" ? body : {};
 }
 
-/** GoTrue's response for a known address looks like that for a new one. */
+/** Returns GoTrue's response for a known address, which looks like the response for a new account. */
 function obfuscatedUser(email: string, data: Record<string, unknown>) {
   const now = new Date().toISOString();
   return {

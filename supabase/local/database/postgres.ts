@@ -33,7 +33,7 @@ const arrayType = (oid: number, element: (text: string) => unknown) => ({
 const pgliteCompatibleTypes = {
   timestamp: { to: 1114, from: [1114], serialize: String, parse: isoTimestamp },
   timestamptz: { to: 1184, from: [1184], serialize: String, parse: isoTimestamp },
-  // A string for a JSON column is JSON already.
+  // A string that is sent to a JSON column is JSON already.
   json: { to: 114, from: [114], serialize: serializeJson, parse: JSON.parse },
   jsonb: { to: 3802, from: [3802], serialize: serializeJson, parse: JSON.parse },
   booleans: arrayType(1000, (text) => text === "t"),
@@ -47,7 +47,7 @@ const pgliteCompatibleTypes = {
   uuids: arrayType(2951, String),
 };
 
-/** Waits up to `lockTimeoutMs` for another program's lock. Throws DatabaseUnavailableError. */
+/** Opens a PostgreSQL database. Waits for another program's lock. Throws DatabaseUnavailableError. */
 export async function openPostgres(url: string, lockTimeoutMs = 0): Promise<OpenDatabase> {
   let session: PostgresSession | null = null;
   const lost = () => session?.socket.destroyed !== false;
@@ -92,7 +92,7 @@ export async function openPostgres(url: string, lockTimeoutMs = 0): Promise<Open
     if (!lost()) await session?.driver.end({ timeout: 1 });
   };
   const database = { connection, db, ensureConnected: ready, isLost: lost, close, skipsSessionCheck: false };
-  // The library's dialect reserves a connection, and waits for ever if that connection is closed meanwhile.
+  // The dialect of @supabase/lite would wait forever for a reserved connection that was closed meanwhile.
   installStatementRunner(async (statements) => {
     const last = statements.length - 1;
     await Promise.all(statements.slice(0, last).map(({ text, values }) => run(text, values, statementTimeoutMs)));
