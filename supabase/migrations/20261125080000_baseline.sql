@@ -104,19 +104,6 @@ as $$
 $$;
 grant execute on function private.like_pattern(text) to authenticated;
 
--- Returns the number of rows of a query, at most 100. The query must be trusted SQL, because the function executes it.
-create function private.count_up_to_100(query text) returns bigint
-language plpgsql stable
-set search_path = ''
-as $$
-declare
-  row_count bigint;
-begin
-  execute format('select count(*) from (%s limit 100) as limited', query) into row_count;
-  return row_count;
-end
-$$;
-
 -- Returns the SHA-256 hash, in hexadecimal, under which the token of a link is stored.
 create function private.token_hash(token text) returns text
 language sql immutable
@@ -660,11 +647,8 @@ create function public.record_audit_entry(
 language sql volatile security definer
 set search_path = ''
 as $$
-  insert into public.audit_log (actor_name, action, shipment_id, document_id, account_id, before, after, reason)
-  values (
-    record_audit_entry.actor_name, record_audit_entry.action,
-    record_audit_entry.shipment_id, record_audit_entry.document_id, record_audit_entry.account_id,
-    record_audit_entry.before, record_audit_entry.after, record_audit_entry.reason
+  select private.insert_audit_entry(
+    row(actor_name, null)::private.actor, action, shipment_id, document_id, account_id, before, after, reason
   )
 $$;
 grant execute on function public.record_audit_entry(text, text, uuid, uuid, uuid, jsonb, jsonb, text) to service_role;
@@ -937,14 +921,9 @@ as $$
   select jsonb_build_object(
     'viewer', private.viewer(),
     'account', case when data_export.before is null then (
-      select jsonb_build_object(
+      select (public.portal_account() -> 'account') - array['retention_ends_on', 'other_sessions'] || jsonb_build_object(
         'id', users.id, 'email', users.email, 'full_name', users.raw_user_meta_data ->> 'full_name',
-        'created_at', users.created_at, 'confirmed_at', users.email_confirmed_at, 'last_sign_in_at', users.last_sign_in_at,
-        'new_email', (
-          select change.email from private.email_changes as change
-          where change.account_id = users.id and change.expires_at > now() and change.redeemed_at is null
-        ),
-        'client_id', (select client_id from public.client_ids where account_id = users.id),
+        'confirmed_at', users.email_confirmed_at, 'last_sign_in_at', users.last_sign_in_at,
         'client_id_issued_for', (select issued_for from public.client_ids where account_id = users.id),
         'client_id_sent_to', (select sent_to from public.client_ids where account_id = users.id),
         'second_factors', (
@@ -959,9 +938,6 @@ as $$
           ) order by session.created_at), '[]'::jsonb)
           from auth.sessions as session where session.user_id = users.id
         ),
-        'shipment_emails_enabled', not exists (
-          select from private.email_opt_outs as opt_out where opt_out.account_id = users.id
-        ),
         'shipment_emails', (
           select coalesce(jsonb_agg(jsonb_build_object(
             'shipment_id', email.shipment_id, 'kind', email.kind, 'detail', email.detail, 'reason', email.reason,
@@ -974,9 +950,6 @@ as $$
             'kind', email.kind, 'sent_to', email.sent_to, 'failed_at', email.failed_at
           ) order by email.failed_at), '[]'::jsonb)
           from public.failed_emails as email where email.account_id = users.id
-        ),
-        'erasure_requested_at', (
-          select erasure.requested_at from private.erasure_requests as erasure where erasure.account_id = users.id
         ),
         -- The export omits the actor's name, which is personal data of the team member.
         'audit_entries', (
@@ -1851,6 +1824,52 @@ as $$
 $$;
 grant execute on function private.shipment_json(public.shipments) to authenticated;
 
+-- Returns the SQL conditions of a list of shipments. A shipment matches `q` if its name, numbers or, for team members,
+-- client contain each word, or if a number contains `q`, or if its id starts with `q`.
+create function private.shipment_conditions(
+  q text, searches_clients boolean, stage integer, waiting_on text, time_column text, before timestamptz, before_id uuid
+) returns text
+language plpgsql stable
+set search_path = ''
+as $$
+declare
+  words constant text[] := private.word_patterns(case when btrim(q) <> '' then q end);
+  ids constant uuid[] := private.id_prefix_range(ltrim(btrim(left(q, 64)), '#'));
+  conditions text := 'true';
+  word text;
+begin
+  if words is null then
+    return 'false';
+  elsif words <> '{}' then
+    conditions := format(
+      '(shipment.id between %L and %L or shipment.search_codes ilike %L or (true', ids[1], ids[2], private.code_pattern(q)
+    );
+    foreach word in array words loop
+      conditions := conditions || format(' and (shipment.search_words ilike %L', word);
+      if searches_clients then
+        -- The matching clients become a constant array, so that Postgres looks them up once and not for each shipment.
+        conditions := conditions || format(' or shipment.user_id = any (%L::uuid[])', array(
+          select users.id from auth.users where users.email ilike word or users.raw_user_meta_data ->> 'full_name' ilike word
+        ));
+      end if;
+      conditions := conditions || ')';
+    end loop;
+    conditions := conditions || '))';
+  end if;
+  if stage is not null then
+    conditions := conditions || format(' and shipment.stage = %s', stage);
+  end if;
+  if waiting_on is not null then
+    conditions := conditions || format(' and shipment.waiting_on = %L', waiting_on);
+  end if;
+  if before is not null then
+    conditions := conditions || format(' and (shipment.%I, shipment.id) < (%L, %L)', time_column, before, before_id);
+  end if;
+  return conditions;
+end
+$$;
+grant execute on function private.shipment_conditions(text, boolean, integer, text, text, timestamptz, uuid) to authenticated;
+
 create function private.set_shipment_status() returns trigger
 language plpgsql
 set search_path = ''
@@ -2564,9 +2583,6 @@ begin
   if private.is_repeated_action(key) then
     return;
   end if;
-  if char_length(trimmed_reason) > 500 then
-    raise sqlstate 'PT400' using message = 'Use at most 500 characters.';
-  end if;
   document := private.lock_document(reject_document.document_id, expected_version);
   if not document.uploaded then
     raise sqlstate 'PT409' using message = format('The %s has not been uploaded yet.', document.name);
@@ -3254,6 +3270,7 @@ as $$
 declare
   today date := (now() at time zone 'Africa/Nairobi')::date;
   due_shipment_ids uuid[];
+  due_email_ids uuid[];
   has_deleted boolean;
   claimed jsonb;
 begin
@@ -3280,25 +3297,18 @@ begin
       order by email.due_at, email.shipment_id
       limit max_count
     ) as ready;
-    delete from public.email_outbox as email
-    where email.id in (
-      select waiting.id from public.email_outbox as waiting
-      where waiting.shipment_id = any (due_shipment_ids) and waiting.sent_at is null and waiting.failed_at is null
-        and (waiting.claimed_at is null or waiting.claimed_at < now() - interval '5 minutes')
-        and private.is_obsolete_email(waiting)
+    due_email_ids := array(
+      select email.id from public.email_outbox as email
+      where email.shipment_id = any (due_shipment_ids) and email.sent_at is null and email.failed_at is null
+        and (email.claimed_at is null or email.claimed_at < now() - interval '5 minutes')
       for update skip locked
     );
+    delete from public.email_outbox as email where email.id = any (due_email_ids) and private.is_obsolete_email(email);
     -- If the whole batch was obsolete, the loop continues, because more emails may be due.
     has_deleted := found;
     with claimed_email as (
       update public.email_outbox as email set claimed_at = now(), attempt_count = email.attempt_count + 1
-      where email.id in (
-        select waiting.id from public.email_outbox as waiting
-        where waiting.shipment_id = any (due_shipment_ids)
-          and waiting.sent_at is null and waiting.failed_at is null
-          and (waiting.claimed_at is null or waiting.claimed_at < now() - interval '5 minutes')
-        for update skip locked
-      )
+      where email.id = any (due_email_ids)
       returning email.*
     )
     select coalesce(jsonb_agg(private.shipment_json(shipment) || jsonb_build_object(
@@ -3326,27 +3336,23 @@ create function public.finish_shipment_emails(email_ids uuid[], sent boolean) re
 language plpgsql volatile security definer
 set search_path = ''
 as $$
-declare
-  recipient record;
 begin
   if sent then
     update public.email_outbox set sent_at = now(), claimed_at = null
     where id = any (finish_shipment_emails.email_ids) and sent_at is null;
     return;
   end if;
-  update public.email_outbox
-  set claimed_at = null, due_at = now() + least(interval '1 minute' * power(2, least(attempt_count, 6)), interval '1 hour'),
-    failed_at = case when created_at < now() - interval '1 day' then now() end
-  where id = any (finish_shipment_emails.email_ids) and sent_at is null and failed_at is null;
-  for recipient in
-    select distinct email.account_id, account.email
-    from public.email_outbox as email
-    join auth.users as account on account.id = email.account_id
-    where email.id = any (finish_shipment_emails.email_ids) and email.failed_at = now()
-  loop
-    insert into public.failed_emails (kind, sent_to, account_id)
-    values ('shipment update', recipient.email, recipient.account_id);
-  end loop;
+  with unsent as (
+    update public.email_outbox
+    set claimed_at = null, due_at = now() + least(interval '1 minute' * power(2, least(attempt_count, 6)), interval '1 hour'),
+      failed_at = case when created_at < now() - interval '1 day' then now() end
+    where id = any (finish_shipment_emails.email_ids) and sent_at is null and failed_at is null
+    returning email_outbox.account_id, email_outbox.failed_at
+  )
+  insert into public.failed_emails (kind, sent_to, account_id)
+  select distinct 'shipment update', account.email, account.id
+  from unsent join auth.users as account on account.id = unsent.account_id
+  where unsent.failed_at is not null;
 end
 $$;
 grant execute on function public.finish_shipment_emails(uuid[], boolean) to service_role;
@@ -3782,22 +3788,14 @@ begin
           )
         ) order by shown.rank, shown.at, shown.id), '[]'::jsonb)
         from shown
-      ),
-      'client', (
-        select count(*) from (
-          select from public.shipments where user_id = client and waiting_on = 'client' limit 100
-        ) as limited
-      ),
-      'company', (
-        select count(*) from (
-          select from public.shipments where user_id = client and waiting_on = 'company' limit 100
-        ) as limited
-      ),
-      'nobody', (
-        select count(*) from (
-          select from public.shipments where user_id = client and waiting_on = 'nobody' limit 100
-        ) as limited
       )
+    ) || (
+      select jsonb_object_agg(party, (
+        select count(*) from (
+          select from public.shipments where user_id = client and waiting_on = party limit 100
+        ) as limited
+      ))
+      from unnest(array['client', 'company', 'nobody']) as party
     )
   );
 end
@@ -3805,7 +3803,6 @@ $$;
 grant execute on function private.client_work() to authenticated;
 
 -- Returns the caller's shipments, newest first, that are older than `before` and `before_id`.
--- A shipment matches `q` by the rule of list_desk_shipments, without the client.
 create function private.list_client_shipments(
   q text, stage integer, waiting_on text, row_offset integer, row_limit integer,
   before timestamptz default null, before_id uuid default null
@@ -3815,49 +3812,20 @@ security invoker
 set search_path = ''
 as $$
 declare
-  words text[];
-  code text;
-  ids uuid[];
-  conditions text := 'shipment.user_id = $1';
-  word integer;
   found jsonb;
 begin
-  if btrim(q) <> '' then
-    words := private.word_patterns(q);
-    code := private.code_pattern(q);
-    ids := private.id_prefix_range(ltrim(btrim(left(q, 64)), '#'));
-    if words is null then
-      conditions := 'false';
-    elsif cardinality(words) > 0 then
-      conditions := conditions
-        || ' and (shipment.id between $4 and $11 or shipment.search_codes ilike $3 or (true';
-      for word in 1 .. cardinality(words) loop
-        conditions := conditions || format(' and shipment.search_words ilike ($2)[%s]', word);
-      end loop;
-      conditions := conditions || '))';
-    end if;
-  end if;
-  if stage is not null then
-    conditions := conditions || ' and shipment.stage = $5';
-  end if;
-  if waiting_on is not null then
-    conditions := conditions || ' and shipment.waiting_on = $6';
-  end if;
-  if before is not null then
-    conditions := conditions || ' and (shipment.created_at, shipment.id) < ($9, $10)';
-  end if;
   execute format($query$
     select coalesce(
       jsonb_agg(private.shipment_json(shipment) order by (shipment).created_at desc, (shipment).id desc), '[]'::jsonb
     )
     from (
-      select shipment from public.shipments as shipment where %s
+      select shipment from public.shipments as shipment where shipment.user_id = $1 and %s
       order by shipment.created_at desc, shipment.id desc
-      offset $7 limit $8
+      offset $2 limit $3
     ) as found
-  $query$, conditions)
+  $query$, private.shipment_conditions(q, false, stage, waiting_on, 'created_at', before, before_id))
   into found
-  using auth.uid(), words, code, ids[1], stage, waiting_on, row_offset, row_limit, before, before_id, ids[2];
+  using auth.uid(), row_offset, row_limit;
   return found;
 end
 $$;
@@ -3923,8 +3891,6 @@ grant execute on function public.portal_shipments_export(text, integer, text, ti
 -- schemas/desk_pages.sql
 
 -- Returns shipments for the desk, latest change first. `by_created_at` returns the newest first, for the CSV.
--- A shipment matches `q` if its name, numbers or client contain each word, or if a number contains `q`, or if its id
--- starts with `q`.
 create function private.list_desk_shipments(
   q text, stage integer, waiting_on text, to_check boolean, row_offset integer, row_limit integer,
   by_created_at boolean default false, before timestamptz default null, before_id uuid default null
@@ -3933,43 +3899,13 @@ language plpgsql stable
 set search_path = ''
 as $$
 declare
-  code constant text := private.code_pattern(q);
-  words constant text[] := private.word_patterns(q);
-  ids constant uuid[] := private.id_prefix_range(ltrim(btrim(left(q, 64)), '#'));
-  conditions text := 'true';
-  word integer;
-  by_time text := case when by_created_at then 'created_at' else 'changed_at' end;
+  time_column constant text := case when by_created_at then 'created_at' else 'changed_at' end;
+  conditions text := private.shipment_conditions(q, true, stage, waiting_on, time_column, before, before_id);
   found jsonb;
 begin
-  if words is null then
-    conditions := 'false';
-  elsif cardinality(words) > 0 then
-    conditions := '(shipment.id between $2 and $3 or shipment.search_codes ilike $1 or (true';
-    for word in 1 .. cardinality(words) loop
-      -- The matching clients become a constant array, so that Postgres looks them up once and not for each shipment.
-      conditions := conditions || format(
-        ' and (shipment.search_words ilike ($4)[%1$s] or shipment.user_id = any (%2$L::uuid[]))',
-        word,
-        array(
-          select users.id from auth.users
-          where users.email ilike words[word] or users.raw_user_meta_data ->> 'full_name' ilike words[word]
-        )
-      );
-    end loop;
-    conditions := conditions || '))';
-  end if;
-  if stage is not null then
-    conditions := conditions || ' and shipment.stage = $5';
-  end if;
-  if waiting_on is not null then
-    conditions := conditions || ' and shipment.waiting_on = $6';
-  end if;
   if to_check then
     conditions := conditions || ' and shipment.id in (
       select document.shipment_id from public.documents as document where document.uploaded and not document.verified)';
-  end if;
-  if before is not null then
-    conditions := conditions || format(' and (shipment.%s, shipment.id) < ($9, $10)', by_time);
   end if;
   execute format($query$
     select coalesce(jsonb_agg(private.shipment_json(found.shipment) || jsonb_build_object(
@@ -3978,23 +3914,40 @@ begin
     from (
       select shipment from public.shipments as shipment where %1$s
       order by shipment.%2$s desc, shipment.id desc
-      offset $7 limit $8
+      offset $1 limit $2
     ) as found
     join auth.users as account on account.id = (found.shipment).user_id
-  $query$, conditions, by_time)
+  $query$, conditions, time_column)
   into found
-  using code, ids[1], ids[2], words, stage, waiting_on, row_offset, row_limit, before, before_id;
+  using row_offset, row_limit;
   return found;
 end
 $$;
 
--- Returns the data of /desk: for each list, a count of at most 100 and the eight oldest rows.
+-- Returns a list of /desk: the number of rows of a query, at most 100, and the first eight rows by `sort_columns`.
+create function private.desk_list(query text, sort_columns text) returns jsonb
+language plpgsql stable
+set search_path = ''
+as $$
+declare
+  list jsonb;
+begin
+  execute format($query$
+    select jsonb_build_object(
+      'count', (select count(*) from (%1$s limit 100) as limited),
+      'rows', (select coalesce(jsonb_agg(list_row), '[]'::jsonb) from (%1$s order by %2$s limit 8) as list_row)
+    )
+  $query$, query, sort_columns)
+  into list;
+  return list;
+end
+$$;
+
+-- Returns the data of /desk. Each list has its oldest rows.
 create function public.desk_today() returns jsonb
 language plpgsql stable security definer
 set search_path = ''
 as $$
-declare
-  today date := (now() at time zone 'Africa/Nairobi')::date;
 begin
   if not private.is_staff() then
     return jsonb_build_object('viewer', private.viewer());
@@ -4004,95 +3957,39 @@ begin
     'announcement', (
       select jsonb_build_object('text', text, 'started_at', started_at) from public.announcements where ended_at is null
     ),
-    'to_check', jsonb_build_object(
-      'count', private.count_up_to_100('select from public.documents where uploaded and not verified'),
-      'rows', (
-        select coalesce(jsonb_agg(to_jsonb(list_row) order by list_row.since), '[]'::jsonb)
-        from (
-          select document.shipment_id, document.id as document_id, shipment.name, document.name as detail,
-            document.uploaded_at as since
-          from public.documents as document
-          join public.shipments as shipment on shipment.id = document.shipment_id
-          where document.uploaded and not document.verified
-          order by document.uploaded_at, document.id
-          limit 8
-        ) as list_row
-      )
-    ),
-    'storage', jsonb_build_object(
-      'count', private.count_up_to_100(format(
-        'select from public.shipments where free_storage_ends_on <= %L and stage < 9', today + 3
-      )),
-      'rows', (
-        select coalesce(jsonb_agg(to_jsonb(list_row) order by list_row.free_storage_ends_on), '[]'::jsonb)
-        from (
-          select id as shipment_id, name, free_storage_ends_on
-          from public.shipments
-          where free_storage_ends_on <= today + 3 and stage < 9
-          order by free_storage_ends_on, id
-          limit 8
-        ) as list_row
-      )
-    ),
-    'no_update', jsonb_build_object(
-      'count', private.count_up_to_100(
-        'select from public.shipments where waiting_on = ''company''
-          and greatest(staff_action_at, waiting_since) < now() - interval ''7 days'''
-      ),
-      'rows', (
-        select coalesce(jsonb_agg(to_jsonb(list_row) order by list_row.since), '[]'::jsonb)
-        from (
-          select id as shipment_id, name, status as detail, greatest(staff_action_at, waiting_since) as since
-          from public.shipments
-          where waiting_on = 'company' and greatest(staff_action_at, waiting_since) < now() - interval '7 days'
-          order by greatest(staff_action_at, waiting_since), id
-          limit 8
-        ) as list_row
-      )
-    ),
-    'waiting_for_client', jsonb_build_object(
-      'count', private.count_up_to_100(
-        'select from public.shipments where waiting_on = ''client'' and waiting_since < now() - interval ''7 days'''
-      ),
-      'rows', (
-        select coalesce(jsonb_agg(to_jsonb(list_row) order by list_row.since), '[]'::jsonb)
-        from (
-          select id as shipment_id, name, status as detail, waiting_since as since
-          from public.shipments
-          where waiting_on = 'client' and waiting_since < now() - interval '7 days'
-          order by waiting_since, id
-          limit 8
-        ) as list_row
-      )
-    ),
-    'failed_emails', jsonb_build_object(
-      'count', private.count_up_to_100('select from public.failed_emails where resolved_at is null'),
-      'rows', (
-        select coalesce(jsonb_agg(to_jsonb(list_row) order by list_row.failed_at), '[]'::jsonb)
-        from (
-          select id, kind, sent_to, account_id, client_id, failed_at,
-            exists (select from public.staff_members where staff_members.account_id = failed_emails.account_id) as is_staff
-          from public.failed_emails
-          where resolved_at is null
-          order by failed_at, id
-          limit 8
-        ) as list_row
-      )
-    ),
-    'erasure_requests', jsonb_build_object(
-      'count', private.count_up_to_100('select from private.erasure_requests'),
-      'rows', (
-        select coalesce(jsonb_agg(to_jsonb(list_row) order by list_row.requested_at), '[]'::jsonb)
-        from (
-          select erasure.account_id, erasure.requested_at,
-            coalesce(nullif(account.raw_user_meta_data ->> 'full_name', ''), account.email) as name
-          from private.erasure_requests as erasure
-          join auth.users as account on account.id = erasure.account_id
-          order by erasure.requested_at, erasure.account_id
-          limit 8
-        ) as list_row
-      )
-    )
+    'to_check', private.desk_list($query$
+      select document.shipment_id, document.id as document_id, document.name as detail, document.uploaded_at as since,
+        (select shipment.name from public.shipments as shipment where shipment.id = document.shipment_id) as name
+      from public.documents as document
+      where document.uploaded and not document.verified
+    $query$, 'since, document_id'),
+    'storage', private.desk_list($query$
+      select id as shipment_id, name, free_storage_ends_on
+      from public.shipments
+      where free_storage_ends_on <= (now() at time zone 'Africa/Nairobi')::date + 3 and stage < 9
+    $query$, 'free_storage_ends_on, shipment_id'),
+    'no_update', private.desk_list($query$
+      select id as shipment_id, name, status as detail, greatest(staff_action_at, waiting_since) as since
+      from public.shipments
+      where waiting_on = 'company' and greatest(staff_action_at, waiting_since) < now() - interval '7 days'
+    $query$, 'since, shipment_id'),
+    'waiting_for_client', private.desk_list($query$
+      select id as shipment_id, name, status as detail, waiting_since as since
+      from public.shipments
+      where waiting_on = 'client' and waiting_since < now() - interval '7 days'
+    $query$, 'since, shipment_id'),
+    'failed_emails', private.desk_list($query$
+      select id, kind, sent_to, account_id, client_id, failed_at,
+        exists (select from public.staff_members where staff_members.account_id = failed_emails.account_id) as is_staff
+      from public.failed_emails
+      where resolved_at is null
+    $query$, 'failed_at, id'),
+    'erasure_requests', private.desk_list($query$
+      select erasure.account_id, erasure.requested_at,
+        coalesce(nullif(account.raw_user_meta_data ->> 'full_name', ''), account.email) as name
+      from private.erasure_requests as erasure
+      join auth.users as account on account.id = erasure.account_id
+    $query$, 'requested_at, account_id')
   );
 end
 $$;

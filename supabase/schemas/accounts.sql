@@ -155,14 +155,9 @@ as $$
   select jsonb_build_object(
     'viewer', private.viewer(),
     'account', case when data_export.before is null then (
-      select jsonb_build_object(
+      select (public.portal_account() -> 'account') - array['retention_ends_on', 'other_sessions'] || jsonb_build_object(
         'id', users.id, 'email', users.email, 'full_name', users.raw_user_meta_data ->> 'full_name',
-        'created_at', users.created_at, 'confirmed_at', users.email_confirmed_at, 'last_sign_in_at', users.last_sign_in_at,
-        'new_email', (
-          select change.email from private.email_changes as change
-          where change.account_id = users.id and change.expires_at > now() and change.redeemed_at is null
-        ),
-        'client_id', (select client_id from public.client_ids where account_id = users.id),
+        'confirmed_at', users.email_confirmed_at, 'last_sign_in_at', users.last_sign_in_at,
         'client_id_issued_for', (select issued_for from public.client_ids where account_id = users.id),
         'client_id_sent_to', (select sent_to from public.client_ids where account_id = users.id),
         'second_factors', (
@@ -177,9 +172,6 @@ as $$
           ) order by session.created_at), '[]'::jsonb)
           from auth.sessions as session where session.user_id = users.id
         ),
-        'shipment_emails_enabled', not exists (
-          select from private.email_opt_outs as opt_out where opt_out.account_id = users.id
-        ),
         'shipment_emails', (
           select coalesce(jsonb_agg(jsonb_build_object(
             'shipment_id', email.shipment_id, 'kind', email.kind, 'detail', email.detail, 'reason', email.reason,
@@ -192,9 +184,6 @@ as $$
             'kind', email.kind, 'sent_to', email.sent_to, 'failed_at', email.failed_at
           ) order by email.failed_at), '[]'::jsonb)
           from public.failed_emails as email where email.account_id = users.id
-        ),
-        'erasure_requested_at', (
-          select erasure.requested_at from private.erasure_requests as erasure where erasure.account_id = users.id
         ),
         -- The export omits the actor's name, which is personal data of the team member.
         'audit_entries', (

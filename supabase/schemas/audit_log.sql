@@ -131,11 +131,8 @@ create function public.record_audit_entry(
 language sql volatile security definer
 set search_path = ''
 as $$
-  insert into public.audit_log (actor_name, action, shipment_id, document_id, account_id, before, after, reason)
-  values (
-    record_audit_entry.actor_name, record_audit_entry.action,
-    record_audit_entry.shipment_id, record_audit_entry.document_id, record_audit_entry.account_id,
-    record_audit_entry.before, record_audit_entry.after, record_audit_entry.reason
+  select private.insert_audit_entry(
+    row(actor_name, null)::private.actor, action, shipment_id, document_id, account_id, before, after, reason
   )
 $$;
 grant execute on function public.record_audit_entry(text, text, uuid, uuid, uuid, jsonb, jsonb, text) to service_role;

@@ -362,9 +362,6 @@ begin
   if private.is_repeated_action(key) then
     return;
   end if;
-  if char_length(trimmed_reason) > 500 then
-    raise sqlstate 'PT400' using message = 'Use at most 500 characters.';
-  end if;
   document := private.lock_document(reject_document.document_id, expected_version);
   if not document.uploaded then
     raise sqlstate 'PT409' using message = format('The %s has not been uploaded yet.', document.name);

@@ -77,22 +77,14 @@ begin
           )
         ) order by shown.rank, shown.at, shown.id), '[]'::jsonb)
         from shown
-      ),
-      'client', (
-        select count(*) from (
-          select from public.shipments where user_id = client and waiting_on = 'client' limit 100
-        ) as limited
-      ),
-      'company', (
-        select count(*) from (
-          select from public.shipments where user_id = client and waiting_on = 'company' limit 100
-        ) as limited
-      ),
-      'nobody', (
-        select count(*) from (
-          select from public.shipments where user_id = client and waiting_on = 'nobody' limit 100
-        ) as limited
       )
+    ) || (
+      select jsonb_object_agg(party, (
+        select count(*) from (
+          select from public.shipments where user_id = client and waiting_on = party limit 100
+        ) as limited
+      ))
+      from unnest(array['client', 'company', 'nobody']) as party
     )
   );
 end
@@ -100,7 +92,6 @@ $$;
 grant execute on function private.client_work() to authenticated;
 
 -- Returns the caller's shipments, newest first, that are older than `before` and `before_id`.
--- A shipment matches `q` by the rule of list_desk_shipments, without the client.
 create function private.list_client_shipments(
   q text, stage integer, waiting_on text, row_offset integer, row_limit integer,
   before timestamptz default null, before_id uuid default null
@@ -110,49 +101,20 @@ security invoker
 set search_path = ''
 as $$
 declare
-  words text[];
-  code text;
-  ids uuid[];
-  conditions text := 'shipment.user_id = $1';
-  word integer;
   found jsonb;
 begin
-  if btrim(q) <> '' then
-    words := private.word_patterns(q);
-    code := private.code_pattern(q);
-    ids := private.id_prefix_range(ltrim(btrim(left(q, 64)), '#'));
-    if words is null then
-      conditions := 'false';
-    elsif cardinality(words) > 0 then
-      conditions := conditions
-        || ' and (shipment.id between $4 and $11 or shipment.search_codes ilike $3 or (true';
-      for word in 1 .. cardinality(words) loop
-        conditions := conditions || format(' and shipment.search_words ilike ($2)[%s]', word);
-      end loop;
-      conditions := conditions || '))';
-    end if;
-  end if;
-  if stage is not null then
-    conditions := conditions || ' and shipment.stage = $5';
-  end if;
-  if waiting_on is not null then
-    conditions := conditions || ' and shipment.waiting_on = $6';
-  end if;
-  if before is not null then
-    conditions := conditions || ' and (shipment.created_at, shipment.id) < ($9, $10)';
-  end if;
   execute format($query$
     select coalesce(
       jsonb_agg(private.shipment_json(shipment) order by (shipment).created_at desc, (shipment).id desc), '[]'::jsonb
     )
     from (
-      select shipment from public.shipments as shipment where %s
+      select shipment from public.shipments as shipment where shipment.user_id = $1 and %s
       order by shipment.created_at desc, shipment.id desc
-      offset $7 limit $8
+      offset $2 limit $3
     ) as found
-  $query$, conditions)
+  $query$, private.shipment_conditions(q, false, stage, waiting_on, 'created_at', before, before_id))
   into found
-  using auth.uid(), words, code, ids[1], stage, waiting_on, row_offset, row_limit, before, before_id, ids[2];
+  using auth.uid(), row_offset, row_limit;
   return found;
 end
 $$;

@@ -74,6 +74,7 @@ as $$
 declare
   today date := (now() at time zone 'Africa/Nairobi')::date;
   due_shipment_ids uuid[];
+  due_email_ids uuid[];
   has_deleted boolean;
   claimed jsonb;
 begin
@@ -100,25 +101,18 @@ begin
       order by email.due_at, email.shipment_id
       limit max_count
     ) as ready;
-    delete from public.email_outbox as email
-    where email.id in (
-      select waiting.id from public.email_outbox as waiting
-      where waiting.shipment_id = any (due_shipment_ids) and waiting.sent_at is null and waiting.failed_at is null
-        and (waiting.claimed_at is null or waiting.claimed_at < now() - interval '5 minutes')
-        and private.is_obsolete_email(waiting)
+    due_email_ids := array(
+      select email.id from public.email_outbox as email
+      where email.shipment_id = any (due_shipment_ids) and email.sent_at is null and email.failed_at is null
+        and (email.claimed_at is null or email.claimed_at < now() - interval '5 minutes')
       for update skip locked
     );
+    delete from public.email_outbox as email where email.id = any (due_email_ids) and private.is_obsolete_email(email);
     -- If the whole batch was obsolete, the loop continues, because more emails may be due.
     has_deleted := found;
     with claimed_email as (
       update public.email_outbox as email set claimed_at = now(), attempt_count = email.attempt_count + 1
-      where email.id in (
-        select waiting.id from public.email_outbox as waiting
-        where waiting.shipment_id = any (due_shipment_ids)
-          and waiting.sent_at is null and waiting.failed_at is null
-          and (waiting.claimed_at is null or waiting.claimed_at < now() - interval '5 minutes')
-        for update skip locked
-      )
+      where email.id = any (due_email_ids)
       returning email.*
     )
     select coalesce(jsonb_agg(private.shipment_json(shipment) || jsonb_build_object(
@@ -146,27 +140,23 @@ create function public.finish_shipment_emails(email_ids uuid[], sent boolean) re
 language plpgsql volatile security definer
 set search_path = ''
 as $$
-declare
-  recipient record;
 begin
   if sent then
     update public.email_outbox set sent_at = now(), claimed_at = null
     where id = any (finish_shipment_emails.email_ids) and sent_at is null;
     return;
   end if;
-  update public.email_outbox
-  set claimed_at = null, due_at = now() + least(interval '1 minute' * power(2, least(attempt_count, 6)), interval '1 hour'),
-    failed_at = case when created_at < now() - interval '1 day' then now() end
-  where id = any (finish_shipment_emails.email_ids) and sent_at is null and failed_at is null;
-  for recipient in
-    select distinct email.account_id, account.email
-    from public.email_outbox as email
-    join auth.users as account on account.id = email.account_id
-    where email.id = any (finish_shipment_emails.email_ids) and email.failed_at = now()
-  loop
-    insert into public.failed_emails (kind, sent_to, account_id)
-    values ('shipment update', recipient.email, recipient.account_id);
-  end loop;
+  with unsent as (
+    update public.email_outbox
+    set claimed_at = null, due_at = now() + least(interval '1 minute' * power(2, least(attempt_count, 6)), interval '1 hour'),
+      failed_at = case when created_at < now() - interval '1 day' then now() end
+    where id = any (finish_shipment_emails.email_ids) and sent_at is null and failed_at is null
+    returning email_outbox.account_id, email_outbox.failed_at
+  )
+  insert into public.failed_emails (kind, sent_to, account_id)
+  select distinct 'shipment update', account.email, account.id
+  from unsent join auth.users as account on account.id = unsent.account_id
+  where unsent.failed_at is not null;
 end
 $$;
 grant execute on function public.finish_shipment_emails(uuid[], boolean) to service_role;

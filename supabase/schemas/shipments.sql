@@ -127,6 +127,52 @@ as $$
 $$;
 grant execute on function private.shipment_json(public.shipments) to authenticated;
 
+-- Returns the SQL conditions of a list of shipments. A shipment matches `q` if its name, numbers or, for team members,
+-- client contain each word, or if a number contains `q`, or if its id starts with `q`.
+create function private.shipment_conditions(
+  q text, searches_clients boolean, stage integer, waiting_on text, time_column text, before timestamptz, before_id uuid
+) returns text
+language plpgsql stable
+set search_path = ''
+as $$
+declare
+  words constant text[] := private.word_patterns(case when btrim(q) <> '' then q end);
+  ids constant uuid[] := private.id_prefix_range(ltrim(btrim(left(q, 64)), '#'));
+  conditions text := 'true';
+  word text;
+begin
+  if words is null then
+    return 'false';
+  elsif words <> '{}' then
+    conditions := format(
+      '(shipment.id between %L and %L or shipment.search_codes ilike %L or (true', ids[1], ids[2], private.code_pattern(q)
+    );
+    foreach word in array words loop
+      conditions := conditions || format(' and (shipment.search_words ilike %L', word);
+      if searches_clients then
+        -- The matching clients become a constant array, so that Postgres looks them up once and not for each shipment.
+        conditions := conditions || format(' or shipment.user_id = any (%L::uuid[])', array(
+          select users.id from auth.users where users.email ilike word or users.raw_user_meta_data ->> 'full_name' ilike word
+        ));
+      end if;
+      conditions := conditions || ')';
+    end loop;
+    conditions := conditions || '))';
+  end if;
+  if stage is not null then
+    conditions := conditions || format(' and shipment.stage = %s', stage);
+  end if;
+  if waiting_on is not null then
+    conditions := conditions || format(' and shipment.waiting_on = %L', waiting_on);
+  end if;
+  if before is not null then
+    conditions := conditions || format(' and (shipment.%I, shipment.id) < (%L, %L)', time_column, before, before_id);
+  end if;
+  return conditions;
+end
+$$;
+grant execute on function private.shipment_conditions(text, boolean, integer, text, text, timestamptz, uuid) to authenticated;
+
 create function private.set_shipment_status() returns trigger
 language plpgsql
 set search_path = ''

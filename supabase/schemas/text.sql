@@ -80,19 +80,6 @@ as $$
 $$;
 grant execute on function private.like_pattern(text) to authenticated;
 
--- Returns the number of rows of a query, at most 100. The query must be trusted SQL, because the function executes it.
-create function private.count_up_to_100(query text) returns bigint
-language plpgsql stable
-set search_path = ''
-as $$
-declare
-  row_count bigint;
-begin
-  execute format('select count(*) from (%s limit 100) as limited', query) into row_count;
-  return row_count;
-end
-$$;
-
 -- Returns the SHA-256 hash, in hexadecimal, under which the token of a link is stored.
 create function private.token_hash(token text) returns text
 language sql immutable
