@@ -54,7 +54,7 @@ test.each([
   const url = await startServer(async () => new Response(body || null, { status, headers }));
   const response = await sendRequest(url, { method });
   expect([response.status, response.body]).toEqual([status, body]);
-  expect(contentLengths(response.head)).toEqual(lengths);
+  expect(contentLengths(response.rawHeaders)).toEqual(lengths);
 });
 
 test("The backend's server accepts a body of 12 MiB and rejects a longer one with 413 before reading it", async () => {
@@ -144,9 +144,9 @@ async function sendRequest(url: string, options: { method?: string; headers?: Re
   const chunks: Buffer[] = [];
   for await (const chunk of incoming) chunks.push(chunk as Buffer);
   outgoing.destroy();
-  return { status: incoming.statusCode, head: incoming.rawHeaders, body: Buffer.concat(chunks).toString() };
+  return { status: incoming.statusCode, rawHeaders: incoming.rawHeaders, body: Buffer.concat(chunks).toString() };
 }
 
-function contentLengths(head: string[]): string[] {
-  return head.filter((_, index) => head[index - 1]?.toLowerCase() === "content-length" && index % 2 === 1);
+function contentLengths(rawHeaders: string[]): string[] {
+  return rawHeaders.filter((_, index) => rawHeaders[index - 1]?.toLowerCase() === "content-length" && index % 2 === 1);
 }
