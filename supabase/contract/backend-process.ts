@@ -10,6 +10,7 @@ export type BackendProcessOptions = {
   smtpUrl: string | null;
   publishableKey: string;
   secretKey: string;
+  /** Signs tokens for @supabase/lite, which do not leave the process. */
   jwtSecret: string;
   signingKey: JWK;
 };

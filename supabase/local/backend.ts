@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { App, setExperimental } from "@supabase/lite";
-import type { JWK } from "jose";
 import { parse } from "smol-toml";
+import type { BackendProcessOptions } from "../contract/backend-process.ts";
 import { projectRoot } from "../contract/data-dir.ts";
 import type { DeliverEmail } from "../contract/email-delivery.ts";
 import { createRoles, DatabaseUnavailableError } from "../contract/postgres.ts";
@@ -21,20 +21,12 @@ import { isAllowedRoute, requestLimitError } from "./request-limits.ts";
 import { createRpcArgumentQuoter, withPostgrestErrors } from "./rest.ts";
 import { createFileStorage } from "./storage.ts";
 
-export type BackendOptions = {
-  /** Folder of the database and the stored files; null stores the database in memory. */
+export type BackendOptions = Omit<BackendProcessOptions, "dataDir" | "port" | "smtpUrl"> & {
+  /** Folder of the database; null stores the database in memory. */
   dataDir: string | null;
-  /** A PostgreSQL server that replaces the database in dataDir, or null. */
-  databaseUrl: string | null;
-  lockTimeoutMs?: number;
-  /** Folder of the stored files if dataDir is null. */
+  /** Folder of the stored files. */
   objectsDir: string;
-  siteUrl: string;
-  publishableKey: string;
-  secretKey: string;
-  /** Signs tokens for @supabase/lite, which do not leave the process. */
-  jwtSecret: string;
-  signingKey: JWK;
+  lockTimeoutMs?: number;
   deliver: DeliverEmail;
   seed: boolean;
 };
@@ -112,7 +104,7 @@ async function createBackendOnDatabase(database: OpenDatabase, options: BackendO
     studio: { enabled: false },
     options: { server: { admin: false, disableStudio: true } },
   });
-  app._storageAdapter = createFileStorage(options.dataDir ? path.join(options.dataDir, "objects") : options.objectsDir);
+  app._storageAdapter = createFileStorage(options.objectsDir);
   const mailer = createTemplateMailer({
     from: { name: auth.email.smtp.sender_name, address: auth.email.smtp.admin_email },
     siteUrl: options.siteUrl,

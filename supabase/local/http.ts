@@ -39,7 +39,6 @@ async function toRequest(incoming: IncomingMessage): Promise<Request | null> {
   }
   const method = incoming.method ?? "GET";
   const hasBody = method !== "GET" && method !== "HEAD";
-  // Replaces the sender's Content-Length, which may be wrong or missing.
   if (hasBody) headers.set("content-length", String(size));
   return new Request(new URL(incoming.url ?? "/", "http://backend.local"), {
     method,

@@ -41,7 +41,7 @@ export async function requestLimitError(request: Request): Promise<Response | nu
   const length = Number(request.headers.get("content-length"));
   if (isDataApi && length > maxDataApiBytes)
     return errorResponse(413, `More than ${maxDataApiBytes} bytes: send them in several requests.`);
-  // Only the path tells a list from a file upload, because the sender chooses the content type.
+  // The sender chooses the content type, so only the path shows that a body is a list and not a file.
   const mayHaveList = isDataApi || request.method === "DELETE";
   if (!mayHaveList || length <= 2 * maxItems) return null;
   const body: unknown = await request

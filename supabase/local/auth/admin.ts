@@ -4,11 +4,10 @@ import { transaction } from "../database/migrations.ts";
 import { recordAuthLogEntry, serviceRoleActor } from "./audit-log.ts";
 import { authError } from "./errors.ts";
 import { deleteFactor, findFactor } from "./mfa.ts";
-import { listPublicFactors, readJsonBody } from "./sessions.ts";
+import { type Handler, listPublicFactors, readJsonBody } from "./sessions.ts";
 import { hashPassword } from "./sign-up.ts";
-import { emailError, findUserId, getUser } from "./users.ts";
+import { findUserId, getUser, parseEmail } from "./users.ts";
 
-type Handler = (request: Request) => Promise<Response>;
 type AdminRoutesOptions = { next: Handler; db: SqlSession; secretKey: string };
 type AdminUserParams = { email: unknown; password: unknown; email_confirm: unknown; user_metadata: unknown };
 
@@ -51,12 +50,8 @@ async function createUser(db: SqlSession, request: Request): Promise<Response> {
   } = await readJsonBody<AdminUserParams>(request);
   const [unknown] = Object.keys(unsupported);
   if (unknown) return authError(400, "validation_failed", `The embedded backend does not know ${unknown}`);
-  const email = typeof requestedEmail === "string" ? requestedEmail.toLowerCase() : "";
-  if (!email) {
-    return authError(400, "validation_failed", "Cannot create a user without either an email or phone");
-  }
-  const invalid = emailError(email);
-  if (invalid) return invalid;
+  const email = parseEmail(requestedEmail);
+  if (email instanceof Response) return email;
   if (await findUserId(db, email)) {
     return authError(422, "email_exists", "A user with this email address has already been registered");
   }
@@ -124,9 +119,8 @@ async function updateUserEmail(db: SqlSession, id: string, request: Request): Pr
   const { email: requestedEmail, email_confirm, ...unsupported } = await readJsonBody<AdminUserParams>(request);
   const [unknown] = Object.keys(unsupported);
   if (unknown) return authError(400, "validation_failed", `The embedded backend does not know ${unknown}`);
-  const email = typeof requestedEmail === "string" ? requestedEmail.toLowerCase() : "";
-  const invalid = emailError(email);
-  if (invalid) return invalid;
+  const email = parseEmail(requestedEmail);
+  if (email instanceof Response) return email;
   return transaction(db, async () => {
     const { rows } = await db.query<{ email: string }>("select email from auth.users where id = $1 for update", [id]);
     if (!rows[0]) return authError(404, "user_not_found", "User not found");
@@ -150,7 +144,6 @@ async function updateUserEmail(db: SqlSession, id: string, request: Request): Pr
   });
 }
 
-/** Deletes an account. Like GoTrue, does not delete its entries in the auth log. */
 async function deleteUser(db: SqlSession, id: string): Promise<Response> {
   return transaction(db, async () => {
     const { rows } = await db.query<{ email: string }>("delete from auth.users where id = $1 returning email", [id]);

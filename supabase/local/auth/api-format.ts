@@ -1,6 +1,5 @@
 import { authError } from "./errors.ts";
-
-type Handler = (request: Request) => Promise<Response>;
+import { type Handler, readJsonBody } from "./sessions.ts";
 
 /** On these routes, GoTrue rejects a body that has a field of a wrong type. */
 const validatedRoutes = /^(POST \/auth\/v1\/(signup|token|verify|resend)|PUT \/auth\/v1\/user)$/;
@@ -69,19 +68,9 @@ export function withApiVersion(next: Handler): Handler {
     const headers = new Headers(response.headers);
     headers.set(apiVersionHeader, errorFormatVersion);
     if (response.ok) return new Response(response.body, { status: response.status, headers });
-    const text = await response.text();
-    const { error_code, msg, ...rest } = parseJsonObject(text);
+    const { error_code, msg, ...rest } = await readJsonBody<{ error_code: string; msg: string }>(response.clone());
     headers.delete("content-length");
-    const body = error_code ? JSON.stringify({ ...rest, code: error_code, message: msg }) : text;
+    const body = error_code ? JSON.stringify({ ...rest, code: error_code, message: msg }) : response.body;
     return new Response(body, { status: response.status, headers });
   };
-}
-
-function parseJsonObject(text: string): Record<string, unknown> {
-  try {
-    const value: unknown = JSON.parse(text);
-    return value && typeof value === "object" ? (value as Record<string, unknown>) : {};
-  } catch {
-    return {};
-  }
 }

@@ -222,7 +222,6 @@ export async function findFactor(db: SqlSession, userId: string, id: string): Pr
   return (await listFactors(db, userId)).find((factor) => factor.id === id) ?? null;
 }
 
-/** Deletes a factor and lowers its sessions to AAL1. */
 export async function deleteFactor(db: SqlSession, factorId: string): Promise<void> {
   await transaction(db, async () => {
     await db.query(

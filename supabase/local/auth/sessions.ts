@@ -10,7 +10,6 @@ export type AuthOptions = {
   runUnlocked: SessionMutex["runUnlocked"];
   tokens: AccessTokens;
   jwtExpirySeconds: number;
-  /** Its host is the default issuer name in authenticator apps. */
   siteUrl: string;
   securePasswordChange: boolean;
   issuer: string;
@@ -63,24 +62,10 @@ export async function reissueTokenResponse(
   method: string | null,
 ): Promise<Response> {
   const session = (await response.json()) as AccessTokenResponse;
-  const { session_id } = decodeJwt<{ session_id?: string }>(session.access_token);
-  if (!session_id) return Response.json(session, response);
-  if (method) await recordAmrClaim(options.db, session_id, method);
-  const headers = new Headers(response.headers);
-  headers.delete("content-length");
-  return Response.json(
-    {
-      ...session,
-      access_token: await signAccessToken(
-        options,
-        session.user,
-        session_id,
-        await listAmrEntries(options.db, session_id),
-      ),
-      user: await addFactorsToUser(options.db, session.user),
-    },
-    { status: response.status, headers },
-  );
+  const { session_id: id } = decodeJwt<{ session_id: string }>(session.access_token);
+  if (method) await recordAmrClaim(options.db, id, method);
+  const user = await addFactorsToUser(options.db, session.user);
+  return createTokenResponse(options, user, { id, refreshToken: session.refresh_token });
 }
 
 export async function recordAmrClaim(db: SqlSession, sessionId: string, method: string): Promise<void> {
@@ -154,7 +139,7 @@ export async function listPublicFactors(db: SqlSession, userId: string) {
   return rows;
 }
 
-export async function readJsonBody<T extends object>(request: Request): Promise<Partial<T>> {
-  const value: unknown = await request.json().catch(() => null);
+export async function readJsonBody<T extends object>(message: Request | Response): Promise<Partial<T>> {
+  const value: unknown = await message.json().catch(() => null);
   return value && typeof value === "object" ? (value as Partial<T>) : {};
 }

@@ -13,14 +13,12 @@ export type OpenDatabase = {
   db: SqlSession;
   /** Reconnects a lost session. Rejects with DatabaseUnavailableError. */
   ensureConnected: () => Promise<void>;
-  /** True if the session was lost after the last `ensureConnected`. */
   isLost: () => boolean;
   close: () => Promise<void>;
   /** True during data API and storage requests, which like Supabase accept an access token of an ended session. */
   skipsSessionCheck: boolean;
 };
 
-/** Returns a PostgreSQL timestamp in ISO 8601, as PostgREST sends it. */
 export function isoTimestamp(text: string): string {
   return text.replace(" ", "T").replace(/([+-]\d\d)$/, "$1:00");
 }

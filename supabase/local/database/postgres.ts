@@ -50,15 +50,15 @@ const pgliteCompatibleTypes = {
 /** Opens a PostgreSQL database. Waits for another program's lock. Throws DatabaseUnavailableError. */
 export async function openPostgres(url: string, lockTimeoutMs = 0): Promise<OpenDatabase> {
   let session: PostgresSession | null = null;
-  const lost = () => session?.socket.destroyed !== false;
-  const ready = async () => {
-    if (lost()) session = await openSession(url);
+  const isLost = () => session?.socket.destroyed !== false;
+  const ensureConnected = async () => {
+    if (isLost()) session = await openSession(url);
   };
 
-  async function run(text: string, values: readonly unknown[], limit?: number) {
-    if (!session || lost()) throw new DatabaseUnavailableError("The connection to the database was lost.");
+  async function run(text: string, values: readonly unknown[], timeoutMs?: number) {
+    if (!session || isLost()) throw new DatabaseUnavailableError("The connection to the database was lost.");
     const { driver, socket } = session;
-    const late = limit ? setTimeout(() => socket.destroy(), limit) : undefined;
+    const timer = timeoutMs ? setTimeout(() => socket.destroy(), timeoutMs) : undefined;
     try {
       return await driver.unsafe(text, values as never[]);
     } catch (error) {
@@ -66,16 +66,16 @@ export async function openPostgres(url: string, lockTimeoutMs = 0): Promise<Open
       if ((error as { severity?: string }).severity === "FATAL") socket.destroy();
       throw error;
     } finally {
-      clearTimeout(late);
+      clearTimeout(timer);
     }
   }
 
-  const until = Date.now() + lockTimeoutMs;
-  while (lost()) {
+  const deadline = Date.now() + lockTimeoutMs;
+  while (isLost()) {
     try {
-      await ready();
+      await ensureConnected();
     } catch (error) {
-      if (!(error instanceof DatabaseInUseError) || Date.now() > until) throw error;
+      if (!(error instanceof DatabaseInUseError) || Date.now() > deadline) throw error;
       await wait(50);
     }
   }
@@ -89,9 +89,9 @@ export async function openPostgres(url: string, lockTimeoutMs = 0): Promise<Open
     exec: (text) => run(text, []),
   };
   const close = async () => {
-    if (!lost()) await session?.driver.end({ timeout: 1 });
+    if (!isLost()) await session?.driver.end({ timeout: 1 });
   };
-  const database = { connection, db, ensureConnected: ready, isLost: lost, close, skipsSessionCheck: false };
+  const database = { connection, db, ensureConnected, isLost, close, skipsSessionCheck: false };
   // The dialect of @supabase/lite would wait forever for a reserved connection that was closed meanwhile.
   installStatementRunner(async (statements) => {
     const last = statements.length - 1;
