@@ -103,11 +103,11 @@ test("A stale lock cannot be taken while another process claims it", async () =>
   const dead = spawnFakeBackend();
   await endChild(dead, "SIGKILL");
   writeLock({ pid: dead.pid, url: null });
-  const other = spawnFakeBackend();
-  writeFileSync(path.join(dataDir, `backend.lock.claim.${other.pid}`), "");
+  const claimant = spawnFakeBackend();
+  writeFileSync(path.join(dataDir, `backend.lock.claim.${claimant.pid}`), "");
   expect(() => lockDataDir(dataDir)).toThrow("being taken by another start");
   expect(readLock().pid).toBe(dead.pid);
-  expect(readdirSync(dataDir).sort()).toEqual(["backend.lock", `backend.lock.claim.${other.pid}`]);
+  expect(readdirSync(dataDir).sort()).toEqual(["backend.lock", `backend.lock.claim.${claimant.pid}`]);
 });
 
 test("Only one of several parallel processes locks each data directory, free or with a stale lock", async () => {

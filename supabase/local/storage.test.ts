@@ -54,8 +54,8 @@ test.each(["text/plain; charset=utf-8", 'a"b/c', "text/\nplain", "تطبيق/pdf
 
 test("The method headObject returns the same metadata as reading the object", async () => {
   await putObject("tea.pdf", encodeText("%PDF-1.7"), "application/pdf");
-  const head = await storage.headObject("documents", "tea.pdf", undefined);
-  expect(head).toEqual((await readObject("tea.pdf")).metadata);
+  const metadata = await storage.headObject("documents", "tea.pdf", undefined);
+  expect(metadata).toEqual((await readObject("tea.pdf")).metadata);
 });
 
 test("Objects have equal entity tags only if their contents are equal", async () => {
