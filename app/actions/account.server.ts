@@ -1,4 +1,3 @@
-/** The forms of /portal/account. */
 import { z } from "zod";
 import type { Viewer } from "../lib/auth/viewer.server.ts";
 import {
@@ -35,7 +34,7 @@ export function createAccountIntents(
   const proven = ({ factor, ...given }: { currentPassword: string; factor?: string; code?: string }) => {
     return { ...given, factorId: selectFactor(client.factors, factor)?.id };
   };
-  // These calls use other Supabase clients than the viewer's, whose rate limit therefore does not count them.
+  // For actions that write with another Supabase client. The viewer's client limits its own writes.
   const counted =
     <Value>(run: (viewer: Viewer, value: Value) => Promise<IntentResult | IntentError>) =>
     async (viewer: Viewer, value: Value) => {

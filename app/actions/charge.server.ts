@@ -1,4 +1,3 @@
-/** Staff actions on the charges of a shipment. */
 import { z } from "zod";
 import { oneLine } from "../lib/forms/text-fields.ts";
 import { CHARGE_CURRENCIES } from "../models/desk-labels.ts";

@@ -1,4 +1,4 @@
-/** Staff actions on the accounts of clients. A lead also uses some of them on accounts of team members. */
+/** A lead also uses some of these actions on accounts of team members. */
 import { z } from "zod";
 import { sendPasswordLink } from "../models/password-link.server.ts";
 import { rejectErasure as emailRejection, eraseAccount } from "../models/retention.server.ts";

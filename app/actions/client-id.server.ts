@@ -1,4 +1,3 @@
-/** Staff actions on client IDs. */
 import { z } from "zod";
 import { oneLine } from "../lib/forms/text-fields.ts";
 import { issueClientIds, sendClientId } from "../models/client-id.server.ts";
@@ -29,7 +28,7 @@ export const issue = defineStaffAction({
     const issued = await issueClientIds(supabase, fields, { idempotency_key, actor_name });
     if ("reason" in issued) return issued;
     const [first] = issued.result;
-    // A repeated form finds its client ID withdrawn or used.
+    // A form that is sent again returns no client ID if the issued one was withdrawn or used.
     if (!first) return { reason: "This form issued a client ID before. Open the page again.", status: 409 };
     if (!fields.email) return issued;
     const email = await sendClientId(supabase, serviceRole(), emailSender(), first, { idempotency_key, actor_name });

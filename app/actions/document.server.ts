@@ -1,4 +1,3 @@
-/** Staff actions on documents. */
 import { z } from "zod";
 import { verifyDocument } from "../models/document.server.ts";
 import { runStaffAction } from "../models/staff-action.server.ts";

@@ -1,4 +1,4 @@
-/** Pages behind the link of an email. They ask for a password, and for a code if the account has a second factor. */
+/** Pages that a one-use link in an email opens. They require a password, and a code if the account has a second factor. */
 import { parseWithZod } from "@conform-to/zod/v4";
 import type { RouterContextProvider } from "react-router";
 import { z } from "zod";
@@ -16,7 +16,7 @@ export type LinkCredentials = { password: string; code?: string; factorId?: stri
 const EmailLinkToken = z.string().regex(/^[0-9a-f]{64}$/);
 
 /**
- * Returns the target of a token, or null if it is wrong, used or expired. Opening does not use the token up, because email
+ * Returns the target of a token, or null for a wrong, used or expired token. The token stays valid, because email
  * scanners open links too. Throws if the backend does not respond.
  */
 export async function openEmailLink<Link extends EmailLinkTarget>(
@@ -29,7 +29,7 @@ export async function openEmailLink<Link extends EmailLinkTarget>(
   return link && { ...link, token: parsed.data ?? "" };
 }
 
-/** Validates the form, calls `run` and redirects to the login page. A rejected form loses its password and code. */
+/** Validates the form, calls `run` and redirects to the login page. Responses omit the password and code. */
 export async function handleEmailLinkForm<Link extends EmailLinkTarget>(
   request: Request,
   context: Readonly<RouterContextProvider>,

@@ -1,4 +1,3 @@
-/** The forms of second factors, in the portal and at the desk. */
 import type { SubmissionResult } from "@conform-to/react";
 import { parseWithZod } from "@conform-to/zod/v4";
 import { data, type RouterContextProvider } from "react-router";
@@ -29,13 +28,13 @@ type RouterContext = Readonly<RouterContextProvider>;
 
 export type TotpSetupData = { factorId: string; secret: string; uri: string; qr: string };
 
-/** `setup` is missing if the backend's response was lost. The page then stays unchanged. */
+/** `setup` is null to end the set-up. It is missing after a lost connection, which leaves the page unchanged. */
 export type TotpSetupActionData = { result: SubmissionResult | null; toast?: Toast; setup?: TotpSetupData | null };
 
 const StartedSetupFields = z.object({ factorId: z.uuid(), secret: z.string().regex(/^[A-Z2-7]{16,128}$/) });
 const TotpFields = z.object({ code: TotpCode });
 
-/** Starts a set-up, or confirms its factor with a code. The secret is stored only in the page's form. */
+/** Starts the set-up of an authenticator, or confirms it with a code. Only the page's form stores the secret. */
 export async function handleFactorSetup(request: Request, context: RouterContext, client: Viewer, next: string) {
   const form = await readForm(request);
   const issuer = companyDetails.short_name;
@@ -60,7 +59,7 @@ export async function handleFactorSetup(request: Request, context: RouterContext
     return rejectForm(result, createErrorToast("Verification failed", getFirstError(result)), 400, { setup });
   }
   const failed = await verifyTotp(client, getRateLimiter(context), factorId, submission.value.code);
-  // A set-up in another window has replaced this factor: no code can confirm it.
+  // A set-up in another window has replaced this factor, so no code can confirm it.
   if (failed?.status === 409) return createNotStartedResult(createErrorToast(failed.title, failed.reason), 409);
   if (failed) {
     const result = submission.reply({ hideFields: ["code"], fieldErrors: createTotpFieldErrors(failed) });
@@ -88,7 +87,7 @@ export function requireOwnFactor(client: Viewer, id: string): Factor {
   return factor;
 }
 
-/** Removes a factor with its code. `left` is the toast's text after the last one. */
+/** Removes an authenticator if its code is correct. `left` is the toast's description if no authenticator remains. */
 export async function handleFactorRemoval(
   request: Request,
   context: RouterContext,

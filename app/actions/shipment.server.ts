@@ -1,4 +1,3 @@
-/** Staff actions on shipments. */
 import { z } from "zod";
 import { oneLine, severalLines } from "../lib/forms/text-fields.ts";
 import { STORAGE_LOCATIONS, type StorageLocation } from "../models/desk-labels.ts";
@@ -39,7 +38,7 @@ export const advance = defineStaffAction({
     });
     if ("reason" in moved) return moved;
     const result = MoveResult.parse(moved.result);
-    // Without a reason: the page lists the missing documents and asks for confirmation.
+    // An empty reason shows no error. The page lists the missing documents and asks for confirmation.
     return "missing" in result ? { reason: "", status: 409 } : { result };
   },
   toast: ({ status }) => `It is at ${status} now`,
@@ -75,7 +74,7 @@ export const saveNumbers = defineStaffAction({
   name: "shipment set-numbers",
   label: "Numbers saved",
   target: "shipment",
-  // A form sends `hasNumbers` for a shipment with numbers. Its empty fields are missing, and remove their number.
+  // A form sends `hasNumbers` if the shipment has numbers. Every number that the form then lacks is removed.
   schema: ShipmentNumberFields.extend({ reason: reasonField.optional(), hasNumbers: z.string().optional() }),
   async run({ supabase, options }, shipment_id, { hasNumbers, reason, ...numbers }) {
     const saved = await runStaffAction(supabase, "save_shipment_numbers", {

@@ -20,7 +20,7 @@ import { ignoreOutputErrors } from "./lifetime.ts";
 type OutputOptions = { json?: boolean };
 
 ignoreOutputErrors();
-// Only this user may read the files that backup and restore write.
+// Only the current user of the system may read the files that backup and restore write.
 process.umask(0o077);
 
 const actorName = oneLine("").overwrite(collapseBlanks).min(1, "Enter a name.").max(120, "Use at most 120 characters.");

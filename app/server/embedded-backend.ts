@@ -29,7 +29,7 @@ type EmbeddedKeys = z.infer<typeof EmbeddedKeys>;
 const backendProgram = path.join(projectRoot, "dist/programs/backend.js");
 const getKeysFile = (dataDir: string) => path.join(dataDir, "keys.json");
 
-/** Throws a DataDirError if the keys are damaged. */
+/** Returns null before the first start. Throws a DataDirError if the keys are damaged. */
 export function readKeys(dataDir: string): EmbeddedKeys | null {
   const file = getKeysFile(dataDir);
   if (!rethrowAsDataDirError(dataDir, () => statSync(file, { throwIfNoEntry: false }))) return null;
@@ -55,7 +55,7 @@ export function ensureKeys(dataDir: string): EmbeddedKeys {
     sessionSecret: random(48),
     signingKey: P256Key.parse(pair.privateKey.export({ format: "jwk" })),
   };
-  // A half-written file would prevent every later start.
+  // Renames a complete draft, because a half-written file would prevent every later start.
   const draft = `${getKeysFile(dataDir)}.${process.pid}`;
   rethrowAsDataDirError(dataDir, () => {
     try {
@@ -128,7 +128,7 @@ export async function startEmbeddedBackend(settings: Settings): Promise<Embedded
 }
 
 function launchBackend(options: BackendProcessOptions): Promise<{ child: ChildProcess; url: string }> {
-  // By default V8 optimizes PGlite's WebAssembly during the start, which takes 2 seconds.
+  // Postpones V8's optimisation of PGlite's WebAssembly, which would add 2 seconds to the start.
   const child = fork(backendProgram, { cwd: projectRoot, execArgv: ["--wasm-tiering-budget=100000000"] });
   return new Promise((resolve, reject) => {
     const rejectOnExit = () => reject(new ConfigurationError("The embedded backend ended before it was ready."));
@@ -138,7 +138,7 @@ function launchBackend(options: BackendProcessOptions): Promise<{ child: ChildPr
       if ("ready" in report) resolve({ child, url: report.ready });
       else reject(new ConfigurationError(report.failed));
     });
-    // If the child has ended, its `exit` event rejects.
+    // Ignores an error of `send`: if the child has ended, its `exit` event rejects the promise.
     child.send(options, () => undefined);
   });
 }

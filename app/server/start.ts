@@ -29,7 +29,7 @@ async function start(): Promise<void> {
   await checkBeforeStart(settings);
   if (!isDev) await ensureBuild();
   const backend = settings.backend ? null : startEmbeddedBackend(settings);
-  // The site's modules load while the backend starts.
+  // Loads the site's modules while the backend starts.
   const site = isDev ? null : importSite();
   // Prevents an unhandled rejection if the backend fails first. `await site` below throws the same error.
   site?.catch(() => undefined);
@@ -57,7 +57,7 @@ async function importSite() {
   return { createSite, startBackgroundJobs };
 }
 
-/** Stopping waits for open requests until `deadlines.drain`, then closes their connections. */
+/** Returns a function that stops the site. Open requests have until `deadlines.drain` to finish. */
 async function serveSite(
   settings: Settings,
   { createSite, startBackgroundJobs }: Awaited<ReturnType<typeof importSite>>,

@@ -1,6 +1,6 @@
 /**
- * Without cookies, a successful login leads back to the login page. That redirect sets a test cookie and a query
- * parameter; if only the parameter arrives, cookies are disabled.
+ * In a browser without cookies, a correct login leads back to the login page. The redirect to the login page sets a test
+ * cookie and a query parameter. A request with the parameter but without the cookie shows that cookies are disabled.
  */
 import { redirect } from "react-router";
 import { hasFlagCookie, serializeCookie } from "../http/cookies.server.ts";
@@ -27,7 +27,7 @@ export function testCookie(): string {
   return serializeCookie(testCookieName, "1", testCookieSeconds);
 }
 
-/** Throws a redirect without the test parameter if cookies are enabled. */
+/** True if the test parameter came without the test cookie. If both came, throws a redirect that removes the parameter. */
 export function hasCookiesDisabled(request: Request, url: URL): boolean {
   if (!url.searchParams.has(testParam)) return false;
   if (!hasFlagCookie(request, testCookieName)) return true;

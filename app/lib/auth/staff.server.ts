@@ -31,7 +31,7 @@ const notFoundError: UserError = { reason: "", status: 404 };
 
 const factorSetupPath = "/desk/2fa";
 
-/** Responds to clients with 404, as for an unknown path. */
+/** Loads the viewer for pages of the desk. Clients get status 404, as for an unknown path. */
 export function staffMiddleware(
   getPageQuery: (args: MiddlewareArgs) => StaffPageQuery | null,
 ): MiddlewareFunction<Response> {
@@ -52,7 +52,7 @@ export function staffMiddleware(
       throw redirectToLogin(request, addNextParam("/login", url));
     }
     const staff = "reason" in viewer ? null : viewer.staff;
-    // Loaders throw this error later: without the root loader's data, an error page has no header.
+    // requireStaff throws this error in a loader. Thrown here, it would skip the root loader, whose data the header needs.
     if ("reason" in viewer) context.set(staffContext, viewer);
     else if (!staff) context.set(staffContext, notFoundError);
     else {
@@ -72,14 +72,14 @@ export function staffMiddleware(
   };
 }
 
-/** Throws a 503 if the backend does not respond, and a 404 for clients. */
+/** Returns the team member. Throws a 503 if the backend does not respond, and a 404 for clients. */
 export function requireStaff(context: Readonly<RouterContextProvider>): StaffViewer {
   const staffResult = context.get(staffContext);
   if ("reason" in staffResult) throw userErrorData(staffResult);
   return staffResult.viewer;
 }
 
-/** Throws a 403 for clerks. */
+/** Returns the lead. Throws a 403 for clerks. */
 export function requireLead(context: Readonly<RouterContextProvider>): StaffViewer {
   const viewer = requireStaff(context);
   if (viewer.staff.role !== "lead") throw userErrorData({ reason: "This page is for leads.", status: 403 });

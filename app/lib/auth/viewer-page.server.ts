@@ -13,7 +13,7 @@ import {
 type PageLocation = Pick<MiddlewareArgs, "url" | "params">;
 type DatabaseCall = PromiseLike<{ data: unknown; error: { code: string; message: string } | null }>;
 
-/** One backend call loads viewer and page. `page` throws a 503 if the backend does not respond. */
+/** Returns a middleware and a loader function `page` that share one backend call. `page` throws a 503 if the call fails. */
 export function createViewerPage<Page extends { viewer: ViewerRecord }>(
   schema: z.ZodType<Page>,
   call: (supabase: AppSupabaseClient, location: PageLocation) => DatabaseCall,

@@ -10,7 +10,7 @@ import { createErrorToast, getFirstError, rejectForm } from "./rejected-form.ser
 
 export type IntentMetadata = { expected_version?: number; idempotency_key?: string };
 
-/** `anchor` is a place on the page, such as "#payments". `cookie` is a Set-Cookie. */
+/** `anchor` is an element of the page, such as "#payments". `cookie` is the value of a Set-Cookie header. */
 export type IntentResult = { toast: string; redirectTo?: string; anchor?: string; cookie?: string };
 
 export type IntentDefinition<Sender = StaffViewer> = {

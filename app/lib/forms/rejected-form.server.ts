@@ -10,7 +10,7 @@ export function createErrorToast(title: string, description?: string): Toast {
   return { title, description, variant: "destructive" };
 }
 
-/** Other statuses, such as a rate limit, are no error of the code field. */
+/** Returns an error of the code field for a wrong code. A rate limit or another failure is no error of that field. */
 export function createTotpFieldErrors(failed: { reason: string; status: number }) {
   return failed.status === 400 ? { code: [failed.reason] } : undefined;
 }

@@ -12,7 +12,7 @@ afterAll(() => {
 });
 
 const address = "http://site.example/portal/a/documents/b";
-/** Larger than one chunk. */
+/** A file that is sent in several chunks. */
 const large = new Uint8Array(200_000).map((_, index) => index % 251);
 
 /** Returns the response for a stored file, and whether its slot was released. */
@@ -81,14 +81,13 @@ describe("download slots", () => {
 });
 
 describe("slow readers", () => {
-  /** Seconds on the clock of the sender. */
+  /** Seconds on the server's clock. */
   let seconds = 0;
   const clock = () => vi.spyOn(performance, "now").mockImplementation(() => 1_000_000 + seconds * 1000);
   afterEach(() => {
     vi.restoreAllMocks();
     seconds = 0;
   });
-  /** Begins to read a file of a megabyte. */
   const begin = () => {
     clock();
     const opened = openTestFile(new Request(address), new Uint8Array(1_000_000));

@@ -12,7 +12,7 @@ export type RateLimitHit = { refund: () => void };
 const minuteSeconds = 60;
 const hourSeconds = 60 * minuteSeconds;
 
-/** A code is valid for 90 seconds (three steps of 30). */
+/** Longer than the 90 seconds in which a code of an authenticator app is valid. */
 const usedTotpSeconds = 2 * minuteSeconds;
 
 const maxEmailChangesPerDay = 5;
@@ -31,10 +31,10 @@ type RateLimit = { keyParts: string[]; max: number; seconds: number };
 
 type RateLimitError = UserError & { retryAfter: number };
 
-/** Refunds wait for the next attempt, to share its backend call. */
+/** Refunds wait this long for the next attempt, which sends them in its own backend call. */
 const refundDelayMs = 100;
 
-/** Until they are sent, these attempts count, so a limit may apply too early. */
+/** The ids of attempts to refund. An attempt counts until its refund is sent, so a limit may apply too early. */
 const pendingRefunds: string[] = [];
 let refundTimer: NodeJS.Timeout | undefined;
 
@@ -69,8 +69,8 @@ export class RateLimiter {
   }
 
   /**
-   * Refund a correct login. Known and unknown addresses are counted alike. A browser that has logged in to the account
-   * before has its own count, so that failures from elsewhere do not lock out its owner.
+   * Refund the hit after a correct login. Email addresses without an account count too. A browser that has logged in to
+   * the account has its own count, so that failures in other browsers do not lock out its owner.
    */
   consumeLogin(email: string): Promise<RateLimitHit | UserError> {
     const { loginsPerEmail, loginsPerAddress, loginsPerAccount } = env().limits;
@@ -93,7 +93,7 @@ export class RateLimiter {
     );
   }
 
-  /** Returns no limit where a proxy hides the visitors' addresses, because it would lock out all visitors together. */
+  /** Returns no limit if a proxy hides the visitors' IP addresses, because one limit would lock out all visitors. */
   #perAddress(limit: RateLimit): RateLimit[] {
     if (!env().hasVisitorIps) return [];
     const { keyParts: parts, max } = limit;
@@ -101,7 +101,7 @@ export class RateLimiter {
     return this.#site ? [perNetwork, { ...limit, keyParts: [...parts, this.#site], max: 5 * max }] : [perNetwork];
   }
 
-  /** Refund a correct code. Known browsers and links have counts of their own, so that no other person can lock out the owner. */
+  /** Refund the hit after a correct code. Known browsers and links have their own counts, so nobody else can block them. */
   consumeTotpAttempt(userId: string, email: string, link?: string): Promise<RateLimitHit | UserError> {
     const { id, marks } = this.#browser;
     const isKnown = marks.includes(createAccountMark(id, email.toLowerCase()));
@@ -111,7 +111,7 @@ export class RateLimiter {
     ]);
   }
 
-  /** A code is valid once. Refund it if the backend did not check it. */
+  /** Rejects a code that was used before. Refund the hit if the backend did not check the code. */
   consumeTotp(factorId: string, code: string): Promise<RateLimitHit | UserError> {
     return this.#take("This code was used.", [
       { keyParts: ["used code", factorId, code], max: 1, seconds: usedTotpSeconds },

@@ -3,7 +3,7 @@ import { env } from "./env.server.ts";
 
 const loopbackHosts = new Set(["localhost", "127.0.0.1", "[::1]"]);
 
-/** Responses to POST, for one person or with another status than 2xx are neither cached nor indexed. */
+/** Private responses, responses to POST and statuses other than 2xx must not be cached or indexed. */
 export const responseHeadersMiddleware: MiddlewareFunction<Response> = async ({ request }, next) => {
   const response = await next();
   const { headers, status } = response;

@@ -7,7 +7,7 @@ let resolver: ReturnType<typeof createThemeSessionResolver> | undefined;
 
 function getThemeSession(request: Request) {
   resolver ??= createThemeSessionResolver(
-    // Without maxAge the cookie ends with the browser session.
+    // A cookie without maxAge ends with the browser session.
     createCookieSessionStorage({
       cookie: { ...cookieAttributes(), name: cookieName("theme"), secrets: [env().sessionSecret] },
     }),

@@ -19,7 +19,7 @@ function getToastStorage(): SessionStorage {
   const cookies = createCookieSessionStorage({
     cookie: { ...cookieAttributes(), name: cookieName(toastCookieName), secrets: [env().sessionSecret] },
   });
-  // The library would write the cookie again without its toast; toastCookieMiddleware removes it instead.
+  // remix-toast would write an empty cookie after the toast is shown. toastCookieMiddleware removes the cookie instead.
   const commitSession: SessionStorage["commitSession"] = async (session, options) =>
     Object.keys(session.data).length > 0 ? cookies.commitSession(session, options) : "";
   toastStorage = { ...cookies, commitSession };
@@ -34,7 +34,7 @@ export const toastCookieMiddleware: MiddlewareFunction<Response> = async (args, 
   const { headers, status } = response;
   const setCookies = headers.getSetCookie().filter(Boolean);
   const hasToastCookie = readCookie(request, toastCookieName) !== undefined;
-  // React Router redirects data requests with 202.
+  // React Router redirects data requests with status 202.
   const isRedirect = status === 202 || (status >= 300 && status < 400);
   if (hasToastCookie && context.get(isToastTaken) && !isRedirect)
     setCookies.push(serializeCookie(toastCookieName, "", 0));

@@ -17,7 +17,7 @@ import { lockDataDir } from "../../../supabase/contract/lock.ts";
 import type { Settings } from "../../lib/http/env.server.ts";
 
 type EmbeddedDataSettings = Pick<Settings, "dataDir" | "databaseUrl">;
-/** backup.json. `database` is a PGlite folder, or a dump of a PostgreSQL server. */
+/** The content of backup.json. `database` is a PGlite folder, or a dump of a PostgreSQL server. */
 type BackupManifest = { kind: typeof backupKind; version: 1; createdAt: string; database: "folder" | "dump" };
 
 const backupKind = "backup of the embedded backend";
@@ -102,7 +102,7 @@ function unpackBackup(file: string, folder: string): BackupManifest {
   const isPlain = (_path: string, entry: object) =>
     "type" in entry && /^(Old)?File$|^Directory$/.test(String(entry.type));
   try {
-    // An asynchronous extraction could still write into the folder while it is being removed.
+    // Synchronous, because an asynchronous extraction could still write into the folder during its removal.
     extract({ file, cwd: folder, strict: true, sync: true, filter: isPlain });
     const manifest = JSON.parse(readFileSync(path.join(folder, backupManifestName), "utf8")) as BackupManifest;
     const parts = ["keys.json", manifest.database === "dump" ? dumpName : "database"];

@@ -91,7 +91,7 @@ function addActionCommand(program: Command, action: StaffAction, getActorName: G
   });
 }
 
-/** Validates what was typed, like the desk's form. Throws the first message. */
+/** Validates the typed values with the schema of the desk's form. Throws the first error message. */
 function readFields({ schema }: StaffAction, typed: Record<string, string | undefined>) {
   const fields = schema.safeParse(Object.fromEntries(Object.entries(typed).filter(([, value]) => value !== undefined)));
   if (fields.success) return fields.data;

@@ -25,7 +25,7 @@ export function readDemoLead(dataDir: string): DemoLead | null {
   }
 }
 
-/** `timestamp` is in milliseconds. */
+/** Returns the six-digit code at a time in milliseconds since 1970. */
 export function createTotp({ secret }: Pick<DemoLead, "secret">, timestamp = Date.now()): string {
   return new TOTP({ secret }).generate({ timestamp });
 }
@@ -37,7 +37,7 @@ export function getDemoTotp({ dataDir, databaseUrl }: Settings): string {
   return createTotp(lead);
 }
 
-/** An account without a file is from an interrupted start. Its secret is lost, so it is deleted. */
+/** Deletes the lead of an interrupted start first, because the secret of its authenticator is lost. */
 export async function createDemoLead(serviceRole: AppSupabaseClient, dataDir: string): Promise<DemoLead> {
   const leftoverId = getDataOrThrow(await serviceRole.rpc("find_account_id", { email: leadEmail }));
   if (leftoverId) getDataOrThrow(await serviceRole.auth.admin.deleteUser(leftoverId));
@@ -63,7 +63,7 @@ export async function createDemoLead(serviceRole: AppSupabaseClient, dataDir: st
   const { auth } = anonymousClient();
   getDataOrThrow(await auth.signInWithPassword({ email: leadEmail, password }));
   const { id: factorId, totp } = getDataOrThrow(await auth.mfa.enroll({ factorType: "totp", friendlyName: "Demo" }));
-  // Each code works once. Using the previous code leaves the current one for the first login.
+  // Each code works once. The previous step's code is used here, so that the first login can use the current code.
   const code = createTotp(totp, Date.now() - 25_000);
   getDataOrThrow(await auth.mfa.challengeAndVerify({ factorId, code }));
   const lead = { account: user.id, email: leadEmail, password, secret: totp.secret };
