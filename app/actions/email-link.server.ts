@@ -3,8 +3,7 @@ import { parseWithZod } from "@conform-to/zod/v4";
 import type { RouterContextProvider } from "react-router";
 import { z } from "zod";
 import { readForm } from "../lib/forms/form-data.server.ts";
-import type { IntentError } from "../lib/forms/intent-form.server.ts";
-import { createErrorToast, getFirstError, rejectForm } from "../lib/forms/rejected-form.server.ts";
+import { type IntentError, rejectSubmission } from "../lib/forms/rejected-form.server.ts";
 import { redirectWithToast } from "../lib/http/toast.server.ts";
 import { type UserError, userErrorData, userErrorFromThrown } from "../lib/http/user-error.server.ts";
 import { selectFactor, TotpCode } from "../models/second-factor.server.ts";
@@ -47,19 +46,12 @@ export async function handleEmailLinkForm<Link extends EmailLinkTarget>(
   const code = link && link.factors.length > 0 ? TotpCode : z.string().optional();
   const schema = z.object({ password: page.password(link), factor: z.string().optional(), code });
   const submission = parseWithZod(form, { schema });
-  const hideFields = ["password", "code"];
-  if (!link) return rejectForm(submission.reply({ hideFields }), createErrorToast(page.errorTitle, page.gone), 400);
-  if (submission.status !== "success") {
-    const result = submission.reply({ hideFields });
-    return rejectForm(result, createErrorToast(page.errorTitle, getFirstError(result)));
-  }
+  if (!link) return rejectSubmission(submission, page.errorTitle, { reason: page.gone, status: 400 });
+  if (submission.status !== "success") return rejectSubmission(submission, page.errorTitle);
   const { factor, ...given } = submission.value;
   const rejected = await page
     .run(link, { ...given, factorId: selectFactor(link.factors, factor)?.id })
     .catch((error): IntentError => userErrorFromThrown(error));
-  if (rejected) {
-    const result = submission.reply({ hideFields, fieldErrors: rejected.fieldErrors });
-    return rejectForm(result, createErrorToast(page.errorTitle, rejected.reason), rejected.status);
-  }
+  if (rejected) return rejectSubmission(submission, page.errorTitle, rejected);
   return redirectWithToast(context, "/login", { ...page.done, variant: "default" });
 }

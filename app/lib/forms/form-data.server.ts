@@ -21,10 +21,7 @@ const maxBoundaryLength = 70;
 /** The parser's error message for bytes after the last boundary. RFC 2046 says to ignore such bytes. */
 const trailingDataMessage = "Unexpected data after end of stream";
 
-/**
- * Throws a 400, 413 or 415. Only the field named `repeated` may occur several times. Skips field names with brackets or
- * "__", which Conform would interpret.
- */
+/** Skips names with brackets or "__", which Conform would interpret. Only the field `repeated` may occur several times. */
 export async function readForm(request: Request, repeated?: string): Promise<FormData> {
   const fields = new FormDataBuilder(repeated);
   if (isUrlEncoded(request)) return readUrlEncoded(request, fields);

@@ -4,9 +4,11 @@ import type { z } from "zod";
 import type { StaffViewer } from "../auth/staff.server.ts";
 import { requireStaff } from "../auth/staff.server.ts";
 import { redirectWithToast } from "../http/toast.server.ts";
-import { type UserError, userErrorFromThrown } from "../http/user-error.server.ts";
+import { userErrorFromThrown } from "../http/user-error.server.ts";
 import { readForm } from "./form-data.server.ts";
-import { createErrorToast, getFirstError, rejectForm } from "./rejected-form.server.ts";
+import { type IntentError, rejectSubmission } from "./rejected-form.server.ts";
+
+export type { IntentError };
 
 export type IntentMetadata = { expected_version?: number; idempotency_key?: string };
 
@@ -17,8 +19,6 @@ export type IntentDefinition<Sender = StaffViewer> = {
   schema: z.ZodType;
   run: (viewer: Sender, value: never, sent: IntentMetadata) => Promise<IntentResult | IntentError>;
 };
-
-export type IntentError = UserError & { fieldErrors?: Record<string, string[]> };
 
 export function defineIntent<Value, Sender = StaffViewer>(
   schema: z.ZodType<Value>,
@@ -49,29 +49,15 @@ export async function handleIntentFor<Sender>(
   if (!definition) throw data("This form is not known here. Open the page again.", { status: 400 });
   const metadata = readIntentMetadata(form);
   const formState = { form: String(form.get("form") ?? ""), idempotencyKey: metadata.idempotency_key };
-  const hideFields = ["password", "currentPassword", "code"];
   const submission = parseWithZod(form, { schema: definition.schema });
-  if (submission.status !== "success") {
-    const result = submission.reply({ hideFields });
-    return rejectForm(result, createNotDoneToast(getFirstError(result)), 400, formState);
-  }
+  if (submission.status !== "success") return rejectSubmission(submission, "Not done", undefined, formState);
   const outcome = await definition.run(viewer, submission.value as never, metadata).catch(userErrorFromThrown);
-  if ("reason" in outcome) {
-    const { reason, status, fieldErrors } = outcome as IntentError;
-    return rejectForm(
-      submission.reply({ hideFields, fieldErrors }),
-      reason ? createNotDoneToast(reason) : undefined,
-      status,
-      formState,
-    );
-  }
+  if ("reason" in outcome) return rejectSubmission(submission, "Not done", outcome, formState);
   const target = outcome.redirectTo ?? `${page}${outcome.anchor ?? ""}`;
   const response = redirectWithToast(context, target, { title: outcome.toast, variant: "default" });
   if (outcome.cookie) response.headers.append("Set-Cookie", outcome.cookie);
   return response;
 }
-
-const createNotDoneToast = (reason: string | undefined) => createErrorToast("Not done", reason);
 
 export function readIntentMetadata(form: FormData): IntentMetadata {
   const version = form.get("expectedVersion");

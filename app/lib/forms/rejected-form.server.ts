@@ -1,9 +1,26 @@
-import type { SubmissionResult } from "@conform-to/react";
+import type { Submission, SubmissionResult } from "@conform-to/react";
 import { data } from "react-router";
 import type { Toast } from "../http/toast.ts";
+import type { UserError } from "../http/user-error.server.ts";
+
+const secretFields = ["password", "currentPassword", "code"];
+
+export type IntentError = UserError & { fieldErrors?: Record<string, string[]> };
 
 export function rejectForm<More extends object>(result: SubmissionResult, toast?: Toast, status = 400, more?: More) {
   return data({ result, toast, ...(more as More) }, { status });
+}
+
+/** Rejects an invalid form, or a valid form after `error`. The response omits secrets. An empty reason shows no toast. */
+export function rejectSubmission<More extends object>(
+  submission: Pick<Submission<unknown, string[]>, "reply">,
+  title: string,
+  error?: IntentError,
+  more?: More,
+) {
+  const result = submission.reply({ hideFields: secretFields, fieldErrors: error?.fieldErrors });
+  const toast = error?.reason === "" ? undefined : createErrorToast(title, error?.reason ?? getFirstError(result));
+  return rejectForm(result, toast, error?.status, more);
 }
 
 export function createErrorToast(title: string, description?: string): Toast {
