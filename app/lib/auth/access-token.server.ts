@@ -76,10 +76,7 @@ export function decodeClaims(token: string): Claims {
   return toClaims(decodeJwt(token));
 }
 
-/**
- * Returns null for a forged or expired token, and "unknown" if its signing key is not published, so that only Supabase
- * Auth can decide. Throws if Supabase Auth publishes no keys.
- */
+/** Returns null for an invalid token, and "unknown" if only Supabase Auth can decide. Throws if it publishes no keys. */
 export async function verifyAccessToken(token: string): Promise<Claims | null | "unknown"> {
   const { alg = "", kid } = decodeProtectedHeader(token);
   if (alg.startsWith("HS") || typeof kid !== "string") return "unknown";

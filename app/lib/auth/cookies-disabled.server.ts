@@ -1,7 +1,4 @@
-/**
- * In a browser without cookies, a correct login leads back to the login page. The redirect to the login page sets a test
- * cookie and a query parameter. A request with the parameter but without the cookie shows that cookies are disabled.
- */
+/** In a browser without cookies, a correct login leads back to the login page, without the test cookie of the redirect. */
 import { redirect } from "react-router";
 import { hasFlagCookie, serializeCookie } from "../http/cookies.server.ts";
 import { isOwnOrigin } from "../http/request-guard.server.ts";

@@ -1,14 +1,13 @@
 import { createContext, type MiddlewareFunction, type RouterContextProvider, redirect } from "react-router";
 import { z } from "zod";
+import { noStoreMiddleware } from "../http/headers.server.ts";
 import { type UserError, userErrorData, userErrorFromThrown } from "../http/user-error.server.ts";
-import { type AppSupabaseClient, endSession } from "../supabase/client.server.ts";
-import { redirectToLogin } from "./cookies-disabled.server.ts";
+import type { AppSupabaseClient } from "../supabase/client.server.ts";
 import {
-  addNextParam,
-  getViewer,
-  limitWrites,
+  admitViewer,
+  type DatabaseCall,
+  getViewerOrRedirect,
   type MiddlewareArgs,
-  needsSecondFactor,
   queryViewer,
   readViewerResult,
   type StaffMember,
@@ -19,10 +18,7 @@ import {
 
 export type StaffViewer = Viewer & { staff: StaffMember };
 
-export type StaffPageQuery = (supabase: AppSupabaseClient) => PromiseLike<{
-  data: unknown;
-  error: { code: string; message: string } | null;
-}>;
+export type StaffPageQuery = (supabase: AppSupabaseClient) => DatabaseCall;
 
 type StaffPageResult = { viewer: ViewerRecord } | UserError | null;
 const staffContext = createContext<{ viewer: StaffViewer; loadPage: () => Promise<StaffPageResult> } | UserError>();
@@ -42,33 +38,26 @@ export function staffMiddleware(
     const queryPage: ViewerQuery = page
       ? (supabase) => readViewerResult(z.looseObject({ viewer: ViewerRecord }), page(supabase))
       : queryViewer;
-    const viewer = await getViewer(request, context, (supabase) => {
+    const viewer = await getViewerOrRedirect(args, (supabase) => {
       if (request.method === "POST") return queryViewer(supabase);
       pageResult = queryPage(supabase);
       return pageResult;
     });
-    if (!viewer) {
-      endSession(context);
-      throw redirectToLogin(request, addNextParam("/login", url));
-    }
     const staff = "reason" in viewer ? null : viewer.staff;
     // requireStaff throws this error in a loader. Thrown here, it would skip the root loader, whose data the header needs.
     if ("reason" in viewer) context.set(staffContext, viewer);
     else if (!staff) context.set(staffContext, notFoundError);
     else {
-      if (needsSecondFactor(viewer)) throw redirect(addNextParam("/login/verify", url), 303);
+      admitViewer(args, viewer);
       const isSettingUp = [factorSetupPath, "/desk/session"].includes(url.pathname);
       if (viewer.factors.length === 0 && !isSettingUp) throw redirect(factorSetupPath, 303);
-      limitWrites(context, viewer);
       const loadPage = () => {
         pageResult ??= queryPage(viewer.supabase);
         return pageResult;
       };
       context.set(staffContext, { viewer: { ...viewer, staff }, loadPage });
     }
-    const response = await next();
-    response.headers.set("Cache-Control", "private, no-store");
-    return response;
+    return noStoreMiddleware(args, next);
   };
 }
 

@@ -3,6 +3,7 @@ import { createContext, type MiddlewareFunction, type RouterContextProvider, red
 import { z } from "zod";
 import { hasFlagCookie, hasSessionCookie, serializeCookie } from "../http/cookies.server.ts";
 import { deadlines } from "../http/env.server.ts";
+import { noStoreMiddleware } from "../http/headers.server.ts";
 import { getRateLimiter } from "../http/rate-limiter.server.ts";
 import { toViewerPath } from "../http/redirect.server.ts";
 import { type UserError, userErrorData, userErrorFromThrown } from "../http/user-error.server.ts";
@@ -44,12 +45,14 @@ export const ViewerRecord = z
   .nullable();
 export type ViewerRecord = z.infer<typeof ViewerRecord>;
 
+export type DatabaseCall = PromiseLike<{ data: unknown; error: { code: string; message: string } | null }>;
+
 export type ViewerQuery = (supabase: AppSupabaseClient) => Promise<{ viewer: ViewerRecord } | UserError | null>;
 
 /** Returns null if the backend rejects the access token, and a UserError for a response that `schema` does not accept. */
 export async function readViewerResult<Result extends { viewer: ViewerRecord }>(
   schema: z.ZodType<Result>,
-  call: PromiseLike<{ data: unknown; error: { code: string; message: string } | null }>,
+  call: DatabaseCall,
 ): Promise<Result | UserError | null> {
   const { data, error } = await call;
   if (error && /^PGRST30[13]$/.test(error.code)) return null;
@@ -67,25 +70,30 @@ export type MiddlewareArgs = Parameters<MiddlewareFunction<Response>>[0];
 /** Redirects signed-out visitors to the login page. Stores an error of the backend for requireViewer and getViewerOrError. */
 export function viewerMiddleware(getPageQuery: (args: MiddlewareArgs) => ViewerQuery): MiddlewareFunction<Response> {
   return async (args, next) => {
-    const { request, context, url } = args;
-    const viewer = await getViewer(request, context, request.method === "POST" ? queryViewer : getPageQuery(args));
-    if (!viewer) {
-      endSession(context);
-      throw redirectToLogin(request, addNextParam("/login", url));
-    }
-    context.set(viewerContext, viewer);
+    const viewer = await getViewerOrRedirect(args, args.request.method === "POST" ? queryViewer : getPageQuery(args));
+    args.context.set(viewerContext, viewer);
     if (!("reason" in viewer)) {
-      if (needsSecondFactor(viewer)) throw redirect(addNextParam("/login/verify", url), 303);
+      admitViewer(args, viewer);
       if (viewer.staff) throw redirect("/desk", 303);
-      limitWrites(context, viewer);
     }
-    const response = await next();
-    response.headers.set("Cache-Control", "private, no-store");
-    return response;
+    return noStoreMiddleware(args, next);
   };
 }
 
-export function limitWrites(context: Readonly<RouterContextProvider>, viewer: Viewer): void {
+/** Throws a redirect to the login page for signed-out visitors. */
+export async function getViewerOrRedirect(
+  { request, context, url }: MiddlewareArgs,
+  query: ViewerQuery,
+): Promise<Viewer | UserError> {
+  const viewer = await getViewer(request, context, query);
+  if (viewer) return viewer;
+  endSession(context);
+  throw redirectToLogin(request, addNextParam("/login", url));
+}
+
+/** Limits the viewer's writes. Throws a redirect to the page for the code of the second factor if the session needs it. */
+export function admitViewer({ context, url }: MiddlewareArgs, viewer: Viewer): void {
+  if (needsSecondFactor(viewer)) throw redirect(addNextParam("/login/verify", url), 303);
   guardWrites(context, async () => {
     const attempt = await getRateLimiter(context).consumeWrite(viewer.id);
     return "reason" in attempt ? attempt : null;
