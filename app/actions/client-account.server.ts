@@ -4,7 +4,7 @@ import { sendPasswordLink } from "../models/password-link.server.ts";
 import { rejectErasure as emailRejection, eraseAccount } from "../models/retention.server.ts";
 import { removeSecondFactors } from "../models/second-factor.server.ts";
 import { runStaffAction } from "../models/staff-action.server.ts";
-import { defineStaffAction, reasonField, reasonHelp } from "./staff-action.server.ts";
+import { defineStaffAction, reasonField } from "./staff-action.server.ts";
 
 const ReasonFields = z.object({ reason: reasonField });
 
@@ -27,10 +27,7 @@ export const resetSecondFactor = defineStaffAction({
   run: ({ supabase, serviceRole, emailSender, options: { actor_name } }, account, { reason }) =>
     removeSecondFactors(supabase, serviceRole(), emailSender(), account, reason, actor_name),
   toast: () => "The account opens with its password alone",
-  command: {
-    description: "remove a lost second factor; check first who is calling",
-    options: { reason: reasonHelp },
-  },
+  command: { description: "remove a lost second factor; check first who is calling" },
 });
 
 export const close = defineStaffAction({
@@ -41,10 +38,7 @@ export const close = defineStaffAction({
   run: ({ supabase, options: { actor_name } }, account_id, { reason }) =>
     runStaffAction(supabase, "close_account", { account_id, reason, actor_name }),
   toast: () => "The account is closed",
-  command: {
-    description: "end all sessions of a client's account and prevent new logins",
-    options: { reason: reasonHelp },
-  },
+  command: { description: "end all sessions of a client's account and prevent new logins" },
 });
 
 export const reopen = defineStaffAction({
@@ -55,7 +49,7 @@ export const reopen = defineStaffAction({
   run: ({ supabase, options: { actor_name } }, account_id, { reason }) =>
     runStaffAction(supabase, "reopen_account", { account_id, reason, actor_name }),
   toast: () => "The account is open again",
-  command: { description: "reopen a closed account", options: { reason: reasonHelp } },
+  command: { description: "reopen a closed account" },
 });
 
 export const erase = defineStaffAction({
@@ -69,7 +63,6 @@ export const erase = defineStaffAction({
   redirectTo: "/desk/clients",
   command: {
     description: "delete a client's account, unless its shipments have to be stored longer",
-    options: { reason: reasonHelp },
     defaults: { reason: "The client asked for it" },
   },
 });
@@ -82,8 +75,5 @@ export const rejectErasure = defineStaffAction({
   run: ({ supabase, serviceRole, emailSender, options: { actor_name } }, account, { reason }) =>
     emailRejection(supabase, serviceRole(), emailSender(), account, reason, actor_name),
   toast: () => "The answer is on its way",
-  command: {
-    description: "reject a client's request for erasure by email",
-    options: { reason: "for the client" },
-  },
+  command: { description: "reject a client's request for erasure by email", options: { reason: "for the client" } },
 });

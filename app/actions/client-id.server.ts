@@ -4,7 +4,7 @@ import { issueClientIds, sendClientId } from "../models/client-id.server.ts";
 import { emailAddress } from "../models/contact.ts";
 import { maxLength } from "../models/limits.ts";
 import { runStaffAction } from "../models/staff-action.server.ts";
-import { defineStaffAction, reasonField, reasonHelp } from "./staff-action.server.ts";
+import { defineStaffAction, reasonField } from "./staff-action.server.ts";
 
 const countError = "Give a number from 1 to 100.";
 
@@ -72,5 +72,5 @@ export const withdraw = defineStaffAction({
     return "reason" in withdrawn ? withdrawn : { result: client_id };
   },
   toast: (clientId) => `${clientId} is withdrawn`,
-  command: { description: "withdraw an unused client ID", options: { reason: reasonHelp } },
+  command: { description: "withdraw an unused client ID" },
 });

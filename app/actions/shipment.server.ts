@@ -10,7 +10,7 @@ import {
   toPartialNumberArguments,
 } from "../models/shipment-fields.server.ts";
 import { runStaffAction } from "../models/staff-action.server.ts";
-import { dayField, defineStaffAction, reasonField, reasonHelp, reasonMissing } from "./staff-action.server.ts";
+import { dayField, defineStaffAction, reasonField, reasonMissing } from "./staff-action.server.ts";
 
 const StageResult = z.object({ stage: z.number(), status: z.string() });
 const MoveResult = z.union([StageResult, z.object({ missing: z.array(z.string()) })]);
@@ -64,10 +64,7 @@ export const correct = defineStaffAction({
     return "reason" in corrected ? corrected : { result: StageResult.parse(corrected.result) };
   },
   toast: ({ status }) => `Stage corrected to ${status}`,
-  command: {
-    description: "correct the stage of a shipment, or reopen a closed one",
-    options: { stage: "1 to 10", reason: reasonHelp },
-  },
+  command: { description: "correct the stage of a shipment, or reopen a closed one", options: { stage: "1 to 10" } },
 });
 
 export const saveNumbers = defineStaffAction({
@@ -89,7 +86,7 @@ export const saveNumbers = defineStaffAction({
   toast: () => "Numbers saved",
   command: {
     description: 'save numbers of a shipment; "" removes one, and a change or removal needs a reason',
-    options: { ...numberHelp, reason: reasonHelp },
+    options: numberHelp,
   },
 });
 

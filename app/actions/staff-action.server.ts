@@ -25,7 +25,7 @@ type StaffActionOutcome<Result> = { result?: Result; sent?: boolean } | IntentEr
 
 type FieldTexts<Fields> = { [Field in keyof Fields]?: string };
 
-/** Help texts by field. The command takes its arguments in the order of the keys in `arguments`. */
+/** Help texts by field. The command takes its arguments in the order of the keys in `arguments`. `reason` has a default text. */
 type StaffCommand<Fields, Result> = {
   description: string;
   arguments?: FieldTexts<Fields>;
@@ -60,8 +60,6 @@ export const reasonMissing = "Say why, in a few words.";
 export const reasonField = severalLines(reasonMissing)
   .min(1, reasonMissing)
   .max(...maxLength("reason"));
-
-export const reasonHelp = "for the activity log";
 
 /** A calendar day as YYYY-MM-DD. */
 export const dayField = z
