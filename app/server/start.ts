@@ -4,7 +4,7 @@ import { DataDirError } from "../../supabase/contract/data-dir.ts";
 import { ConfigurationError, readSettings, type Settings, setBackendAccess } from "../lib/http/env.server.ts";
 import { logConsole } from "../lib/http/log.server.ts";
 import { type EmbeddedBackend, startEmbeddedBackend } from "./embedded-backend.ts";
-import { ignoreOutputErrors, stopOnSignals } from "./lifetime.ts";
+import { endChild, ignoreOutputErrors, stopOnSignals } from "./lifetime.ts";
 import { ensureBuild, runFramework, serverBuildFile } from "./start/build.ts";
 import { checkBeforeStart, listen } from "./start/preflight.ts";
 
@@ -83,10 +83,5 @@ async function runDevServer({ port, host }: Settings): Promise<() => Promise<voi
   const args = ["dev", "--port", String(port), "--strictPort", "--host", host];
   const child = runFramework(args, "development", "inherit");
   child.once("exit", () => process.kill(process.pid, "SIGTERM"));
-  return () =>
-    new Promise((resolve) => {
-      if (child.exitCode !== null || child.signalCode !== null) return resolve();
-      child.once("exit", () => resolve());
-      child.kill("SIGTERM");
-    });
+  return () => endChild(child);
 }

@@ -1,13 +1,12 @@
 import { randomInt } from "node:crypto";
-import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import path from "node:path";
-import process from "node:process";
 import { TOTP } from "otpauth";
 import { z } from "zod";
-import { rethrowAsDataDirError } from "../../../supabase/contract/data-dir.ts";
 import type { Settings } from "../../lib/http/env.server.ts";
 import { type AppSupabaseClient, anonymousClient } from "../../lib/supabase/client.server.ts";
 import { resultOrThrow, runStaffAction } from "../../models/staff-action.server.ts";
+import { writeSecretFile } from "../embedded-backend.ts";
 
 const DemoLead = z.object({ account: z.string(), email: z.string(), password: z.string(), secret: z.string() });
 export type DemoLead = z.infer<typeof DemoLead>;
@@ -68,20 +67,8 @@ export async function createDemoLead(serviceRole: AppSupabaseClient, dataDir: st
   getDataOrThrow(await auth.mfa.challengeAndVerify({ factorId, code }));
   const lead = { account: user.id, email: leadEmail, password, secret: totp.secret };
   await auth.signOut({ scope: "local" });
-  writeDemoLead(dataDir, lead);
+  writeSecretFile(dataDir, getLeadFile(dataDir), lead);
   return lead;
-}
-
-function writeDemoLead(dataDir: string, lead: DemoLead): void {
-  const draft = `${getLeadFile(dataDir)}.${process.pid}`;
-  rethrowAsDataDirError(dataDir, () => {
-    try {
-      writeFileSync(draft, JSON.stringify(lead, null, 2), { mode: 0o600 });
-      renameSync(draft, getLeadFile(dataDir));
-    } finally {
-      rmSync(draft, { force: true });
-    }
-  });
 }
 
 /** Returns a password such as "kavuli-tenosa-maruto", with 57 random bits. */
@@ -92,7 +79,7 @@ function createPassword(): string {
   return [group(), group(), group()].join("-");
 }
 
-function getDataOrThrow<Result extends { data: unknown; error: { message: string } | null }>(result: Result) {
-  if (result.error) throw new Error(`The demo's lead could not be made: ${result.error.message}`);
+export function getDataOrThrow<Result extends { data: unknown; error: { message: string } | null }>(result: Result) {
+  if (result.error) throw new Error(`The demo could not be stocked: ${result.error.message}`);
   return result.data as Extract<Result, { error: null }>["data"];
 }

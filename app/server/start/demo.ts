@@ -4,7 +4,7 @@ import { objectPath } from "../../models/document.server.ts";
 import { lastStage } from "../../models/shipment.ts";
 import { resultOrThrow, runStaffAction } from "../../models/staff-action.server.ts";
 import { createDemoPage, type DemoCargo, renderPdf, renderScan } from "./demo-files.ts";
-import { createDemoLead, type DemoLead, readDemoLead } from "./demo-lead.ts";
+import { createDemoLead, type DemoLead, getDataOrThrow, readDemoLead } from "./demo-lead.ts";
 
 export const demoClient = { email: "demo@mizigo.example", password: "karibu-mombasa" };
 
@@ -209,9 +209,4 @@ function storeDemoFiles(serviceRole: AppSupabaseClient, shipment: DemoShipment) 
 
 export function createSamplePdf(line: string): string {
   return Buffer.from(renderPdf({ title: line, rows: [] })).toString("latin1");
-}
-
-function getDataOrThrow<Result extends { data: unknown; error: { message: string } | null }>(result: Result) {
-  if (result.error) throw new Error(`The demo could not be stocked: ${result.error.message}`);
-  return result.data as Extract<Result, { error: null }>["data"];
 }
