@@ -2,18 +2,18 @@
 import path from "node:path";
 import process from "node:process";
 import { z } from "zod";
-import { ipAddresses, optional, origin, port, positiveInteger } from "./env-values.server.ts";
+import { ipAddresses, optional, origin, positiveInteger } from "./env-values.server.ts";
 
 /** The message is one line and never contains a key, a password or a URL of an SMTP server or database. */
 export class ConfigurationError extends Error {}
 
 const Environment = z.object({
   NODE_ENV: optional(z.string()),
-  PORT: optional(port),
+  PORT: positiveInteger(3000, 65_535),
   HOST: optional(z.string()),
   APP_ORIGIN: optional(origin),
   DATA_DIR: optional(z.string()),
-  BACKEND_PORT: optional(port),
+  BACKEND_PORT: positiveInteger(54_321, 65_535),
   DATABASE_URL: optional(
     z.url({ protocol: /^postgres(ql)?$/, error: "must look like postgres://user:password@host:5432/database" }),
   ),
@@ -60,7 +60,7 @@ export function readSettings(source: NodeJS.ProcessEnv = process.env) {
     throw new ConfigurationError(`Configuration: ${issue?.path.join(".")}: ${issue?.message}`);
   }
   const env = parsed.data;
-  const port = env.PORT ?? 3000;
+  const port = env.PORT;
   const host = env.HOST ?? "127.0.0.1";
   const origin =
     env.APP_ORIGIN ??
@@ -98,7 +98,7 @@ export function readSettings(source: NodeJS.ProcessEnv = process.env) {
     host,
     origin,
     dataDir: path.resolve(env.DATA_DIR ?? ".data"),
-    backendPort: env.BACKEND_PORT ?? 54321,
+    backendPort: env.BACKEND_PORT,
     databaseUrl: env.DATABASE_URL ?? null,
     backend,
     sessionSecret: env.SESSION_SECRET ?? null,
@@ -124,7 +124,6 @@ export function readSettings(source: NodeJS.ProcessEnv = process.env) {
     },
     /** In milliseconds. */
     deadlines: {
-      /** For all backend calls of one page together. */
       page: env.PAGE_SECONDS * 1000,
       write: env.WRITE_SECONDS * 1000,
       upload: env.UPLOAD_SECONDS * 1000,

@@ -29,8 +29,6 @@ const RateLimitResult = z.union([
 
 type RateLimit = { keyParts: string[]; max: number; seconds: number };
 
-type RateLimitError = UserError & { retryAfter: number };
-
 /** Refunds wait this long for the next attempt, which sends them in its own backend call. */
 const refundDelayMs = 100;
 
@@ -68,10 +66,7 @@ export class RateLimiter {
     this.#browser = readKnownBrowser(request);
   }
 
-  /**
-   * Refund the hit after a correct login. Email addresses without an account count too. A browser that has logged in to
-   * the account has its own count, so that failures in other browsers do not lock out its owner.
-   */
+  /** Refund the hit after a correct login. Known browsers have their own count, so nobody else can block them. */
   consumeLogin(email: string): Promise<RateLimitHit | UserError> {
     const { loginsPerEmail, loginsPerAddress, loginsPerAccount } = env().limits;
     const account = email.toLowerCase();
@@ -96,19 +91,17 @@ export class RateLimiter {
   /** Returns no limit if a proxy hides the visitors' IP addresses, because one limit would lock out all visitors. */
   #perAddress(limit: RateLimit): RateLimit[] {
     if (!env().hasVisitorIps) return [];
-    const { keyParts: parts, max } = limit;
-    const perNetwork = { ...limit, keyParts: [...parts, this.#network] };
-    return this.#site ? [perNetwork, { ...limit, keyParts: [...parts, this.#site], max: 5 * max }] : [perNetwork];
+    const { keyParts, max } = limit;
+    const perNetwork = { ...limit, keyParts: [...keyParts, this.#network] };
+    return this.#site ? [perNetwork, { ...limit, keyParts: [...keyParts, this.#site], max: 5 * max }] : [perNetwork];
   }
 
   /** Refund the hit after a correct code. Known browsers and links have their own counts, so nobody else can block them. */
   consumeTotpAttempt(userId: string, email: string, link?: string): Promise<RateLimitHit | UserError> {
     const { id, marks } = this.#browser;
     const isKnown = marks.includes(createAccountMark(id, email.toLowerCase()));
-    const parts = link ? ["code link", link] : isKnown ? ["code browser", id, userId] : ["code", userId];
-    return this.#take("Too many wrong codes.", [
-      { keyParts: parts, max: env().limits.codes, seconds: 15 * minuteSeconds },
-    ]);
+    const keyParts = link ? ["code link", link] : isKnown ? ["code browser", id, userId] : ["code", userId];
+    return this.#take("Too many wrong codes.", [{ keyParts, max: env().limits.codes, seconds: 15 * minuteSeconds }]);
   }
 
   /** Rejects a code that was used before. Refund the hit if the backend did not check the code. */
@@ -136,9 +129,9 @@ export class RateLimiter {
     ]);
   }
 
-  async #take(message: string, limits: RateLimit[]): Promise<RateLimitHit | RateLimitError | UserError> {
-    const hashedLimits = limits.map(({ keyParts: parts, max, seconds }) => ({
-      key: createKeyedHash(parts),
+  async #take(message: string, limits: RateLimit[]): Promise<RateLimitHit | UserError> {
+    const hashedLimits = limits.map(({ keyParts, max, seconds }) => ({
+      key: createKeyedHash(keyParts),
       max_hits: max,
       window_seconds: seconds,
     }));
@@ -163,11 +156,7 @@ export class RateLimiter {
         limit: limits[hashedLimits.findIndex(({ key }) => key === result.exceeded_key)]?.keyParts[0],
         retryAfter: result.retry_after,
       });
-      return {
-        reason: `${message} Try again in ${formatDuration(result.retry_after)}.`,
-        status: 429,
-        retryAfter: result.retry_after,
-      };
+      return { reason: `${message} Try again in ${formatDuration(result.retry_after)}.`, status: 429 };
     } catch (error) {
       return fail(userErrorFromThrown(error));
     }

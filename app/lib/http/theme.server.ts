@@ -7,7 +7,6 @@ let resolver: ReturnType<typeof createThemeSessionResolver> | undefined;
 
 function getThemeSession(request: Request) {
   resolver ??= createThemeSessionResolver(
-    // A cookie without maxAge ends with the browser session.
     createCookieSessionStorage({
       cookie: { ...cookieAttributes(), name: cookieName("theme"), secrets: [env().sessionSecret] },
     }),

@@ -2,10 +2,7 @@ import { setTimeout } from "node:timers/promises";
 import { decodeJwt, decodeProtectedHeader } from "jose";
 import { deadlines } from "../http/env.server.ts";
 
-/**
- * Returns a fetch function that repeats reads and session refreshes twice after a lost connection or status 502, 503 or
- * 504. Writes are sent once, because a lost write may have taken effect. Throws a TimeoutError after the deadline.
- */
+/** Repeats failed reads and session refreshes twice. Writes are sent once, because a lost write may have taken effect. */
 export function createSupabaseFetch(
   pageSignal: AbortSignal | null,
   renewalFailure = new AbortController(),
