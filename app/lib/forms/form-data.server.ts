@@ -69,8 +69,7 @@ class FormDataBuilder {
     if (!isFieldName(name)) return;
     if (this.form.has(name) && name !== this.repeated)
       throw data("A field of this form came twice. Go back and send it once more.", { status: 400 });
-    if (typeof value === "string") this.form.append(name, value);
-    else this.form.append(name, value);
+    this.form.append(name, value);
   }
 }
 

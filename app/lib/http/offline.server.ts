@@ -8,7 +8,5 @@ export function isOfflineEnabled(request: Request): boolean {
 
 /** Returns a cookie that components/offline/offline-pages.ts reads in the browser. */
 export function offlineCookie(isEnabled: boolean): string {
-  return isEnabled
-    ? serializeReadableCookie(offlineCookieName, "", 0)
-    : serializeReadableCookie(offlineCookieName, "off", 365 * 24 * 60 * 60);
+  return serializeReadableCookie(offlineCookieName, isEnabled ? "" : "off", isEnabled ? 0 : 365 * 24 * 60 * 60);
 }

@@ -39,9 +39,7 @@ export function isSharedComputer(request: Request): boolean {
 
 /** Browser scripts read this cookie, because a shared computer must not store offline copies. */
 export function sharedComputerCookie(shared: boolean): string {
-  return shared
-    ? serializeReadableCookie(sharedComputerCookieName, "1")
-    : serializeReadableCookie(sharedComputerCookieName, "", 0);
+  return serializeReadableCookie(sharedComputerCookieName, shared ? "1" : "", shared ? undefined : 0);
 }
 
 const sessionEndedContext = createContext<boolean>(false);
@@ -70,8 +68,8 @@ export function guardWrites(context: Readonly<RouterContextProvider>, guard: Wri
 
 function createGuardedFetch(send: typeof fetch, context: Readonly<RouterContextProvider>): typeof fetch {
   return async (input, init) => {
-    const refusal = (init?.method ?? "GET") === "GET" ? null : await context.get(writeGuardContext)?.();
-    return refusal ? userErrorResponse(refusal) : send(input, init);
+    const error = (init?.method ?? "GET") === "GET" ? null : await context.get(writeGuardContext)?.();
+    return error ? userErrorResponse(error) : send(input, init);
   };
 }
 
