@@ -7,20 +7,20 @@ const secretFields = ["password", "currentPassword", "code"];
 
 export type IntentError = UserError & { fieldErrors?: Record<string, string[]> };
 
-export function rejectForm<More extends object>(result: SubmissionResult, toast?: Toast, status = 400, more?: More) {
-  return data({ result, toast, ...(more as More) }, { status });
+export function rejectForm<Extra extends object>(result: SubmissionResult, toast?: Toast, status = 400, extra?: Extra) {
+  return data({ result, toast, ...(extra as Extra) }, { status });
 }
 
 /** Rejects an invalid form, or a valid form after `error`. The response omits secrets. An empty reason shows no toast. */
-export function rejectSubmission<More extends object>(
+export function rejectSubmission<Extra extends object>(
   submission: Pick<Submission<unknown, string[]>, "reply">,
   title: string,
   error?: IntentError,
-  more?: More,
+  extra?: Extra,
 ) {
   const result = submission.reply({ hideFields: secretFields, fieldErrors: error?.fieldErrors });
   const toast = error?.reason === "" ? undefined : createErrorToast(title, error?.reason ?? getFirstError(result));
-  return rejectForm(result, toast, error?.status, more);
+  return rejectForm(result, toast, error?.status, extra);
 }
 
 export function createErrorToast(title: string, description?: string): Toast {

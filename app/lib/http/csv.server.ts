@@ -10,7 +10,7 @@ const formulaStart = /((?:^|[;\t\r\n])[\s"\p{Cf}]*)(?=[=+\-@＝＋－＠])|^(?=[
 /** Spreadsheets read a file as UTF-8 only if it starts with this mark. */
 export const byteOrderMark = "\ufeff";
 
-export type CsvColumn<Row> = [head: string, format: (row: Row) => string];
+export type CsvColumn<Row> = [heading: string, format: (row: Row) => string];
 
 /** Throws if the first call of `loadRowsAfter` fails. An error of a later call aborts the download. */
 export async function createCsvResponse<Row>(
@@ -20,7 +20,7 @@ export async function createCsvResponse<Row>(
 ): Promise<Response> {
   let rows = await loadRowsAfter(null);
   const encoder = new TextEncoder();
-  let prefix = byteOrderMark + csvLine(columns.map(([head]) => head));
+  let prefix = byteOrderMark + csvLine(columns.map(([heading]) => heading));
   const body = new ReadableStream<Uint8Array>({
     async pull(controller) {
       const last = rows.at(-1);

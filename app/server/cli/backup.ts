@@ -73,10 +73,10 @@ export async function restoreBackup({ dataDir, databaseUrl }: EmbeddedDataSettin
   const stagingFolder = restoreFolder(dataDir);
   let isStaged = false;
   try {
-    const taken = ["keys.json", "database", "objects", path.basename(stagingFolder)].find((name) =>
+    const existingName = ["keys.json", "database", "objects", path.basename(stagingFolder)].find((name) =>
       existsSync(path.join(dataDir, name)),
     );
-    if (taken) throw new Error(`${dataDir} holds data already (${taken}): move it away first.`);
+    if (existingName) throw new Error(`${dataDir} holds data already (${existingName}): move it away first.`);
     mkdirSync(stagingFolder, { mode: 0o700 });
     isStaged = true;
     const manifest = unpackBackup(file, stagingFolder);

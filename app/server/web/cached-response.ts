@@ -71,15 +71,15 @@ export function sendCachedResponse(
   stored: CachedResponse,
   headers: readonly string[] = [],
 ): void {
-  const { etag, head, body } = getEncodedResponse(stored, request.headers["accept-encoding"]);
+  const { etag, okHeaders, notModifiedHeaders, body } = getEncodedResponse(stored, request.headers["accept-encoding"]);
   if (request.headers["if-none-match"] !== undefined && fresh(request.headers, { etag })) {
-    response.writeHead(304, [...headers, ...head.notModified]).end();
+    response.writeHead(304, [...headers, ...notModifiedHeaders]).end();
     return;
   }
-  response.writeHead(200, [...headers, ...head.ok]).end(body);
+  response.writeHead(200, [...headers, ...okHeaders]).end(body);
 }
 
-type EncodedResponse = { etag: string; head: { ok: string[]; notModified: string[] }; body: Buffer };
+type EncodedResponse = { etag: string; okHeaders: string[]; notModifiedHeaders: string[]; body: Buffer };
 
 const encodedResponses = new WeakMap<CachedResponse, Map<Encoding, EncodedResponse>>();
 
@@ -95,13 +95,11 @@ function getEncodedResponse(stored: CachedResponse, acceptEncoding: string | und
   const shared = ["ETag", etag, "Vary", ["Accept-Encoding", vary].filter(Boolean).join(", ")];
   const bodyHeaders = ["Content-Length", String(body.length)];
   if (encoding !== "identity") bodyHeaders.push("Content-Encoding", encoding);
-  const notModifiedHeaders = Object.entries(ownHeaders).filter(([name]) => name !== "content-type");
+  const { "content-type": _contentType, ...lastingHeaders } = ownHeaders;
   const encodedResponse = {
     etag,
-    head: {
-      ok: [...Object.entries(ownHeaders).flat(), ...shared, ...bodyHeaders],
-      notModified: [...notModifiedHeaders.flat(), ...shared],
-    },
+    okHeaders: [...Object.entries(ownHeaders).flat(), ...shared, ...bodyHeaders],
+    notModifiedHeaders: [...Object.entries(lastingHeaders).flat(), ...shared],
     body,
   };
   encodedResponses.set(stored, responses.set(encoding, encodedResponse));

@@ -21,11 +21,11 @@ export function handleMalformedRequests(server: Server, headers: [string, string
   const close = (socket: Duplex, status: number, extraHeaders: [string, string][] = []) => {
     // Closes a connection with a response in progress, because a second response would corrupt the first.
     const current = responses.get(socket);
-    const isAnswered = current?.headersSent && !(current.writableFinished && current.req.complete);
-    if (!socket.writable || isAnswered) return socket.destroy();
+    const isResponding = current?.headersSent && !(current.writableFinished && current.req.complete);
+    if (!socket.writable || isResponding) return socket.destroy();
     const lines = [...headers, ...extraHeaders, ...Object.entries(closingHeaders)];
-    const head = lines.map(([name, value]) => `${name}: ${value}\r\n`).join("");
-    socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${head}\r\n`, () => socket.destroy());
+    const headerText = lines.map(([name, value]) => `${name}: ${value}\r\n`).join("");
+    socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${headerText}\r\n`, () => socket.destroy());
     log("warn", "malformed request", { status });
   };
   server.on("clientError", (error: NodeJS.ErrnoException, socket) => {

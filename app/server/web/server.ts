@@ -142,7 +142,8 @@ export async function createSite(): Promise<Server> {
       requireHostHeader: false,
     },
     (request, response) => {
-      setAppHeaders(request, getIpAddress(request, isTrusted));
+      request.headers[requestIdKey] = randomUUID();
+      request.headers[ipAddressKey] = getIpAddress(request, isTrusted);
       if (respondFromMemory(request, response)) return;
       for (const [name, value] of headers) response.setHeader(name, value);
       response.setHeader(requestIdHeader, getRequestId(request));
@@ -158,11 +159,6 @@ export async function createSite(): Promise<Server> {
   server.setTimeout(deadlines.idle);
   handleMalformedRequests(server, headers);
   return server;
-}
-
-function setAppHeaders(request: IncomingMessage, address: string): void {
-  request.headers[requestIdKey] = randomUUID();
-  request.headers[ipAddressKey] = address;
 }
 
 const requestIdKey = requestIdHeader.toLowerCase();
