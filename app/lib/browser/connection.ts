@@ -9,11 +9,7 @@ export async function callServerAction<Result>(serverAction: () => Promise<Resul
     return await serverAction();
   } catch (error) {
     if (error instanceof Response || (isRouteErrorResponse(error) && !isConnectionLost(error))) throw error;
-    const toast: Toast = {
-      title: "No answer",
-      description: "The connection was lost before an answer came. What you typed is still here: send it again.",
-      variant: "destructive",
-    };
+    const toast = createToast("What you typed is still here: send it again.");
     // An error status stops React Router from revalidating over the lost connection.
     return data<ConnectionLostData>({ result: null, toast }, { status: 504 });
   }
@@ -21,11 +17,12 @@ export async function callServerAction<Result>(serverAction: () => Promise<Resul
 
 /** Returns a toast for requests other than forms. Each call returns a new object, because the page shows an object once. */
 export function createConnectionLostToast(continuesLater: boolean): Toast {
-  return {
-    title: "No answer",
-    description: `The connection was lost before an answer came. This page stays as it was${continuesLater ? ", and goes on by itself" : ": try again"}.`,
-    variant: "destructive",
-  };
+  return createToast(`This page stays as it was${continuesLater ? ", and goes on by itself" : ": try again"}.`);
+}
+
+function createToast(nextStep: string): Toast {
+  const description = `The connection was lost before an answer came. ${nextStep}`;
+  return { title: "No answer", description, variant: "destructive" };
 }
 
 const networkErrorMessages = /failed to fetch|load failed|networkerror|unable to decode turbo-stream/i;
