@@ -23,7 +23,7 @@ type RouterContext = Readonly<RouterContextProvider>;
 
 export type TotpSetupData = { factorId: string; secret: string; uri: string; qr: string };
 
-/** `setup` is null to end the set-up. It is missing after a lost connection, which leaves the page unchanged. */
+/** A null `setup` ends the set-up. After a lost connection, `setup` is missing and the page stays unchanged. */
 export type TotpSetupActionData = { result: SubmissionResult | null; toast?: Toast; setup?: TotpSetupData | null };
 
 const StartedSetupFields = z.object({ factorId: z.uuid(), secret: z.string().regex(/^[A-Z2-7]{16,128}$/) });

@@ -71,7 +71,7 @@ export const saveNumbers = defineStaffAction({
   name: "shipment set-numbers",
   label: "Numbers saved",
   target: "shipment",
-  // A form sends `hasNumbers` if the shipment has numbers. Every number that the form then lacks is removed.
+  // A form with `hasNumbers` changes a shipment's existing numbers. Each number that the form lacks is removed.
   schema: ShipmentNumberFields.extend({ reason: reasonField.optional(), hasNumbers: z.string().optional() }),
   async run({ supabase, options }, shipment_id, { hasNumbers, reason, ...numbers }) {
     const saved = await runStaffAction(supabase, "save_shipment_numbers", {

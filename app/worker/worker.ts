@@ -21,7 +21,7 @@ const responseTimeout = 5000;
 
 /** Responses that arrived after their offline copy was shown. The next request for the page uses them. */
 const lateResponses = new Map<string, Promise<Response>>();
-/** A change of this count shows that a response was requested before a deletion, so the next person must not get it. */
+/** A response must not be stored if this count changed since its request, because the next person could see it. */
 let deletionCount = 0;
 let isUnregistering = false;
 let pendingDeletion: Promise<unknown> = Promise.resolve();

@@ -44,7 +44,7 @@ export function staffMiddleware(
       return pageResult;
     });
     const staff = "reason" in viewer ? null : viewer.staff;
-    // requireStaff throws this error in a loader. Thrown here, it would skip the root loader, whose data the header needs.
+    // requireStaff throws the error in a loader. An error thrown here would skip the root loader, whose data the header needs.
     if ("reason" in viewer) context.set(staffContext, viewer);
     else if (!staff) context.set(staffContext, notFoundError);
     else {
@@ -68,7 +68,6 @@ export function requireStaff(context: Readonly<RouterContextProvider>): StaffVie
   return staffResult.viewer;
 }
 
-/** Returns the lead. Throws a 403 for clerks. */
 export function requireLead(context: Readonly<RouterContextProvider>): StaffViewer {
   const viewer = requireStaff(context);
   if (viewer.staff.role !== "lead") throw userErrorData({ reason: "This page is for leads.", status: 403 });

@@ -91,7 +91,7 @@ export async function getViewerOrRedirect(
   throw redirectToLogin(request, addNextParam("/login", url));
 }
 
-/** Limits the viewer's writes. Throws a redirect to the page for the code of the second factor if the session needs it. */
+/** Limits the viewer's writes. Throws a redirect to the code page if the session still needs the second factor. */
 export function admitViewer({ context, url }: MiddlewareArgs, viewer: Viewer): void {
   if (needsSecondFactor(viewer)) throw redirect(addNextParam("/login/verify", url), 303);
   guardWrites(context, async () => {

@@ -11,7 +11,7 @@ export function clearOnSignOut(): void {
   hasPendingBroadcast = true;
 }
 
-/** Call this after the next page is shown. Earlier, the login page in another tab would take this tab's toast. */
+/** Call broadcastSignOut after the next page is shown, because the login page in another tab would take this tab's toast. */
 export function broadcastSignOut(): void {
   if (!hasPendingBroadcast) return;
   hasPendingBroadcast = false;

@@ -27,7 +27,7 @@ export function createErrorToast(title: string, description?: string): Toast {
   return { title, description, variant: "destructive" };
 }
 
-/** Returns an error of the code field for a wrong code. A rate limit or another failure is no error of that field. */
+/** Returns an error of the code field for a wrong code. A rate limit or another failure does not concern that field. */
 export function createTotpFieldErrors(failed: { reason: string; status: number }) {
   return failed.status === 400 ? { code: [failed.reason] } : undefined;
 }

@@ -3,7 +3,7 @@ import { z } from "zod";
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern finds forbidden characters
 const forbiddenInOneLine = /[\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern finds them except tabs and line breaks
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern finds forbidden characters
 const forbiddenInSeveralLines = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/;
 
 /** The lookahead excludes invisible fillers that Unicode classifies as letters. */

@@ -33,7 +33,7 @@ export function serializeCookie(name: string, value: string, maxAge?: number): s
   return serializeCookieHeader(cookieName(name), value, { ...cookieAttributes(), maxAge });
 }
 
-/** Returns a cookie that browser scripts can read. It must not hold personal data. */
+/** Returns a cookie that browser scripts can read. `value` must not contain personal data. */
 export function serializeReadableCookie(name: string, value: string, maxAge?: number): string {
   return serializeCookieHeader(cookieName(name), value, { ...cookieAttributes(), httpOnly: false, maxAge });
 }

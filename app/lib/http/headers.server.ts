@@ -19,7 +19,7 @@ export function isDataRequest(request: Request): boolean {
   return new URL(request.url).pathname.endsWith(".data");
 }
 
-/** A header from the app to the web server, which removes it. Its value, the page's nonce, is the key in a cache of pages. */
+/** A header from the app to the web server. Its value, the page's nonce, is the key of the page in the server's cache. */
 export const renderedHeader = "X-Rendered-As";
 
 export function contentSecurityPolicy(nonce: string): string {

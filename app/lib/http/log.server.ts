@@ -27,7 +27,7 @@ function writePendingLines(): void {
 }
 process.once("exit", writePendingLines);
 
-/** Sends console messages of libraries to the log. Only their first line, because the others may hold secrets. */
+/** Logs the first line of console messages of libraries. Other lines may hold secrets. */
 export function logConsole(): void {
   for (const level of ["warn", "error"] as const) {
     console[level] = (first: unknown) => {

@@ -29,7 +29,7 @@ export function getRenewalFailedSignal(supabase: AppSupabaseClient): AbortSignal
   return failedRenewals.get(supabase);
 }
 
-/** The choice in the login form. Null for other requests, which use the cookie of isSharedComputer. */
+/** The choice in the login form. Null for other requests, for which the cookie of isSharedComputer decides. */
 export const sharedComputerContext = createContext<boolean | null>(null);
 const sharedComputerCookieName = "shared";
 

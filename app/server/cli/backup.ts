@@ -26,7 +26,7 @@ const backupManifestName = "backup.json";
 const dumpName = "database.dump";
 const demoLeadName = "demo-lead.json";
 
-/** Writes a backup of the embedded backend's data. Returns its size in bytes. Throws if the site runs on the data directory. */
+/** Returns the size of the backup in bytes. Throws if a site uses the data directory. */
 export async function createBackup({ dataDir, databaseUrl }: EmbeddedDataSettings, file: string): Promise<number> {
   if (!existsSync(path.join(dataDir, "keys.json"))) throw new Error(`There is nothing in ${dataDir} to back up.`);
   if (existsSync(file)) throw new Error(`${file} is there already: give another name.`);

@@ -60,7 +60,7 @@ function readStylesheet(tag: string, files: ReadonlyMap<string, CachedResponse>)
   return files.get(/ href="([^"#]+)#?"/.exec(tag)?.[1] ?? "")?.bodies.identity?.toString("utf8") ?? "";
 }
 
-/** Returns the rules of a page's elements in every state. Other pages than standalone ones load their print rules later. */
+/** Selects rules for the page in every state. Standalone pages need print rules, as they load no stylesheet. */
 async function selectRules(html: string, css: string, isStandalone: boolean): Promise<string> {
   const names = collectNames(html);
   const key = names.join(" ");
@@ -118,10 +118,7 @@ function removeUnusedVariables(css: string): string {
     .replace(/(--tw-[\w-]+):[^;{}]*(;|(?=\}))/g, (declaration, name: string) => (isUsed(name) ? declaration : ""));
 }
 
-/**
- * Throws if Tailwind's output no longer matches the patterns above. Throws for :nth-child() after :is(), whose argument
- * PurgeCSS takes for an unused name.
- */
+/** Throws if Tailwind's output no longer matches the patterns above, or if PurgeCSS would drop a rule that pages use. */
 export function checkStylesheet(css: string): void {
   const [lostRule] = /:is\([^{},]*\):nth-[^{}]*/.exec(css) ?? [];
   if (lostRule) throw new Error(`A page would have no rules for ${lostRule}: write its variant as [&>li:nth-child(…)]`);

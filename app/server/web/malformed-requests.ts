@@ -11,7 +11,7 @@ const allowHeader: [string, string] = ["Allow", "GET, HEAD, POST"];
 /** The router sends these methods through its middleware. */
 const routedMethods = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"]);
 
-/** No route matches a path with an encoded line break, not even the catch-all route. */
+/** Even the catch-all route does not match a path with an encoded line break. */
 const encodedLineBreaks = /%0[ad]|%e2%80%a[89]/gi;
 
 /** Replaces the responses that Node sends before a request reaches the app. */
@@ -40,8 +40,8 @@ export function handleMalformedRequests(server: Server, headers: [string, string
 }
 
 /**
- * True if the app can handle the request. Repairs an absolute URL, a line break in the path and an Origin that is no URL,
- * which the router would handle without its middleware. Responds to other faults itself.
+ * True if the app can handle the request. Repairs an absolute URL, a line break in the path and an invalid Origin, which
+ * the router would handle without its middleware. Sends an error response for other faults.
  */
 export function isWellFormed(request: IncomingMessage, response: ServerResponse): boolean {
   const target = request.url ?? "";

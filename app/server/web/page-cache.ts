@@ -15,7 +15,7 @@ const maxVariantBytes = 4 * 1024 * 1024;
 const maxUrlLength = 512;
 const personalAreas = [...accountAreas, ...authAreas, ...secretLinkAreas];
 const personalPaths = new RegExp(`^/+(${personalAreas.join("|")})\\b`, "i");
-/** Matches any escaped address too, because it can be the cookie settings page. */
+/** Matches escaped addresses too, because each can be the cookie settings page. */
 const cookieSettingsPath = /cookie-settings|%/i;
 
 /** React Router names the loaders of a data request in this parameter. */
@@ -53,7 +53,7 @@ export function isAnonymous({ method, headers, url = "" }: IncomingMessage): boo
   );
 }
 
-/** Removes unknown parameters from the URL of a public page. They must not create cache entries or reach the HTML. */
+/** Removes unknown parameters from a public page's URL, because invented ones must not fill the cache or reach the HTML. */
 export function getPageUrl({ method, url = "" }: IncomingMessage): string {
   const isRead = method === "GET" || method === "HEAD";
   return isRead && url.includes("?") && !isPersonal(url) ? removeUnknownParams(url).address : url;
@@ -74,7 +74,7 @@ function removeUnknownParams(url: string): { address: string; isCacheable: boole
   // Pages use only the first value of a parameter.
   for (const name of [...cachedParams, ...freeParams])
     if (sentParams.has(name)) allowedParams.append(name, sentParams.get(name) ?? "");
-  // Links of the site have this parameter last and without a value.
+  // Links of the site have the parameter `quote` last and without a value.
   const search = [allowedParams.toString(), sentParams.has(quoteParam) ? quoteParam : ""].filter(Boolean).join("&");
   return {
     address: search ? `${path}?${search}` : path,

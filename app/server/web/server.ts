@@ -90,7 +90,7 @@ export async function createSite(): Promise<Server> {
     onError: createFailureResponse,
   });
   const pages = createPageCache(renderUncompressed, origin.origin);
-  // The types of this package are for Express, but the package also works with node:http.
+  // The types of `compression` are for Express, but the package also works with node:http.
   const compress = compression({
     brotli: { params: { [constants.BROTLI_PARAM_QUALITY]: quickBrotli } },
   }) as unknown as NodeMiddleware;
