@@ -1,4 +1,3 @@
-/** The forms of /portal/account. */
 import { z } from "zod";
 import type { Viewer } from "../lib/auth/viewer.server.ts";
 import {
@@ -27,16 +26,16 @@ export function createAccountIntents(
   client: Viewer,
   limits: RateLimiter,
 ): Readonly<Record<string, IntentDefinition<Viewer>>> {
-  const proof = {
+  const credentialFields = {
     currentPassword: LoginFields.shape.password,
     factor: z.string().optional(),
     code: client.factors.length > 0 ? TotpCode : z.string().optional(),
   };
-  const proven = ({ factor, ...given }: { currentPassword: string; factor?: string; code?: string }) => {
-    return { ...given, factorId: selectFactor(client.factors, factor)?.id };
+  const toCredentials = ({ factor, ...typed }: { currentPassword: string; factor?: string; code?: string }) => {
+    return { ...typed, factorId: selectFactor(client.factors, factor)?.id };
   };
-  // These calls use other Supabase clients than the viewer's, whose rate limit therefore does not count them.
-  const counted =
+  // For actions that write with another Supabase client than the viewer's, which limits its own writes.
+  const limitWrites =
     <Value>(run: (viewer: Viewer, value: Value) => Promise<IntentResult | IntentError>) =>
     async (viewer: Viewer, value: Value) => {
       const attempt = await limits.consumeWrite(viewer.id);
@@ -48,29 +47,29 @@ export function createAccountIntents(
       return rejected ?? { toast: "Name saved" };
     }),
     password: defineIntent(
-      z.object({ ...proof, password: newPasswordSchema(minClientPasswordLength) }),
-      counted(async (viewer, { password, ...given }) => {
-        const rejected = await changePassword(viewer, limits, getEmailSender(), proven(given), password);
+      z.object({ ...credentialFields, password: newPasswordSchema(minClientPasswordLength) }),
+      limitWrites(async (viewer, { password, ...typed }) => {
+        const rejected = await changePassword(viewer, limits, getEmailSender(), toCredentials(typed), password);
         return rejected ?? { toast: "Password changed: every other device is signed out" };
       }),
     ),
     email: defineIntent(
-      z.object({ ...proof, email: emailAddress }),
-      counted(async (viewer, { email, ...given }) => {
-        const rejected = await requestEmailChange(viewer, limits, getEmailSender(), proven(given), email);
+      z.object({ ...credentialFields, email: emailAddress }),
+      limitWrites(async (viewer, { email, ...typed }) => {
+        const rejected = await requestEmailChange(viewer, limits, getEmailSender(), toCredentials(typed), email);
         return rejected ?? { toast: "We wrote to the new address: open the link in that mail" };
       }),
     ),
     "shipment-emails": defineIntent(
       z.object({ enabled: z.literal("yes").optional() }),
-      counted(async (viewer, { enabled }) => {
+      limitWrites(async (viewer, { enabled }) => {
         const rejected = await setShipmentEmailsEnabled(serviceRoleClient(), viewer.id, enabled === "yes");
         return rejected ?? { toast: enabled ? "You get these mails" : "You get no more of these mails" };
       }),
     ),
     "offline-pages": defineIntent(
       z.object({ enabled: z.literal("yes").optional() }),
-      async (_who: Viewer, { enabled }) => ({
+      async (_viewer: Viewer, { enabled }) => ({
         toast: enabled ? "Pages are kept on this device" : "No pages are kept on this device",
         cookie: offlineCookie(enabled === "yes"),
       }),

@@ -1,4 +1,3 @@
-/** All staff actions, and their words in the activity log. */
 import type { AuditEntry } from "../models/audit-log.server.ts";
 import * as charge from "./charge.server.ts";
 import * as clientAccount from "./client-account.server.ts";
@@ -19,17 +18,17 @@ export const allStaffActions: readonly StaffAction[] = [
   today,
 ].flatMap((actions) => Object.values<StaffAction>(actions));
 
-/** The labels of the activity log by audit name, including those of audit entries without a form. */
+/** The labels of the activity log by audit name. The first two belong to audit entries that no form creates. */
 export const AUDIT_LABELS: Readonly<Record<string, string>> = {
   "document open": "Opened",
   "shipment delete": "Shipment deleted",
   ...Object.fromEntries(allStaffActions.map(({ name, label }) => [name, label])),
 };
 
-/** A page about one shipment omits `on`. */
+/** Pages about one shipment omit `on`, the subject of the entry. */
 type PageAuditEntry = Omit<AuditEntry, "on"> & { on?: AuditEntry["on"] };
 
-/** Replaces the audit name of an entry with its label. */
+/** Returns the entry with a label such as "Verified: Packing List" in `what`, in place of its audit name. */
 export function labelAuditEntry({ action, document, ...entry }: PageAuditEntry) {
   return { ...entry, what: [AUDIT_LABELS[action] ?? action, document].filter(Boolean).join(": ") };
 }

@@ -12,10 +12,10 @@ export const minClientPasswordLength = 6;
 export const minStaffPasswordLength = 12;
 
 /** Passwords have at most 72 bytes, because bcrypt ignores the rest. */
-export const newPasswordSchema = (least: number) =>
+export const newPasswordSchema = (minLength: number) =>
   z
     .string("Choose a password.")
-    .min(least, `Choose a password of at least ${least} characters.`)
+    .min(minLength, `Choose a password of at least ${minLength} characters.`)
     .refine((password) => countBytes(password) <= 72, "Choose a shorter password: at most 72 characters.");
 
 export const SignUpFields = z.object({

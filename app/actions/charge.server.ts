@@ -1,11 +1,10 @@
-/** Staff actions on the charges of a shipment. */
 import { z } from "zod";
 import { oneLine } from "../lib/forms/text-fields.ts";
 import { CHARGE_CURRENCIES } from "../models/desk-labels.ts";
 import { maxLength } from "../models/limits.ts";
 import { PAYMENTS } from "../models/shipment.ts";
 import { runStaffAction } from "../models/staff.server.ts";
-import { dayField, defineStaffAction, reasonField, reasonHelp } from "./staff-action.server.ts";
+import { dayField, defineStaffAction, reasonField } from "./staff-action.server.ts";
 
 const itemIds = PAYMENTS.map(({ id }) => id);
 const item = z.enum(itemIds);
@@ -67,9 +66,5 @@ export const markUnpaid = defineStaffAction({
     runStaffAction(supabase, "set_charge_paid", { shipment_id, ...fields, paid: false, ...options }),
   toast: () => "Due again",
   getAnchor,
-  command: {
-    description: "mark a charge as not paid",
-    arguments: { item: itemHelp },
-    options: { reason: reasonHelp },
-  },
+  command: { description: "mark a charge as not paid", arguments: { item: itemHelp } },
 });

@@ -1,9 +1,9 @@
-/** Staff actions on the accounts of clients. A lead also uses some of them on accounts of team members. */
+/** A lead also uses some of these actions on accounts of team members. */
 import { z } from "zod";
 import { rejectErasure as emailRejection, eraseAccount } from "../models/retention.server.ts";
 import { removeSecondFactors } from "../models/second-factor.server.ts";
 import { runStaffAction, sendPasswordLink } from "../models/staff.server.ts";
-import { defineStaffAction, reasonField, reasonHelp } from "./staff-action.server.ts";
+import { defineStaffAction, reasonField } from "./staff-action.server.ts";
 
 const ReasonFields = z.object({ reason: reasonField });
 
@@ -26,10 +26,7 @@ export const resetSecondFactor = defineStaffAction({
   run: ({ supabase, serviceRole, emailSender, options: { actor_name } }, account, { reason }) =>
     removeSecondFactors(supabase, serviceRole(), emailSender(), account, reason, actor_name),
   toast: () => "The account opens with its password alone",
-  command: {
-    description: "remove a lost second factor; check first who is calling",
-    options: { reason: reasonHelp },
-  },
+  command: { description: "remove a lost second factor; check first who is calling" },
 });
 
 export const close = defineStaffAction({
@@ -40,10 +37,7 @@ export const close = defineStaffAction({
   run: ({ supabase, options: { actor_name } }, account_id, { reason }) =>
     runStaffAction(supabase, "close_account", { account_id, reason, actor_name }),
   toast: () => "The account is closed",
-  command: {
-    description: "end all sessions of a client's account and prevent new logins",
-    options: { reason: reasonHelp },
-  },
+  command: { description: "end all sessions of a client's account and prevent new logins" },
 });
 
 export const reopen = defineStaffAction({
@@ -54,7 +48,7 @@ export const reopen = defineStaffAction({
   run: ({ supabase, options: { actor_name } }, account_id, { reason }) =>
     runStaffAction(supabase, "reopen_account", { account_id, reason, actor_name }),
   toast: () => "The account is open again",
-  command: { description: "reopen a closed account", options: { reason: reasonHelp } },
+  command: { description: "reopen a closed account" },
 });
 
 export const erase = defineStaffAction({
@@ -68,7 +62,6 @@ export const erase = defineStaffAction({
   redirectTo: "/desk/clients",
   command: {
     description: "delete a client's account, unless its shipments have to be stored longer",
-    options: { reason: reasonHelp },
     defaults: { reason: "The client asked for it" },
   },
 });
@@ -81,8 +74,5 @@ export const rejectErasure = defineStaffAction({
   run: ({ supabase, serviceRole, emailSender, options: { actor_name } }, account, { reason }) =>
     emailRejection(supabase, serviceRole(), emailSender(), account, reason, actor_name),
   toast: () => "The answer is on its way",
-  command: {
-    description: "reject a client's request for erasure by email",
-    options: { reason: "for the client" },
-  },
+  command: { description: "reject a client's request for erasure by email", options: { reason: "for the client" } },
 });

@@ -1,11 +1,10 @@
-/** Staff actions on client IDs. */
 import { z } from "zod";
 import { oneLine } from "../lib/forms/text-fields.ts";
 import { issueClientIds, sendClientId } from "../models/client-id.server.ts";
 import { emailAddress } from "../models/contact.ts";
 import { maxLength } from "../models/limits.ts";
 import { runStaffAction } from "../models/staff.server.ts";
-import { defineStaffAction, reasonField, reasonHelp } from "./staff-action.server.ts";
+import { defineStaffAction, reasonField } from "./staff-action.server.ts";
 
 const countError = "Give a number from 1 to 100.";
 
@@ -29,7 +28,7 @@ export const issue = defineStaffAction({
     const issued = await issueClientIds(supabase, fields, { idempotency_key, actor_name });
     if ("reason" in issued) return issued;
     const [first] = issued.result;
-    // A repeated form finds its client ID withdrawn or used.
+    // A form that is sent again returns no client ID if the issued one was withdrawn or used.
     if (!first) return { reason: "This form issued a client ID before. Open the page again.", status: 409 };
     if (!fields.email) return issued;
     const email = await sendClientId(supabase, serviceRole(), emailSender(), first, { idempotency_key, actor_name });
@@ -73,5 +72,5 @@ export const withdraw = defineStaffAction({
     return "reason" in withdrawn ? withdrawn : { result: client_id };
   },
   toast: (clientId) => `${clientId} is withdrawn`,
-  command: { description: "withdraw an unused client ID", options: { reason: reasonHelp } },
+  command: { description: "withdraw an unused client ID" },
 });

@@ -1,4 +1,3 @@
-/** Turns staff actions into the forms of a page of the desk. */
 import { z } from "zod";
 import type { StaffViewer } from "../lib/auth/staff.server.ts";
 import { defineIntent, type IntentDefinition } from "../lib/forms/intent-form.server.ts";
@@ -7,7 +6,7 @@ import { UnusedClientId } from "../models/client-id.server.ts";
 import { getEmailSender, storageTariff } from "../models/content.server.ts";
 import type { StaffAction, StaffActionTarget } from "./staff-action.server.ts";
 
-/** The IDs that a form sends if its page has several targets. */
+/** The schema of the form field with the target's ID, for pages with several targets. */
 const targetIds: Record<StaffActionTarget, z.ZodType<string>> = {
   shipment: z.uuid("Open this page again."),
   document: z.uuid("Open this page again and send the form once more."),
@@ -16,7 +15,7 @@ const targetIds: Record<StaffActionTarget, z.ZodType<string>> = {
   failedEmail: z.uuid(),
 };
 
-/** Returns forms by intent. `pageTargets` are the IDs in the page's URL; a form sends its other target as a field. */
+/** Returns the intents of a page. `pageTargets` are IDs in the page's URL. Forms send an ID that the URL lacks as a field. */
 export function createDeskIntents(
   actions: Readonly<Record<string, StaffAction>>,
   pageTargets: { [Target in StaffActionTarget]?: string } = {},

@@ -1,8 +1,7 @@
-/** Staff actions on documents. */
 import { z } from "zod";
 import { verifyDocument } from "../models/document.server.ts";
 import { runStaffAction } from "../models/staff.server.ts";
-import { defineStaffAction, reasonField, reasonHelp } from "./staff-action.server.ts";
+import { defineStaffAction, reasonField } from "./staff-action.server.ts";
 
 const getAnchor = (document: string) => `#document-${document}`;
 
@@ -27,7 +26,7 @@ export const unverify = defineStaffAction({
     runStaffAction(supabase, "unverify_document", { document_id, reason, ...options }),
   toast: () => "Verification taken back",
   getAnchor,
-  command: { description: "undo the verification of a document", options: { reason: reasonHelp } },
+  command: { description: "undo the verification of a document" },
 });
 
 export const reject = defineStaffAction({

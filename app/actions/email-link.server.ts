@@ -1,10 +1,9 @@
-/** Pages behind the link of an email. They ask for a password, and for a code if the account has a second factor. */
+/** Pages that a one-use link in an email opens. They require a password, and a code if the account has a second factor. */
 import { parseWithZod } from "@conform-to/zod/v4";
 import type { RouterContextProvider } from "react-router";
 import { z } from "zod";
 import { readForm } from "../lib/forms/form-data.server.ts";
-import type { IntentError } from "../lib/forms/intent-form.server.ts";
-import { rejectForm } from "../lib/forms/rejected-form.server.ts";
+import { type IntentError, rejectSubmission } from "../lib/forms/rejected-form.server.ts";
 import { redirectWithToast } from "../lib/http/toast.server.ts";
 import { type UserError, userErrorData, userErrorFromThrown } from "../lib/http/user-error.server.ts";
 import { type LinkCredentials, selectFactor, TotpCode } from "../models/second-factor.server.ts";
@@ -14,7 +13,7 @@ type EmailLinkTarget = { factors: { id: string; name: string }[] };
 const EmailLinkToken = z.string().regex(/^[0-9a-f]{64}$/);
 
 /**
- * Returns the target of a token, or null if it is wrong, used or expired. Opening does not use the token up, because email
+ * Returns the target of a token, or null for a wrong, used or expired token. The token stays valid, because email
  * scanners open links too. Throws if the backend does not respond.
  */
 export async function openEmailLink<Link extends EmailLinkTarget>(
@@ -27,7 +26,7 @@ export async function openEmailLink<Link extends EmailLinkTarget>(
   return link && { ...link, token: parsed.data ?? "" };
 }
 
-/** Validates the form, calls `run` and redirects to the login page. A rejected form loses its password and code. */
+/** Validates the form, calls `run` and redirects to the login page. Responses omit the password and code. */
 export async function handleEmailLinkForm<Link extends EmailLinkTarget>(
   request: Request,
   context: Readonly<RouterContextProvider>,
@@ -44,18 +43,12 @@ export async function handleEmailLinkForm<Link extends EmailLinkTarget>(
   const code = link && link.factors.length > 0 ? TotpCode : z.string().optional();
   const schema = z.object({ password: page.password(link), factor: z.string().optional(), code });
   const submission = parseWithZod(form, { schema });
-  const hideFields = ["password", "code"];
-  if (!link) return rejectForm(submission.reply({ hideFields }), page.gone, 400);
-  if (submission.status !== "success") {
-    return rejectForm(submission.reply({ hideFields }));
-  }
+  if (!link) return rejectSubmission(submission, null, { reason: page.gone, status: 400 });
+  if (submission.status !== "success") return rejectSubmission(submission, null);
   const { factor, ...given } = submission.value;
   const rejected = await page
     .run(link, { ...given, factorId: selectFactor(link.factors, factor)?.id })
     .catch((error): IntentError => userErrorFromThrown(error));
-  if (rejected) {
-    const result = submission.reply({ hideFields, fieldErrors: rejected.fieldErrors });
-    return rejectForm(result, rejected.fieldErrors ? undefined : rejected.reason, rejected.status);
-  }
+  if (rejected) return rejectSubmission(submission, null, rejected);
   return redirectWithToast(context, "/login", { ...page.done, variant: "default" });
 }

@@ -1,4 +1,3 @@
-/** Staff actions on shipments. */
 import { z } from "zod";
 import { oneLine, severalLines } from "../lib/forms/text-fields.ts";
 import { STORAGE_LOCATIONS, type StorageLocation } from "../models/desk-labels.ts";
@@ -11,7 +10,7 @@ import {
   toPartialNumberArguments,
 } from "../models/shipment-fields.server.ts";
 import { runStaffAction } from "../models/staff.server.ts";
-import { dayField, defineStaffAction, reasonField, reasonHelp, reasonMissing } from "./staff-action.server.ts";
+import { dayField, defineStaffAction, reasonField, reasonMissing } from "./staff-action.server.ts";
 
 const StageResult = z.object({ stage: z.number(), status: z.string() });
 const MoveResult = z.union([StageResult, z.object({ missing: z.array(z.string()) })]);
@@ -39,7 +38,7 @@ export const advance = defineStaffAction({
     });
     if ("reason" in moved) return moved;
     const result = MoveResult.parse(moved.result);
-    // Without a reason: the page lists the missing documents and asks for confirmation.
+    // An empty reason shows no error. The page lists the missing documents and asks for confirmation.
     return "missing" in result ? { reason: "", status: 409 } : { result };
   },
   toast: ({ status }) => `It is at ${status} now`,
@@ -65,17 +64,14 @@ export const correct = defineStaffAction({
     return "reason" in corrected ? corrected : { result: StageResult.parse(corrected.result) };
   },
   toast: ({ status }) => `Stage corrected to ${status}`,
-  command: {
-    description: "correct the stage of a shipment, or reopen a closed one",
-    options: { stage: "1 to 10", reason: reasonHelp },
-  },
+  command: { description: "correct the stage of a shipment, or reopen a closed one", options: { stage: "1 to 10" } },
 });
 
 export const saveNumbers = defineStaffAction({
   name: "shipment set-numbers",
   label: "Numbers saved",
   target: "shipment",
-  // A form sends `hasNumbers` for a shipment with numbers. Its empty fields are missing, and remove their number.
+  // A form with `hasNumbers` changes a shipment's existing numbers. Each number that the form lacks is removed.
   schema: ShipmentNumberFields.extend({ reason: reasonField.optional(), hasNumbers: z.string().optional() }),
   async run({ supabase, options }, shipment_id, { hasNumbers, reason, ...numbers }) {
     const saved = await runStaffAction(supabase, "save_shipment_numbers", {
@@ -90,7 +86,7 @@ export const saveNumbers = defineStaffAction({
   toast: () => "Numbers saved",
   command: {
     description: 'save numbers of a shipment; "" removes one, and a change or removal needs a reason',
-    options: { ...numberHelp, reason: reasonHelp },
+    options: numberHelp,
   },
 });
 

@@ -8,7 +8,7 @@ import type { StorageTariff } from "../models/free-storage.ts";
 import { maxLength } from "../models/limits.ts";
 import type { StaffActionOptions } from "../models/staff.server.ts";
 
-/** `supabase` acts as the team member, or as the service role in a command. */
+/** `supabase` is the team member's client, or the service-role client in a staff command. */
 type StaffActionCall = {
   supabase: AppSupabaseClient;
   serviceRole: () => AppSupabaseClient;
@@ -17,7 +17,7 @@ type StaffActionCall = {
   options: StaffActionOptions;
 };
 
-/** What an action changes. Also the name of the form field with its ID. */
+/** The kind of record that an action changes. The form field with the record's ID has the same name. */
 export type StaffActionTarget = "shipment" | "document" | "account" | "clientId" | "failedEmail";
 
 /** `sent` is false if the action was done but its email could not be sent. */
@@ -25,26 +25,26 @@ type StaffActionOutcome<Result> = { result?: Result; sent?: boolean } | IntentEr
 
 type FieldTexts<Fields> = { [Field in keyof Fields]?: string };
 
-/** Help texts by field. The keys of `arguments` are in the order that the command takes them. */
+/** Help texts by field. The command takes its arguments in the order of the keys in `arguments`. */
 type StaffCommand<Fields, Result> = {
   description: string;
   arguments?: FieldTexts<Fields>;
   options?: FieldTexts<Fields>;
   defaults?: FieldTexts<Fields>;
-  /** The lines to print instead of the toast. */
+  /** Returns the lines that the command prints instead of the toast. */
   formatLines?(result: Result): string[];
 };
 
 export type StaffAction<Schema extends z.ZodObject = z.ZodObject, Result = unknown> = {
-  /** The name in the audit log, and the words of the command. */
+  /** The name in the audit log, such as "charge set". The staff command has the same name. */
   name: string;
-  /** The words in the activity log. */
+  /** The text in the activity log. */
   label: string;
   target: StaffActionTarget | null;
   schema: Schema;
   run(call: StaffActionCall, target: string, fields: z.output<Schema>): Promise<StaffActionOutcome<Result>>;
   toast(result: Result, fields: z.output<Schema>): string;
-  /** The part of the page that shows the change. */
+  /** Returns the fragment, such as "#payments", of the part of the page that shows the change. */
   getAnchor?(target: string): string;
   redirectTo?: string;
   command: StaffCommand<z.input<Schema>, Result>;
@@ -54,14 +54,12 @@ export function defineStaffAction<Schema extends z.ZodObject, Result>(action: St
   return action;
 }
 
-/** The database has the same message (private.require_reason). */
+/** private.require_reason in the database has the same message. */
 export const reasonMissing = "Say why, in a few words.";
 
 export const reasonField = severalLines(reasonMissing)
   .min(1, reasonMissing)
   .max(...maxLength("reason"));
-
-export const reasonHelp = "for the activity log";
 
 /** A calendar day as YYYY-MM-DD. */
 export const dayField = z
@@ -69,6 +67,6 @@ export const dayField = z
   .regex(/^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])$/, "Give a day such as 2026-05-31.")
   .refine((day) => {
     const date = new Date(`${day}T00:00:00Z`);
-    // Zod also calls this after the pattern failed; the pattern's message is enough then.
+    // Zod runs this check even after the pattern failed. A day that is no date passes, because the pattern reports it.
     return Number.isNaN(date.valueOf()) || date.toISOString().startsWith(day);
   }, "There is no such day.");

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { emailAddress, personName } from "../models/contact.ts";
 import { STAFF_ROLES } from "../models/desk-labels.ts";
 import { inviteStaffMember, runStaffAction } from "../models/staff.server.ts";
-import { defineStaffAction, reasonField, reasonHelp } from "./staff-action.server.ts";
+import { defineStaffAction, reasonField } from "./staff-action.server.ts";
 
 const role = z.enum(STAFF_ROLES, "Choose what they may do.");
 const roleHelp = "clerk or lead; a lead also manages the team";
@@ -43,9 +43,5 @@ export const remove = defineStaffAction({
   run: ({ supabase, options: { actor_name } }, account_id, { reason }) =>
     runStaffAction(supabase, "remove_staff_member", { account_id, reason, actor_name }),
   toast: () => "Removed, and signed out everywhere",
-  command: {
-    description: "remove a team member and end their sessions",
-    options: { reason: reasonHelp },
-    defaults: { reason: "They left" },
-  },
+  command: { description: "remove a team member and end their sessions", defaults: { reason: "They left" } },
 });

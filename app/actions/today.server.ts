@@ -1,4 +1,3 @@
-/** Staff actions of the page Today: the announcement and failed emails. */
 import { z } from "zod";
 import { oneLine } from "../lib/forms/text-fields.ts";
 import { maxLength } from "../models/limits.ts";

@@ -1,4 +1,5 @@
-/** Times for display are in East Africa Time (UTC+3, no summer time). */
+/** East Africa Time is UTC+3 all year. */
+const utcOffsetMs = 3 * 3_600_000;
 
 const dateAndTime = new Intl.DateTimeFormat("en-GB", {
   day: "numeric",
@@ -11,41 +12,44 @@ const dateAndTime = new Intl.DateTimeFormat("en-GB", {
 
 const dateOnly = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "long", year: "numeric", timeZone: "UTC" });
 
-/** Returns "20 Nov 2026, 15:04 EAT" with a no-break space before the zone. */
+/** Returns a time such as "20 Nov 2026, 15:04 EAT", with a no-break space before "EAT". */
 export function eastAfricaTime(iso: string): string {
   return `${dateAndTime.format(new Date(iso))}\u00a0EAT`;
 }
 
-// Only the server uses this. The mark removes it from the browser's script.
+// Only the server uses this format. `@__PURE__` lets the bundler drop it from the browser's script.
 const dayAndMonth = /* @__PURE__ */ new Intl.DateTimeFormat("en-GB", {
   day: "numeric",
   month: "short",
   timeZone: "Africa/Nairobi",
 });
 
-/** Returns "12 May", or "12 May 2025" for another year. */
+/** Returns "12 May" for a day of the current year, otherwise "12 May 2025". */
 export function shortDay(iso: string, now = new Date()): string {
   const year = dayInEastAfrica(new Date(iso)).slice(0, 4);
   const day = dayAndMonth.format(new Date(iso));
   return year === dayInEastAfrica(now).slice(0, 4) ? day : `${day} ${year}`;
 }
 
-/** Returns "14:05 EAT" for today, or "12 May, 14:05 EAT". */
+/** Returns "14:05 EAT" for a time of today, otherwise "12 May, 14:05 EAT". */
 export function shortTime(iso: string, now = new Date()): string {
   const date = new Date(iso);
   const time = eastAfricaTime(iso).split(", ").at(-1);
   return dayInEastAfrica(date) === dayInEastAfrica(now) ? `${time}` : `${shortDay(iso, now)}, ${time}`;
 }
 
-/** Returns "2026-11-23 14:05", which spreadsheets can sort. */
+/** Returns a time such as "2026-11-23 14:05", which spreadsheets can sort. */
 export function sortableTime(iso: string): string {
-  const shifted = new Date(Date.parse(iso) + 3 * 3_600_000).toISOString();
-  return `${shifted.slice(0, 10)} ${shifted.slice(11, 16)}`;
+  return toShiftedIso(new Date(iso)).slice(0, 16).replace("T", " ");
 }
 
-/** Returns YYYY-MM-DD. */
+/** Returns the day as YYYY-MM-DD. */
 export function dayInEastAfrica(moment: Date): string {
-  return new Date(moment.valueOf() + 3 * 3_600_000).toISOString().slice(0, 10);
+  return toShiftedIso(moment).slice(0, 10);
+}
+
+function toShiftedIso(moment: Date): string {
+  return new Date(moment.valueOf() + utcOffsetMs).toISOString();
 }
 
 export function calendarDate(date: string): string {

@@ -20,7 +20,7 @@ import { ignoreOutputErrors } from "./lifetime.ts";
 type OutputOptions = { json?: boolean };
 
 ignoreOutputErrors();
-// Only this user may read the files that backup and restore write.
+// Only the current user of the system may read the files that backup and restore write.
 process.umask(0o077);
 
 const actorName = oneLine("").overwrite(collapseBlanks).min(1, "Enter a name.").max(120, "Use at most 120 characters.");
@@ -44,15 +44,15 @@ program
   .option("--json", "an object")
   .action(async ({ json, delete: deletes }: OutputOptions & { delete?: boolean }) => {
     const backend = getServiceRole();
-    const past = { ...(await listBeyondRetention(backend)), acts: await countExpiredAuditEntries(backend) };
+    const expired = { ...(await listBeyondRetention(backend)), acts: await countExpiredAuditEntries(backend) };
     const lines = [
-      ...past.shipments.map(
-        (one) => `shipment ${one.id}, kept until ${one.retention_ends_on}: ${collapseBlanks(one.name)}`,
+      ...expired.shipments.map(
+        ({ id, retention_ends_on, name }) => `shipment ${id}, kept until ${retention_ends_on}: ${collapseBlanks(name)}`,
       ),
-      ...[...past.shipments.flatMap(({ files }) => files), ...past.files].map((name) => `file ${name}`),
-      ...(past.parts.length > 0 ? [`${past.parts.length} parts of uploads that did not end`] : []),
-      ...past.accounts.map((one) => `account ${one.email}, last seen ${one.last_seen_at.slice(0, 10)}`),
-      ...(past.acts > 0 ? [`${past.acts} lines of the log`] : []),
+      ...[...expired.shipments.flatMap(({ files }) => files), ...expired.files].map((name) => `file ${name}`),
+      ...(expired.parts.length > 0 ? [`${expired.parts.length} parts of uploads that did not end`] : []),
+      ...expired.accounts.map(({ email, last_seen_at }) => `account ${email}, last seen ${last_seen_at.slice(0, 10)}`),
+      ...(expired.acts > 0 ? [`${expired.acts} lines of the log`] : []),
     ];
     if (deletes) {
       await deleteBeyondRetention(backend, createDeletionReporter(backend, getActorName(), "retention"));
@@ -62,7 +62,7 @@ program
     }
     print(
       json,
-      past,
+      expired,
       lines.length > 0 ? [...lines, deletes ? "Deleted." : "--delete deletes it."] : ["Nothing is past its time."],
     );
   });
@@ -105,10 +105,10 @@ program
   .argument("<file>", "the backup")
   .action(async (file: string) => {
     const { restoreBackup: restore } = await import("./cli/backup.ts");
-    const place = requireEmbeddedSettings();
-    await restore(place, file);
+    const settings = requireEmbeddedSettings();
+    await restore(settings, file);
     printAction(getActorName(), { action: "restore", after: { file } });
-    print(false, null, [`${place.dataDir} is as it was when ${file} was made: start the site`]);
+    print(false, null, [`${settings.dataDir} is as it was when ${file} was made: start the site`]);
   });
 
 program.parseAsync().catch((error: Error) => {

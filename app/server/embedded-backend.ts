@@ -4,15 +4,12 @@ import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:
 import path from "node:path";
 import process from "node:process";
 import { z } from "zod";
-import {
-  type BackendProcessOptions,
-  type BackendProcessReport,
-  backendCloseTimeoutMs,
-} from "../../supabase/contract/backend-process.ts";
+import type { BackendProcessOptions, BackendProcessReport } from "../../supabase/contract/backend-process.ts";
 import { DataDirError, projectRoot, rethrowAsDataDirError } from "../../supabase/contract/data-dir.ts";
 import { findRunningBackend } from "../../supabase/contract/lock.ts";
 import { type BackendAccess, ConfigurationError, type Settings } from "../lib/http/env.server.ts";
 import { log } from "../lib/http/log.server.ts";
+import { endChild } from "./lifetime.ts";
 
 const keyText = z.string().min(20);
 const P256Key = z.object({ kty: z.literal("EC"), crv: z.literal("P-256"), x: keyText, y: keyText, d: keyText });
@@ -29,7 +26,7 @@ type EmbeddedKeys = z.infer<typeof EmbeddedKeys>;
 const backendProgram = path.join(projectRoot, "dist/programs/backend.js");
 const getKeysFile = (dataDir: string) => path.join(dataDir, "keys.json");
 
-/** Throws a DataDirError if the keys are damaged. */
+/** Returns null before the first start. Throws a DataDirError if the keys are damaged. */
 export function readKeys(dataDir: string): EmbeddedKeys | null {
   const file = getKeysFile(dataDir);
   if (!rethrowAsDataDirError(dataDir, () => statSync(file, { throwIfNoEntry: false }))) return null;
@@ -55,17 +52,21 @@ export function ensureKeys(dataDir: string): EmbeddedKeys {
     sessionSecret: random(48),
     signingKey: P256Key.parse(pair.privateKey.export({ format: "jwk" })),
   };
-  // A half-written file would prevent every later start.
-  const draft = `${getKeysFile(dataDir)}.${process.pid}`;
+  writeSecretFile(dataDir, getKeysFile(dataDir), keys);
+  return keys;
+}
+
+/** Renames a complete draft, because a half-written file would prevent every later start. Throws a DataDirError. */
+export function writeSecretFile(dataDir: string, file: string, value: object): void {
+  const draft = `${file}.${process.pid}`;
   rethrowAsDataDirError(dataDir, () => {
     try {
-      writeFileSync(draft, JSON.stringify(keys, null, 2), { mode: 0o600 });
-      renameSync(draft, getKeysFile(dataDir));
+      writeFileSync(draft, JSON.stringify(value, null, 2), { mode: 0o600 });
+      renameSync(draft, file);
     } finally {
       rmSync(draft, { force: true });
     }
   });
-  return keys;
 }
 
 export function getRunningAccess(dataDir: string): BackendAccess | null {
@@ -78,17 +79,14 @@ export type EmbeddedBackend = { access: BackendAccess; sessionSecret: string; st
 
 /** Restarts the backend whenever its process ends. Throws a ConfigurationError if the first start fails. */
 export async function startEmbeddedBackend(settings: Settings): Promise<EmbeddedBackend> {
-  const keys = ensureKeys(settings.dataDir);
+  const { sessionSecret, ...backendKeys } = ensureKeys(settings.dataDir);
   const options: BackendProcessOptions = {
     dataDir: settings.dataDir,
     databaseUrl: settings.databaseUrl,
     port: settings.backendPort,
     siteUrl: settings.origin,
     smtpUrl: settings.smtpUrl,
-    publishableKey: keys.publishableKey,
-    secretKey: keys.secretKey,
-    jwtSecret: keys.jwtSecret,
-    signingKey: keys.signingKey,
+    ...backendKeys,
   };
 
   let stopping = false;
@@ -110,25 +108,17 @@ export async function startEmbeddedBackend(settings: Settings): Promise<Embedded
   watch(child);
 
   return {
-    access: { url, publishableKey: keys.publishableKey, secretKey: keys.secretKey },
-    sessionSecret: keys.sessionSecret,
+    access: { url, publishableKey: backendKeys.publishableKey, secretKey: backendKeys.secretKey },
+    sessionSecret,
     stop: () => {
       stopping = true;
-      if (child.exitCode !== null || child.signalCode !== null) return Promise.resolve();
-      return new Promise((resolve) => {
-        const killTimer = setTimeout(() => child.kill("SIGKILL"), backendCloseTimeoutMs);
-        child.once("exit", () => {
-          clearTimeout(killTimer);
-          resolve();
-        });
-        child.kill("SIGTERM");
-      });
+      return endChild(child);
     },
   };
 }
 
 function launchBackend(options: BackendProcessOptions): Promise<{ child: ChildProcess; url: string }> {
-  // By default V8 optimizes PGlite's WebAssembly during the start, which takes 2 seconds.
+  // Postpones V8's optimisation of PGlite's WebAssembly, which would add 2 seconds to the start.
   const child = fork(backendProgram, { cwd: projectRoot, execArgv: ["--wasm-tiering-budget=100000000"] });
   return new Promise((resolve, reject) => {
     const rejectOnExit = () => reject(new ConfigurationError("The embedded backend ended before it was ready."));
@@ -138,7 +128,7 @@ function launchBackend(options: BackendProcessOptions): Promise<{ child: ChildPr
       if ("ready" in report) resolve({ child, url: report.ready });
       else reject(new ConfigurationError(report.failed));
     });
-    // If the child has ended, its `exit` event rejects.
+    // Ignores an error of `send`: if the child has ended, its `exit` event rejects the promise.
     child.send(options, () => undefined);
   });
 }

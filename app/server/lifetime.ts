@@ -1,5 +1,8 @@
+import type { ChildProcess } from "node:child_process";
+import { once } from "node:events";
 import process from "node:process";
 import { isatty } from "node:tty";
+import { backendCloseTimeoutMs } from "../../supabase/contract/backend-process.ts";
 
 const parentCheckMs = 500;
 
@@ -9,8 +12,8 @@ export function ignoreOutputErrors(): void {
 }
 
 /**
- * Also stops when the process `parent` ends. Without a terminal (nohup, a service), SIGHUP is ignored and ends the
- * watch of `parent`, because the same signal may have ended the parent.
+ * Calls `stop` on SIGINT or SIGTERM, or when the process `parent` ends. Without a terminal (nohup, a service), SIGHUP
+ * ends only the watch of `parent`, because the same signal may have ended the parent.
  */
 export function stopOnSignals(parent: number | null, stop: () => Promise<void>): void {
   const hasTerminal = [0, 1, 2].some((stream) => isatty(stream));
@@ -26,4 +29,13 @@ export function stopOnSignals(parent: number | null, stop: () => Promise<void>):
   }
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, end);
   process.on("SIGHUP", () => (hasTerminal ? end() : clearInterval(parentWatch)));
+}
+
+/** Kills the process if it has not ended in the time that the backend needs to close. */
+export async function endChild(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const killTimer = setTimeout(() => child.kill("SIGKILL"), backendCloseTimeoutMs);
+  child.kill("SIGTERM");
+  await once(child, "exit");
+  clearTimeout(killTimer);
 }

@@ -2,7 +2,7 @@ import { accessSync, constants, existsSync, readdirSync } from "node:fs";
 import path from "node:path";
 import { getChildEnvironment } from "../lib/http/env.server.ts";
 
-/** Debian installs these programs outside PATH. */
+/** Debian installs the programs of PostgreSQL in this folder, outside PATH. */
 const debianPostgres = "/usr/lib/postgresql";
 
 export function findProgram(names: string[], folders: string[] = []): string | null {
@@ -10,7 +10,7 @@ export function findProgram(names: string[], folders: string[] = []): string | n
   return all.flatMap((folder) => names.map((name) => path.resolve(folder, name))).find(isExecutable) ?? null;
 }
 
-/** Returns the newest version, because it can read older servers. */
+/** Returns the path of the newest version, because newer versions can also dump databases of older servers. */
 export function findPostgres(name: string): string | null {
   const versions = existsSync(debianPostgres) ? readdirSync(debianPostgres).sort((a, b) => Number(b) - Number(a)) : [];
   return findProgram(

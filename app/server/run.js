@@ -1,12 +1,12 @@
-/** Plain JavaScript, because it compiles the other programs. A compiled program starts in half the time. */
+/** This file is plain JavaScript, because it compiles the TypeScript programs. Compiled programs start in half the time. */
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import process from "node:process";
 import { fileURLToPath, pathToFileURL } from "node:url";
 
-// Old Node versions have no import.meta.dirname.
+// The old Node versions that this file rejects have no import.meta.dirname.
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "../..");
-/** Two levels deep like the sources, so that `../..` is the root for both. Outside build/, which each build empties. */
+/** Two levels deep like app/server, so that `../..` is the root from both. Each build empties the folder build/. */
 const outputFolder = path.join(root, "dist/programs");
 const programs = {
   start: "app/server/start.ts",
@@ -20,7 +20,7 @@ if (node.localeCompare(oldest, "en", { numeric: true }) < 0) {
   console.error(`This needs Node ${oldest} or newer, and this is ${node}.`);
   process.exit(1);
 }
-// React and React Router choose their development or production code by this while they load.
+// React and React Router read this variable while they load, to choose development or production code.
 process.env.NODE_ENV ??= "production";
 
 const [, , name] = process.argv;
@@ -62,7 +62,7 @@ async function ensureCompiled() {
     return outputFiles;
   };
   const { start, ...otherPrograms } = programs;
-  // `start` shares its packages with the build. The other programs contain theirs and open hundreds of files fewer.
+  // `start` shares its packages with the site's build. The other programs contain their packages, to open fewer files.
   const [site, ownPackages] = await Promise.all([
     compile({ start }, { packages: "external" }),
     compile(otherPrograms, {
@@ -72,7 +72,7 @@ async function ensureCompiled() {
   ]);
   const outputFiles = [...site, ...ownPackages];
   mkdirSync(outputFolder, { recursive: true });
-  // Another start may be reading the programs. The marker file, whose time is compared, is written last.
+  // Renames complete files, because another start may be reading the programs. The marker's time shows that all are complete.
   const isMarker = (file) => file.path === marker;
   for (const { path: target, contents } of [...outputFiles].sort((a, b) => Number(isMarker(a)) - Number(isMarker(b)))) {
     writeFileSync(`${target}.${process.pid}`, contents);

@@ -4,7 +4,7 @@ import { DataDirError } from "../../supabase/contract/data-dir.ts";
 import { ConfigurationError, readSettings, type Settings, setBackendAccess } from "../lib/http/env.server.ts";
 import { logConsole } from "../lib/http/log.server.ts";
 import { type EmbeddedBackend, startEmbeddedBackend } from "./embedded-backend.ts";
-import { ignoreOutputErrors, stopOnSignals } from "./lifetime.ts";
+import { endChild, ignoreOutputErrors, stopOnSignals } from "./lifetime.ts";
 import { ensureBuild, runFramework, serverBuildFile } from "./start/build.ts";
 import { checkBeforeStart, listen } from "./start/preflight.ts";
 
@@ -29,7 +29,7 @@ async function start(): Promise<void> {
   await checkBeforeStart(settings);
   if (!isDev) await ensureBuild();
   const backend = settings.backend ? null : startEmbeddedBackend(settings);
-  // The site's modules load while the backend starts.
+  // Loads the site's modules while the backend starts.
   const site = isDev ? null : importSite();
   // Prevents an unhandled rejection if the backend fails first. `await site` below throws the same error.
   site?.catch(() => undefined);
@@ -57,7 +57,7 @@ async function importSite() {
   return { createSite, startBackgroundJobs };
 }
 
-/** Stopping waits for open requests until `deadlines.drain`, then closes their connections. */
+/** Returns a function that stops the site. Open requests have until `deadlines.drain` to finish. */
 async function serveSite(
   settings: Settings,
   { createSite, startBackgroundJobs }: Awaited<ReturnType<typeof importSite>>,
@@ -83,10 +83,5 @@ async function runDevServer({ port, host }: Settings): Promise<() => Promise<voi
   const args = ["dev", "--port", String(port), "--strictPort", "--host", host];
   const child = runFramework(args, "development", "inherit");
   child.once("exit", () => process.kill(process.pid, "SIGTERM"));
-  return () =>
-    new Promise((resolve) => {
-      if (child.exitCode !== null || child.signalCode !== null) return resolve();
-      child.once("exit", () => resolve());
-      child.kill("SIGTERM");
-    });
+  return () => endChild(child);
 }

@@ -1,4 +1,4 @@
-/** The only script of an offline copy. */
+/** The only script of an offline copy. Reloads the page when the site responds again. */
 export {};
 
 const [minRetryDelay, maxRetryDelay] = [5000, 5 * 60_000];

@@ -19,13 +19,13 @@ declare const __RETRY_HASH__: string;
 
 const responseTimeout = 5000;
 
-/** Responses that arrived after their offline copy was shown, for the next request of the page. */
+/** Responses that arrived after their offline copy was shown. The next request for the page uses them. */
 const lateResponses = new Map<string, Promise<Response>>();
-/** Prevents the next person from getting a response that was requested before a deletion. */
+/** A response must not be stored if this count changed since its request, because the next person could see it. */
 let deletionCount = 0;
 let isUnregistering = false;
 let pendingDeletion: Promise<unknown> = Promise.resolve();
-/** A page has already waited for this address, so its copy is shown without another delay. */
+/** The address of a copy to show without delay, because a page has already waited for its response. */
 let urgentPath: unknown;
 
 self.addEventListener("install", () => skipWaiting.call(self));
@@ -74,7 +74,7 @@ async function unregisterWorker(): Promise<void> {
 
 async function findCopy(address: string): Promise<Response | undefined> {
   for (const cacheName of (await caches.keys()).sort()) {
-    // `caches.open` would create again a cache that is being deleted.
+    // Uses `caches.match`, because `caches.open` would recreate a cache that is being deleted.
     const copy = await caches.match(address, { ignoreVary: true, cacheName });
     if (copy && !offlinePages.isExpired(copy)) return copy;
   }
@@ -91,7 +91,7 @@ async function respondToNavigation(event: FetchEvent, pathname: string, search: 
   const startCount = deletionCount;
   const wait = urgentPath === address ? 0 : responseTimeout;
   urgentPath = null;
-  // No navigation preload: if it fails, Firefox shows its own error page, whatever the worker returns.
+  // Navigation preload stays off: after a failed preload, Firefox shows its own error page instead of the worker's response.
   const fresh = fetch(event.request);
   const response = Promise.race([lateResponses.get(address) ?? fresh, fresh]);
   lateResponses.delete(address);
@@ -111,7 +111,7 @@ async function respondToNavigation(event: FetchEvent, pathname: string, search: 
   event.waitUntil(notifyWhenFetched(event, address, response, startCount));
   if (copyText !== undefined) return createCopyResponse(copyText, 200);
   const list = await listCachedPages();
-  // A function, because names may contain replacement patterns such as `$&`.
+  // A replacement function, because names in the list may contain patterns such as `$&`.
   return createCopyResponse(
     page.replace("<!--pages-->", () => list),
     503,
@@ -136,7 +136,7 @@ async function notifyWhenFetched(
   }
 }
 
-/** Stores the body in memory, because the browser ends a network body with its event. */
+/** Reads the body into memory, because the browser cancels the body's stream when the fetch event ends. */
 async function bufferResponse(response: Response): Promise<Response> {
   return response.type === "opaqueredirect" ? response : new Response(await response.blob(), response);
 }
@@ -176,10 +176,10 @@ function createCopyResponse(html: string, status: number): Response {
   });
 }
 
-/** Returns days since 1970 in East Africa Time, UTC+3. */
+/** Returns the number of days since 1 January 1970 in East Africa Time (UTC+3). */
 const getDayNumber = (time: number) => Math.floor((time + 3 * 3_600_000) / offlinePages.dayMs);
 
-/** The site may no longer have a service worker. The worker then removes itself. */
+/** Deletes expired copies, and unregisters the worker if the site no longer has one. */
 async function runDailyCheck(): Promise<void> {
   if (isUnregistering) return;
   const cache = await caches.open(offlinePages.cacheNames.worker);

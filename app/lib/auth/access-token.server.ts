@@ -16,7 +16,7 @@ export type Claims = { sub: string; aal: string };
 
 const algorithms = ["ES256", "RS256", "EdDSA"];
 
-/** A revoked key is trusted for at most this long. */
+/** Tokens of a signing key that Supabase Auth has revoked stay valid for at most this time. */
 const keysMaxAgeMs = 10 * 60 * 1000;
 
 const KeySetSchema = z.object({ keys: z.array(z.looseObject({ kty: z.string() })) });
@@ -37,7 +37,7 @@ function getPublishedKeys(): PublishedKeys {
     const keySet = createRemoteJWKSet(new URL("/auth/v1/.well-known/jwks.json", url), {
       headers: { apikey: publishableKey },
       [customFetch]: fetchPublishedKeys,
-      // The keys are renewed below instead, so that they stay valid while auth does not respond.
+      // Keys never expire in jose, so that they work while Supabase Auth is unavailable. `reload` below replaces them.
       cacheMaxAge: Number.POSITIVE_INFINITY,
     });
     cachedKeys = {
@@ -51,7 +51,7 @@ function getPublishedKeys(): PublishedKeys {
     keys.fetchedAt = Date.now();
     keys.keySet.reload().then(
       () => {
-        // A new cache, because a verification that is in progress still writes to the old one.
+        // Replaces the cache instead of clearing it: verifications with the old keys may still write to the old cache.
         keys.verifiedTokens = new LRUCache({ max: maxVerifiedTokens });
       },
       () => {
@@ -63,7 +63,7 @@ function getPublishedKeys(): PublishedKeys {
 }
 
 async function fetchPublishedKeys(url: string, { headers }: { headers: Headers }): Promise<Response> {
-  // jose replaces a TimeoutError by its JWKSTimeout, which verifyAccessToken would take for a forged token.
+  // Catches a TimeoutError, because jose would turn it into a JOSEError, which verifyAccessToken takes for a forged token.
   const response = await createSupabaseFetch(null)(url, { headers }).catch(() => null);
   const body: unknown = response?.ok ? await response.json().catch(() => null) : null;
   const keys = KeySetSchema.safeParse(body);
@@ -71,15 +71,12 @@ async function fetchPublishedKeys(url: string, { headers }: { headers: Headers }
   return Response.json(keys.data);
 }
 
-/** Does not verify the signature. */
+/** Returns the claims of a token without verifying its signature. */
 export function decodeClaims(token: string): Claims {
   return toClaims(decodeJwt(token));
 }
 
-/**
- * Returns null for a forged or expired token. Returns "unknown" if only auth can decide, because the key is not
- * published. Throws if auth does not publish any keys.
- */
+/** Returns null for an invalid token, "unknown" if only Supabase Auth can decide. Throws if no keys are available. */
 export async function verifyAccessToken(token: string): Promise<Claims | null | "unknown"> {
   const { alg = "", kid } = decodeProtectedHeader(token);
   if (alg.startsWith("HS") || typeof kid !== "string") return "unknown";

@@ -1,7 +1,4 @@
-/**
- * Without cookies, a successful login leads back to the login page. That redirect sets a test cookie and a query
- * parameter; if only the parameter arrives, cookies are disabled.
- */
+/** In a browser without cookies, a correct login leads back to the login page, without the test cookie of the redirect. */
 import { redirect } from "react-router";
 import { hasFlagCookie, serializeCookie } from "../http/cookies.server.ts";
 import { isOwnOrigin } from "../http/request-guard.server.ts";
@@ -27,7 +24,7 @@ export function testCookie(): string {
   return serializeCookie(testCookieName, "1", testCookieSeconds);
 }
 
-/** Throws a redirect without the test parameter if cookies are enabled. */
+/** True if the test parameter came without the test cookie. If both came, throws a redirect that removes the parameter. */
 export function hasCookiesDisabled(request: Request, url: URL): boolean {
   if (!url.searchParams.has(testParam)) return false;
   if (!hasFlagCookie(request, testCookieName)) return true;

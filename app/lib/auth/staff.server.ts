@@ -1,14 +1,13 @@
 import { createContext, type MiddlewareFunction, type RouterContextProvider, redirect } from "react-router";
 import { z } from "zod";
+import { noStoreMiddleware } from "../http/headers.server.ts";
 import { type UserError, userErrorData, userErrorFromThrown } from "../http/user-error.server.ts";
-import { type AppSupabaseClient, endSession } from "../supabase/client.server.ts";
-import { redirectToLogin } from "./cookies-disabled.server.ts";
+import type { AppSupabaseClient } from "../supabase/client.server.ts";
 import {
-  addNextParam,
-  getViewer,
-  limitWrites,
+  admitViewer,
+  type DatabaseCall,
+  getViewerOrRedirect,
   type MiddlewareArgs,
-  needsSecondFactor,
   queryViewer,
   readViewerResult,
   type StaffMember,
@@ -19,10 +18,7 @@ import {
 
 export type StaffViewer = Viewer & { staff: StaffMember };
 
-export type StaffPageQuery = (supabase: AppSupabaseClient) => PromiseLike<{
-  data: unknown;
-  error: { code: string; message: string } | null;
-}>;
+export type StaffPageQuery = (supabase: AppSupabaseClient) => DatabaseCall;
 
 type StaffPageResult = { viewer: ViewerRecord } | UserError | null;
 const staffContext = createContext<{ viewer: StaffViewer; loadPage: () => Promise<StaffPageResult> } | UserError>();
@@ -31,7 +27,7 @@ const notFoundError: UserError = { reason: "", status: 404 };
 
 const factorSetupPath = "/desk/2fa";
 
-/** Responds to clients with 404, as for an unknown path. */
+/** Loads the viewer for pages of the desk. Clients get status 404, as for an unknown path. */
 export function staffMiddleware(
   getPageQuery: (args: MiddlewareArgs) => StaffPageQuery | null,
 ): MiddlewareFunction<Response> {
@@ -42,44 +38,36 @@ export function staffMiddleware(
     const queryPage: ViewerQuery = page
       ? (supabase) => readViewerResult(z.looseObject({ viewer: ViewerRecord }), page(supabase))
       : queryViewer;
-    const viewer = await getViewer(request, context, (supabase) => {
+    const viewer = await getViewerOrRedirect(args, (supabase) => {
       if (request.method === "POST") return queryViewer(supabase);
       pageResult = queryPage(supabase);
       return pageResult;
     });
-    if (!viewer) {
-      endSession(context);
-      throw redirectToLogin(request, addNextParam("/login", url));
-    }
     const staff = "reason" in viewer ? null : viewer.staff;
-    // Loaders throw this error later: without the root loader's data, an error page has no header.
+    // requireStaff throws the error in a loader. An error thrown here would skip the root loader, whose data the header needs.
     if ("reason" in viewer) context.set(staffContext, viewer);
     else if (!staff) context.set(staffContext, notFoundError);
     else {
-      if (needsSecondFactor(viewer)) throw redirect(addNextParam("/login/verify", url), 303);
+      admitViewer(args, viewer);
       const isSettingUp = [factorSetupPath, "/desk/session"].includes(url.pathname);
       if (viewer.factors.length === 0 && !isSettingUp) throw redirect(factorSetupPath, 303);
-      limitWrites(context, viewer);
       const loadPage = () => {
         pageResult ??= queryPage(viewer.supabase);
         return pageResult;
       };
       context.set(staffContext, { viewer: { ...viewer, staff }, loadPage });
     }
-    const response = await next();
-    response.headers.set("Cache-Control", "private, no-store");
-    return response;
+    return noStoreMiddleware(args, next);
   };
 }
 
-/** Throws a 503 if the backend does not respond, and a 404 for clients. */
+/** Returns the team member. Throws a 503 if the backend does not respond, and a 404 for clients. */
 export function requireStaff(context: Readonly<RouterContextProvider>): StaffViewer {
   const staffResult = context.get(staffContext);
   if ("reason" in staffResult) throw userErrorData(staffResult);
   return staffResult.viewer;
 }
 
-/** Throws a 403 for clerks. */
 export function requireLead(context: Readonly<RouterContextProvider>): StaffViewer {
   const viewer = requireStaff(context);
   if (viewer.staff.role !== "lead") throw userErrorData({ reason: "This page is for leads.", status: 403 });

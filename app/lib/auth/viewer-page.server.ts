@@ -3,6 +3,7 @@ import type { z } from "zod";
 import { type UserError, userErrorData, userErrorFromThrown } from "../http/user-error.server.ts";
 import type { AppSupabaseClient } from "../supabase/client.server.ts";
 import {
+  type DatabaseCall,
   type MiddlewareArgs,
   readViewerResult,
   requireViewer,
@@ -11,9 +12,8 @@ import {
 } from "./viewer.server.ts";
 
 type PageLocation = Pick<MiddlewareArgs, "url" | "params">;
-type DatabaseCall = PromiseLike<{ data: unknown; error: { code: string; message: string } | null }>;
 
-/** One backend call loads viewer and page. `page` throws a 503 if the backend does not respond. */
+/** Returns a middleware and a loader function `page` that share one backend call. `page` throws a 503 if the call fails. */
 export function createViewerPage<Page extends { viewer: ViewerRecord }>(
   schema: z.ZodType<Page>,
   call: (supabase: AppSupabaseClient, location: PageLocation) => DatabaseCall,

@@ -3,6 +3,7 @@ import { createContext, type MiddlewareFunction, type RouterContextProvider, red
 import { z } from "zod";
 import { hasFlagCookie, hasSessionCookie, serializeCookie } from "../http/cookies.server.ts";
 import { deadlines } from "../http/env.server.ts";
+import { noStoreMiddleware } from "../http/headers.server.ts";
 import { getRateLimiter } from "../http/rate-limiter.server.ts";
 import { toViewerPath } from "../http/redirect.server.ts";
 import { type UserError, userErrorData, userErrorFromThrown } from "../http/user-error.server.ts";
@@ -32,7 +33,7 @@ export type Viewer = {
   staff: StaffMember | null;
 };
 
-/** The part that every page function in the database returns. Null if the session has ended. */
+/** The viewer, as each page function of the database returns it. Null if the session has ended. */
 export const ViewerRecord = z
   .object({
     email: z.string().nullable(),
@@ -44,12 +45,14 @@ export const ViewerRecord = z
   .nullable();
 export type ViewerRecord = z.infer<typeof ViewerRecord>;
 
+export type DatabaseCall = PromiseLike<{ data: unknown; error: { code: string; message: string } | null }>;
+
 export type ViewerQuery = (supabase: AppSupabaseClient) => Promise<{ viewer: ViewerRecord } | UserError | null>;
 
-/** Returns null if the backend rejects the token, and an error for any response that `schema` does not accept. */
+/** Returns null if the backend rejects the access token, and a UserError for a response that `schema` does not accept. */
 export async function readViewerResult<Result extends { viewer: ViewerRecord }>(
   schema: z.ZodType<Result>,
-  call: PromiseLike<{ data: unknown; error: { code: string; message: string } | null }>,
+  call: DatabaseCall,
 ): Promise<Result | UserError | null> {
   const { data, error } = await call;
   if (error && /^PGRST30[13]$/.test(error.code)) return null;
@@ -64,28 +67,33 @@ const viewerContext = createContext<Viewer | UserError>();
 
 export type MiddlewareArgs = Parameters<MiddlewareFunction<Response>>[0];
 
-/** Redirects signed-out visitors to the login. If the backend is unavailable, the page decides (getViewerOrError). */
+/** Redirects signed-out visitors to the login page. Stores an error of the backend for requireViewer and getViewerOrError. */
 export function viewerMiddleware(getPageQuery: (args: MiddlewareArgs) => ViewerQuery): MiddlewareFunction<Response> {
   return async (args, next) => {
-    const { request, context, url } = args;
-    const viewer = await getViewer(request, context, request.method === "POST" ? queryViewer : getPageQuery(args));
-    if (!viewer) {
-      endSession(context);
-      throw redirectToLogin(request, addNextParam("/login", url));
-    }
-    context.set(viewerContext, viewer);
+    const viewer = await getViewerOrRedirect(args, args.request.method === "POST" ? queryViewer : getPageQuery(args));
+    args.context.set(viewerContext, viewer);
     if (!("reason" in viewer)) {
-      if (needsSecondFactor(viewer)) throw redirect(addNextParam("/login/verify", url), 303);
+      admitViewer(args, viewer);
       if (viewer.staff) throw redirect("/desk", 303);
-      limitWrites(context, viewer);
     }
-    const response = await next();
-    response.headers.set("Cache-Control", "private, no-store");
-    return response;
+    return noStoreMiddleware(args, next);
   };
 }
 
-export function limitWrites(context: Readonly<RouterContextProvider>, viewer: Viewer): void {
+/** Throws a redirect to the login page for signed-out visitors. */
+export async function getViewerOrRedirect(
+  { request, context, url }: MiddlewareArgs,
+  query: ViewerQuery,
+): Promise<Viewer | UserError> {
+  const viewer = await getViewer(request, context, query);
+  if (viewer) return viewer;
+  endSession(context);
+  throw redirectToLogin(request, addNextParam("/login", url));
+}
+
+/** Limits the viewer's writes. Throws a redirect to the code page if the session still needs the second factor. */
+export function admitViewer({ context, url }: MiddlewareArgs, viewer: Viewer): void {
+  if (needsSecondFactor(viewer)) throw redirect(addNextParam("/login/verify", url), 303);
   guardWrites(context, async () => {
     const attempt = await getRateLimiter(context).consumeWrite(viewer.id);
     return "reason" in attempt ? attempt : null;
@@ -108,12 +116,12 @@ export function needsSecondFactor(viewer: Viewer): boolean {
 }
 
 export function addNextParam(path: string, requestedUrl: URL): string {
-  // A login cannot lead to a download, so it leads to the file's page.
+  // A download would leave the browser on the login page. The login leads to the page with the document instead.
   const next = toViewerPath(requestedUrl.pathname.replace(/\/documents\/[^/]*$/, "") + requestedUrl.search);
   return next === "/portal" ? path : `${path}?next=${encodeURIComponent(next)}`;
 }
 
-/** Throws a 503 if the backend does not respond. */
+/** Returns the viewer. Throws a 503 if the backend does not respond. */
 export function requireViewer(context: Readonly<RouterContextProvider>): Viewer {
   const viewer = getViewerOrError(context);
   if ("reason" in viewer) throw userErrorData(viewer);
@@ -124,7 +132,7 @@ export function getViewerOrError(context: Readonly<RouterContextProvider>): View
   return context.get(viewerContext);
 }
 
-/** Returns a UserError, and does not end the session, if the backend does not respond. */
+/** Returns null without a valid session, and a UserError if the backend does not respond. */
 export async function getViewer(
   request: Request,
   context: Readonly<RouterContextProvider>,
@@ -146,7 +154,7 @@ async function identifyViewer(supabase: AppSupabaseClient, query: ViewerQuery): 
   const claims = verified === "unknown" ? await fetchClaims(supabase, token) : verified;
   if (!claims) return null;
   const result = await query(supabase);
-  // If auth accepts a token that the data API rejects, the cause is temporary, so the session stays.
+  // If Supabase Auth accepts a token that the data API rejects, the cause is temporary, so the session stays.
   const isValidForAuth = !result && (verified === "unknown" || (await fetchClaims(supabase, token)));
   if (isValidForAuth) return userErrorFromThrown(null);
   if (!result || "reason" in result) return result;
@@ -158,7 +166,7 @@ async function identifyViewer(supabase: AppSupabaseClient, query: ViewerQuery): 
       fullName: viewerRecord.full_name ?? "",
       supabase,
       factors: viewerRecord.factors,
-      // A token is valid for an hour, even if its factor is removed meanwhile.
+      // After the removal of a factor, tokens still say aal2 until they expire, up to an hour later.
       hasAal2: claims.aal === "aal2" && viewerRecord.has_aal2,
       staff: viewerRecord.staff,
     }
@@ -185,7 +193,7 @@ export function secondFactorReminderCookie(): string {
   return serializeCookie(reminderCookieName, "1");
 }
 
-/** Auth sends an error code with every rejection. */
+/** True if Supabase Auth could not decide. Its rejections always have an error code. */
 function isUnavailable(error: { name: string; status?: number; code?: unknown }): boolean {
   if (isAuthSessionMissingError(error)) return false;
   return error.code === undefined || error.status === 429 || (error.status ?? 500) >= 500;

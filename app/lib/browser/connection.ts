@@ -3,7 +3,7 @@ import type { Toast } from "../http/toast.ts";
 
 export type ConnectionLostData = { result: null; formError: string; toast?: undefined };
 
-/** On a lost connection, the page and its fields stay. Otherwise an error page would replace them. */
+/** Returns an error for a lost connection, so that the page and its fields stay. React Router would show an error page. */
 export async function callServerAction<Result>(serverAction: () => Promise<Result>) {
   try {
     return await serverAction();
@@ -15,7 +15,7 @@ export async function callServerAction<Result>(serverAction: () => Promise<Resul
   }
 }
 
-/** For requests other than forms. Returns a new object each time, because a toast is shown only once. */
+/** Returns a toast for requests other than forms. Each call returns a new object, because the page shows an object once. */
 export function createConnectionLostToast(continuesLater: boolean): Toast {
   return {
     title: "No answer",
@@ -26,7 +26,7 @@ export function createConnectionLostToast(continuesLater: boolean): Toast {
 
 const networkErrorMessages = /failed to fetch|load failed|networkerror|unable to decode turbo-stream/i;
 
-/** True for a network error and for a 502 to 504 response of a proxy, which is plain text. The site's own errors are objects. */
+/** True for a network error, and for a 502 to 504 of a proxy, which is plain text. The site's own errors are objects. */
 export function isConnectionLost(error: unknown): boolean {
   if (isRouteErrorResponse(error)) {
     return [502, 503, 504].includes(error.status) && typeof error.data === "string";

@@ -2,16 +2,16 @@ export type ModuleLoadFailure = { isGone: boolean };
 
 declare global {
   interface Window {
-    /** Called by React Router when a route's module did not load (patches/). */
+    /** React Router calls this function when a route's module did not load. A file in patches/ adds the call. */
     reloadRouteModule: typeof retryModuleImport;
   }
 }
 
 const retryDelayMs = 2000;
 
-/** After a 404 a newer version is deployed: the promise stays pending, and the listener of `lost` reloads. */
+/** Repeats a failed import. A 404 means a newer deployment, so the listener of the `lost` event reloads the page. */
 export async function retryModuleImport(address: string): Promise<unknown> {
-  // Firefox caches a failed import by its URL.
+  // Firefox caches a failed import by its URL, so each attempt needs a new URL.
   const next = `${address}?`;
   const response = await fetch(next).catch(() => null);
   if (response?.ok) return import(/* @vite-ignore */ next);

@@ -11,7 +11,7 @@ export function clearOnSignOut(): void {
   hasPendingBroadcast = true;
 }
 
-/** Must run after the next page is shown: other tabs load the login page, which would take this tab's toast. */
+/** Call broadcastSignOut after the next page is shown, because the login page in another tab would take this tab's toast. */
 export function broadcastSignOut(): void {
   if (!hasPendingBroadcast) return;
   hasPendingBroadcast = false;
@@ -31,7 +31,7 @@ export function onSignOutInOtherTab(callback: () => void): () => void {
 
 function clearTab(): void {
   for (const forget of signOutListeners) forget();
-  // The document's inline scripts contain its loader data.
+  // Inline scripts of the document contain loader data, such as the client's shipments.
   for (const script of document.querySelectorAll("script:not([src])")) script.textContent = "";
 }
 

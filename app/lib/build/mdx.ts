@@ -29,7 +29,7 @@ export function mdxPlugin(): Plugin {
   };
 }
 
-/** Content may use `{company.…}`, the values of company.yaml and identifiers.yaml. Throws for invalid MDX. */
+/** In the text, `{company.…}` stands for a value of company.yaml or identifiers.yaml. Throws for invalid MDX. */
 export async function compileMdx(file: string): Promise<CompiledMdx> {
   const { code, frontmatter } = await bundleMDX({
     file,
@@ -59,7 +59,7 @@ function createElements(headings: Heading[]) {
 
   function h2(props: ComponentProps<"h2">) {
     const text = getReactText(props.children);
-    // Without the number, a link stays valid when sections are renumbered.
+    // An id without the section's number stays valid when sections are renumbered.
     const id = slugger.slug(text.replace(/^\d+\. /, ""));
     headings.push({ id, text });
     count = 0;
@@ -78,7 +78,7 @@ function createElements(headings: Heading[]) {
 
 type HastNode = { tagName?: string; value?: string; properties?: Record<string, unknown>; children?: HastNode[] };
 
-/** prose.css lays tables out as blocks on narrow screens. Browsers then drop the roles of tables. */
+/** Adds ARIA roles, which browsers drop on narrow screens, where prose.css displays tables as blocks. */
 function rehypeTables() {
   return (tree: HastNode) => {
     for (const table of findDescendants(tree, "table")) {

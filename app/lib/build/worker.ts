@@ -7,7 +7,7 @@ const workerFolder = path.resolve(import.meta.dirname, "../../worker");
 
 const target = "es2019";
 
-/** Browsers update a worker only if its bytes change, so it contains the id of the build. */
+/** The script contains the build's id, because browsers update a service worker only if its bytes change. */
 export async function buildServiceWorker(build: string): Promise<string> {
   const retry = await compileScript("retry.ts", {});
   const hash = `sha256-${createHash("sha256").update(retry).digest("base64")}`;
@@ -19,7 +19,7 @@ export async function buildServiceWorker(build: string): Promise<string> {
 }
 
 async function compileScript(file: string, define: Record<string, string>): Promise<string> {
-  // Production installations have no esbuild.
+  // A dynamic import, because production installations have no esbuild.
   const { build } = await import("esbuild");
   const { outputFiles } = await build({
     entryPoints: [path.join(workerFolder, file)],

@@ -1,9 +1,9 @@
-/** 10 MiB, like the limit of the storage bucket. */
+/** 10 MiB. The storage bucket has the same limit. */
 export const maxFileBytes = 10 * 1024 * 1024;
 
 export const largeFileBytes = 1024 * 1024;
 
-/** Returns "412 KB" or "1.2 MB", where a KB has 1024 bytes. */
+/** Returns a size such as "412 KB" or "1.2 MB", where a KB has 1024 bytes. */
 export function formatFileSize(bytes: number): string {
   const kilobytes = Math.ceil(bytes / 1024);
   return kilobytes < 1000 ? `${kilobytes} KB` : `${(bytes / 1024 / 1024).toFixed(1)} MB`;

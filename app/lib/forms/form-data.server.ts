@@ -15,20 +15,20 @@ export type UploadError = UserError & { fields: FormData };
 
 const maxFields = 100;
 const maxPartHeaderBytes = 2048;
-/** RFC 2046 allows no longer boundary, and the parser's time grows with its square. */
+/** The limit of RFC 2046. The parser's time grows with the square of the boundary's length. */
 const maxBoundaryLength = 70;
 
-/** The parser throws this for bytes after the last boundary, which RFC 2046 says to ignore. */
+/** The parser's error message for bytes after the last boundary. RFC 2046 says to ignore such bytes. */
 const trailingDataMessage = "Unexpected data after end of stream";
 
-/** Throws a 400, 413 or 415. Skips field names with brackets or "__", which Conform would interpret. */
+/** Skips names with brackets or "__", which Conform would interpret. Only the field `repeated` may occur several times. */
 export async function readForm(request: Request, repeated?: string): Promise<FormData> {
   const fields = new FormDataBuilder(repeated);
   if (isUrlEncoded(request)) return readUrlEncoded(request, fields);
   return readMultipart(request, fields, 0);
 }
 
-/** Holds an upload slot of `account`, or of the network, until `use` ends. Throws like readForm. */
+/** Passes a form with a file to `use`. Occupies an upload slot of the account or network until `use` ends. */
 export async function readUpload<Result>(
   request: Request,
   context: Readonly<RouterContextProvider>,
@@ -69,8 +69,7 @@ class FormDataBuilder {
     if (!isFieldName(name)) return;
     if (this.form.has(name) && name !== this.repeated)
       throw data("A field of this form came twice. Go back and send it once more.", { status: 400 });
-    if (typeof value === "string") this.form.append(name, value);
-    else this.form.append(name, value);
+    this.form.append(name, value);
   }
 }
 
@@ -96,7 +95,7 @@ async function readMultipart(request: Request, fields: FormDataBuilder, fileByte
   try {
     let files = 0;
     for await (const part of parseMultipartStream(request.body, limits)) {
-      // An empty file field arrives as an empty file without a name.
+      // A file field without a chosen file arrives as an empty file without a name.
       if (part.isFile && !part.filename && part.size === 0) continue;
       if (part.isFile && fileBytes === 0) throw data("This form takes no file.", { status: 400 });
       if (part.isFile) files += 1;

@@ -4,13 +4,15 @@ import type { z } from "zod";
 import type { StaffViewer } from "../auth/staff.server.ts";
 import { requireStaff } from "../auth/staff.server.ts";
 import { redirectWithToast } from "../http/toast.server.ts";
-import { type UserError, userErrorFromThrown } from "../http/user-error.server.ts";
+import { userErrorFromThrown } from "../http/user-error.server.ts";
 import { readForm } from "./form-data.server.ts";
-import { rejectForm } from "./rejected-form.server.ts";
+import { type IntentError, rejectSubmission } from "./rejected-form.server.ts";
+
+export type { IntentError };
 
 export type IntentMetadata = { expected_version?: number; idempotency_key?: string };
 
-/** `anchor` is a place on the page, such as "#payments". `cookie` is a Set-Cookie. */
+/** `anchor` is an element of the page, such as "#payments". `cookie` is the value of a Set-Cookie header. */
 export type IntentResult = {
   toast: string;
   description?: string;
@@ -23,8 +25,6 @@ export type IntentDefinition<Sender = StaffViewer> = {
   schema: z.ZodType;
   run: (viewer: Sender, value: never, sent: IntentMetadata) => Promise<IntentResult | IntentError>;
 };
-
-export type IntentError = UserError & { fieldErrors?: Record<string, string[]> };
 
 export function defineIntent<Value, Sender = StaffViewer>(
   schema: z.ZodType<Value>,
@@ -55,17 +55,10 @@ export async function handleIntentFor<Sender>(
   if (!definition) throw data("This form is not known here. Open the page again.", { status: 400 });
   const metadata = readIntentMetadata(form);
   const formState = { form: String(form.get("form") ?? ""), idempotencyKey: metadata.idempotency_key };
-  const hideFields = ["password", "currentPassword", "code"];
   const submission = parseWithZod(form, { schema: definition.schema });
-  if (submission.status !== "success") {
-    return rejectForm(submission.reply({ hideFields }), undefined, 400, formState);
-  }
+  if (submission.status !== "success") return rejectSubmission(submission, null, undefined, formState);
   const outcome = await definition.run(viewer, submission.value as never, metadata).catch(userErrorFromThrown);
-  if ("reason" in outcome) {
-    const { reason, status, fieldErrors } = outcome as IntentError;
-    const result = submission.reply({ hideFields, fieldErrors });
-    return rejectForm(result, fieldErrors ? undefined : reason, status, formState);
-  }
+  if ("reason" in outcome) return rejectSubmission(submission, null, outcome, formState);
   const target = outcome.redirectTo ?? `${page}${outcome.anchor ?? ""}`;
   const { toast: title, description } = outcome;
   const response = redirectWithToast(context, target, { title, description, variant: "default" });

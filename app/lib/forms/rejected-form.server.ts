@@ -1,16 +1,34 @@
-import type { SubmissionResult } from "@conform-to/react";
+import type { Submission, SubmissionResult } from "@conform-to/react";
 import { data } from "react-router";
 import type { Toast } from "../http/toast.ts";
+import type { UserError } from "../http/user-error.server.ts";
+
+const secretFields = ["password", "currentPassword", "code"];
+
+export type IntentError = UserError & { fieldErrors?: Record<string, string[]> };
 
 /** `error` is missing if every error belongs to a field. */
-export function rejectForm<More extends object>(
+export function rejectForm<Extra extends object>(
   result: SubmissionResult,
   error?: Toast | string,
   status = 400,
-  more?: More,
+  extra?: Extra,
 ) {
   const { toast, formError } = typeof error === "string" ? { formError: error } : { toast: error };
-  return data({ result, toast, formError, ...(more as More) }, { status });
+  return data({ result, toast, formError, ...(extra as Extra) }, { status });
+}
+
+/** Rejects an invalid form, or a valid form after `error`. The response omits secrets. Without a title there is no toast. */
+export function rejectSubmission<Extra extends object>(
+  submission: Pick<Submission<unknown, string[]>, "reply">,
+  title: ErrorTitle | null,
+  error?: IntentError,
+  extra?: Extra,
+) {
+  const result = submission.reply({ hideFields: secretFields, fieldErrors: error?.fieldErrors });
+  const formError = error?.fieldErrors ? undefined : error?.reason;
+  const toast = title && createErrorToast(title, error?.reason ?? getFirstError(result));
+  return rejectForm(result, toast ?? formError, error?.status, extra);
 }
 
 /** The error catalogue, section 8 of the specification. Other errors are no toasts. */
@@ -34,7 +52,7 @@ export function createErrorToast(title: ErrorTitle, description?: string): Toast
   return { title, description, variant: "destructive" };
 }
 
-/** Other statuses, such as a rate limit, are no error of the code field. */
+/** Returns an error of the code field for a wrong code. A rate limit or another failure does not concern that field. */
 export function createTotpFieldErrors(failed: { reason: string; status: number }) {
   return failed.status === 400 ? { code: [failed.reason] } : undefined;
 }

@@ -1,16 +1,16 @@
-/** The database has the same rules. */
+/** private.is_plain_text and private.is_visible in the database have the same rules. */
 import { z } from "zod";
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these characters are forbidden
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern finds forbidden characters
 const forbiddenInOneLine = /[\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: all of them except tab and line breaks
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern finds forbidden characters
 const forbiddenInSeveralLines = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/;
 
-/** Unicode counts some invisible fillers as letters. */
+/** The lookahead excludes invisible fillers that Unicode classifies as letters. */
 const visibleCharacter = /(?![\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0])[^\p{Z}\p{Cc}\p{Cf}\p{Mn}]/u;
 const emptyIfInvisible = (text: string) => (visibleCharacter.test(text) ? text : "");
 
-/** Control characters and direction overrides can forge what a screen or an email shows. */
+/** Rejects control characters and direction overrides, which can forge what a screen or an email shows. */
 export const oneLine = (missing: string) =>
   z
     .string(missing)

@@ -1,4 +1,4 @@
-import { type Cookie, createCookie } from "react-router";
+import { createCookie } from "react-router";
 import { z } from "zod";
 import { cookieAttributes, cookieName } from "./cookies.server.ts";
 
@@ -7,15 +7,8 @@ export type CookieSettings = z.infer<typeof CookieSettingsSchema>;
 
 const defaultSettings: CookieSettings = { performance: true, functional: true, marketing: false };
 
-let cachedCookie: Cookie | undefined;
-
-function getSettingsCookie(): Cookie {
-  cachedCookie ??= createCookie(cookieName("cookieSettings"), {
-    ...cookieAttributes(),
-    maxAge: 365 * 24 * 60 * 60,
-  });
-  return cachedCookie;
-}
+const getSettingsCookie = () =>
+  createCookie(cookieName("cookieSettings"), { ...cookieAttributes(), maxAge: 365 * 24 * 60 * 60 });
 
 export async function readCookieSettings(request: Request): Promise<{ settings: CookieSettings; isStored: boolean }> {
   const stored: unknown = await getSettingsCookie().parse(request.headers.get("Cookie"));

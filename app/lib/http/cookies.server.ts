@@ -28,12 +28,12 @@ export function hasFlagCookie(request: Request, name: string): boolean {
   return readCookie(request, name) === "1";
 }
 
-/** `maxAge` is in seconds. Without it, the cookie ends with the browser session. */
+/** `maxAge` is in seconds. A cookie without `maxAge` ends with the browser session. */
 export function serializeCookie(name: string, value: string, maxAge?: number): string {
   return serializeCookieHeader(cookieName(name), value, { ...cookieAttributes(), maxAge });
 }
 
-/** Our script can read this cookie, so it must not hold personal data. */
+/** Returns a cookie that browser scripts can read. `value` must not contain personal data. */
 export function serializeReadableCookie(name: string, value: string, maxAge?: number): string {
   return serializeCookieHeader(cookieName(name), value, { ...cookieAttributes(), httpOnly: false, maxAge });
 }
@@ -42,7 +42,7 @@ export function sessionCookieName(): string {
   return cookieName("session");
 }
 
-/** A long session is split into session.0, session.1 and so on. */
+/** @supabase/ssr splits a long session into the cookies session.0, session.1 and so on. */
 export function isSessionCookie({ name }: RequestCookie): boolean {
   return isChunkLike(name, sessionCookieName());
 }

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { csvLine } from "./csv.server.ts";
 
-/** Returns the cell of a CSV line without its quotes. */
+/** Returns the text as a CSV cell, without the quotes around the cell. */
 const formatCell = (text: string) => csvLine([text]).slice(1, -3);
 
 test.each([
@@ -36,7 +36,7 @@ test.each([";", "\t", "\n", "\r\n"])(
   },
 );
 
-// A program that separates cells at semicolons reads these quotes as an empty cell, followed by more text.
+// A program that separates cells at semicolons reads these quotes as an empty cell with text after it.
 test.each([
   ['Tea";"=1+1;', `Tea"";""'=1+1;`],
   ['"=1+1', `""'=1+1`],

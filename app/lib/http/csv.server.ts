@@ -1,18 +1,18 @@
-/** RFC 4180. Spreadsheets would run a cell that starts like a formula (OWASP, CSV injection). */
+/** Returns a line as in RFC 4180. An apostrophe prevents a spreadsheet from running a formula (OWASP: CSV injection). */
 export function csvLine(cells: string[]): string {
   const quoted = cells.map((cell) => `"${cell.replace(formulaStart, "$1'").replaceAll('"', '""')}"`);
   return `${quoted.join(",")}\r\n`;
 }
 
-/** A formula may start after a blank or quotation mark, or where a spreadsheet splits the cell. */
+/** Spreadsheets also find a formula after blanks, after a quotation mark, and where they split a cell. */
 const formulaStart = /((?:^|[;\t\r\n])[\s"\p{Cf}]*)(?=[=+\-@＝＋－＠])|^(?=[\t\r])/gu;
 
-/** Spreadsheets read UTF-8 only after this mark. */
+/** Spreadsheets read a file as UTF-8 only if it starts with this mark. */
 export const byteOrderMark = "\ufeff";
 
-export type CsvColumn<Row> = [head: string, format: (row: Row) => string];
+export type CsvColumn<Row> = [heading: string, format: (row: Row) => string];
 
-/** The first call of `loadRowsAfter` may throw. An error of a later call breaks off the file. */
+/** Throws if the first call of `loadRowsAfter` fails. An error of a later call aborts the download. */
 export async function createCsvResponse<Row>(
   name: string,
   columns: CsvColumn<Row>[],
@@ -20,7 +20,7 @@ export async function createCsvResponse<Row>(
 ): Promise<Response> {
   let rows = await loadRowsAfter(null);
   const encoder = new TextEncoder();
-  let prefix = byteOrderMark + csvLine(columns.map(([head]) => head));
+  let prefix = byteOrderMark + csvLine(columns.map(([heading]) => heading));
   const body = new ReadableStream<Uint8Array>({
     async pull(controller) {
       const last = rows.at(-1);

@@ -2,12 +2,6 @@
 import { z } from "zod";
 import { compileTrustedProxies } from "./ip-address.server.ts";
 
-export const port = z
-  .string()
-  .refine((value) => /^\d{1,5}$/.test(value) && Number(value) >= 1 && Number(value) <= 65535, {
-    error: "must be a whole number from 1 to 65535",
-  })
-  .transform(Number);
 export const origin = z
   .url({ protocol: /^https?$/, error: "must be an http or https address", abort: true })
   .refine((value) => new URL(value).origin === value, "must be a scheme, a host and a port, without a path");

@@ -12,55 +12,36 @@ const hostedEnvironment = {
 };
 
 test("Without any variable the site listens only on the loopback address and starts the embedded backend.", () => {
-  expect(readSettings({})).toEqual({
-    port: 3000,
-    host: "127.0.0.1",
-    origin: "http://127.0.0.1:3000",
-    dataDir: path.resolve(".data"),
-    backendPort: 54321,
-    databaseUrl: null,
-    backend: null,
-    sessionSecret: null,
-    smtpUrl: null,
-    emailFrom: null,
-    trustedProxies: [],
-    hasVisitorIps: true,
-    limits: {
-      loginsPerEmail: 5,
-      loginsPerAddress: 20,
-      loginsPerAccount: 100,
-      clientIds: 10,
-      codes: 5,
-      writes: 60,
-      formBytes: 65_536,
-      fileBytes: 10_485_760,
-      uploadsPerClient: 3,
-      uploadsPerAddress: 6,
-      uploadBytes: 209_715_200,
-      bytesPerSecond: 2048,
-    },
-    deadlines: {
-      page: 5000,
-      write: 8000,
-      upload: 60_000,
-      request: 2_400_000,
-      form: 60_000,
-      headers: 30_000,
-      idle: 120_000,
-      drain: 8000,
-    },
-  });
+  const embedded = { databaseUrl: null, backend: null, sessionSecret: null, dataDir: path.resolve(".data") };
+  const address = { host: "127.0.0.1", origin: "http://127.0.0.1:3000", trustedProxies: [], hasVisitorIps: true };
+  expect(readSettings({})).toMatchObject({ ...embedded, ...address, smtpUrl: null, emailFrom: null });
+});
+
+test("Sizes are in bytes, and times are in milliseconds.", () => {
+  const { limits, deadlines } = readSettings({});
+  const { formBytes, fileBytes, uploadBytes, bytesPerSecond } = limits;
+  expect([formBytes, fileBytes, uploadBytes, bytesPerSecond]).toEqual([65_536, 10_485_760, 209_715_200, 2048]);
+  expect(Object.values(deadlines)).toEqual([5000, 8000, 60_000, 2_400_000, 60_000, 30_000, 120_000, 8000]);
 });
 
 const readFile = (file: string) => readFileSync(path.join(import.meta.dirname, "../../..", file), "utf8");
-const variables = readFile("app/lib/http/env.server.ts").match(/(?<=^ {2})[A-Z][A-Z_]+(?=: )/gm) ?? [];
+const definitions = readFile("app/lib/http/env.server.ts").matchAll(/^ {2}([A-Z_]+): (?:positiveInteger\(([\d_]+))?/gm);
+const defaults = Object.fromEntries([...definitions].map(([, name = "", value]) => [name, value?.replaceAll("_", "")]));
+const variables = Object.keys(defaults);
 
-test("The table in README.md lists every environment variable that the site reads.", () => {
+test("The table in README.md lists every environment variable that the site reads, with its default number.", () => {
   expect(variables.length).toBeGreaterThan(20);
-  const rows = readFile("README.md")
-    .match(/^\|.*$/gm)
-    ?.join();
-  for (const name of variables) if (name !== "NODE_ENV") expect(rows).toContain(`\`${name}\``);
+  const rows = readFile("README.md").match(/^\| `.*$/gm) ?? [];
+  const listed = rows.flatMap((row) => {
+    const [names = [], values = []] = row
+      .split("|")
+      .slice(1)
+      .map((cell) => cell.trim().split(", "));
+    return names.map((name, index) => [name.replaceAll("`", ""), values[index] ?? values[0]]);
+  });
+  const { NODE_ENV: _mode, ...documented } = defaults;
+  for (const [name, value] of Object.entries(documented))
+    expect(listed).toContainEqual([name, value ?? expect.anything()]);
 });
 
 test("An empty environment variable has the same effect as a missing one.", () => {
@@ -174,7 +155,7 @@ test.each(["http://localhost:3000", "http://127.0.0.1:3000", "http://[::1]:3000"
   },
 );
 
-/** Returns the message of the ConfigurationError for an environment. It is one short line without a secret. */
+/** Returns the message of the ConfigurationError, which must be one short line without a secret. */
 function getErrorMessage(environment: NodeJS.ProcessEnv): string {
   try {
     readSettings(environment);

@@ -2,18 +2,18 @@
 import path from "node:path";
 import process from "node:process";
 import { z } from "zod";
-import { ipAddresses, optional, origin, port, positiveInteger } from "./env-values.server.ts";
+import { ipAddresses, optional, origin, positiveInteger } from "./env-values.server.ts";
 
 /** The message is one line and never contains a key, a password or a URL of an SMTP server or database. */
 export class ConfigurationError extends Error {}
 
 const Environment = z.object({
   NODE_ENV: optional(z.string()),
-  PORT: optional(port),
+  PORT: positiveInteger(3000, 65_535),
   HOST: optional(z.string()),
   APP_ORIGIN: optional(origin),
   DATA_DIR: optional(z.string()),
-  BACKEND_PORT: optional(port),
+  BACKEND_PORT: positiveInteger(54_321, 65_535),
   DATABASE_URL: optional(
     z.url({ protocol: /^postgres(ql)?$/, error: "must look like postgres://user:password@host:5432/database" }),
   ),
@@ -50,63 +50,17 @@ const Environment = z.object({
 
 export type BackendAccess = { url: string; publishableKey: string; secretKey: string };
 
-export type Settings = {
-  port: number;
-  host: string;
-  origin: string;
-  dataDir: string;
-  backendPort: number;
-  databaseUrl: string | null;
-  backend: BackendAccess | null;
-  sessionSecret: string | null;
-  smtpUrl: string | null;
-  emailFrom: string | null;
-  trustedProxies: string[];
-  /** False if https ends at a proxy that we do not trust. All visitors then seem to have one address. */
-  hasVisitorIps: boolean;
-  limits: LimitSettings;
-  deadlines: Deadlines;
-};
-
-type LimitSettings = {
-  loginsPerEmail: number;
-  loginsPerAddress: number;
-  loginsPerAccount: number;
-  clientIds: number;
-  codes: number;
-  writes: number;
-  formBytes: number;
-  fileBytes: number;
-  uploadsPerClient: number;
-  uploadsPerAddress: number;
-  uploadBytes: number;
-  /** The slowest body that is allowed after `deadlines.form`. */
-  bytesPerSecond: number;
-};
-
-/** All in milliseconds. */
-export type Deadlines = {
-  /** All backend calls of one page together. */
-  page: number;
-  write: number;
-  upload: number;
-  /** `request`: the whole request. `form`: after this time a slow body ends. `idle`: a connection without any data. */
-  request: number;
-  form: number;
-  headers: number;
-  idle: number;
-  drain: number;
-};
+export type Settings = ReturnType<typeof readSettings>;
 
 /** Throws a ConfigurationError that names the variable. */
-export function readSettings(source: NodeJS.ProcessEnv = process.env): Settings {
+export function readSettings(source: NodeJS.ProcessEnv = process.env) {
   const parsed = Environment.safeParse(source);
   if (!parsed.success) {
     const issue = parsed.error.issues[0];
     throw new ConfigurationError(`Configuration: ${issue?.path.join(".")}: ${issue?.message}`);
   }
   const env = parsed.data;
-  const port = env.PORT ?? 3000;
+  const port = env.PORT;
   const host = env.HOST ?? "127.0.0.1";
   const origin =
     env.APP_ORIGIN ??
@@ -132,24 +86,26 @@ export function readSettings(source: NodeJS.ProcessEnv = process.env): Settings 
       "Configuration: DATABASE_URL is for the embedded backend, and SUPABASE_URL names another one: set one of them.",
     );
   }
+  const backend: BackendAccess | null = env.SUPABASE_URL
+    ? {
+        url: env.SUPABASE_URL,
+        publishableKey: env.SUPABASE_PUBLISHABLE_KEY ?? "",
+        secretKey: env.SUPABASE_SECRET_KEY ?? "",
+      }
+    : null;
   return {
     port,
     host,
     origin,
     dataDir: path.resolve(env.DATA_DIR ?? ".data"),
-    backendPort: env.BACKEND_PORT ?? 54321,
+    backendPort: env.BACKEND_PORT,
     databaseUrl: env.DATABASE_URL ?? null,
-    backend: env.SUPABASE_URL
-      ? {
-          url: env.SUPABASE_URL,
-          publishableKey: env.SUPABASE_PUBLISHABLE_KEY ?? "",
-          secretKey: env.SUPABASE_SECRET_KEY ?? "",
-        }
-      : null,
+    backend,
     sessionSecret: env.SESSION_SECRET ?? null,
     smtpUrl: env.SMTP_URL ?? null,
     emailFrom: env.MAIL_FROM ?? null,
     trustedProxies: env.TRUSTED_PROXIES ?? [],
+    /** False if TLS ends at an untrusted proxy, so that all visitors seem to have the proxy's IP address. */
     hasVisitorIps: origin.startsWith("http:") || (env.TRUSTED_PROXIES ?? []).length > 0,
     limits: {
       loginsPerEmail: env.LOGINS_PER_EMAIL,
@@ -163,8 +119,10 @@ export function readSettings(source: NodeJS.ProcessEnv = process.env): Settings 
       uploadsPerClient: env.UPLOADS_PER_CLIENT,
       uploadsPerAddress: env.UPLOADS_PER_ADDRESS,
       uploadBytes: env.UPLOADS_MIB * 1024 * 1024,
+      /** The minimum speed of a request body after `deadlines.form`. */
       bytesPerSecond: env.SLOWEST_KIB * 1024,
     },
+    /** In milliseconds. */
     deadlines: {
       page: env.PAGE_SECONDS * 1000,
       write: env.WRITE_SECONDS * 1000,
@@ -210,6 +168,6 @@ export function env(): AppSettings {
   return cachedSettings;
 }
 
-export function deadlines(): Deadlines {
+export function deadlines(): Settings["deadlines"] {
   return (cachedSettings ?? readSettings()).deadlines;
 }

@@ -12,7 +12,7 @@ afterAll(() => {
 });
 
 const address = "http://site.example/portal/a/documents/b";
-/** Larger than one chunk. */
+/** A file that is sent in several chunks. */
 const large = new Uint8Array(200_000).map((_, index) => index % 251);
 
 /** Returns the response for a stored file, and whether its slot was released. */
@@ -22,13 +22,13 @@ function openTestFile(request = new Request(address), content = large) {
     isReleased = true;
   };
   const file = { content, name: "Packing List", file_name: "list.pdf", media_type: "application/pdf" };
-  return { answer: createFileResponse(file, request, { release }), isReleased: () => isReleased };
+  return { response: createFileResponse(file, request, { release }), isReleased: () => isReleased };
 }
 
 describe("download slots", () => {
   test("A download slot is held until the reader has the whole unchanged file.", async () => {
-    const { answer, isReleased } = openTestFile();
-    const reader = answer.body?.getReader();
+    const { response, isReleased } = openTestFile();
+    const reader = response.body?.getReader();
     const read: Uint8Array[] = [];
     let length = 0;
     while (length < large.length) {
@@ -42,12 +42,12 @@ describe("download slots", () => {
     expect(isReleased()).toBe(true);
     expect(await reader?.read()).toMatchObject({ done: true });
     expect(Buffer.concat(read).equals(large)).toBe(true);
-    expect(answer.headers.get("Content-Length")).toBe(String(large.length));
+    expect(response.headers.get("Content-Length")).toBe(String(large.length));
   });
 
   test("A download slot is held while nobody reads, and released when the reader cancels.", async () => {
-    const { answer, isReleased } = openTestFile();
-    const reader = answer.body?.getReader();
+    const { response, isReleased } = openTestFile();
+    const reader = response.body?.getReader();
     await reader?.read();
     expect(isReleased()).toBe(false);
     await reader?.cancel();
@@ -55,49 +55,47 @@ describe("download slots", () => {
   });
 
   test("A download slot is released when the request is aborted during the download.", async () => {
-    const line = new AbortController();
-    const { answer, isReleased } = openTestFile(new Request(address, { signal: line.signal }));
-    await answer.body?.getReader().read();
+    const controller = new AbortController();
+    const { response, isReleased } = openTestFile(new Request(address, { signal: controller.signal }));
+    await response.body?.getReader().read();
     expect(isReleased()).toBe(false);
-    line.abort();
+    controller.abort();
     expect(isReleased()).toBe(true);
   });
 
   test("A download slot is released immediately when the request was aborted before the download.", () => {
-    const { answer, isReleased } = openTestFile(new Request(address, { signal: AbortSignal.abort() }));
-    expect([answer.body, isReleased()]).toEqual([null, true]);
+    const { response, isReleased } = openTestFile(new Request(address, { signal: AbortSignal.abort() }));
+    expect([response.body, isReleased()]).toEqual([null, true]);
   });
 
   test("A HEAD request releases its download slot immediately and gets the length of the file.", () => {
-    const { answer, isReleased } = openTestFile(new Request(address, { method: "HEAD" }));
-    expect([answer.body, isReleased()]).toEqual([null, true]);
-    expect(answer.headers.get("Content-Length")).toBe(String(large.length));
+    const { response, isReleased } = openTestFile(new Request(address, { method: "HEAD" }));
+    expect([response.body, isReleased()]).toEqual([null, true]);
+    expect(response.headers.get("Content-Length")).toBe(String(large.length));
   });
 
   test("The download slot of an empty file is released.", async () => {
-    const { answer, isReleased } = openTestFile(new Request(address), new Uint8Array());
-    expect([(await answer.arrayBuffer()).byteLength, isReleased()]).toEqual([0, true]);
+    const { response, isReleased } = openTestFile(new Request(address), new Uint8Array());
+    expect([(await response.arrayBuffer()).byteLength, isReleased()]).toEqual([0, true]);
   });
 });
 
 describe("slow readers", () => {
-  /** Seconds on the clock of the sender. */
+  /** Seconds on the server's clock. */
   let seconds = 0;
-  const clock = () => vi.spyOn(performance, "now").mockImplementation(() => 1_000_000 + seconds * 1000);
   afterEach(() => {
     vi.restoreAllMocks();
     seconds = 0;
   });
-  /** Begins to read a file of a megabyte. */
-  const begin = () => {
-    clock();
+  const startReading = () => {
+    vi.spyOn(performance, "now").mockImplementation(() => 1_000_000 + seconds * 1000);
     const opened = openTestFile(new Request(address), new Uint8Array(1_000_000));
-    const reader = opened.answer.body?.getReader();
+    const reader = opened.response.body?.getReader();
     return { ...opened, read: async () => (await reader?.read())?.value?.length ?? 0 };
   };
 
   test("A reader slower than SLOWEST_KIB is cut off after a minute, and its download slot is released.", async () => {
-    const { read, isReleased } = begin();
+    const { read, isReleased } = startReading();
     const first = await read();
     expect(first).toBeGreaterThan(0);
     seconds = first / 2048 + 61;
@@ -107,7 +105,7 @@ describe("slow readers", () => {
   });
 
   test("A reader that stops after a fast start is cut off when it continues.", async () => {
-    const { read, isReleased } = begin();
+    const { read, isReleased } = startReading();
     let sent = 0;
     for (let parts = 0; parts < 5; parts += 1) sent += await read();
     seconds = sent / 2048 - 1;
@@ -119,7 +117,7 @@ describe("slow readers", () => {
   });
 
   test("A reader may be slower than SLOWEST_KIB for a minute.", async () => {
-    const { read, isReleased } = begin();
+    const { read, isReleased } = startReading();
     for (const at of [0, 59, 60]) {
       seconds = at;
       expect([at, (await read()) > 0, isReleased()]).toEqual([at, true, false]);
@@ -127,7 +125,7 @@ describe("slow readers", () => {
   });
 
   test("A reader at least as fast as SLOWEST_KIB gets the whole file, however long it takes.", async () => {
-    const { read, isReleased } = begin();
+    const { read, isReleased } = startReading();
     let sent = 0;
     while (sent < 1_000_000) {
       expect(isReleased()).toBe(false);

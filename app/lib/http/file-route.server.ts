@@ -15,7 +15,7 @@ export function isDownloadClick({ method, headers }: Request): boolean {
 
 const fileErrorContext = createContext<unknown>();
 
-/** The route needs a component, so that an error of `respond` becomes the site's error page instead of JSON. */
+/** The route also needs a component, so that an error of `respond` becomes the site's error page instead of JSON. */
 export function createFileRoute(respond: (args: MiddlewareArgs) => Response | Promise<Response>) {
   const middleware: MiddlewareFunction<Response>[] = [
     async (args, next) => {
@@ -34,7 +34,7 @@ export function createFileRoute(respond: (args: MiddlewareArgs) => Response | Pr
   return { middleware, loader };
 }
 
-/** The file is in memory until its reader has received it, so it holds a download slot for all that time. */
+/** Occupies a download slot until the reader has received the file, which is in memory until then. */
 export async function respondWithFile(
   { request, context }: Pick<MiddlewareArgs, "request" | "context">,
   account: string,
@@ -48,7 +48,7 @@ export async function respondWithFile(
   return file;
 }
 
-/** The headers stop browsers from opening the file as a page of this site. */
+/** The headers prevent browsers from displaying the file as a page of this site. */
 export function createFileResponse(
   file: { content: Uint8Array; name: string; file_name: string | null; media_type: string | null },
   request: Request,

@@ -5,7 +5,7 @@ export function securityHeaders(): Record<string, string> {
   const headers: Record<string, string> = {
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
-    // With no-referrer, browsers send `Origin: null` with forms, and the origin check would reject them.
+    // With `no-referrer`, browsers would send forms with `Origin: null`, which the origin check rejects.
     "Referrer-Policy": "strict-origin-when-cross-origin",
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
@@ -19,7 +19,7 @@ export function isDataRequest(request: Request): boolean {
   return new URL(request.url).pathname.endsWith(".data");
 }
 
-/** Internal header: the response may be cached. The value is its nonce. */
+/** A header from the app to the web server. Its value, the page's nonce, is the key of the page in the server's cache. */
 export const renderedHeader = "X-Rendered-As";
 
 export function contentSecurityPolicy(nonce: string): string {

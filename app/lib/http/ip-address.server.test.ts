@@ -14,7 +14,7 @@ test.each([
   [[], visitor, "1.2.3.4", visitor],
   [["10.0.0.0/8"], visitor, "10.1.1.1", visitor],
   [["10.0.0.0/8"], "10.1.1.1", visitor, visitor],
-  // A visitor can send the header too; a proxy appends to it.
+  // A visitor can send X-Forwarded-For too. A proxy appends the visitor's address.
   [["10.0.0.1"], "10.0.0.1", `1.2.3.4, ${visitor}`, visitor],
   [["10.0.0.1", "10.0.0.2"], "10.0.0.1", `1.2.3.4, ${visitor}, 10.0.0.2`, visitor],
   [["10.0.0.1"], "10.0.0.1", undefined, "10.0.0.1"],

@@ -2,7 +2,7 @@ import type { IncomingMessage } from "node:http";
 import ipaddr from "ipaddr.js";
 import proxyAddress from "proxy-addr";
 
-/** Our server overwrites this header of every request. */
+/** The web server overwrites this header in every request, so that visitors cannot forge it. */
 export const ipAddressHeader = "X-Client-Address";
 
 export type IsTrustedProxy = (address: string, hop: number) => boolean;
@@ -18,12 +18,12 @@ export function readIpAddress(request: Request): string {
   return request.headers.get(ipAddressHeader) ?? "unknown";
 }
 
-/** Returns an IPv4 address, or the /64 of an IPv6 address, which is one visitor's connection. */
+/** Returns an IPv4 address unchanged, or the /64 prefix of an IPv6 address, because one visitor has a whole /64. */
 export function getNetwork(address: string): string {
   return getIpPrefix(address, 64) ?? address;
 }
 
-/** Returns the /48 of an IPv6 address, the largest network of one customer. Null for IPv4. */
+/** Returns the /48 prefix of an IPv6 address, the largest network of one customer. Returns null for IPv4. */
 export function getSitePrefix(address: string): string | null {
   return getIpPrefix(address, 48);
 }

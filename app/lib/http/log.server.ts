@@ -13,13 +13,13 @@ type LogFields = Record<string, string | number | boolean | null | undefined>;
 
 const requestFields = new AsyncLocalStorage<{ requestId: string; address: string }>();
 
-/** Never log a password, token, cookie, code, Client ID, file or query string. `time` is in UTC. */
+/** Never log a password, token, cookie, code, Client ID, file or query string. Times are in UTC. */
 export function log(level: LogLevel, event: string, fields: LogFields = {}): void {
   const line = { time: new Date().toISOString(), level, event, ...requestFields.getStore(), ...fields };
   if (pendingLines.push(escapeInvisible(JSON.stringify(line))) === 1) setImmediate(writePendingLines);
 }
 
-/** The log lines of one turn of the event loop. One write for all, because a write takes as long as a response. */
+/** The lines of one event loop iteration are written together, because a write takes as long as a response. */
 const pendingLines: string[] = [];
 
 function writePendingLines(): void {
@@ -27,7 +27,7 @@ function writePendingLines(): void {
 }
 process.once("exit", writePendingLines);
 
-/** Logs only the first line of a library's message, because the rest may hold secrets. */
+/** Logs the first line of console messages of libraries. Other lines may hold secrets. */
 export function logConsole(): void {
   for (const level of ["warn", "error"] as const) {
     console[level] = (first: unknown) => {

@@ -12,7 +12,7 @@ export type RateLimitHit = { refund: () => void };
 const minuteSeconds = 60;
 const hourSeconds = 60 * minuteSeconds;
 
-/** A code is valid for 90 seconds (three steps of 30). */
+/** Longer than the 90 seconds in which a code of an authenticator app is valid. */
 const usedTotpSeconds = 2 * minuteSeconds;
 
 const maxEmailChangesPerDay = 5;
@@ -29,12 +29,10 @@ const RateLimitResult = z.union([
 
 type RateLimit = { keyParts: string[]; max: number; seconds: number };
 
-type RateLimitError = UserError & { retryAfter: number };
-
-/** Refunds wait for the next attempt, to share its backend call. */
+/** Refunds wait this long for the next attempt, to share its backend call. */
 const refundDelayMs = 100;
 
-/** Until they are sent, these attempts count, so a limit may apply too early. */
+/** The ids of attempts to refund. An attempt counts until its refund is sent, so a limit may apply too early. */
 const pendingRefunds: string[] = [];
 let refundTimer: NodeJS.Timeout | undefined;
 
@@ -68,10 +66,7 @@ export class RateLimiter {
     this.#browser = readKnownBrowser(request);
   }
 
-  /**
-   * Refund a correct login. Known and unknown addresses are counted alike. A browser that has logged in to the account
-   * before has its own count, so that failures from elsewhere do not lock out its owner.
-   */
+  /** Refund the hit after a correct login. Known browsers have their own count, so other people cannot lock out the owner. */
   consumeLogin(email: string): Promise<RateLimitHit | UserError> {
     const { loginsPerEmail, loginsPerAddress, loginsPerAccount } = env().limits;
     const account = email.toLowerCase();
@@ -93,25 +88,23 @@ export class RateLimiter {
     );
   }
 
-  /** Returns no limit where a proxy hides the visitors' addresses, because it would lock out all visitors together. */
+  /** Returns no limit if a proxy hides the visitors' IP addresses, because one limit would lock out all visitors. */
   #perAddress(limit: RateLimit): RateLimit[] {
     if (!env().hasVisitorIps) return [];
-    const { keyParts: parts, max } = limit;
-    const perNetwork = { ...limit, keyParts: [...parts, this.#network] };
-    return this.#site ? [perNetwork, { ...limit, keyParts: [...parts, this.#site], max: 5 * max }] : [perNetwork];
+    const { keyParts, max } = limit;
+    const perNetwork = { ...limit, keyParts: [...keyParts, this.#network] };
+    return this.#site ? [perNetwork, { ...limit, keyParts: [...keyParts, this.#site], max: 5 * max }] : [perNetwork];
   }
 
-  /** Refund a correct code. Known browsers and links have counts of their own, so that no other person can lock out the owner. */
+  /** Refund the hit after a correct code. Known browsers and links have their own counts, as in consumeLogin. */
   consumeTotpAttempt(userId: string, email: string, link?: string): Promise<RateLimitHit | UserError> {
     const { id, marks } = this.#browser;
     const isKnown = marks.includes(createAccountMark(id, email.toLowerCase()));
-    const parts = link ? ["code link", link] : isKnown ? ["code browser", id, userId] : ["code", userId];
-    return this.#take("Too many wrong codes.", [
-      { keyParts: parts, max: env().limits.codes, seconds: 15 * minuteSeconds },
-    ]);
+    const keyParts = link ? ["code link", link] : isKnown ? ["code browser", id, userId] : ["code", userId];
+    return this.#take("Too many wrong codes.", [{ keyParts, max: env().limits.codes, seconds: 15 * minuteSeconds }]);
   }
 
-  /** A code is valid once. Refund it if the backend did not check it. */
+  /** Rejects a code that was used before. Refund the hit if the backend did not check the code. */
   consumeTotp(factorId: string, code: string): Promise<RateLimitHit | UserError> {
     return this.#take("This code was used.", [
       { keyParts: ["used code", factorId, code], max: 1, seconds: usedTotpSeconds },
@@ -136,9 +129,9 @@ export class RateLimiter {
     ]);
   }
 
-  async #take(message: string, limits: RateLimit[]): Promise<RateLimitHit | RateLimitError | UserError> {
-    const hashedLimits = limits.map(({ keyParts: parts, max, seconds }) => ({
-      key: createKeyedHash(parts),
+  async #take(message: string, limits: RateLimit[]): Promise<RateLimitHit | UserError> {
+    const hashedLimits = limits.map(({ keyParts, max, seconds }) => ({
+      key: createKeyedHash(keyParts),
       max_hits: max,
       window_seconds: seconds,
     }));
@@ -163,11 +156,7 @@ export class RateLimiter {
         limit: limits[hashedLimits.findIndex(({ key }) => key === result.exceeded_key)]?.keyParts[0],
         retryAfter: result.retry_after,
       });
-      return {
-        reason: `${message} Try again in ${formatDuration(result.retry_after)}.`,
-        status: 429,
-        retryAfter: result.retry_after,
-      };
+      return { reason: `${message} Try again in ${formatDuration(result.retry_after)}.`, status: 429 };
     } catch (error) {
       return fail(userErrorFromThrown(error));
     }

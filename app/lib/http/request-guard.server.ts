@@ -3,7 +3,7 @@ import { env } from "./env.server.ts";
 
 const loopbackHosts = new Set(["localhost", "127.0.0.1", "[::1]"]);
 
-/** Responses to POST, for one person or with another status than 2xx are neither cached nor indexed. */
+/** Private responses, responses to POST and statuses other than 2xx must not be cached or indexed. */
 export const responseHeadersMiddleware: MiddlewareFunction<Response> = async ({ request }, next) => {
   const response = await next();
   const { headers, status } = response;
@@ -30,7 +30,7 @@ async function toPlainText(response: Response): Promise<Response> {
 const byteMediaType = "application/octet-stream";
 const uploadChunkRoute = "/portal/:shipmentId/documents/resumable-upload";
 
-/** Rejects requests from other sites (CSRF). No page can forge the headers `Sec-Fetch-Site` and `Origin`. */
+/** Rejects requests from other sites (CSRF). Only browsers, never pages, can set `Sec-Fetch-Site` and `Origin`. */
 export const requestGuardMiddleware: MiddlewareFunction<Response> = async ({ request, pattern }, next) => {
   const { method, headers } = request;
   if (method === "GET" || method === "HEAD") return next();

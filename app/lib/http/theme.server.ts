@@ -3,16 +3,9 @@ import { createThemeSessionResolver, isTheme, Theme } from "remix-themes";
 import { cookieAttributes, cookieName } from "./cookies.server.ts";
 import { env } from "./env.server.ts";
 
-let resolver: ReturnType<typeof createThemeSessionResolver> | undefined;
-
 function getThemeSession(request: Request) {
-  resolver ??= createThemeSessionResolver(
-    // Without maxAge the cookie ends with the browser session.
-    createCookieSessionStorage({
-      cookie: { ...cookieAttributes(), name: cookieName("theme"), secrets: [env().sessionSecret] },
-    }),
-  );
-  return resolver(request);
+  const cookie = { ...cookieAttributes(), name: cookieName("theme"), secrets: [env().sessionSecret] };
+  return createThemeSessionResolver(createCookieSessionStorage({ cookie }))(request);
 }
 
 export async function readTheme(request: Request): Promise<Theme> {

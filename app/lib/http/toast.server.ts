@@ -12,29 +12,25 @@ import { env } from "./env.server.ts";
 import type { Toast } from "./toast.ts";
 
 const toastCookieName = "flash";
-let toastStorage: SessionStorage | undefined;
 
-function getToastStorage(): SessionStorage {
-  if (toastStorage) return toastStorage;
-  const cookies = createCookieSessionStorage({
-    cookie: { ...cookieAttributes(), name: cookieName(toastCookieName), secrets: [env().sessionSecret] },
-  });
-  // The library would write the cookie again without its toast; toastCookieMiddleware removes it instead.
+function createToastStorage(): SessionStorage {
+  const cookie = { ...cookieAttributes(), name: cookieName(toastCookieName), secrets: [env().sessionSecret] };
+  const cookies = createCookieSessionStorage({ cookie });
+  // remix-toast would write an empty cookie after the toast is shown. toastCookieMiddleware removes the cookie instead.
   const commitSession: SessionStorage["commitSession"] = async (session, options) =>
     Object.keys(session.data).length > 0 ? cookies.commitSession(session, options) : "";
-  toastStorage = { ...cookies, commitSession };
-  return toastStorage;
+  return { ...cookies, commitSession };
 }
 
 const isToastTaken = createContext(false);
 
 export const toastCookieMiddleware: MiddlewareFunction<Response> = async (args, next) => {
   const { request, context } = args;
-  const response = (await toastMiddleware({ customSession: getToastStorage() })(args, next)) as Response;
+  const response = (await toastMiddleware({ customSession: createToastStorage() })(args, next)) as Response;
   const { headers, status } = response;
   const setCookies = headers.getSetCookie().filter(Boolean);
   const hasToastCookie = readCookie(request, toastCookieName) !== undefined;
-  // React Router redirects data requests with 202.
+  // React Router redirects data requests with status 202.
   const isRedirect = status === 202 || (status >= 300 && status < 400);
   if (hasToastCookie && context.get(isToastTaken) && !isRedirect)
     setCookies.push(serializeCookie(toastCookieName, "", 0));

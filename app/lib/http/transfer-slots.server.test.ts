@@ -6,7 +6,7 @@ import type { TransferSlot } from "./transfer-slots.server.ts";
 
 let acquireUploadSlot: typeof import("./transfer-slots.server.ts").acquireUploadSlot;
 beforeAll(async () => {
-  // Memory for four files of the maximum size, two of them from visitors.
+  // 42 MiB hold four files of the maximum size, of which two can be visitors' files.
   stubSettings({ UPLOADS_MIB: "42" });
   ({ acquireUploadSlot } = await import("./transfer-slots.server.ts"));
 });
@@ -55,7 +55,7 @@ describe("Slots of one account", () => {
   let rateLimitMiddleware: typeof import("./rate-limiter.server.ts").rateLimitMiddleware;
   const slots: TransferSlot[] = [];
   beforeAll(async () => {
-    // Memory for eight files of the maximum size in each direction.
+    // 84 MiB hold eight files of the maximum size, for uploads and for downloads.
     stubSettings({ UPLOADS_MIB: "84" });
     lib = await import("./transfer-slots.server.ts");
     ({ rateLimitMiddleware } = await import("./rate-limiter.server.ts"));

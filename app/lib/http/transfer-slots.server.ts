@@ -8,12 +8,12 @@ import type { UserError } from "./user-error.server.ts";
 export type TransferSlot = { release: () => void };
 
 const slotCounts = new Map<string, number>();
-/** Visitors without an account may use half of the bytes for uploads. */
+/** Uploads of visitors without an account count in both `uploads` and `visitors`. */
 const reservedBytes = { uploads: 0, visitors: 0, downloads: 0 };
 
 const retrySeconds = 60;
 
-/** Reserves the Content-Length, or the total `size` of a resumable upload. The caller must release the slot. */
+/** Reserves the Content-Length in memory, or the whole `size` of a resumable upload. The caller must release the slot. */
 export function acquireUploadSlot(
   request: Request,
   context: Readonly<RouterContextProvider>,

@@ -3,7 +3,7 @@ import { somethingWentWrong } from "./toast.ts";
 
 export type UserError = { reason: string; status: number };
 
-/** An object, because a plain text would look like the error of a proxy (lib/browser/connection.ts). */
+/** Returns an object, because lib/browser/connection.ts takes a plain text for the error of a proxy. */
 export function userErrorData({ reason, status }: UserError) {
   return data({ reason }, { status });
 }
@@ -21,7 +21,7 @@ const unavailableError: UserError = {
 
 const authErrors: Readonly<Record<string, UserError>> = {
   invalid_credentials: { reason: "The e-mail address or the password is not right.", status: 400 },
-  // Auth returns this code without checking the password, so the message must not reveal that the account exists.
+  // Supabase Auth returns this code for any password, so the message must not reveal that the account exists.
   user_banned: { reason: "The e-mail address or the password is not right.", status: 400 },
   weak_password: { reason: "Choose another password: this one is too short or too easy to guess.", status: 400 },
   email_address_invalid: { reason: "This e-mail address cannot receive mail. Check it.", status: 400 },
@@ -41,10 +41,10 @@ const authErrors: Readonly<Record<string, UserError>> = {
 
 type SupabaseError = { message: string; name?: string; code?: string | number; status?: number; statusCode?: string };
 
-/** Shows messages of our own migrations (SQLSTATE PTnnn) and hooks. Other messages are not written for users. */
+/** Repeats messages of the database functions (SQLSTATE PTnnn) and hooks. Other messages are not written for users. */
 export function toUserError(error: SupabaseError): UserError {
   const code = String(error.code ?? "");
-  // Storage responds with 400 and puts the real status into the body.
+  // Supabase Storage responds with status 400 and puts the real status into `statusCode`.
   const status = Number(error.statusCode ?? error.status ?? 0);
   const authError = authErrors[code];
   if (authError) return authError;
@@ -57,12 +57,12 @@ export function toUserError(error: SupabaseError): UserError {
   }
   if (isHookError(error, code)) return { reason: error.message, status: 400 };
   if (code === "42501" || status === 403) return { reason: "This is not yours to change.", status: 403 };
-  // A 429 of the backend means overload, not a mistake of the user.
+  // Status 429 of the backend means overload. Limits on a user's attempts are in rate-limiter.server.ts.
   if (status === 0 || status === 429 || status >= 500 || error.name === "TimeoutError") return unavailableError;
   return { reason: somethingWentWrong, status: 502 };
 }
 
-/** GoTrue gives an error of the `before_user_created` hook the code "unknown" or none. */
+/** Supabase Auth gives an error of the `before_user_created` hook the code "unknown" or no code. */
 function isHookError(error: SupabaseError, code: string): boolean {
   return error.name === "AuthApiError" && error.status === 400 && (code === "unknown" || code === "");
 }

@@ -29,7 +29,7 @@ export function getRenewalFailedSignal(supabase: AppSupabaseClient): AbortSignal
   return failedRenewals.get(supabase);
 }
 
-/** Set by the login. Null if the browser's cookie decides. */
+/** The choice in the login form. Null for other requests, for which the cookie of isSharedComputer decides. */
 export const sharedComputerContext = createContext<boolean | null>(null);
 const sharedComputerCookieName = "shared";
 
@@ -37,11 +37,9 @@ export function isSharedComputer(request: Request): boolean {
   return hasFlagCookie(request, sharedComputerCookieName);
 }
 
-/** Our script reads this cookie, because a shared computer must not store offline copies. */
+/** Browser scripts read this cookie, because a shared computer must not store offline copies. */
 export function sharedComputerCookie(shared: boolean): string {
-  return shared
-    ? serializeReadableCookie(sharedComputerCookieName, "1")
-    : serializeReadableCookie(sharedComputerCookieName, "", 0);
+  return serializeReadableCookie(sharedComputerCookieName, shared ? "1" : "", shared ? undefined : 0);
 }
 
 const sessionEndedContext = createContext<boolean>(false);
@@ -59,7 +57,7 @@ const supabaseContext = createContext<() => AppSupabaseClient>();
 type WriteGuard = () => Promise<UserError | null>;
 const writeGuardContext = createContext<WriteGuard | null>(null);
 
-/** Checks `guard` once per request, before its first change. */
+/** Calls `guard` once per request, before the first backend call that changes data. */
 export function guardWrites(context: Readonly<RouterContextProvider>, guard: WriteGuard): void {
   let verdict: Promise<UserError | null> | undefined;
   context.set(writeGuardContext, () => {
@@ -70,8 +68,8 @@ export function guardWrites(context: Readonly<RouterContextProvider>, guard: Wri
 
 function createGuardedFetch(send: typeof fetch, context: Readonly<RouterContextProvider>): typeof fetch {
   return async (input, init) => {
-    const refusal = (init?.method ?? "GET") === "GET" ? null : await context.get(writeGuardContext)?.();
-    return refusal ? userErrorResponse(refusal) : send(input, init);
+    const error = (init?.method ?? "GET") === "GET" ? null : await context.get(writeGuardContext)?.();
+    return error ? userErrorResponse(error) : send(input, init);
   };
 }
 
@@ -94,7 +92,7 @@ export const supabaseMiddleware: MiddlewareFunction<Response> = async ({ request
         },
         setAll: (values, noStore) => {
           for (const { name, value, options } of values) {
-            // The library's 400 days are too long. On a shared computer the session ends with the browser.
+            // Replaces the 400 days of @supabase/ssr. On a shared computer, the cookie ends with the browser session.
             const age = (context.get(sharedComputerContext) ?? isSharedComputer(request)) ? undefined : sessionMaxAge;
             const maxAge = value === "" ? 0 : age;
             cookies.set(name, serializeCookieHeader(name, value, { ...options, maxAge }));
@@ -144,7 +142,7 @@ export function getSupabase(context: Readonly<RouterContextProvider>): AppSupaba
   return context.get(supabaseContext)();
 }
 
-/** For responses that take longer than a page. It works until the access token expires, after an hour at most. */
+/** Returns a client without the time limit of a page, for long downloads. Its access token expires within an hour. */
 export async function createLongReadClient(supabase: AppSupabaseClient): Promise<AppSupabaseClient> {
   const { data } = await supabase.auth.getSession();
   const { url, publishableKey } = env().backend;
@@ -155,7 +153,7 @@ export function anonymousClient(): AppSupabaseClient {
   return createSessionlessClient(env().backend.url, env().backend.publishableKey);
 }
 
-/** Bypasses row-level security. Only for work that no signed-in person may do, and for files after an access check. */
+/** Bypasses row-level security. Use this client only for work that no viewer may do, and for files after an access check. */
 export function serviceRoleClient(access: BackendAccess = env().backend): AppSupabaseClient {
   const cachedClient = serviceRoleClients.get(access);
   if (cachedClient) return cachedClient;

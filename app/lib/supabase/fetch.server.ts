@@ -2,17 +2,14 @@ import { setTimeout } from "node:timers/promises";
 import { decodeJwt, decodeProtectedHeader } from "jose";
 import { deadlines } from "../http/env.server.ts";
 
-/**
- * Reads and session refreshes are tried three times after a lost connection or status 502, 503 or 504. Writes are tried
- * once, because a lost write may have taken effect. Throws a TimeoutError after the deadline.
- */
+/** Repeats failed reads and session refreshes twice. Writes are sent once, because a lost write may have taken effect. */
 export function createSupabaseFetch(
   pageSignal: AbortSignal | null,
   renewalFailure = new AbortController(),
 ): typeof fetch {
   return async (input, init) => {
     if (!isSessionRefresh(input) || typeof init?.body !== "string") return fetchWithRetry(input, init, pageSignal);
-    // supabase-js would retry for half a minute.
+    // Rejects further refreshes of this request, because supabase-js would retry for half a minute.
     if (renewalFailure.signal.aborted) return createNotRenewedResponse();
     try {
       const response = await shareRefresh(init.body, () => fetchWithRetry(input, init, pageSignal));
@@ -54,7 +51,7 @@ function isSessionRefresh(input: Parameters<typeof fetch>[0]): boolean {
 const recentRefreshes = new Map<string, Promise<Response>>();
 const refreshReuseMs = 10_000;
 
-/** Requests with the same expired token share one refresh, because it invalidates the token. */
+/** Requests with the same refresh token share one call, because a refresh token works only once. */
 async function shareRefresh(body: string, send: () => Promise<Response>): Promise<Response> {
   let sharedResponse = recentRefreshes.get(body);
   if (!sharedResponse) {
@@ -71,7 +68,7 @@ async function shareRefresh(body: string, send: () => Promise<Response>): Promis
 
 const temporaryStatuses = [408, 409, 429];
 
-/** Anything but a response of auth becomes a 503, because supabase-js would delete the session. */
+/** Turns failures other than a rejected token into a 503, because supabase-js deletes the session after any other error. */
 async function validateRefresh(response: Response): Promise<Response> {
   const body: unknown = await response
     .clone()
@@ -80,7 +77,7 @@ async function validateRefresh(response: Response): Promise<Response> {
   const { access_token, code, error_code, error } = (body ?? {}) as Record<string, unknown>;
   if (response.ok)
     return typeof access_token === "string" && looksLikeToken(access_token) ? response : createNotRenewedResponse();
-  // With a version header, auth names the error in `code`. Older versions use `error_code` or `error`.
+  // With a version header, Supabase Auth names the error in `code`. Older versions use `error_code` or `error`.
   const errorCode = response.headers.has("X-Supabase-Api-Version") ? code : (error_code ?? error);
   const isNamed =
     typeof errorCode === "string" &&
@@ -95,10 +92,10 @@ function createNotRenewedResponse(): Response {
   return Response.json({ message: "The session could not be renewed." }, { status: 503 });
 }
 
-/** Throws a TimeoutError, or an AbortError when `hopeless` is aborted. */
-export async function withTimeout<T>(milliseconds: number, promise: Promise<T>, hopeless?: AbortSignal): Promise<T> {
+/** Throws a TimeoutError after the time, or an AbortError when `abortSignal` is aborted. */
+export async function withTimeout<T>(milliseconds: number, promise: Promise<T>, abortSignal?: AbortSignal): Promise<T> {
   const settled = new AbortController();
-  const signal = hopeless ? AbortSignal.any([settled.signal, hopeless]) : settled.signal;
+  const signal = abortSignal ? AbortSignal.any([settled.signal, abortSignal]) : settled.signal;
   const expiry = setTimeout(milliseconds, undefined, { signal }).then(() => {
     throw new DOMException("The backend did not answer in time.", "TimeoutError");
   });

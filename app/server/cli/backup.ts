@@ -15,9 +15,10 @@ import { create, extract } from "tar";
 import { restoreFolder } from "../../../supabase/contract/data-dir.ts";
 import { lockDataDir } from "../../../supabase/contract/lock.ts";
 import type { Settings } from "../../lib/http/env.server.ts";
+import { dumpDatabase, restoreDatabase } from "./postgres-dump.ts";
 
 type EmbeddedDataSettings = Pick<Settings, "dataDir" | "databaseUrl">;
-/** backup.json. `database` is a PGlite folder, or a dump of a PostgreSQL server. */
+/** The content of backup.json. `database` is a PGlite folder, or a dump of a PostgreSQL server. */
 type BackupManifest = { kind: typeof backupKind; version: 1; createdAt: string; database: "folder" | "dump" };
 
 const backupKind = "backup of the embedded backend";
@@ -25,7 +26,7 @@ const backupManifestName = "backup.json";
 const dumpName = "database.dump";
 const demoLeadName = "demo-lead.json";
 
-/** Writes a backup of the embedded backend's data. Returns its size in bytes. Throws if the site runs on the data directory. */
+/** Returns the size of the backup in bytes. Throws if a site uses the data directory. */
 export async function createBackup({ dataDir, databaseUrl }: EmbeddedDataSettings, file: string): Promise<number> {
   if (!existsSync(path.join(dataDir, "keys.json"))) throw new Error(`There is nothing in ${dataDir} to back up.`);
   if (existsSync(file)) throw new Error(`${file} is there already: give another name.`);
@@ -40,7 +41,7 @@ export async function createBackup({ dataDir, databaseUrl }: EmbeddedDataSetting
       database: databaseUrl ? "dump" : "folder",
     };
     writeFileSync(inside(backupManifestName), JSON.stringify(manifest), { mode: 0o600 });
-    if (databaseUrl) await (await importPostgresDump()).dumpDatabase(databaseUrl, inside(dumpName));
+    if (databaseUrl) await dumpDatabase(databaseUrl, inside(dumpName));
     else if (!existsSync(inside("database")) || existsSync(inside("database.unfinished")))
       throw new Error(`There is no database in ${dataDir}: start the site once.`);
     const names = [
@@ -59,7 +60,7 @@ export async function createBackup({ dataDir, databaseUrl }: EmbeddedDataSetting
     renameSync(draft, file);
     return statSync(file).size;
   } finally {
-    for (const left of [draft, inside(backupManifestName), inside(dumpName)]) rmSync(left, { force: true });
+    for (const file of [draft, inside(backupManifestName), inside(dumpName)]) rmSync(file, { force: true });
     release();
   }
 }
@@ -67,15 +68,15 @@ export async function createBackup({ dataDir, databaseUrl }: EmbeddedDataSetting
 /** Restores a backup. Throws, and changes nothing, if the file is damaged or the target holds data. */
 export async function restoreBackup({ dataDir, databaseUrl }: EmbeddedDataSettings, file: string): Promise<void> {
   if (!existsSync(file)) throw new Error(`There is no file ${file}.`);
-  const wasThere = existsSync(dataDir);
+  const existedBefore = existsSync(dataDir);
   const { release } = lockDataDir(dataDir);
   const stagingFolder = restoreFolder(dataDir);
   let isStaged = false;
   try {
-    const taken = ["keys.json", "database", "objects", path.basename(stagingFolder)].find((name) =>
+    const existingName = ["keys.json", "database", "objects", path.basename(stagingFolder)].find((name) =>
       existsSync(path.join(dataDir, name)),
     );
-    if (taken) throw new Error(`${dataDir} holds data already (${taken}): move it away first.`);
+    if (existingName) throw new Error(`${dataDir} holds data already (${existingName}): move it away first.`);
     mkdirSync(stagingFolder, { mode: 0o700 });
     isStaged = true;
     const manifest = unpackBackup(file, stagingFolder);
@@ -83,8 +84,7 @@ export async function restoreBackup({ dataDir, databaseUrl }: EmbeddedDataSettin
       throw new Error(`${file} is of a PostgreSQL database: set DATABASE_URL to an empty one.`);
     if (manifest.database === "folder" && databaseUrl)
       throw new Error(`${file} is of a database in a folder: restore it without DATABASE_URL.`);
-    if (databaseUrl)
-      await (await importPostgresDump()).restoreDatabase(databaseUrl, path.join(stagingFolder, dumpName));
+    if (databaseUrl) await restoreDatabase(databaseUrl, path.join(stagingFolder, dumpName));
     for (const name of ["objects", "database", demoLeadName, "keys.json"]) {
       if (existsSync(path.join(stagingFolder, name)))
         renameSync(path.join(stagingFolder, name), path.join(dataDir, name));
@@ -92,28 +92,24 @@ export async function restoreBackup({ dataDir, databaseUrl }: EmbeddedDataSettin
   } finally {
     if (isStaged) rmSync(stagingFolder, { recursive: true, force: true });
     release();
-    if (!wasThere && !existsSync(path.join(dataDir, "keys.json"))) rmSync(dataDir, { recursive: true, force: true });
+    if (!existedBefore && !existsSync(path.join(dataDir, "keys.json")))
+      rmSync(dataDir, { recursive: true, force: true });
   }
 }
-
-const importPostgresDump = () => import("./postgres-dump.ts");
 
 function unpackBackup(file: string, folder: string): BackupManifest {
   const isPlain = (_path: string, entry: object) =>
     "type" in entry && /^(Old)?File$|^Directory$/.test(String(entry.type));
   try {
-    // An asynchronous extraction could still write into the folder while it is being removed.
+    // Synchronous, because an asynchronous extraction could still write into the folder during its removal.
     extract({ file, cwd: folder, strict: true, sync: true, filter: isPlain });
     const manifest = JSON.parse(readFileSync(path.join(folder, backupManifestName), "utf8")) as BackupManifest;
     const parts = ["keys.json", manifest.database === "dump" ? dumpName : "database"];
-    if (
-      manifest.kind === backupKind &&
-      manifest.version === 1 &&
-      parts.every((name) => existsSync(path.join(folder, name)))
-    )
-      return manifest;
+    const isKnownKind = manifest.kind === backupKind && manifest.version === 1;
+    if (!isKnownKind || !parts.every((name) => existsSync(path.join(folder, name))))
+      throw new Error("The manifest or a file is missing.");
+    return manifest;
   } catch (error) {
     throw new Error(`${file} is no whole backup of this site: nothing was changed.`, { cause: error });
   }
-  throw new Error(`${file} is no whole backup of this site: nothing was changed.`);
 }

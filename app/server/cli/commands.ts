@@ -51,7 +51,8 @@ export function addActionCommands(program: Command, getActorName: GetActorName):
 function addActionCommand(program: Command, action: StaffAction, getActorName: GetActorName): void {
   const [group = "", verb = ""] = action.name.split(" ");
   const target = action.target && targets[action.target];
-  const { description, arguments: positional = {}, options = {}, defaults = {}, formatLines } = action.command;
+  const { description, arguments: positional = {}, defaults = {}, formatLines } = action.command;
+  const options = { ...action.command.options };
   const command = getCommandGroup(program, group).command(verb).description(description);
   const isRequired = (field: string) =>
     !(field in defaults) && !action.schema.shape[field].safeParse(undefined).success;
@@ -59,6 +60,7 @@ function addActionCommand(program: Command, action: StaffAction, getActorName: G
   for (const [name, help] of Object.entries(target?.help ?? {})) command.argument(`<${name}>`, help);
   for (const [field, help] of Object.entries(positional))
     command.argument(isRequired(field) ? `<${field}>` : `[${field}]`, help);
+  if ("reason" in action.schema.shape) options.reason ??= "for the activity log";
   for (const [field, help] of Object.entries(options))
     command.addOption(
       new Option(`--${field.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)} <${field}>`, help)
@@ -91,7 +93,7 @@ function addActionCommand(program: Command, action: StaffAction, getActorName: G
   });
 }
 
-/** Validates what was typed, like the desk's form. Throws the first message. */
+/** Validates the typed values with the schema of the desk's form. Throws the first error message. */
 function readFields({ schema }: StaffAction, typed: Record<string, string | undefined>) {
   const fields = schema.safeParse(Object.fromEntries(Object.entries(typed).filter(([, value]) => value !== undefined)));
   if (fields.success) return fields.data;

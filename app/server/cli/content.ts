@@ -1,4 +1,4 @@
-/** Reads content/data without Vite. */
+/** Staff commands and background jobs read content/data here, because models/content.server.ts needs Vite. */
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { parse } from "yaml";

@@ -56,7 +56,7 @@ export function getOsUser(): string {
   try {
     return userInfo().username;
   } catch {
-    // The user's number may have no name in a container.
+    // In a container, the user ID may have no name.
     return `user ${process.getuid?.()}`;
   }
 }

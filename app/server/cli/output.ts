@@ -1,4 +1,4 @@
-/** The output of staff commands. A client's text cannot forge a line or send control characters to the terminal. */
+/** Output of staff commands. Escaping prevents a client's text from forging a line or sending control characters. */
 import process from "node:process";
 import { escapeInvisible } from "../../../supabase/contract/invisible-characters.ts";
 import { eastAfricaTime as timeOnPages } from "../../lib/dates.ts";
@@ -63,7 +63,7 @@ export function auditEntryLine(entry: StoredAuditEntry): string {
   return parts.filter(Boolean).map(collapseBlanks).join("  ");
 }
 
-/** Replaces several spaces with one: a long gap would wrap in the terminal and look like a new line. */
+/** Replaces consecutive spaces with one space. A long gap would wrap in the terminal and look like a new line. */
 export function collapseBlanks(text: string): string {
   return text.replace(/ {2,}/g, " ");
 }

@@ -9,7 +9,7 @@ import { findPostgres } from "../programs.ts";
 /** Writes a dump that only this user may read. Throws if a site uses the database or the dump fails. */
 export async function dumpDatabase(url: string, file: string): Promise<void> {
   await withLockedDatabase(url, async () => {
-    // pg_dump leaves the permissions of an existing file unchanged.
+    // Creates the file with its permissions, which pg_dump leaves unchanged.
     writeFileSync(file, "", { mode: 0o600 });
     await runPostgresProgram("pg_dump", url, ["--format=custom", "--no-owner", `--file=${file}`]);
   });
@@ -41,7 +41,7 @@ async function runPostgresProgram(name: string, url: string, args: string[]): Pr
   const program = findPostgres(name);
   if (!program) throw new Error(`This needs PostgreSQL's ${name}: install Debian's postgresql-client.`);
   const address = new URL(url);
-  // Other users can read a program's arguments.
+  // PGPASSWORD carries the password, because other users of the system can read a program's arguments.
   const password = decodeURIComponent(address.password);
   address.password = "";
   try {

@@ -25,11 +25,11 @@ const buildMarkerFile = path.join(clientBuildFolder, "manifest.webmanifest.gz");
 
 const frameworkCli = path.join(root, "node_modules/@react-router/dev/bin.js");
 
-/** The child process ends with its parent, but not when its output is closed. */
+/** Code for the child process, which ends with its parent but survives a closed output. */
 const childPrelude = `process.once("disconnect", () => process.exit()); process.channel.unref();
 for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});`;
 
-/** Production installations have no compiler. They need a build, or this throws a ConfigurationError. */
+/** Builds the site if its build is outdated. Throws a ConfigurationError if a production installation has no build. */
 export async function ensureBuild(): Promise<void> {
   if (!existsSync(frameworkCli)) {
     if (existsSync(buildMarkerFile)) return;
@@ -55,7 +55,7 @@ export function runFramework(args: string[], mode: string, output: "pipe" | "inh
   );
 }
 
-/** Milliseconds since 1970. */
+/** Returns the newest modification time of the files, in milliseconds since 1970. */
 function getNewestTime(paths: string[]): number {
   const times = paths.map((file) => {
     const stats = statSync(file);

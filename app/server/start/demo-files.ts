@@ -1,13 +1,13 @@
 import { crc32, deflateSync } from "node:zlib";
 
-/** A row has one text, two (name and value) or five (a table row). An empty row draws a horizontal line. Latin letters only. */
+/** A row has one text, two (name and value) or five (columns of a table). An empty row is a horizontal line. */
 export type DemoPage = { title: string; rows: string[][] };
 
 export type DemoCargo = {
   shipper: string;
   consignee: string;
   route: [from: string, to: string, carrier: string];
-  /** Air waybill or bill of lading. */
+  /** The number of the air waybill or bill of lading. */
   awb: string;
   day: string;
   packages: string;
@@ -118,8 +118,9 @@ export function createDemoPage(name: string, cargo: DemoCargo): DemoPage {
   return pages[name] ?? { title: name, rows: [] };
 }
 
-/** In points (A4); the x positions depend on the number of texts in a row. */
+/** A4 in points. */
 const pageSize = { width: 595, height: 842 };
+/** The x positions of the texts of a row, by the number of texts. */
 const columnPositions: Readonly<Record<number, number[]>> = { 1: [56], 2: [56, 160], 5: [56, 116, 338, 404, 476] };
 
 function layOutPage({ title, rows }: DemoPage) {
@@ -165,7 +166,7 @@ export function renderPdf(page: DemoPage): Uint8Array<ArrayBuffer> {
   return Uint8Array.from(Buffer.from(pdf, "latin1"));
 }
 
-/** Each glyph is 5 by 7 dots: seven rows of five bits, each row a digit of base 32. */
+/** Each word is a letter and its glyph of 5 by 7 dots. A digit of base 32 holds the five dots of a row. */
 const glyphs = new Map(
   (
     "A4ahhvhh Buhhuhhu Cehggghe Duhhhhhu Evgguggv Fvgguggg Gehgnhhe Hhhhvhhh Ie44444e J72222ic Khikokih Lggggggv " +
@@ -181,7 +182,7 @@ export function renderScan(page: DemoPage): Uint8Array<ArrayBuffer> {
   const { texts, rules } = layOutPage(page);
   const scale = 2;
   const [width, height] = [pageSize.width * scale, pageSize.height * scale];
-  // A PNG row starts with its filter number, here 0.
+  // Each row of a PNG image starts with its filter type, here 0 (none).
   const pixels = Buffer.alloc((width + 1) * height, 243);
   const drawDot = (x: number, y: number, grey: number, size: number) => {
     const first = Math.round(y + x * 0.006);

@@ -1,13 +1,12 @@
 import { randomInt } from "node:crypto";
-import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import path from "node:path";
-import process from "node:process";
 import { TOTP } from "otpauth";
 import { z } from "zod";
-import { rethrowAsDataDirError } from "../../../supabase/contract/data-dir.ts";
 import type { Settings } from "../../lib/http/env.server.ts";
 import { type AppSupabaseClient, anonymousClient } from "../../lib/supabase/client.server.ts";
 import { resultOrThrow, runStaffAction } from "../../models/staff.server.ts";
+import { writeSecretFile } from "../embedded-backend.ts";
 
 const DemoLead = z.object({ account: z.string(), email: z.string(), password: z.string(), secret: z.string() });
 export type DemoLead = z.infer<typeof DemoLead>;
@@ -25,7 +24,7 @@ export function readDemoLead(dataDir: string): DemoLead | null {
   }
 }
 
-/** `timestamp` is in milliseconds. */
+/** Returns the six-digit code at a time in milliseconds since 1970. */
 export function createTotp({ secret }: Pick<DemoLead, "secret">, timestamp = Date.now()): string {
   return new TOTP({ secret }).generate({ timestamp });
 }
@@ -37,7 +36,7 @@ export function getDemoTotp({ dataDir, databaseUrl }: Settings): string {
   return createTotp(lead);
 }
 
-/** An account without a file is from an interrupted start. Its secret is lost, so it is deleted. */
+/** Deletes the lead of an interrupted start first, because the secret of its authenticator is lost. */
 export async function createDemoLead(serviceRole: AppSupabaseClient, dataDir: string): Promise<DemoLead> {
   const leftoverId = getDataOrThrow(await serviceRole.rpc("find_account_id", { email: leadEmail }));
   if (leftoverId) getDataOrThrow(await serviceRole.auth.admin.deleteUser(leftoverId));
@@ -63,25 +62,13 @@ export async function createDemoLead(serviceRole: AppSupabaseClient, dataDir: st
   const { auth } = anonymousClient();
   getDataOrThrow(await auth.signInWithPassword({ email: leadEmail, password }));
   const { id: factorId, totp } = getDataOrThrow(await auth.mfa.enroll({ factorType: "totp", friendlyName: "Demo" }));
-  // Each code works once. Using the previous code leaves the current one for the first login.
+  // Each code works once. The previous step's code is used here, so that the first login can use the current code.
   const code = createTotp(totp, Date.now() - 25_000);
   getDataOrThrow(await auth.mfa.challengeAndVerify({ factorId, code }));
   const lead = { account: user.id, email: leadEmail, password, secret: totp.secret };
   await auth.signOut({ scope: "local" });
-  writeDemoLead(dataDir, lead);
+  writeSecretFile(dataDir, getLeadFile(dataDir), lead);
   return lead;
-}
-
-function writeDemoLead(dataDir: string, lead: DemoLead): void {
-  const draft = `${getLeadFile(dataDir)}.${process.pid}`;
-  rethrowAsDataDirError(dataDir, () => {
-    try {
-      writeFileSync(draft, JSON.stringify(lead, null, 2), { mode: 0o600 });
-      renameSync(draft, getLeadFile(dataDir));
-    } finally {
-      rmSync(draft, { force: true });
-    }
-  });
 }
 
 /** Returns a password such as "kavuli-tenosa-maruto", with 57 random bits. */
@@ -92,7 +79,7 @@ function createPassword(): string {
   return [group(), group(), group()].join("-");
 }
 
-function getDataOrThrow<Result extends { data: unknown; error: { message: string } | null }>(result: Result) {
-  if (result.error) throw new Error(`The demo's lead could not be made: ${result.error.message}`);
+export function getDataOrThrow<Result extends { data: unknown; error: { message: string } | null }>(result: Result) {
+  if (result.error) throw new Error(`The demo could not be stocked: ${result.error.message}`);
   return result.data as Extract<Result, { error: null }>["data"];
 }

@@ -4,7 +4,7 @@ import { objectPath } from "../../models/document.server.ts";
 import { lastStage } from "../../models/shipment.ts";
 import { resultOrThrow, runStaffAction } from "../../models/staff.server.ts";
 import { createDemoPage, type DemoCargo, renderPdf, renderScan } from "./demo-files.ts";
-import { createDemoLead, type DemoLead, readDemoLead } from "./demo-lead.ts";
+import { createDemoLead, type DemoLead, getDataOrThrow, readDemoLead } from "./demo-lead.ts";
 
 export const demoClient = { email: "demo@mizigo.example", password: "karibu-mombasa" };
 
@@ -20,7 +20,7 @@ type DemoDocuments = Pick<DemoCargo, "shipper" | "route" | "packages" | "kilogra
   missing?: string[];
 };
 
-/** The shipments of supabase/seed.sql by id. */
+/** The documents of the shipments in supabase/seed.sql, by shipment id. */
 const demoDocuments: Readonly<Record<string, DemoDocuments>> = {
   "5a000000-0000-4000-8000-000000000001": {
     shipper: "Sahyadri Milling Machines, Pune",
@@ -126,16 +126,14 @@ const demoDocuments: Readonly<Record<string, DemoDocuments>> = {
   },
 };
 
-/**
- * The lead's file comes last. Once it exists, the demo is complete and never filled again. Returns null without a lead.
- */
+/** Creates the lead's file last, to mark the demo as complete. Returns null without a demo, or if its lead was removed. */
 export async function fillDemo(serviceRole: AppSupabaseClient, dataDir: string): Promise<DemoLead | null> {
   const lead = readDemoLead(dataDir);
   if (lead) {
     const members = getDataOrThrow(
       await serviceRole.from("staff_members").select("removed_at").eq("account_id", lead.account),
     );
-    // The file may belong to another database.
+    // Without a member, the file belongs to another database, so the demo of this database is incomplete.
     if (members[0]) return members[0].removed_at ? null : lead;
   }
   if (!getDataOrThrow(await serviceRole.rpc("find_account_id", { email: demoClient.email }))) return null;
@@ -153,7 +151,7 @@ async function fetchDemoShipments(serviceRole: AppSupabaseClient) {
   );
 }
 
-/** One statement changes all documents, so that an interrupted start can be repeated. */
+/** Changes all documents in one statement, so that an interrupted start can be repeated. */
 async function storeDemoDocuments(serviceRole: AppSupabaseClient): Promise<void> {
   const shipments = await fetchDemoShipments(serviceRole);
   const auditQuery = serviceRole.from("audit_log").select("document_id").eq("action", "document verify");
@@ -169,7 +167,7 @@ async function storeDemoDocuments(serviceRole: AppSupabaseClient): Promise<void>
     ({ stage, tracking_events }) =>
       stage >= lastStage - 1 && tracking_events.some((event) => event.stage === lastStage),
   );
-  // A closed shipment accepts no files.
+  // Reopens closed shipments, which accept no files, until their documents are stored.
   for (const { id } of closed)
     if (rows.some((row) => row.shipment_id === id)) await change(id, { stage: lastStage - 1 });
   if (rows.length > 0) getDataOrThrow(await serviceRole.from("documents").upsert(rows));
@@ -181,7 +179,7 @@ async function storeDemoDocuments(serviceRole: AppSupabaseClient): Promise<void>
     const reason = "The second page is missing, and the number of the container cannot be read.";
     const rejection = rejectedDocument && { document_id: rejectedDocument.id, reason, actor_name: "Wanjiru Demo" };
     if (rejection) resultOrThrow(await runStaffAction(serviceRole, "reject_document", rejection));
-    // Only documents that wait for verification are from today.
+    // Shipments without a document that waits for verification get the time of their last event.
     const isOld = documents.every((document) => verified.has(document.id) || missing.includes(document.name));
     const [last] = events.map(({ created_at }) => created_at).sort((first, second) => second.localeCompare(first));
     if (isOld && last) await change(id, { staff_action_at: last, changed_at: last, waiting_since: last });
@@ -211,9 +209,4 @@ function storeDemoFiles(serviceRole: AppSupabaseClient, shipment: DemoShipment) 
 
 export function createSamplePdf(line: string): string {
   return Buffer.from(renderPdf({ title: line, rows: [] })).toString("latin1");
-}
-
-function getDataOrThrow<Result extends { data: unknown; error: { message: string } | null }>(result: Result) {
-  if (result.error) throw new Error(`The demo could not be stocked: ${result.error.message}`);
-  return result.data as Extract<Result, { error: null }>["data"];
 }

@@ -7,7 +7,7 @@ import { readKeys } from "../embedded-backend.ts";
 
 type ListenAddress = { port: number; host: string; variable: "PORT" | "BACKEND_PORT" };
 
-/** Reports a taken port early. Throws a ConfigurationError or a DataDirError. */
+/** Checks the ports and the data directory. Throws a ConfigurationError or a DataDirError. */
 export async function checkBeforeStart(settings: Settings): Promise<void> {
   const { backend, dataDir, backendPort } = settings;
   const addresses: ListenAddress[] = [{ ...settings, variable: "PORT" }];
@@ -20,7 +20,7 @@ export async function checkBeforeStart(settings: Settings): Promise<void> {
   }
   const servers: Server[] = [];
   try {
-    // All stay open until the end, because PORT and BACKEND_PORT may be the same.
+    // Each server stays open until the last check, which fails if PORT and BACKEND_PORT are equal.
     for (const address of addresses) {
       const server = createServer();
       await listen(server, address);

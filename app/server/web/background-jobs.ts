@@ -5,9 +5,9 @@ import { deleteChunks, listDeletableChunks } from "../../models/resumable-upload
 import { deleteExpiredLinks } from "../../models/retention.server.ts";
 import { readEmailSender } from "../cli/content.ts";
 
-/** Short enough, because an email becomes due ten minutes after its first update. */
+/** Short compared to the ten minutes from a shipment's update to its email. */
 const checkIntervalMs = 30_000;
-/** Expired links and chunks are already invalid before they are deleted. */
+/** Expired links and chunks are invalid before their deletion, so an hour is soon enough. */
 const cleanupIntervalMs = 3_600_000;
 
 /** Returns a function that stops the jobs and waits for the current one. */

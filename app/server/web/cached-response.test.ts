@@ -27,7 +27,7 @@ test("Each encoding of a cached page contains the size of that encoding and the 
     [brotliDecompressSync(br).toString(), br.length],
     [gunzipSync(gzip).toString(), gzip.length],
   ] as const) {
-    // The compressed size of the text after the number is estimated.
+    // The page states its size before the rest is compressed, so the size is an estimate.
     expect(Math.abs(readWeight(text) - kilobytes(bytes))).toBeLessThanOrEqual(1);
     expect(text.replace(/>\d+<\/b>/, "></b>")).toBe(page);
   }

@@ -8,7 +8,7 @@ import Negotiator from "negotiator";
 const encodings = ["br", "gzip", "identity"] as const;
 type Encoding = (typeof encodings)[number];
 
-/** Header names are in lower case. Only encodings that are smaller than the original are stored. */
+/** Header names are in lower case. `bodies` has only encodings that are smaller than the original. */
 export type CachedResponse = {
   headers: Record<string, string>;
   etag: string;
@@ -18,7 +18,7 @@ export type CachedResponse = {
 export const bestBrotli = 11;
 export const quickBrotli = 6;
 
-/** The footer states the page's weight. critical-css.ts adds the bytes of the page's files here. */
+/** The place of the page's weight in the footer. critical-css.ts writes the bytes of the page's files into `data-weight`. */
 const weightPattern = / data-weight="(\d+)">(?=<\/)/;
 
 export async function encodePage(page: Buffer<ArrayBuffer>, quality = bestBrotli): Promise<CachedResponse["bodies"]> {
@@ -34,7 +34,7 @@ export async function encodePage(page: Buffer<ArrayBuffer>, quality = bestBrotli
   };
 }
 
-/** The weight of the rest of the page is estimated from the bytes before it. `quality` is brotli's, 0 to 11. */
+/** Inserts the page's weight, estimated from the bytes before its place. `quality` is 0 to 11, as in Brotli. */
 async function encodeAs(encoding: Encoding, page: Buffer<ArrayBuffer>, quality: number): Promise<Buffer<ArrayBuffer>> {
   const html = page.toString("utf8");
   const weightMatch = weightPattern.exec(html);
@@ -45,7 +45,7 @@ async function encodeAs(encoding: Encoding, page: Buffer<ArrayBuffer>, quality: 
       : "";
   if (encoding === "identity")
     return weightMatch ? Buffer.from(html.slice(0, weightIndex) + renderRest(weightIndex)) : page;
-  // The flush makes the bytes so far countable.
+  // Flushes each write, so that the bytes before the weight can be counted.
   const stream =
     encoding === "gzip"
       ? createGzip({ level: Math.min(quality, 9), flush: constants.Z_SYNC_FLUSH })
@@ -64,22 +64,22 @@ async function encodeAs(encoding: Encoding, page: Buffer<ArrayBuffer>, quality: 
   return Buffer.concat(chunks);
 }
 
-/** `headers` are names and values in turn: writing them together takes a tenth of the time of setting each. */
+/** `headers` alternates names and values, as writeHead accepts them. Calls of setHeader take ten times as long. */
 export function sendCachedResponse(
   request: IncomingMessage,
   response: ServerResponse,
   stored: CachedResponse,
   headers: readonly string[] = [],
 ): void {
-  const { etag, head, body } = getEncodedResponse(stored, request.headers["accept-encoding"]);
+  const { etag, okHeaders, notModifiedHeaders, body } = getEncodedResponse(stored, request.headers["accept-encoding"]);
   if (request.headers["if-none-match"] !== undefined && fresh(request.headers, { etag })) {
-    response.writeHead(304, [...headers, ...head.notModified]).end();
+    response.writeHead(304, [...headers, ...notModifiedHeaders]).end();
     return;
   }
-  response.writeHead(200, [...headers, ...head.ok]).end(body);
+  response.writeHead(200, [...headers, ...okHeaders]).end(body);
 }
 
-type EncodedResponse = { etag: string; head: { ok: string[]; notModified: string[] }; body: Buffer };
+type EncodedResponse = { etag: string; okHeaders: string[]; notModifiedHeaders: string[]; body: Buffer };
 
 const encodedResponses = new WeakMap<CachedResponse, Map<Encoding, EncodedResponse>>();
 
@@ -95,13 +95,11 @@ function getEncodedResponse(stored: CachedResponse, acceptEncoding: string | und
   const shared = ["ETag", etag, "Vary", ["Accept-Encoding", vary].filter(Boolean).join(", ")];
   const bodyHeaders = ["Content-Length", String(body.length)];
   if (encoding !== "identity") bodyHeaders.push("Content-Encoding", encoding);
-  const notModifiedHeaders = Object.entries(ownHeaders).filter(([name]) => name !== "content-type");
+  const { "content-type": _contentType, ...lastingHeaders } = ownHeaders;
   const encodedResponse = {
     etag,
-    head: {
-      ok: [...Object.entries(ownHeaders).flat(), ...shared, ...bodyHeaders],
-      notModified: [...notModifiedHeaders.flat(), ...shared],
-    },
+    okHeaders: [...Object.entries(ownHeaders).flat(), ...shared, ...bodyHeaders],
+    notModifiedHeaders: [...Object.entries(lastingHeaders).flat(), ...shared],
     body,
   };
   encodedResponses.set(stored, responses.set(encoding, encodedResponse));

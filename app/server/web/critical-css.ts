@@ -8,7 +8,7 @@ export type FinishedPage = { html: string; policy: string };
 const cachedRules = new LRUCache<string, string>({ max: 300 });
 
 /**
- * Replaces the nonce by hashes, so that the page can be cached. Without `hasStyles`, the rules it needs are inlined, so
+ * Replaces the nonce with hashes, so that the page can be cached. Without `hasStyles`, inlines the rules of the page, so
  * that the stylesheet does not block rendering.
  */
 export async function finishPage(
@@ -55,12 +55,12 @@ function hashSource(content: string): string {
   return `'sha256-${createHash("sha256").update(content).digest("base64")}'`;
 }
 
-/** The URL of a stylesheet ends with an empty `#` if a dynamic import loads it too. */
+/** React Router adds an empty `#` to the URL of a stylesheet that a dynamic import loads too. */
 function readStylesheet(tag: string, files: ReadonlyMap<string, CachedResponse>): string {
   return files.get(/ href="([^"#]+)#?"/.exec(tag)?.[1] ?? "")?.bodies.identity?.toString("utf8") ?? "";
 }
 
-/** Also selects rules for states that script sets later. Only a standalone page needs print rules in its HTML. */
+/** Selects rules for the page in every state. Standalone pages need print rules, as they load no stylesheet. */
 async function selectRules(html: string, css: string, isStandalone: boolean): Promise<string> {
   const names = collectNames(html);
   const key = names.join(" ");
@@ -118,10 +118,7 @@ function removeUnusedVariables(css: string): string {
     .replace(/(--tw-[\w-]+):[^;{}]*(;|(?=\}))/g, (declaration, name: string) => (isUsed(name) ? declaration : ""));
 }
 
-/**
- * Fails the build if Tailwind writes a form that these functions do not recognise, or a selector that PurgeCSS would
- * remove by mistake: it takes the argument of :nth-child() after :is() for a name.
- */
+/** Throws if Tailwind's output no longer matches the patterns above, or if PurgeCSS would drop a rule that pages use. */
 export function checkStylesheet(css: string): void {
   const [lostRule] = /:is\([^{},]*\):nth-[^{}]*/.exec(css) ?? [];
   if (lostRule) throw new Error(`A page would have no rules for ${lostRule}: write its variant as [&>li:nth-child(…)]`);

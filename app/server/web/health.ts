@@ -20,7 +20,7 @@ export function respondToHealthCheck(request: IncomingMessage, response: ServerR
   return true;
 }
 
-/** Anyone can call these addresses, so results are reused for a second. */
+/** Anyone can request a check, so its result is reused for a second. */
 function isBackendReady(): Promise<boolean> {
   if (!lastCheck) {
     lastCheck = checkBackend();
@@ -29,7 +29,7 @@ function isBackendReady(): Promise<boolean> {
   return lastCheck;
 }
 
-/** If both keys work, auth, the data API and the database are available. */
+/** If both keys work, Supabase Auth, the data API and the database are available. */
 async function checkBackend(): Promise<boolean> {
   const { url, publishableKey, secretKey } = env().backend;
   const check = async (address: string, key: string) => {

@@ -11,7 +11,7 @@ const allowHeader: [string, string] = ["Allow", "GET, HEAD, POST"];
 /** The router sends these methods through its middleware. */
 const routedMethods = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"]);
 
-/** No pattern of the router matches these, not even its catch-all. */
+/** Even the catch-all route does not match a path with an encoded line break. */
 const encodedLineBreaks = /%0[ad]|%e2%80%a[89]/gi;
 
 /** Replaces the responses that Node sends before a request reaches the app. */
@@ -19,13 +19,13 @@ export function handleMalformedRequests(server: Server, headers: [string, string
   const responses = new WeakMap<Duplex, ServerResponse>();
   server.on("request", (request, response) => responses.set(request.socket, response));
   const close = (socket: Duplex, status: number, extraHeaders: [string, string][] = []) => {
-    // A response in progress must not be mixed with another one.
+    // Closes a connection with a response in progress, because a second response would corrupt the first.
     const current = responses.get(socket);
-    const isAnswered = current?.headersSent && !(current.writableFinished && current.req.complete);
-    if (!socket.writable || isAnswered) return socket.destroy();
+    const isResponding = current?.headersSent && !(current.writableFinished && current.req.complete);
+    if (!socket.writable || isResponding) return socket.destroy();
     const lines = [...headers, ...extraHeaders, ...Object.entries(closingHeaders)];
-    const head = lines.map(([name, value]) => `${name}: ${value}\r\n`).join("");
-    socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${head}\r\n`, () => socket.destroy());
+    const headerText = lines.map(([name, value]) => `${name}: ${value}\r\n`).join("");
+    socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${headerText}\r\n`, () => socket.destroy());
     log("warn", "malformed request", { status });
   };
   server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
@@ -40,8 +40,8 @@ export function handleMalformedRequests(server: Server, headers: [string, string
 }
 
 /**
- * Rewrites requests that the router would answer without middleware and log: an absolute URL from a proxy, a line break
- * in a path, and an Origin that is no URL.
+ * True if the app can handle the request. Repairs an absolute URL, a line break in the path and an invalid Origin, which
+ * the router would handle without its middleware. Sends an error response for other faults.
  */
 export function isWellFormed(request: IncomingMessage, response: ServerResponse): boolean {
   const target = request.url ?? "";

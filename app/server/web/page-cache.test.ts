@@ -60,7 +60,7 @@ test("Only addresses that the site's own links have get the best compression.", 
 });
 
 test("Invented parameters and spellings of paths do not displace a page from the cache.", async () => {
-  // Ten such pages are larger than the cache of these addresses.
+  // Ten of these pages exceed the cache for addresses with parameters.
   const text = randomBytes(150_000).toString("hex");
   const { read, readCached } = createTestCache(createPageResponse, () => new Response(text));
   await read();

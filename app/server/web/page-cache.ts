@@ -10,12 +10,12 @@ import { accountAreas, authAreas, publicPages, quoteParam, secretLinkAreas } fro
 import { bestBrotli, type CachedResponse, encodePage, quickBrotli } from "./cached-response.ts";
 
 const maxCacheBytes = 48 * 1024 * 1024;
-/** For addresses with parameters or in another spelling, which visitors can invent. They must not displace the pages. */
+/** A separate cache, because visitors can invent parameters and spellings, whose pages must not displace the site's pages. */
 const maxVariantBytes = 4 * 1024 * 1024;
 const maxUrlLength = 512;
 const personalAreas = [...accountAreas, ...authAreas, ...secretLinkAreas];
 const personalPaths = new RegExp(`^/+(${personalAreas.join("|")})\\b`, "i");
-/** An escaped address can be this page too. */
+/** Matches escaped addresses too, because each can be the cookie settings page. */
 const cookieSettingsPath = /cookie-settings|%/i;
 
 /** React Router names the loaders of a data request in this parameter. */
@@ -41,7 +41,7 @@ export type PageCache = {
 
 type RenderResult = CachedResponse | (() => Response) | null;
 
-/** True if the response contains nothing personal and no free text from a parameter. */
+/** True if the response to this request contains nothing personal and no free text from a parameter. */
 export function isAnonymous({ method, headers, url = "" }: IncomingMessage): boolean {
   if ((method !== "GET" && method !== "HEAD") || isPersonal(url)) return false;
   const { address, isCacheable } = removeUnknownParams(url);
@@ -53,7 +53,7 @@ export function isAnonymous({ method, headers, url = "" }: IncomingMessage): boo
   );
 }
 
-/** Invented parameters must not create new cache entries or reach the HTML. */
+/** Removes unknown parameters from a public page's URL, because invented ones must not fill the cache or reach the HTML. */
 export function getPageUrl({ method, url = "" }: IncomingMessage): string {
   const isRead = method === "GET" || method === "HEAD";
   return isRead && url.includes("?") && !isPersonal(url) ? removeUnknownParams(url).address : url;
@@ -71,10 +71,10 @@ function removeUnknownParams(url: string): { address: string; isCacheable: boole
   const freeParams = path.endsWith(".data") ? [...uncachedParams, routesParam] : uncachedParams;
   const sentParams = new URLSearchParams(url.slice(end));
   const allowedParams = new URLSearchParams();
-  // Pages read the first value of a parameter.
+  // Pages use only the first value of a parameter.
   for (const name of [...cachedParams, ...freeParams])
     if (sentParams.has(name)) allowedParams.append(name, sentParams.get(name) ?? "");
-  // Our links write this parameter last and without a value.
+  // Links of the site have the parameter `quote` last and without a value.
   const search = [allowedParams.toString(), sentParams.has(quoteParam) ? quoteParam : ""].filter(Boolean).join("&");
   return {
     address: search ? `${path}?${search}` : path,
@@ -82,7 +82,7 @@ function removeUnknownParams(url: string): { address: string; isCacheable: boole
   };
 }
 
-/** The router accepts other spellings of a path, and adds `.data` for data requests. */
+/** Returns the usual spelling of a path. The router accepts other spellings, and adds `.data` for data requests. */
 function normalisePath(path: string): string {
   const page = decodeUrl(path)
     .toLowerCase()
@@ -119,7 +119,7 @@ export function createPageCache(render: (request: Request) => Promise<Response>,
     getCached(request) {
       const { headers } = request;
       if (headers.cookie !== undefined) return undefined;
-      // This lookup does not parse the URL, so it finds only the usual spelling of each URL.
+      // To be fast, this lookup does not parse the URL, so it finds only the usual spelling of each URL.
       const isSlow = isLiteByHeaders(undefined, toSingleValue(headers["save-data"]), toSingleValue(headers.ect));
       const isNext = headers["sec-fetch-site"] === "same-origin";
       return findCached(createPageKey(origin + getPageUrl(request), isSlow, false, false, isNext));
@@ -161,7 +161,7 @@ async function toAnonymousRequest(incoming: IncomingMessage, origin: string) {
   const cookies = sentCookies
     .filter(({ name }) => copiedNames.includes(name))
     .map(({ name, value }) => `${name}=${encodeURIComponent(value)}`);
-  // The navigation needs to know only if there is a session.
+  // The page's navigation shows whether the visitor has a session, but never its content.
   const signedIn = sentCookies.some(isSessionCookie);
   if (signedIn) cookies.push(`${sessionCookieName()}=`);
   if (cookies.length > 0) headers.set("Cookie", cookies.join("; "));
@@ -180,7 +180,7 @@ function hasCookie(header: string | undefined, name: string): boolean {
   return header !== undefined && parseCookies(header).some((cookie) => cookie.name === cookieName(name));
 }
 
-/** True for an address that a link of the site has, without parameters that have values. */
+/** True for a URL as the links of the site spell it, without parameters that have values. */
 function isOwnSpelling(url: string): boolean {
   const { pathname, search } = new URL(url);
   return /^\/$|^(\/[a-z0-9-]+)+$/.test(pathname) && (search === "" || search === `?${quoteParam}`);

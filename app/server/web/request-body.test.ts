@@ -36,7 +36,7 @@ async function readPieceSizes(request: IncomingMessage): Promise<number[]> {
   try {
     for await (const block of request) sizes.push(block.length);
   } catch {
-    // The connection is closed.
+    // A closed connection ends the body with an error.
   }
   return sizes;
 }
@@ -58,7 +58,7 @@ function openConnection() {
   /** Sends `count` chunks of `size` bytes in one write. */
   const sendChunks = (count: number, size: number) =>
     socket.write(`${size.toString(16)}\r\n${"m".repeat(size)}\r\n`.repeat(count));
-  /** Sends megabytes, one chunk each, until the connection closes. Returns their number. */
+  /** Sends `count` chunks of one megabyte, or fewer if the connection closes. Returns the number of sent chunks. */
   const sendMegabytes = async (count: number) => {
     let sent = 0;
     for (; sent < count && !socket.destroyed; sent += 1) {

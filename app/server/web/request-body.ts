@@ -1,22 +1,22 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { env } from "../../lib/http/env.server.ts";
 
-/** Small chunks are joined up to this size, because a stream needs the same time for each chunk. */
+/** Small chunks are joined into blocks of this size, because a stream needs the same time for each chunk. */
 const blockBytes = 16 * 1024;
 
-/** Limits the number of chunks. The smallest usual TCP segment has 536 bytes. */
+/** Chunks after the first 2000 must have 512 bytes on average. The smallest usual TCP segment has 536 bytes. */
 const maxFreeChunks = 2000;
 const bytesPerChunk = 512;
 
-/** Browsers read the response to a rejected upload only after sending their body. */
+/** A rejected upload may send this much, because browsers read the response only after sending the body. */
 const maxDrainBytes = 64 * 1024 * 1024;
 
 const speedCheckMs = 1000;
 
-/** Codes in the style of those of Node's HTTP parser and timers. */
+/** Codes in the style of Node's HTTP errors. */
 type AbortBody = (code: "HPE_TOO_MANY_PIECES" | "ERR_HTTP_REQUEST_TIMEOUT") => void;
 
-/** Cuts a body that is too slow or has too many chunks, and discards one after the response. */
+/** Calls `cut` for a body that is too slow or has too many chunks. Discards a body that continues after the response. */
 export function guardBody(request: IncomingMessage, response: ServerResponse, cut: AbortBody): void {
   const { "content-length": length = "0", "transfer-encoding": encoding } = request.headers;
   if (Number(length) === 0 && !encoding) return;
@@ -37,7 +37,7 @@ export function guardBody(request: IncomingMessage, response: ServerResponse, cu
     cut(code);
   };
 
-  // Node's parser pushes the body, and pauses when push returns false.
+  // Node's HTTP parser calls `push` with each chunk, and pauses if `push` returns false.
   request.push = (chunk: Buffer | null) => {
     if (isCut) return false;
     if (chunk) {
@@ -60,7 +60,7 @@ export function guardBody(request: IncomingMessage, response: ServerResponse, cu
     pendingBytes = 0;
     return chunk ? canContinue : pushBlock(null);
   };
-  // Node discards a body that nobody has started to read, without the checks above.
+  // Starts to read, because Node discards an unread body without calling `push`.
   request.read(0);
   response.once("finish", () => {
     if (request.complete) return;

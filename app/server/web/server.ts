@@ -90,7 +90,7 @@ export async function createSite(): Promise<Server> {
     onError: createFailureResponse,
   });
   const pages = createPageCache(renderUncompressed, origin.origin);
-  // The package has types for Express, but also works with node:http.
+  // The types of `compression` are for Express, but the package also works with node:http.
   const compress = compression({
     brotli: { params: { [constants.BROTLI_PARAM_QUALITY]: quickBrotli } },
   }) as unknown as NodeMiddleware;
@@ -114,7 +114,7 @@ export async function createSite(): Promise<Server> {
         : page;
       compress(request, response, () => void sendResponse(response, error));
     } else sendCachedResponse(request, response, page);
-    // The app has already logged the request for which it rendered the page.
+    // For an unshared page, the app has already logged the request.
     if (shared) logCachedResponse(request, page instanceof Response ? page.status : response.statusCode, path);
   };
 
@@ -134,7 +134,7 @@ export async function createSite(): Promise<Server> {
   };
 
   const server = createServer(
-    // isWellFormed rejects a request without Host, with the site's headers.
+    // `requireHostHeader` is off, because isWellFormed rejects a request without Host and adds the site's headers.
     {
       requestTimeout: deadlines.request,
       headersTimeout: deadlines.headers,
@@ -142,7 +142,8 @@ export async function createSite(): Promise<Server> {
       requireHostHeader: false,
     },
     (request, response) => {
-      setAppHeaders(request, getIpAddress(request, isTrusted));
+      request.headers[requestIdKey] = randomUUID();
+      request.headers[ipAddressKey] = getIpAddress(request, isTrusted);
       if (respondFromMemory(request, response)) return;
       for (const [name, value] of headers) response.setHeader(name, value);
       response.setHeader(requestIdHeader, getRequestId(request));
@@ -158,11 +159,6 @@ export async function createSite(): Promise<Server> {
   server.setTimeout(deadlines.idle);
   handleMalformedRequests(server, headers);
   return server;
-}
-
-function setAppHeaders(request: IncomingMessage, address: string): void {
-  request.headers[requestIdKey] = randomUUID();
-  request.headers[ipAddressKey] = address;
 }
 
 const requestIdKey = requestIdHeader.toLowerCase();
