@@ -14,7 +14,7 @@ import { redirectWithToast } from "~/lib/http/toast.server";
 import { confirmEmail } from "~/models/authentication.server";
 import type { Route } from "./+types/_auth.auth.confirm";
 
-/** Email scanners open links, so only the button uses the token. */
+/** Email scanners open links, so only the form uses up the token. */
 export function loader({ url }: Route.LoaderArgs) {
   return { token: confirmationToken.safeParse(url.searchParams.get("token_hash")).data ?? null };
 }

@@ -46,7 +46,7 @@ export default function EmailChangePage({ loaderData: change, actionData }: Rout
       password={{ label: "Password of your account", autoComplete: "current-password" }}
       button="Confirm this address"
       pending="Confirming…"
-      gone={`${expiredLinkText} Begin again on the page of your account.`}
+      expired={`${expiredLinkText} Begin again on the page of your account.`}
     >
       <p className="mb-6">
         From now on your account is opened with <span className="font-semibold wrap-anywhere">{change?.email}</span>.

@@ -49,7 +49,7 @@ export default function PasswordPage({ loaderData: link, actionData }: Route.Com
       }}
       button="Set password"
       pending="Setting…"
-      gone={
+      expired={
         <>
           This link has been used or is too old. Call <OfficePhone />, and we send you another one.
         </>

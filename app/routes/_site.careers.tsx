@@ -71,7 +71,7 @@ export const meta: Route.MetaFunction = ({ matches, loaderData }) =>
   });
 
 export default function CareersPage({ actionData, loaderData }: Route.ComponentProps) {
-  // The key changes after a success, which empties the form; the values of a rejected form stay.
+  // A success changes the location key, which remounts and empties the form. A rejected form stays mounted.
   const { key } = useLocation();
   return (
     <div className="grid gap-12 lg:grid-cols-[minmax(0,3fr)_minmax(0,2fr)] lg:gap-20">

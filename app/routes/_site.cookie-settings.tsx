@@ -170,7 +170,7 @@ function BrowserStorage() {
   );
 }
 
-/** Resets the checkboxes after saving and when localStorage differs. Unlike a remount, a reset leaves the focus. */
+/** Resets the checkboxes after saving and when localStorage differs. A remount would lose the focus. */
 function useFormReset(loaded: object, settings: CookieSettings, rejected: object | undefined) {
   const form = useRef<HTMLFormElement>(null);
   const isSaved = useRef(false);
@@ -187,7 +187,7 @@ function useFormReset(loaded: object, settings: CookieSettings, rejected: object
   return { ref: form, onSubmit: () => (isSaved.current = true) };
 }
 
-/** localStorage has a copy of the cookie. It is used only if the cookie is missing. */
+/** localStorage has a copy of the settings, for a browser that lost the cookie. */
 function useLocalStorageCopy({ settings, isStored }: { settings: CookieSettings; isStored: boolean }): CookieSettings {
   const [copy, setCopy] = useState<CookieSettings | null>(null);
   useEffect(() => {

@@ -25,7 +25,7 @@ export const meta: Route.MetaFunction = ({ matches, loaderData }) => [
   { "script:ld+json": structuredData(loaderData?.categories ?? []) },
 ];
 
-/** schema.org data. A data block never runs, so it needs no nonce. */
+/** A JSON-LD block is not executed, so the content security policy requires no nonce. */
 function structuredData(categories: typeof faq) {
   return {
     "@context": "https://schema.org",

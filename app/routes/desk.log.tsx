@@ -56,7 +56,7 @@ export default function ActivityLogPage({ loaderData }: Route.ComponentProps) {
         <Button className="mb-5">Find</Button>
       </Form>
       <div className="rounded-label border border-line bg-raised">
-        <AuditEntryList entries={acts} links isFound={page > 1 || String(search) !== ""} />
+        <AuditEntryList entries={acts} links isFiltered={page > 1 || String(search) !== ""} />
       </div>
       <Pager page={page} hasMore={hasMore} to={to} />
       <p className="mt-4">

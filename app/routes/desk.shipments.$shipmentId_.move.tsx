@@ -28,7 +28,6 @@ export async function loader({ context, url }: Route.LoaderArgs) {
   return { name, stage, status, version, missing, request: randomUUID(), page };
 }
 
-/** Asks for confirmation if documents are missing. */
 export async function action({ request, context, params, url }: Route.ActionArgs) {
   if (!isUuid(params.shipmentId)) throw data("Not found", { status: 404 });
   const page = `/desk/shipments/${params.shipmentId}${createShipmentSearch(readShipmentFilter(url))}`;

@@ -123,7 +123,7 @@ function BulkMove(props: { shipments: DeskShipmentListItem[]; filter: ShipmentFi
         ))}
       </ul>
       <div className="sticky bottom-0 z-10 md:static flex flex-wrap items-end gap-2 border-t border-line bg-surface py-2 print:hidden">
-        {/* On phones the bar covers the list, so it grows only when a shipment is selected. */}
+        {/* On phones, the sticky bar covers the list, so the bar grows only when a shipment is selected. */}
         <label className="flex grow items-center gap-3 text-sm font-semibold group-not-has-checked:hidden sm:max-w-xs md:block md:group-not-has-checked:block">
           Location
           <input

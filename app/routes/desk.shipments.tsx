@@ -60,7 +60,7 @@ export default function DeskShipmentsLayout({ loaderData }: Route.ComponentProps
   if (onList) return <Outlet context={loaderData} />;
   return (
     <div className="grid gap-8 lg:grid-cols-[18rem_1fr]">
-      {/* First in reading order, for its h1. On wide screens it is to the right of the list. */}
+      {/* The shipment comes first in reading order, because it has the h1. Wide screens show it to the right of the list. */}
       <div className="min-w-0 lg:order-last">
         <Outlet />
       </div>

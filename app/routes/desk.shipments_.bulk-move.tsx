@@ -23,7 +23,7 @@ import type { Route } from "./+types/desk.shipments_.bulk-move";
 const noneSelectedText = "Tick the shipments that move on.";
 const Location = oneLine("").max(...maxLength("location", " for the location"));
 
-/** The result has its own URL, so that it can be opened again. */
+/** The result of a bulk action has its own URL, so that it can be opened again. */
 export async function loader({ context, url }: Route.LoaderArgs) {
   const { shipments } = await getStaffPage(context, BulkMovePageData);
   const outcomes = readBulkMoveOutcomes(url);
@@ -35,7 +35,7 @@ export async function loader({ context, url }: Route.LoaderArgs) {
   };
 }
 
-/** If one shipment cannot advance, the others still do. */
+/** Shipments that cannot advance do not stop the other shipments. */
 export async function action({ request, context }: Route.ActionArgs) {
   const { supabase: backend } = requireStaff(context);
   const form = await readForm(request, "shipment");

@@ -7,7 +7,7 @@ import { getShipment } from "~/models/shipment.server";
 import type { Route } from "./+types/portal.$shipmentId_.documents";
 import { type StoreFileResult, storeUploadedFile } from "./portal.$shipmentId/file-storage.server";
 
-/** Script requests JSON; a form that a browser sends without script is redirected to the shipment. */
+/** Script requests JSON. Browsers without script are redirected to the shipment. */
 export async function action({ request, context, params }: Route.ActionArgs) {
   const { toast, status } = await storeUpload(request, context, params.shipmentId);
   if (request.headers.get("Accept")?.includes("application/json")) return Response.json({ toast }, { status });

@@ -75,7 +75,7 @@ export default function ShareLinksPage({ loaderData, actionData }: Route.Compone
             {link.address ? (
               <input
                 readOnly
-                // Browsers without CSS need the size.
+                // Without CSS, the input needs a size to show the whole link.
                 size={link.address.length}
                 aria-label={`Link until ${link.until}`}
                 defaultValue={link.address}

@@ -60,7 +60,7 @@ export default function CreateShipmentPage({ actionData, loaderData }: Route.Com
     ...loaderData.numberFields.map(({ name }) => name),
   ]);
   useDraft(form.id, accountId);
-  // The idempotency key of a rejected form stays: if the shipment was created after all, a retry finds it.
+  // A retry sends the key of the rejected form, so that a shipment whose response was lost is created only once.
   const sentKey = actionData?.result?.initialValue?.idempotencyKey;
   const idempotencyKey = typeof sentKey === "string" ? sentKey : loaderData.idempotencyKey;
   return (

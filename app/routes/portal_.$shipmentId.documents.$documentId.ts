@@ -22,7 +22,7 @@ const notFound = { reason: "There is no such document.", status: 404 };
 const portal = createViewerPage(
   z.object({ viewer: ViewerRecord, file: DownloadableFile.nullable() }),
   (backend, { params: { shipmentId, documentId } }) =>
-    // A GET changes nothing, so createSupabaseFetch may repeat it.
+    // createSupabaseFetch may repeat a GET, because a GET changes nothing.
     backend
       .rpc(
         "portal_file",

@@ -19,12 +19,11 @@ export function DeskWaitingOnLabel({ waitingOn }: { waitingOn: WaitingOn }) {
   );
 }
 
-/** Returns a field for a search form. Its value comes from the URL, so it never has errors. */
+/** Returns a form field for a search. The value comes from the URL and has no validation errors. */
 export function createSearchField(name: string, value: string): FormField {
   return { id: `search-${name}`, name, value, errorId: "", resultCount: 0 };
 }
 
-/** Links to the previous and the next page. `to` returns the URL of a page. */
 export function Pager({ page, hasMore, to }: { page: number; hasMore: boolean; to: (page: number) => string }) {
   if (page === 1 && !hasMore) return null;
   return (
@@ -43,11 +42,10 @@ export function Pager({ page, hasMore, to }: { page: number; hasMore: boolean; t
   );
 }
 
-/** `links` adds a link to each entry's subject. `isFound` selects the text for an empty search. */
-export function AuditEntryList(props: { entries: LabelledAuditEntry[]; links?: boolean; isFound?: boolean }) {
-  const { entries, links = false, isFound = false } = props;
+export function AuditEntryList(props: { entries: LabelledAuditEntry[]; links?: boolean; isFiltered?: boolean }) {
+  const { entries, links = false, isFiltered = false } = props;
   if (entries.length === 0) {
-    const emptyText = isFound ? "Nothing like that has been done." : "Nothing has been done yet.";
+    const emptyText = isFiltered ? "Nothing like that has been done." : "Nothing has been done yet.";
     return <p className="px-4 py-3 text-sm text-quiet">{emptyText}</p>;
   }
   return (

@@ -1,7 +1,7 @@
 import { useEffect, useState } from "react";
 import { Button } from "~/components/ui/button";
 
-/** Fetches the picture only on click, because the server records every opening in the audit log. */
+/** Loads the picture only on click, because the server records each opened file in the audit log. */
 export function DocumentPreview({ src, name }: { src: string; name: string }) {
   const [isHydrated, setHydrated] = useState(false);
   const [isShown, setShown] = useState(false);

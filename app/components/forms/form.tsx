@@ -6,10 +6,10 @@ import { Button } from "../ui/button";
 import { focusInView } from "../ui/page-navigation";
 import { PageToast } from "../ui/toast";
 
-/** The `result` contains the submitted values. If it is null, the form stays unchanged. */
+/** `result` is Conform's result with the submitted values. Null means a lost connection: the form stays unchanged. */
 export type RejectedForm = { result: SubmissionResult | null; toast?: Toast };
 
-/** `value` is empty if the server must not send it back. `resultCount` counts the server's responses to this form. */
+/** Passwords and codes have an empty `value`. `resultCount` counts the server's responses to the form. */
 export type FormField = {
   id: string;
   name: string;
@@ -21,7 +21,9 @@ export type FormField = {
 
 export type ActionForm = { id: string; problems: { id: string; text: string }[] };
 
-/** Returns the state of a form. Only the server validates, so that the browser loads no schema and no form library. */
+/**
+ * Returns a form's problems and fields. Only the server validates, so the browser loads no schema and no form library.
+ */
 export function useActionForm<const Name extends string>(
   id: string,
   rejected: RejectedForm | undefined,
@@ -29,7 +31,7 @@ export function useActionForm<const Name extends string>(
 ): [ActionForm, Record<Name, FormField>] {
   const result = rejected?.result;
   const [last, setLast] = useState({ result, count: 0 });
-  // After a lost connection the result is null: the values of the form stay, also the passwords.
+  // Typed values, including passwords, stay in the form after a lost connection, where the result is null.
   if (result !== null && last.result !== result) setLast({ result, count: last.count + 1 });
   const field = (name: Name): FormField => {
     const value = result?.initialValue?.[name];
@@ -46,7 +48,7 @@ export function useActionForm<const Name extends string>(
   const problems = Object.entries(result?.error ?? {}).flatMap(([name, errors]) =>
     (errors ?? []).map((text) => ({ id: fields[name as Name]?.id ?? id, text })),
   );
-  // The toast disappears, so the summary repeats its message.
+  // The toast disappears after some seconds, so the error summary repeats its message.
   const { variant, description } = rejected?.toast ?? {};
   if (problems.length === 0 && variant === "destructive" && description) {
     problems.push({ id: fields[names[0] as Name]?.id ?? id, text: description });
@@ -58,7 +60,7 @@ export function FormErrorSummary({ rejected, form }: { rejected: RejectedForm | 
   return <ErrorSummary actionData={rejected} problems={form.problems} />;
 }
 
-/** The summary gets the focus after each submission. The `id` of a problem is the id of its field. */
+/** Moves the focus to the summary after each rejected submission. A problem's `id` is the id of its form field. */
 export function ErrorSummary(props: {
   actionData: { toast?: Toast } | undefined;
   problems: { id: string; text: string }[];
@@ -99,7 +101,7 @@ export function ErrorSummary(props: {
   );
 }
 
-/** Ignores clicks while a form is being sent. `sending` overrides the navigation state for forms sent by a fetcher. */
+/** Ignores clicks during a submission. `sending` replaces the navigation state for forms submitted by a fetcher. */
 export function SubmitButton({
   pending,
   sending,

@@ -3,18 +3,17 @@ import { Form, useActionData, useNavigation } from "react-router";
 import { TextField } from "~/components/forms/field";
 import { ErrorSummary, type FormField, type RejectedForm, SubmitButton, useActionForm } from "~/components/forms/form";
 
-/** The result of a rejected form: `form` is its id on the page, and `idempotencyKey` the key that it was sent with. */
+/** `form` is the id of the rejected form. `idempotencyKey` is the key that the form was sent with. */
 export type RejectedIntent = RejectedForm & { form?: string; idempotencyKey?: string };
 
 /**
- * The key of a rejected form stays: if its action took effect and the response was lost, sending it again has no
- * second effect.
+ * A retry reuses the idempotency key of the rejected form. An action whose response was lost takes effect only once.
  */
 export function getIdempotencyKey(actionData: RejectedIntent | undefined, fresh: string): string {
   return actionData?.idempotencyKey ?? fresh;
 }
 
-/** Returns the id, intent and fields of a form. `target` identifies one of several forms with the same intent. */
+/** `target` distinguishes several forms with the same intent on one page, such as one for each document. */
 export function useIntentForm<const Name extends string>(
   intent: string,
   actionData: RejectedIntent | undefined,
@@ -31,7 +30,6 @@ export function withStoredValue(field: FormField, rejected: RejectedForm | undef
   return rejected?.result ? field : { ...field, value: stored };
 }
 
-/** The form sends the version that it was opened with, and an idempotency key. */
 export function IntentForm(props: {
   id: string;
   intent: string;
@@ -54,7 +52,7 @@ export function IntentForm(props: {
   );
 }
 
-/** Counts successful submissions. As a React key, the count empties this form, while other forms keep their values. */
+/** Counts successful submissions. As a React key, the count resets the form and leaves the other forms of the page. */
 function useResetCount(id: string): number {
   const [count, setCount] = useState(0);
   const { state, formData } = useNavigation();
@@ -80,7 +78,6 @@ export function IntentErrorSummary({ actionData }: { actionData: RejectedIntent 
   return <ErrorSummary actionData={actionData} problems={problems} />;
 }
 
-/** A section that opens when its title is clicked, and is open after a rejection. */
 export function FormDisclosure({ title, open, children }: { title: ReactNode; open: boolean; children: ReactNode }) {
   return (
     <details open={open} className="px-4 pb-2 open:pb-4">
@@ -90,7 +87,7 @@ export function FormDisclosure({ title, open, children }: { title: ReactNode; op
   );
 }
 
-/** `subject` is for screen readers only. `hiddenFields` has the id of the subject if the page has several. */
+/** Only screen readers read `subject`. The first value of `hiddenFields` distinguishes several forms of one page. */
 export function ReasonForm(props: {
   intent: string;
   title: string;

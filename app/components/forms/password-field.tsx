@@ -18,7 +18,7 @@ export function PasswordField(props: Omit<ComponentProps<typeof Field>, "type" |
   );
 }
 
-/** Lets password managers store a password with its email. Text browsers show hidden inputs, so only script adds it. */
+/** Password managers store the password under this email. Text browsers show hidden inputs, so script adds this one. */
 export function HiddenUsername({ email }: { email: string }) {
   const [isHydrated, setHydrated] = useState(false);
   useEffect(() => setHydrated(true), []);

@@ -2,7 +2,7 @@ import { useLayoutEffect, useRef, useState, useSyncExternalStore } from "react";
 
 const subscribeToNothing = () => () => {};
 
-/** React's hydration resets the text of textareas. This restores text that was typed before it. */
+/** Restores text that was typed into a textarea before hydration, because React's hydration resets textareas. */
 export function usePreHydrationText(id: string) {
   const isHydrating = useSyncExternalStore(
     subscribeToNothing,

@@ -17,7 +17,7 @@ export function SecondFactors(props: { area: Area; factors: Factor[]; actionData
   const { area, factors, actionData } = props;
   const { result, toast } = actionData ?? {};
   const newSetup = actionData ? ("setup" in actionData ? actionData.setup : undefined) : null;
-  // After a lost connection, the key that the user already added to the app must stay on the page.
+  // After a lost connection, the setup key must stay on the page, because the user's app already has that key.
   const [setup, setSetup] = useState(newSetup);
   if (newSetup !== undefined && newSetup !== setup) setSetup(newSetup);
   return setup ? (
@@ -83,7 +83,7 @@ function FactorSetup({
 }) {
   const [form, fields] = useActionForm("confirm-2fa", rejected, ["code"]);
   const heading = useRef<HTMLHeadingElement>(null);
-  // The button that had the focus was removed.
+  // Submitting the form removed the focused button, so the heading takes the focus.
   useEffect(() => {
     if (document.activeElement === document.body) heading.current?.focus();
   }, []);

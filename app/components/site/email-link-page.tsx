@@ -5,21 +5,31 @@ import { FormErrorSummary, type RejectedForm, SubmitButton, useActionForm } from
 import { PasswordField } from "../forms/password-field";
 import { Title } from "./title";
 
-/** `link` is null for an invalid or expired link; `gone` is shown instead of the form. */
+/** `link` is null for an invalid or expired link. The page then shows `expired` instead of the form. */
 export function EmailLinkPage(props: {
   id: string;
   title: string;
-  /** Defaults to `title`. */
   heading?: ReactNode;
   link: { token: string; factors: string[] } | null;
   actionData: RejectedForm | undefined;
   password: { label: string; hint?: string; autoComplete: string };
   button: string;
   pending: string;
-  gone: ReactNode;
+  expired: ReactNode;
   children?: ReactNode;
 }) {
-  const { id, title, heading = title, link, actionData: rejected, password, button, pending, gone, children } = props;
+  const {
+    id,
+    title,
+    heading = title,
+    link,
+    actionData: rejected,
+    password,
+    button,
+    pending,
+    expired,
+    children,
+  } = props;
   const [form, fields] = useActionForm(id, rejected, ["password", "code", "factor"]);
   return (
     <>
@@ -37,7 +47,7 @@ export function EmailLinkPage(props: {
           </SubmitButton>
         </Form>
       ) : (
-        <p>{gone}</p>
+        <p>{expired}</p>
       )}
       {link && link.factors.length > 0 && <LostAuthenticatorHelp />}
       <p className="mt-6">

@@ -18,7 +18,7 @@ export function quoteLink({ pathname, search }: { pathname: string; search: stri
   };
 }
 
-/** Opens the form over the current page, or over the home page if the current page contains a form. */
+/** Returns a link to the quote form over the current page, or over the home page if the current page has a form. */
 export function useQuoteLink() {
   const location = useLocation();
   return /^\/(portal|login|signup|auth|contact|careers|quote|actions\/quote)/.test(location.pathname)
@@ -32,15 +32,15 @@ function removeQuoteParam(search: string): string {
   return parameters.size > 0 ? `?${parameters}` : "";
 }
 
-/** The server's HTML must make the page below the form inert. After hydration the modal dialog does this itself. */
+/**
+ * The server's HTML marks the page behind the quote form as inert. After hydration, the modal dialog does so itself.
+ */
 export function useIsBelowQuote(): boolean {
   const { search } = useLocation();
   return useIsBeforeHydration() && new URLSearchParams(search).has("quote");
 }
 
-/**
- * Leaves the lower part of a long page out of the server's HTML below the quote form, so that the form loads faster.
- */
+/** Omits the lower part of a page behind the quote form from the server's HTML, so that the form loads faster. */
 export function DeferredSection({ children }: { children: ReactNode }) {
   return useIsBelowQuote() ? null : children;
 }
@@ -53,7 +53,7 @@ function useIsBeforeHydration(): boolean {
   );
 }
 
-/** Shows the email draft too. The toast links to it for visitors whose email app did not open. */
+/** Also shows the email draft, to which the toast links for visitors whose email app did not open. */
 export function QuotePanel({ services }: { services: string[] }) {
   const { pathname, search, state } = useLocation();
   const [draft, setDraft] = useState<EmailDraft | null>(null);
@@ -121,7 +121,7 @@ function QuoteFetcherForm({ services, page, onSent }: QuoteFetcherFormProps) {
   }, [actionData]);
   return (
     <>
-      {/* Loads the action's code now: if the connection is lost later, the page and its text stay. */}
+      {/* Preloads the action's route module, so that a lost connection during submission does not lose the typed text. */}
       {!isBeforeHydration && <PrefetchPageLinks page="/actions/quote" />}
       <QuoteForm
         services={services}

@@ -40,7 +40,7 @@ export function loader() {
   return { ...home, founded, taglines, certifications: certifications.home, industries, testimonials };
 }
 
-/** The content is fixed while the server runs, so a toast or the quote form needs no new data. */
+/** The content never changes while the server runs. */
 export function shouldRevalidate() {
   return false;
 }

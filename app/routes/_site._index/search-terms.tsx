@@ -2,12 +2,13 @@ import { ArrowRight } from "lucide";
 import { Link } from "react-router";
 import { Icon } from "~/components/ui/icon";
 
-/** Returns the contact form with its subject filled in. That page accepts only industries and search terms as subjects. */
+/**
+ * Returns the URL of the contact form with its subject filled in. The form accepts only industries and search terms.
+ */
 export function createContactUrl(subject: string): string {
   return `/contact?${new URLSearchParams({ about: subject })}#write`;
 }
 
-/** Links each search term to the contact page. */
 export function SearchTerms({ terms }: { terms: string[] }) {
   return (
     <div className="relative mt-8 mb-4 flex flex-wrap items-center gap-x-6 border-y border-line py-3 text-sm md:mt-4 md:mb-0">

@@ -63,7 +63,7 @@ export function clientAction({ serverAction }: Route.ClientActionArgs) {
 }
 
 export default function DeskShipmentPage(props: Route.ComponentProps) {
-  // Text typed for one shipment must not appear in the form of another one.
+  // The key prevents text typed for one shipment from appearing in the form of another shipment.
   return <ShipmentDetails key={props.loaderData.shipment.id} {...props} />;
 }
 

@@ -8,12 +8,12 @@ import { companyDetails } from "~/models/content.server";
 import { tooLargeHint } from "~/models/document";
 import { uploadDocument } from "~/models/document.server";
 
-/** `documentId` is null if unknown. `status` is 200 if the file is stored. */
+/** `documentId` is null if the form names no document of the shipment. `status` is 200 if the file is stored. */
 export type StoreFileResult = { documentId: string | null; toast: Toast; status: number };
 
 type UploadTarget = { id: string; documents: { id: string; name: string }[] };
 
-/** Throws a response for the error page if the request is no upload form. */
+/** Throws a response for the error page if the request contains no upload form. */
 export function storeUploadedFile(
   context: Readonly<RouterContextProvider>,
   client: Viewer,

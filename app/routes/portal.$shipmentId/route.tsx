@@ -115,7 +115,7 @@ export default function ShipmentPage({ loaderData, actionData }: Route.Component
   );
 }
 
-/** Returns no error if the document accepts no file any more, because its field is gone. */
+/** Lists no error for a document that accepts no file any more, because its file field is gone. */
 function getFieldErrors(rejected: RejectedUpload | undefined, documents: { id: string; state: string }[]) {
   if (!rejected || !documents.some(({ id, state }) => id === rejected.document && state === "missing")) return [];
   return [{ id: fileFieldId(rejected.document ?? ""), text: rejected.toast.description ?? rejected.toast.title }];

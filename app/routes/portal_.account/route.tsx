@@ -35,7 +35,7 @@ const portal = createViewerPage(
       })
       .nullable(),
   }),
-  // A GET changes nothing, so createSupabaseFetch may repeat it.
+  // createSupabaseFetch may repeat a GET, because a GET changes nothing.
   (backend) => backend.rpc("portal_account", {}, { get: true }).retry(false),
 );
 
