@@ -6,7 +6,6 @@ import { FormErrorSummary, SubmitButton, useActionForm } from "~/components/form
 import { PasswordField } from "~/components/forms/password-field";
 import { OfficePhone } from "~/components/site/office-phone";
 import { Title } from "~/components/site/title";
-import { callServerAction } from "~/lib/browser/connection";
 import { readForm } from "~/lib/forms/form-data.server";
 import { createErrorToast, getFirstError, rejectForm } from "~/lib/forms/rejected-form.server";
 import { getRateLimiter } from "~/lib/http/rate-limiter.server";
@@ -32,10 +31,6 @@ export async function action({ request, context }: Route.ActionArgs) {
     description: "Log in with your password.",
     variant: "default",
   });
-}
-
-export function clientAction({ serverAction }: Route.ClientActionArgs) {
-  return callServerAction(serverAction);
 }
 
 export default function ConfirmPage({ actionData, loaderData }: Route.ComponentProps) {

@@ -1,7 +1,6 @@
 import { LoginFields } from "~/actions/authentication";
 import { handleEmailLinkForm, openEmailLink } from "~/actions/email-link.server";
 import { EmailLinkPage } from "~/components/site/email-link-page";
-import { callServerAction } from "~/lib/browser/connection";
 import { getRateLimiter } from "~/lib/http/rate-limiter.server";
 import { confirmEmailChange, openEmailChange } from "~/models/account.server";
 import { getEmailSender } from "~/models/content.server";
@@ -23,10 +22,6 @@ export function action({ request, context }: Route.ActionArgs) {
     gone: expiredLinkText,
     done: { title: "E-mail address changed", description: "Log in with the new one from now on." },
   });
-}
-
-export function clientAction({ serverAction }: Route.ClientActionArgs) {
-  return callServerAction(serverAction);
 }
 
 export const meta: Route.MetaFunction = () => [{ name: "robots", content: "noindex" }];

@@ -2,7 +2,6 @@ import { minClientPasswordLength, minStaffPasswordLength, newPasswordSchema } fr
 import { handleEmailLinkForm, openEmailLink } from "~/actions/email-link.server";
 import { EmailLinkPage } from "~/components/site/email-link-page";
 import { OfficePhone } from "~/components/site/office-phone";
-import { callServerAction } from "~/lib/browser/connection";
 import { getRateLimiter } from "~/lib/http/rate-limiter.server";
 import { getEmailSender } from "~/models/content.server";
 import { openPasswordLink, setPassword } from "~/models/password-link.server";
@@ -27,10 +26,6 @@ export function action({ request, context }: Route.ActionArgs) {
     gone: "This link has been used or is too old. Ask for another one.",
     done: { title: "Password set", description: "Log in with it." },
   });
-}
-
-export function clientAction({ serverAction }: Route.ClientActionArgs) {
-  return callServerAction(serverAction);
 }
 
 export const meta: Route.MetaFunction = () => [{ name: "robots", content: "noindex" }];

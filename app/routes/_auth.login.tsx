@@ -11,7 +11,6 @@ import { Button } from "~/components/ui/button";
 import { showToastInsteadOfSubmit } from "~/components/ui/toast-state";
 import { hasCookiesDisabled, testCookie } from "~/lib/auth/cookies-disabled.server";
 import { redirectSignedInMiddleware } from "~/lib/auth/viewer.server";
-import { callServerAction } from "~/lib/browser/connection";
 import { broadcastSignOut } from "~/lib/browser/sign-out";
 import { readForm } from "~/lib/forms/form-data.server";
 import { createErrorToast, getFirstError, rejectForm } from "~/lib/forms/rejected-form.server";
@@ -61,10 +60,6 @@ export async function action({ request, context }: Route.ActionArgs) {
   response.headers.append("Set-Cookie", sharedComputerCookie(shared));
   if (!requiresSecondFactor && !shared) response.headers.append("Set-Cookie", knownBrowserCookie(request, email));
   return response;
-}
-
-export function clientAction({ serverAction }: Route.ClientActionArgs) {
-  return callServerAction(serverAction);
 }
 
 export const meta: Route.MetaFunction = () => [

@@ -7,7 +7,6 @@ import { PasswordField } from "~/components/forms/password-field";
 import { OfficePhone } from "~/components/site/office-phone";
 import { Title } from "~/components/site/title";
 import { redirectSignedInMiddleware } from "~/lib/auth/viewer.server";
-import { callServerAction } from "~/lib/browser/connection";
 import { readForm } from "~/lib/forms/form-data.server";
 import { createErrorToast, getFirstError, rejectForm } from "~/lib/forms/rejected-form.server";
 import { getRateLimiter } from "~/lib/http/rate-limiter.server";
@@ -42,10 +41,6 @@ export async function action({ request, context }: Route.ActionArgs) {
     description: "Please check your email to verify your account. You'll be prompted to set up 2FA on first login.",
     variant: "default",
   });
-}
-
-export function clientAction({ serverAction }: Route.ClientActionArgs) {
-  return callServerAction(serverAction);
 }
 
 export const meta: Route.MetaFunction = () => [

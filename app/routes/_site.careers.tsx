@@ -5,7 +5,6 @@ import { Field, FileField, TextField } from "~/components/forms/field";
 import { FormErrorSummary, type RejectedForm, SubmitButton, useActionForm } from "~/components/forms/form";
 import { Art } from "~/components/site/art";
 import { Title } from "~/components/site/title";
-import { callServerAction } from "~/lib/browser/connection";
 import { readUpload } from "~/lib/forms/form-data.server";
 import { rejectForm } from "~/lib/forms/rejected-form.server";
 import { severalLines } from "~/lib/forms/text-fields";
@@ -57,10 +56,6 @@ export function action({ request, context }: Route.ActionArgs) {
       variant: "default",
     });
   });
-}
-
-export function clientAction({ serverAction }: Route.ClientActionArgs) {
-  return callServerAction(serverAction);
 }
 
 export const meta: Route.MetaFunction = ({ matches, loaderData }) =>

@@ -1,10 +1,10 @@
 import { useEffect, useRef, useState } from "react";
-import { Form } from "react-router";
+import { Form, useActionData } from "react-router";
 import { copyToLocalStorage } from "~/components/site/theme-toggle";
 import { Title } from "~/components/site/title";
 import { Button } from "~/components/ui/button";
 import { PageToast } from "~/components/ui/toast";
-import { callServerAction } from "~/lib/browser/connection";
+import type { ConnectionLostData } from "~/lib/browser/connection";
 import { readForm } from "~/lib/forms/form-data.server";
 import { type CookieSettings, readCookieSettings, serializeCookieSettings } from "~/lib/http/cookie-settings.server";
 import { createPageMeta } from "~/lib/http/page-meta";
@@ -38,10 +38,6 @@ export async function action({ request, context }: Route.ActionArgs) {
   );
   response.headers.append("Set-Cookie", await serializeCookieSettings(settings));
   return response;
-}
-
-export function clientAction({ serverAction }: Route.ClientActionArgs) {
-  return callServerAction(serverAction);
 }
 
 export const meta: Route.MetaFunction = ({ matches }) =>
@@ -89,7 +85,8 @@ const storageEntries = [
   { name: "cookieSettings", time: "A year", text: "Your choices on this page." },
 ] as const;
 
-export default function CookieSettingsPage({ loaderData, actionData }: Route.ComponentProps) {
+export default function CookieSettingsPage({ loaderData }: Route.ComponentProps) {
+  const actionData = useActionData<ConnectionLostData>();
   const settings = useLocalStorageCopy(loaderData);
   const form = useFormReset(loaderData, settings, actionData);
   return (

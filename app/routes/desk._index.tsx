@@ -18,7 +18,6 @@ import { Title } from "~/components/site/title";
 import { Button } from "~/components/ui/button";
 import { Card } from "~/components/ui/card";
 import { getStaffPage, requireStaff } from "~/lib/auth/staff.server";
-import { callServerAction } from "~/lib/browser/connection";
 import { calendarDate, dayInEastAfrica, eastAfricaTime } from "~/lib/dates";
 import { handleIntent } from "~/lib/forms/intent-form.server";
 import { TodayPage } from "~/models/desk.server";
@@ -41,10 +40,6 @@ export function action({ request, context }: Route.ActionArgs) {
     "dismiss-failed-email": resolveFailedEmail,
   };
   return handleIntent(request, context, "/desk", createDeskIntents(actions));
-}
-
-export function clientAction({ serverAction }: Route.ClientActionArgs) {
-  return callServerAction(serverAction);
 }
 
 export default function DeskTodayPage({ loaderData, actionData }: Route.ComponentProps) {

@@ -14,7 +14,6 @@ import {
 import { Title } from "~/components/site/title";
 import { Card } from "~/components/ui/card";
 import { getStaffPage } from "~/lib/auth/staff.server";
-import { callServerAction } from "~/lib/browser/connection";
 import { calendarDate, eastAfricaTime } from "~/lib/dates";
 import { handleIntent } from "~/lib/forms/intent-form.server";
 import { areaNotFound } from "~/lib/http/user-error.server";
@@ -44,10 +43,6 @@ export async function action({ request, context, params }: Route.ActionArgs) {
     "reject-erasure": account.rejectErasure,
   };
   return handleIntent(request, context, `/desk/clients/${id}`, createDeskIntents(actions, { account: id }));
-}
-
-export function clientAction({ serverAction }: Route.ClientActionArgs) {
-  return callServerAction(serverAction);
 }
 
 export default function ClientPage({ loaderData, actionData }: Route.ComponentProps) {

@@ -17,7 +17,6 @@ import {
 import { Title } from "~/components/site/title";
 import { Card } from "~/components/ui/card";
 import { getStaffPage } from "~/lib/auth/staff.server";
-import { callServerAction } from "~/lib/browser/connection";
 import { eastAfricaTime } from "~/lib/dates";
 import { handleIntent } from "~/lib/forms/intent-form.server";
 import { InvitationsPage } from "~/models/desk.server";
@@ -39,10 +38,6 @@ export async function loader({ context, url }: Route.LoaderArgs) {
 
 export function action({ request, context }: Route.ActionArgs) {
   return handleIntent(request, context, "/desk/invitations", createDeskIntents({ issue, send, withdraw }));
-}
-
-export function clientAction({ serverAction }: Route.ClientActionArgs) {
-  return callServerAction(serverAction);
 }
 
 export default function DeskInvitationsPage({ loaderData, actionData }: Route.ComponentProps) {

@@ -8,7 +8,6 @@ import { getIdempotencyKey, IntentErrorSummary, IntentForm, useIntentForm } from
 import { Title } from "~/components/site/title";
 import { ButtonLink } from "~/components/ui/button";
 import { getStaffPage } from "~/lib/auth/staff.server";
-import { callServerAction } from "~/lib/browser/connection";
 import { handleIntent } from "~/lib/forms/intent-form.server";
 import { areaNotFound } from "~/lib/http/user-error.server";
 import { ShipmentsPage } from "~/models/desk.server";
@@ -32,10 +31,6 @@ export async function action({ request, context, params, url }: Route.ActionArgs
   if (!isUuid(params.shipmentId)) throw data("Not found", { status: 404 });
   const page = `/desk/shipments/${params.shipmentId}${createShipmentSearch(readShipmentFilter(url))}`;
   return handleIntent(request, context, page, createDeskIntents({ move: advance }, { shipment: params.shipmentId }));
-}
-
-export function clientAction({ serverAction }: Route.ClientActionArgs) {
-  return callServerAction(serverAction);
 }
 
 export default function MovePage({ loaderData, actionData }: Route.ComponentProps) {

@@ -16,7 +16,6 @@ import {
 import { Title } from "~/components/site/title";
 import { Card } from "~/components/ui/card";
 import { getStaffPage, requireLead } from "~/lib/auth/staff.server";
-import { callServerAction } from "~/lib/browser/connection";
 import { eastAfricaTime } from "~/lib/dates";
 import { handleIntent } from "~/lib/forms/intent-form.server";
 import { type DeskStaffMember, TeamPage } from "~/models/desk.server";
@@ -40,10 +39,6 @@ export function action({ request, context }: Route.ActionArgs) {
     remove,
   };
   return handleIntent(request, context, "/desk/team", createDeskIntents(actions));
-}
-
-export function clientAction({ serverAction }: Route.ClientActionArgs) {
-  return callServerAction(serverAction);
 }
 
 const roleOptions = Object.entries(staffRoleLabels).map(([value, words]) => ({ value, words }));

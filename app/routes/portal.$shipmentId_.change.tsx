@@ -6,7 +6,6 @@ import { Title } from "~/components/site/title";
 import { buttonClass } from "~/components/ui/button";
 import { CloseLink, Dialog } from "~/components/ui/dialog";
 import { requireViewer } from "~/lib/auth/viewer.server";
-import { callServerAction } from "~/lib/browser/connection";
 import { readForm } from "~/lib/forms/form-data.server";
 import { readIntentMetadata } from "~/lib/forms/intent-form.server";
 import { createErrorToast, getFirstError, rejectForm } from "~/lib/forms/rejected-form.server";
@@ -46,10 +45,6 @@ export async function action({ request, context, params, url }: Route.ActionArgs
   if (rejection)
     return rejectForm(submission.reply(), createErrorToast("Not changed", rejection.reason), rejection.status);
   return redirectWithToast(context, shipmentPath(id, url), { title: "Shipment changed", variant: "default" });
-}
-
-export function clientAction({ serverAction }: Route.ClientActionArgs) {
-  return callServerAction(serverAction);
 }
 
 export default function ChangeShipmentPage({ loaderData, actionData }: Route.ComponentProps) {

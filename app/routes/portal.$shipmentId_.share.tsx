@@ -9,7 +9,6 @@ import { Title } from "~/components/site/title";
 import { Button, buttonClass } from "~/components/ui/button";
 import { CloseLink, Dialog } from "~/components/ui/dialog";
 import { requireViewer, type Viewer } from "~/lib/auth/viewer.server";
-import { callServerAction } from "~/lib/browser/connection";
 import { defineIntent, handleIntentFor } from "~/lib/forms/intent-form.server";
 import { areaNotFound, userErrorData } from "~/lib/http/user-error.server";
 import { createShareLink, describeShareLinks, revokeShareLink } from "~/models/share-link.server";
@@ -45,10 +44,6 @@ export async function action({ request, context, params, url }: Route.ActionArgs
       },
     ),
   });
-}
-
-export function clientAction({ serverAction }: Route.ClientActionArgs) {
-  return callServerAction(serverAction);
 }
 
 export default function ShareLinksPage({ loaderData, actionData }: Route.ComponentProps) {

@@ -9,7 +9,6 @@ import { Title } from "~/components/site/title";
 import { buttonClass } from "~/components/ui/button";
 import { CloseLink, Dialog } from "~/components/ui/dialog";
 import { getViewerOrError } from "~/lib/auth/viewer.server";
-import { callServerAction } from "~/lib/browser/connection";
 import { readForm } from "~/lib/forms/form-data.server";
 import { createErrorToast, getFirstError, rejectForm } from "~/lib/forms/rejected-form.server";
 import { redirectWithToast } from "~/lib/http/toast.server";
@@ -47,10 +46,6 @@ export async function action({ request, context }: Route.ActionArgs) {
     description: "Upload its documents next.",
     variant: "default",
   });
-}
-
-export function clientAction({ serverAction }: Route.ClientActionArgs) {
-  return callServerAction(serverAction);
 }
 
 export default function CreateShipmentPage({ actionData, loaderData }: Route.ComponentProps) {

@@ -8,9 +8,9 @@ import {
   UNSAFE_DataRouterContext as RouterContext,
   UNSAFE_DataRouterStateContext as StateContext,
 } from "react-router";
-import { createConnectionLostToast, isConnectionLost } from "~/lib/browser/connection";
+import { callServerAction, createConnectionLostToast, isConnectionLost } from "~/lib/browser/connection";
 import type { ModuleLoadFailure as PartLost } from "~/lib/browser/module-retry";
-import { showToast } from "../ui/toast-state";
+import { showToast, toastState } from "../ui/toast-state";
 
 export let router: NonNullable<ContextType<typeof RouterContext>>["router"];
 /** The router state of the rendered page. On slow phones, `router.state` changes noticeably earlier. */
@@ -32,6 +32,12 @@ export const connectionLostMiddleware: MiddlewareFunction<Record<string, DataStr
   if (lost.length === 0 || request.signal.aborted) return results;
   // If the action succeeded and only the next page is lost, the error page prevents a second submission.
   if (hasActionSucceeded()) return results;
+  const [actionId = ""] = lost;
+  if (request.method !== "GET" && isSubmittingOwnForm()) {
+    const result = await callServerAction(() => Promise.reject(results[actionId]?.result));
+    showToast(result.data.toast, !toastState.isReady);
+    return { ...results, [actionId]: { type: "data", result } };
+  }
   await handleConnectionLost();
   for (const id of lost) {
     if (request.method !== "GET") results[id] = { type: "data", result: data(null, { status: 504 }) };
@@ -42,6 +48,10 @@ export const connectionLostMiddleware: MiddlewareFunction<Record<string, DataStr
 
 const isNavigatingAway = ({ location, navigation } = router.state) =>
   navigation.location !== undefined && createPath(navigation.location) !== createPath(location);
+
+/** True while a page posts its own form. The page then stays, and its action data contains the toast. */
+const isSubmittingOwnForm = ({ location, navigation } = router.state) =>
+  navigation.state === "submitting" && navigation.location.pathname === location.pathname;
 
 const hasActionSucceeded = ({ navigation } = router.state) =>
   isNavigatingAway() && navigation.state === "loading" && navigation.formMethod === "POST";

@@ -7,7 +7,6 @@ import { FormErrorSummary, SubmitButton, useActionForm } from "~/components/form
 import { EmailDraftPanel } from "~/components/site/email-draft-panel";
 import { Title } from "~/components/site/title";
 import { PageToast } from "~/components/ui/toast";
-import { callServerAction } from "~/lib/browser/connection";
 import { readForm } from "~/lib/forms/form-data.server";
 import { rejectForm } from "~/lib/forms/rejected-form.server";
 import { oneLine, severalLines } from "~/lib/forms/text-fields";
@@ -67,10 +66,6 @@ export async function action({ request }: Route.ActionArgs) {
   const [office] = companyDetails.offices;
   const toast: Toast = { title: "Opening Email Client...", variant: "default" };
   return data({ draft: contactDraft(office?.email ?? "", submission.value), toast });
-}
-
-export function clientAction({ serverAction }: Route.ClientActionArgs) {
-  return callServerAction(serverAction);
 }
 
 export const headers: Route.HeadersFunction = ({ loaderHeaders }) => loaderHeaders;

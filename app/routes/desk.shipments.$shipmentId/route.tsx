@@ -10,7 +10,6 @@ import { getIdempotencyKey, IntentErrorSummary } from "~/components/forms/intent
 import { Title } from "~/components/site/title";
 import { Card } from "~/components/ui/card";
 import { getStaffPage } from "~/lib/auth/staff.server";
-import { callServerAction } from "~/lib/browser/connection";
 import { handleIntent } from "~/lib/forms/intent-form.server";
 import { areaNotFound } from "~/lib/http/user-error.server";
 import { createDeskShipmentView, ShipmentsPage, takeShort } from "~/models/desk.server";
@@ -56,10 +55,6 @@ export async function action({ request, context, params, url }: Route.ActionArgs
     unverify: document.unverify,
   };
   return handleIntent(request, context, page, createDeskIntents(actions, { shipment: params.shipmentId }));
-}
-
-export function clientAction({ serverAction }: Route.ClientActionArgs) {
-  return callServerAction(serverAction);
 }
 
 export default function DeskShipmentPage(props: Route.ComponentProps) {

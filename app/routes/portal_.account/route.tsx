@@ -10,7 +10,6 @@ import { Title } from "~/components/site/title";
 import { Card } from "~/components/ui/card";
 import { requireViewer, ViewerRecord } from "~/lib/auth/viewer.server";
 import { createViewerPage } from "~/lib/auth/viewer-page.server";
-import { callServerAction } from "~/lib/browser/connection";
 import { calendarDate, eastAfricaTime } from "~/lib/dates";
 import { handleIntentFor } from "~/lib/forms/intent-form.server";
 import { isOfflineEnabled } from "~/lib/http/offline.server";
@@ -71,10 +70,6 @@ export function action({ request, context }: Route.ActionArgs) {
     "/portal/account",
     createAccountIntents(client, getRateLimiter(context)),
   );
-}
-
-export function clientAction({ serverAction }: Route.ClientActionArgs) {
-  return callServerAction(serverAction);
 }
 
 export default function AccountPage({ loaderData: account, actionData }: Route.ComponentProps) {
