@@ -36,9 +36,7 @@ export default async function handleRequest(
   return new Response(html, { status, headers });
 }
 
-/**
- * Returns the cache key: loader data, which includes viewer and theme. Null for other pages, errors and form results.
- */
+/** Returns the cache key, loader data with viewer and theme. Null for other pages, errors and form results. */
 function getPageSource({ url }: Request, { staticHandlerContext }: EntryContext): string | null {
   const { loaderData, actionData, errors } = staticHandlerContext;
   const isPortalPage = /^\/portal(\/|$)/.test(new URL(url).pathname);

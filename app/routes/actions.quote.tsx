@@ -1,10 +1,11 @@
 import { parseWithZod } from "@conform-to/zod/v4";
-import { data, Link } from "react-router";
+import { data } from "react-router";
 import { z } from "zod";
 import { EmailDraftPanel } from "~/components/site/email-draft-panel";
 import { QuoteForm } from "~/components/site/quote-form";
 import { useSiteData } from "~/components/site/site-data";
 import { Title } from "~/components/site/title";
+import { TextLink } from "~/components/ui/text-link";
 import { PageToast } from "~/components/ui/toast";
 import { callServerAction } from "~/lib/browser/connection";
 import { readForm } from "~/lib/forms/form-data.server";
@@ -72,9 +73,7 @@ function QuoteDraft({ draft, from, toast }: { draft: EmailDraft; from: string; t
       <h1 className="mb-6 text-xl">Get a Quote</h1>
       <EmailDraftPanel draft={draft} opens />
       <p className="mt-6">
-        <Link to={from} className="inline-flex min-h-11 items-center underline">
-          Back to where you were
-        </Link>
+        <TextLink to={from}>Back to where you were</TextLink>
       </p>
     </>
   );

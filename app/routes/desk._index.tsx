@@ -17,6 +17,7 @@ import {
 import { Title } from "~/components/site/title";
 import { Button } from "~/components/ui/button";
 import { Card } from "~/components/ui/card";
+import { TextLink } from "~/components/ui/text-link";
 import { getStaffPage, requireStaff } from "~/lib/auth/staff.server";
 import { calendarDate, dayInEastAfrica, eastAfricaTime } from "~/lib/dates";
 import { handleIntent } from "~/lib/forms/intent-form.server";
@@ -183,12 +184,7 @@ function TodayList({ title, count, empty, allHref: all, className, children }: T
         {count === 0 ? <p className="px-4 py-3 text-sm text-quiet">{empty}</p> : <ul className="ruled">{children}</ul>}
         {count > children.length && (
           <p className="border-t border-line px-4 py-2 text-sm text-quiet">
-            The {children.length} oldest.{" "}
-            {all && (
-              <Link to={all} className="inline-flex min-h-11 items-center underline">
-                All of them
-              </Link>
-            )}
+            The {children.length} oldest. {all && <TextLink to={all}>All of them</TextLink>}
           </p>
         )}
       </Card>

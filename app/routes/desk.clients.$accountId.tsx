@@ -13,6 +13,7 @@ import {
 } from "~/components/forms/intent-form";
 import { Title } from "~/components/site/title";
 import { Card } from "~/components/ui/card";
+import { TextLink } from "~/components/ui/text-link";
 import { getStaffPage } from "~/lib/auth/staff.server";
 import { calendarDate, eastAfricaTime } from "~/lib/dates";
 import { handleIntent } from "~/lib/forms/intent-form.server";
@@ -52,9 +53,9 @@ export default function ClientPage({ loaderData, actionData }: Route.ComponentPr
     <>
       <Title rejected={actionData !== undefined}>{name}</Title>
       <IntentErrorSummary actionData={actionData} />
-      <Link to="/desk/clients" className="inline-flex min-h-11 items-center text-sm underline print:hidden">
+      <TextLink to="/desk/clients" className="text-sm print:hidden">
         All clients
-      </Link>
+      </TextLink>
       <h1 className="mb-1 text-xl wrap-anywhere">{name}</h1>
       <dl className="mb-6 flex flex-wrap gap-x-6 gap-y-1 text-sm *:flex *:gap-2 [&_dt]:text-quiet">
         <div>
@@ -105,12 +106,9 @@ export default function ClientPage({ loaderData, actionData }: Route.ComponentPr
           </ul>
           {client.shipments.length > 0 && (
             <p className="border-t border-line px-4">
-              <Link
-                to={`/desk/shipments${createShipmentSearch({ q: client.email })}`}
-                className="inline-flex min-h-11 items-center text-sm underline"
-              >
+              <TextLink to={`/desk/shipments${createShipmentSearch({ q: client.email })}`} className="text-sm">
                 All their shipments
-              </Link>
+              </TextLink>
             </p>
           )}
         </Card>
@@ -119,12 +117,9 @@ export default function ClientPage({ loaderData, actionData }: Route.ComponentPr
           <Card title="Log">
             <AuditEntryList entries={client.audit_entries} />
             <p className="border-t border-line px-4">
-              <Link
-                to={`/desk/log?account=${client.id}`}
-                className="inline-flex min-h-11 items-center text-sm underline"
-              >
+              <TextLink to={`/desk/log?account=${client.id}`} className="text-sm">
                 All of the log
-              </Link>
+              </TextLink>
             </p>
           </Card>
         </div>

@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
-import { Link, NavLink, Outlet, useMatch } from "react-router";
+import { NavLink, Outlet, useMatch } from "react-router";
 import { DeskWaitingOnLabel, Pager } from "~/components/desk/audit-entry-list";
 import { useRowKeys } from "~/components/desk/row-keys";
+import { TextLink } from "~/components/ui/text-link";
 import { getStaffPage } from "~/lib/auth/staff.server";
 import { eastAfricaTime } from "~/lib/dates";
 import { noFormAction } from "~/lib/http/file-route.server";
@@ -66,12 +67,9 @@ export default function DeskShipmentsLayout({ loaderData }: Route.ComponentProps
       </div>
       <section aria-labelledby="list-title" className="hidden lg:block print:hidden">
         <h2 id="list-title" className="mb-2 text-base font-semibold">
-          <Link
-            to={`/desk/shipments${createShipmentSearch(filter)}`}
-            className="inline-flex min-h-11 items-center underline"
-          >
+          <TextLink to={`/desk/shipments${createShipmentSearch(filter)}`}>
             {filter.q || filter.stage || filter.waiting || filter.needsCheck ? "Found shipments" : "All shipments"}
-          </Link>
+          </TextLink>
         </h2>
         <ul className="ruled rounded-label border border-line bg-raised">
           {around.map((shipment) => (

@@ -1,7 +1,8 @@
-import { data, Link, redirect } from "react-router";
+import { data, redirect } from "react-router";
 import { z } from "zod";
 import { Title } from "~/components/site/title";
 import { ButtonLink } from "~/components/ui/button";
+import { TextLink } from "~/components/ui/text-link";
 import { getStaffPage, requireStaff } from "~/lib/auth/staff.server";
 import { readForm } from "~/lib/forms/form-data.server";
 import { readIntentMetadata } from "~/lib/forms/intent-form.server";
@@ -91,12 +92,9 @@ function BulkMoveList({ title, all }: { title: string; all: BulkMoveItem[] }) {
       <ul className="ruled rounded-label border border-line bg-raised">
         {all.map((one) => (
           <li key={one.id} className="px-4 py-2">
-            <Link
-              to={`/desk/shipments/${one.id}`}
-              className="inline-flex min-h-11 items-center underline wrap-anywhere"
-            >
+            <TextLink to={`/desk/shipments/${one.id}`} className="wrap-anywhere">
               {one.name}
-            </Link>{" "}
+            </TextLink>{" "}
             <span className="text-sm text-quiet">
               {one.client_name}, {one.stage}/{lastStage} {one.status}.{" "}
             </span>

@@ -155,9 +155,7 @@ async function completeUpload(upload: ChunkRequest): Promise<ChunkResult> {
   return resultUnlessStored(upload, { toast, status });
 }
 
-/**
- * Returns success if the document already has this file, from another tab or from a request whose response was lost.
- */
+/** Returns success if the document already has this file, from another tab or from a request with a lost response. */
 async function resultUnlessStored({ client, document, file }: ChunkRequest, result: ChunkResult): Promise<ChunkResult> {
   if (result.status === 200 || !(await hasFile(client, document.id, file.sha256))) return result;
   const { toast, status } = createStoredResult(document);

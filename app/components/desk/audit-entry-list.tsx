@@ -1,6 +1,6 @@
-import { Link } from "react-router";
 import type { LabelledAuditEntry } from "~/actions/all-staff-actions.server";
 import type { FormField } from "~/components/forms/form";
+import { TextLink } from "~/components/ui/text-link";
 import { eastAfricaTime } from "~/lib/dates";
 import { deskWaitingOnLabels } from "~/models/desk-labels";
 import type { WaitingOn } from "~/models/labels";
@@ -28,15 +28,11 @@ export function Pager({ page, hasMore, to }: { page: number; hasMore: boolean; t
   if (page === 1 && !hasMore) return null;
   return (
     <p className="mt-2 flex justify-between gap-4">
-      {page > 1 && (
-        <Link to={to(page - 1)} className="inline-flex min-h-11 items-center underline">
-          Previous page
-        </Link>
-      )}
+      {page > 1 && <TextLink to={to(page - 1)}>Previous page</TextLink>}
       {hasMore && (
-        <Link to={to(page + 1)} className="ml-auto inline-flex min-h-11 items-center underline">
+        <TextLink to={to(page + 1)} className="ml-auto">
           Next page
-        </Link>
+        </TextLink>
       )}
     </p>
   );
@@ -73,8 +69,8 @@ export function AuditEntryList(props: { entries: LabelledAuditEntry[]; links?: b
 function AuditEntrySubject({ on: { name, to } }: { on: NonNullable<LabelledAuditEntry["on"]> }) {
   if (!to) return <span className="wrap-anywhere">{name} </span>;
   return (
-    <Link to={to} className="inline-flex min-h-11 items-center underline wrap-anywhere">
+    <TextLink to={to} className="wrap-anywhere">
       {name}{" "}
-    </Link>
+    </TextLink>
   );
 }

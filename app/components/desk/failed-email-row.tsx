@@ -1,6 +1,6 @@
-import { Link } from "react-router";
 import { IntentForm } from "~/components/forms/intent-form";
 import { Button } from "~/components/ui/button";
+import { TextLink } from "~/components/ui/text-link";
 import { eastAfricaTime } from "~/lib/dates";
 import type { TodayPage } from "~/models/desk.server";
 
@@ -46,10 +46,10 @@ export function FailedEmailRow({
           </IntentForm>
         )}
         {accountPage && (
-          <Link to={accountPage} className="inline-flex min-h-11 items-center underline">
+          <TextLink to={accountPage}>
             {canBeResent ? "Send again" : "Tell them"}
             {name}
-          </Link>
+          </TextLink>
         )}
         <IntentForm id={`dismiss-failed-email-${id}`} intent="dismiss-failed-email">
           <input type="hidden" name="failedEmail" value={id} />

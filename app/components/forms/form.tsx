@@ -21,9 +21,7 @@ export type FormField = {
 
 export type ActionForm = { id: string; problems: { id: string; text: string }[] };
 
-/**
- * Returns a form's problems and fields. Only the server validates, so the browser loads no schema and no form library.
- */
+/** Returns a form's problems and fields. Only the server validates, so the browser loads no schema and no library. */
 export function useActionForm<const Name extends string>(
   id: string,
   rejected: RejectedForm | undefined,

@@ -6,9 +6,7 @@ import { ErrorSummary, type FormField, type RejectedForm, SubmitButton, useActio
 /** `form` is the id of the rejected form. `idempotencyKey` is the key that the form was sent with. */
 export type RejectedIntent = RejectedForm & { form?: string; idempotencyKey?: string };
 
-/**
- * A retry reuses the idempotency key of the rejected form. An action whose response was lost takes effect only once.
- */
+/** A retry reuses the idempotency key of the rejected form. An action with a lost response takes effect only once. */
 export function getIdempotencyKey(actionData: RejectedIntent | undefined, fresh: string): string {
   return actionData?.idempotencyKey ?? fresh;
 }

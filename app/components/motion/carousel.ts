@@ -17,9 +17,7 @@ function scrollToItem(row: HTMLElement, index: number): void {
   if (item) row.scrollTo({ left: getItemOffset(item, items) });
 }
 
-/**
- * Adds mouse dragging to a scrollable row. The attribute `data-dragged` turns off CSS scroll snapping during a drag.
- */
+/** Adds mouse dragging to a scrollable row. The attribute `data-dragged` turns off scroll snapping during a drag. */
 export function useCarousel(ref: RefObject<HTMLElement | null>) {
   const [position, setPosition] = useState({ index: 0, atEnd: false });
   useEffect(() => {

@@ -18,9 +18,7 @@ export function createOfflineCopy(document: Document, now: Date): OfflineCopy {
   return { ...serializeCopy(copy), name };
 }
 
-/**
- * Creates the page for URLs without a copy. The service worker replaces `<!--pages-->` with the list of stored pages.
- */
+/** Creates the page for URLs without a copy. The service worker replaces `<!--pages-->` with links to stored pages. */
 export function createOfflineFallback(document: Document, phone: string | undefined): OfflineCopy {
   const copy = cloneDocument(document);
   const call = phone

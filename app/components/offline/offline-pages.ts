@@ -50,9 +50,7 @@ export function isOfflineAllowed(cookies: string): boolean {
   return !/(^|; )(__Host-)?(shared=1|offline=off)(;|$)/.test(cookies);
 }
 
-/**
- * True for forms that change how a person logs in. Submitting one deletes the account's copies, whatever the response.
- */
+/** True for forms that change how a person logs in. Each such form deletes the account's copies when it is sent. */
 export function endsAccountCache(pathname: string): boolean {
   return isAuthPage(pathname) || pathname.startsWith("/auth/") || /^\/portal\/(sign-out|account|2fa)/.test(pathname);
 }
@@ -61,9 +59,7 @@ export function isAuthPage(pathname: string): boolean {
   return authAreas.includes(getArea(pathname));
 }
 
-/**
- * The server checks the header `Sec-Fetch-Site` of file requests, which a fetch by the service worker would overwrite.
- */
+/** The server checks `Sec-Fetch-Site` of file requests, which a fetch by the service worker would overwrite. */
 export function bypassesWorker(pathname: string): boolean {
   return ["desk", ...secretLinkAreas].includes(getArea(pathname)) || /\/documents\/|\.[a-z0-9]+$/.test(pathname);
 }

@@ -1,11 +1,12 @@
 import { useEffect, useRef, useState } from "react";
-import { Form, Link } from "react-router";
+import { Form } from "react-router";
 import type { TotpSetupActionData, TotpSetupData } from "~/actions/second-factor.server";
 import { CodeField } from "~/components/forms/code-field";
 import { FormErrorSummary, type RejectedForm, SubmitButton, useActionForm } from "~/components/forms/form";
 import { Title } from "~/components/site/title";
 import { ButtonLink, buttonClass } from "~/components/ui/button";
 import { CloseLink, dialogLinkProps } from "~/components/ui/dialog";
+import { TextLink } from "~/components/ui/text-link";
 import { PageToast } from "~/components/ui/toast";
 import type { Factor } from "~/lib/auth/viewer.server";
 import { eastAfricaTime } from "~/lib/dates";
@@ -120,9 +121,9 @@ function FactorSetup({
         <CodeField field={fields.code} />
         <div className="flex flex-wrap gap-3">
           <SubmitButton pending="Checking…">Enable 2FA</SubmitButton>
-          <Link to={`${area}/2fa`} className="inline-flex min-h-11 items-center px-4 underline">
+          <TextLink to={`${area}/2fa`} className="px-4">
             Cancel
-          </Link>
+          </TextLink>
         </div>
       </Form>
     </>

@@ -1,8 +1,9 @@
 import type { ReactNode } from "react";
-import { Form, Link } from "react-router";
+import { Form } from "react-router";
 import { LostAuthenticatorHelp, SecondFactorFields } from "../forms/code-field";
 import { FormErrorSummary, type RejectedForm, SubmitButton, useActionForm } from "../forms/form";
 import { PasswordField } from "../forms/password-field";
+import { TextLink } from "../ui/text-link";
 import { Title } from "./title";
 
 /** `link` is null for an invalid or expired link. The page then shows `expired` instead of the form. */
@@ -51,9 +52,7 @@ export function EmailLinkPage(props: {
       )}
       {link && link.factors.length > 0 && <LostAuthenticatorHelp />}
       <p className="mt-6">
-        <Link to="/login" className="inline-flex min-h-11 items-center underline">
-          Log in
-        </Link>
+        <TextLink to="/login">Log in</TextLink>
       </p>
     </>
   );

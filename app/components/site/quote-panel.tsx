@@ -32,9 +32,7 @@ function removeQuoteParam(search: string): string {
   return parameters.size > 0 ? `?${parameters}` : "";
 }
 
-/**
- * The server's HTML marks the page behind the quote form as inert. After hydration, the modal dialog does so itself.
- */
+/** The server's HTML marks the page behind the quote form as inert. After hydration, the modal dialog does so. */
 export function useIsBelowQuote(): boolean {
   const { search } = useLocation();
   return useIsBeforeHydration() && new URLSearchParams(search).has("quote");

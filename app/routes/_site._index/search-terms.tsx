@@ -1,10 +1,9 @@
 import { ArrowRight } from "lucide";
 import { Link } from "react-router";
 import { Icon } from "~/components/ui/icon";
+import { TextLink } from "~/components/ui/text-link";
 
-/**
- * Returns the URL of the contact form with its subject filled in. The form accepts only industries and search terms.
- */
+/** Returns the URL of the contact form with a subject. The form accepts only industries and search terms. */
 export function createContactUrl(subject: string): string {
   return `/contact?${new URLSearchParams({ about: subject })}#write`;
 }
@@ -25,13 +24,10 @@ export function SearchTerms({ terms }: { terms: string[] }) {
           </li>
         ))}
       </ul>
-      <Link
-        to="/contact"
-        className="order-1 inline-flex min-h-11 items-center gap-2 font-semibold underline after:absolute after:inset-0"
-      >
+      <TextLink to="/contact" className="order-1 gap-2 font-semibold after:absolute after:inset-0">
         Ask about your cargo
         <Icon of={ArrowRight} className="size-4 text-action" />
-      </Link>
+      </TextLink>
     </div>
   );
 }

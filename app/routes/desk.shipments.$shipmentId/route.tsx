@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { data, Link } from "react-router";
+import { data } from "react-router";
 import { labelAuditEntry } from "~/actions/all-staff-actions.server";
 import * as charge from "~/actions/charge.server";
 import { createDeskIntents } from "~/actions/desk-intents.server";
@@ -9,6 +9,7 @@ import { AuditEntryList, DeskWaitingOnLabel } from "~/components/desk/audit-entr
 import { getIdempotencyKey, IntentErrorSummary } from "~/components/forms/intent-form";
 import { Title } from "~/components/site/title";
 import { Card } from "~/components/ui/card";
+import { TextLink } from "~/components/ui/text-link";
 import { getStaffPage } from "~/lib/auth/staff.server";
 import { handleIntent } from "~/lib/forms/intent-form.server";
 import { areaNotFound } from "~/lib/http/user-error.server";
@@ -70,9 +71,9 @@ function ShipmentDetails({ loaderData, actionData }: Route.ComponentProps) {
     <>
       <Title rejected={actionData !== undefined}>{shipment.name}</Title>
       <IntentErrorSummary actionData={actionData} />
-      <Link to={list} className="inline-flex min-h-11 items-center text-sm underline lg:hidden print:hidden">
+      <TextLink to={list} className="text-sm lg:hidden print:hidden">
         All shipments
-      </Link>
+      </TextLink>
       <h1 className="text-xl wrap-anywhere">{shipment.name}</h1>
       <dl className="mt-1 mb-4 flex flex-wrap gap-x-6 gap-y-1 text-sm *:flex *:flex-wrap *:gap-2 [&_dt]:text-quiet">
         <div>
@@ -91,12 +92,9 @@ function ShipmentDetails({ loaderData, actionData }: Route.ComponentProps) {
         <div>
           <dt>Client</dt>
           <dd>
-            <Link
-              to={`/desk/clients/${client.id}`}
-              className="-my-3 inline-flex min-h-11 items-center wrap-anywhere underline"
-            >
+            <TextLink to={`/desk/clients/${client.id}`} className="-my-3 wrap-anywhere">
               {client.name || client.email}
-            </Link>
+            </TextLink>
             {client.closed && " (closed)"}
           </dd>
         </div>
@@ -126,12 +124,9 @@ function ShipmentDetails({ loaderData, actionData }: Route.ComponentProps) {
         <Card title="Log">
           <AuditEntryList entries={shipment.audit_entries} />
           <p className="border-t border-line px-4">
-            <Link
-              to={`/desk/log?shipment=${shipment.id}`}
-              className="inline-flex min-h-11 items-center text-sm underline"
-            >
+            <TextLink to={`/desk/log?shipment=${shipment.id}`} className="text-sm">
               All of its log
-            </Link>
+            </TextLink>
           </p>
         </Card>
       </div>

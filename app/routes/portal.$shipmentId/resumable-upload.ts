@@ -22,9 +22,7 @@ const unreadableFileOutcome: UploadOutcome = {
   },
 };
 
-/**
- * Retries until the file is stored, rejected or aborted. Returns null without `crypto.subtle`, which requires HTTPS.
- */
+/** Retries until the file is stored, rejected or aborted. Returns null without `crypto.subtle`, which needs HTTPS. */
 export async function sendInChunks(
   address: string,
   document: string,

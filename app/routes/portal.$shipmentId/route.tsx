@@ -3,6 +3,7 @@ import { ErrorSummary } from "~/components/forms/form";
 import { RouteLine } from "~/components/portal/route-line";
 import { Title } from "~/components/site/title";
 import { dialogLinkProps } from "~/components/ui/dialog";
+import { TextLink } from "~/components/ui/text-link";
 import { requireViewer } from "~/lib/auth/viewer.server";
 import { redirectWithToast } from "~/lib/http/toast.server";
 import { areaNotFound, userErrorData } from "~/lib/http/user-error.server";
@@ -68,12 +69,9 @@ export default function ShipmentPage({ loaderData, actionData }: Route.Component
     <>
       <Title rejected={problems.length > 0 || actionData?.document === null}>{shipment.name}</Title>
       <ErrorSummary actionData={actionData} problems={problems} />
-      <Link
-        to={`/portal${search}`}
-        className="inline-flex min-h-11 items-center text-sm underline lg:hidden print:hidden"
-      >
+      <TextLink to={`/portal${search}`} className="text-sm lg:hidden print:hidden">
         All shipments
-      </Link>
+      </TextLink>
       <h1 className="text-xl">{shipment.name}</h1>
       <dl className="mt-1 flex flex-wrap gap-x-6 gap-y-1 text-sm text-quiet">
         {shipment.numbers.map(([label, number]) => (

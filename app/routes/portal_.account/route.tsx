@@ -1,4 +1,4 @@
-import { Form, Link } from "react-router";
+import { Form } from "react-router";
 import { z } from "zod";
 import { createAccountIntents } from "~/actions/account.server";
 import { minClientPasswordLength } from "~/actions/authentication";
@@ -8,6 +8,7 @@ import { PortalErrorPage } from "~/components/portal/portal-error-page";
 import { useSessionWatch } from "~/components/portal/session-watch";
 import { Title } from "~/components/site/title";
 import { Card } from "~/components/ui/card";
+import { TextLink } from "~/components/ui/text-link";
 import { requireViewer, ViewerRecord } from "~/lib/auth/viewer.server";
 import { createViewerPage } from "~/lib/auth/viewer-page.server";
 import { calendarDate, eastAfricaTime } from "~/lib/dates";
@@ -79,9 +80,9 @@ export default function AccountPage({ loaderData: account, actionData }: Route.C
     <>
       <Title rejected={actionData !== undefined}>Your account</Title>
       <IntentErrorSummary actionData={actionData} />
-      <Link to="/portal" className="inline-flex min-h-11 items-center text-sm underline">
+      <TextLink to="/portal" className="text-sm">
         My Shipments
-      </Link>
+      </TextLink>
       <h1 className="mb-1 text-xl">Your account</h1>
       <dl className="mb-6 flex flex-wrap gap-x-6 gap-y-1 text-sm *:flex *:gap-2 [&_dt]:text-quiet">
         <div>
@@ -153,9 +154,9 @@ function DevicesSection({ account, actionData }: AccountSectionProps) {
           <SubmitButton look="plain" pending="Signing out…">
             Sign out everywhere else
           </SubmitButton>
-          <Link to="/portal/2fa" className="inline-flex min-h-11 items-center text-sm underline">
+          <TextLink to="/portal/2fa" className="text-sm">
             {factors.length > 0 ? "Manage 2FA" : "Set up 2FA"}
-          </Link>
+          </TextLink>
         </div>
       </IntentForm>
     </Card>
