@@ -157,9 +157,7 @@ function AnnouncementCard(props: {
               hint="Such as: Customs system down since 09:10"
               autoComplete="off"
             />
-            <SubmitButton look="plain" pending="Saving…">
-              Set the notice
-            </SubmitButton>
+            <SubmitButton look="plain">Set the notice</SubmitButton>
           </IntentForm>
         </details>
       </div>

@@ -132,7 +132,7 @@ function StaffMemberRow({ staffMember: colleague, actionData, idempotencyKey: re
           <IntentForm id={change.id} intent="role">
             <input type="hidden" name="account" value={account} />
             <input type="hidden" name="role" value={other} />
-            <SubmitButton look="plain" pending="Saving…">
+            <SubmitButton look="plain">
               Make a {other}
               <span className="sr-only"> of {name}</span>
             </SubmitButton>

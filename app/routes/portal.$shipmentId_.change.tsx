@@ -52,7 +52,7 @@ export default function ChangeShipmentPage({ loaderData, actionData }: Route.Com
   const names = loaderData.fields.map(({ name }) => name);
   const [form, fields] = useActionForm("change-shipment", actionData, names);
   return (
-    <Dialog className="static w-full max-w-xl bg-transparent p-0" label="Change shipment" back={page}>
+    <Dialog label="Change shipment" back={page}>
       <Title rejected={actionData !== undefined}>Change shipment</Title>
       <FormErrorSummary rejected={actionData} form={form} />
       <h1 className="mb-6 text-xl">Change shipment</h1>
@@ -61,7 +61,7 @@ export default function ChangeShipmentPage({ loaderData, actionData }: Route.Com
           <input type="hidden" name="expectedVersion" value={version} />
           <DescribedFields descriptions={loaderData.fields} fields={fields} rejected={actionData} />
           <div className="flex flex-wrap gap-3">
-            <SubmitButton pending="Saving…">Save</SubmitButton>{" "}
+            <SubmitButton>Save</SubmitButton>{" "}
             <CloseLink to={page} className={buttonClass()}>
               Cancel
             </CloseLink>

@@ -101,11 +101,11 @@ export function ErrorSummary(props: {
 
 /** Ignores clicks during a submission. `sending` replaces the navigation state for forms submitted by a fetcher. */
 export function SubmitButton({
-  pending,
+  pending = "Saving…",
   sending,
   children,
   ...props
-}: ComponentProps<typeof Button> & { pending: string; sending?: boolean }) {
+}: ComponentProps<typeof Button> & { pending?: string; sending?: boolean }) {
   const navigation = useNavigation();
   const busy = sending ?? (navigation.state !== "idle" && navigation.formMethod === "POST");
   const wasClicked = useRef(false);

@@ -113,9 +113,7 @@ export function ReasonForm(props: {
           <input key={name} type="hidden" name={name} value={value} />
         ))}
         <TextField field={fields.reason} label="Reason" hint={hint} rows={2} mandatory />
-        <SubmitButton look="plain" pending="Saving…">
-          {words}
-        </SubmitButton>
+        <SubmitButton look="plain">{words}</SubmitButton>
       </IntentForm>
     </FormDisclosure>
   );

@@ -34,9 +34,7 @@ export function Cargo({ shipment, actionData, idempotencyKey: request }: Shipmen
             <Field field={numbers.fields.reason} label="Reason for the change" autoComplete="off" />
           </>
         )}
-        <SubmitButton look="plain" pending="Saving…">
-          Save numbers
-        </SubmitButton>
+        <SubmitButton look="plain">Save numbers</SubmitButton>
       </IntentForm>
       <div id="storage" className="border-t border-line">
         {arrival && (
@@ -70,9 +68,7 @@ export function Cargo({ shipment, actionData, idempotencyKey: request }: Shipmen
               options={containerSizeOptions}
               prompt="Choose the size"
             />
-            <SubmitButton look="plain" pending="Saving…">
-              Save arrival
-            </SubmitButton>
+            <SubmitButton look="plain">Save arrival</SubmitButton>
           </IntentForm>
         </FormDisclosure>
       </div>

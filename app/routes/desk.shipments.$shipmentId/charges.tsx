@@ -57,7 +57,7 @@ function ChargeRow({ item, name, charge, actionData, idempotencyKey: request }: 
         {charge && !charge.paid_at && (
           <IntentForm id={paid.id} intent="mark-paid" expectedVersion={charge.version} idempotencyKey={request}>
             <input type="hidden" name="item" value={item} />
-            <SubmitButton look="plain" pending="Saving…">
+            <SubmitButton look="plain">
               Mark as paid<span className="sr-only"> for {name}</span>
             </SubmitButton>
           </IntentForm>
@@ -131,7 +131,7 @@ function ChargeForm({ item, name, charge, actionData, idempotencyKey: request }:
           optional
           autoComplete="off"
         />
-        <SubmitButton look="plain" pending="Saving…">
+        <SubmitButton look="plain">
           Save<span className="sr-only"> the {name}</span>
         </SubmitButton>
       </IntentForm>

@@ -74,9 +74,7 @@ function StageCorrection({ shipment, actionData, idempotencyKey: request }: Ship
           options={stages}
         />
         <TextField field={fields.reason} label="Reason" rows={2} mandatory />
-        <SubmitButton look="plain" pending="Saving…">
-          Correct the stage
-        </SubmitButton>
+        <SubmitButton look="plain">Correct the stage</SubmitButton>
       </IntentForm>
     </FormDisclosure>
   );

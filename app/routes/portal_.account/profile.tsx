@@ -17,9 +17,7 @@ export function NameSection({ account, actionData }: AccountSectionProps) {
     <Card title="Name">
       <IntentForm id={id} intent={intent} className="px-4 py-3">
         <Field field={withStoredValue(fields.fullName, rejected, account.name)} label="Full name" autoComplete="name" />
-        <SubmitButton look="plain" pending="Saving…">
-          Save name
-        </SubmitButton>
+        <SubmitButton look="plain">Save name</SubmitButton>
       </IntentForm>
     </Card>
   );

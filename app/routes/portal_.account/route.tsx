@@ -131,9 +131,7 @@ function ShipmentEmailsSection({ account, actionData }: AccountSectionProps) {
           Write to me when a shipment moves, a document is sent back, something is to be paid, free storage ends, or
           there is a note
         </label>
-        <SubmitButton look="plain" pending="Saving…">
-          Save notices
-        </SubmitButton>
+        <SubmitButton look="plain">Save notices</SubmitButton>
       </IntentForm>
     </Card>
   );
@@ -182,9 +180,7 @@ function OfflinePagesSection({ account, actionData }: AccountSectionProps) {
             Keep pages on this device for when there is no connection: the public ones and the last twenty of the
             portal, until I sign out
           </label>
-          <SubmitButton look="plain" pending="Saving…">
-            Save for this device
-          </SubmitButton>
+          <SubmitButton look="plain">Save for this device</SubmitButton>
         </IntentForm>
       )}
     </Card>
