@@ -1,10 +1,11 @@
 import { X } from "lucide";
-import { type ReactNode, useEffect, useState, useSyncExternalStore } from "react";
+import { type ReactNode, useEffect, useState } from "react";
 import { Link, PrefetchPageLinks, useFetcher, useLocation } from "react-router";
 import { Icon } from "~/components/ui/icon";
 import { type EmailDraft, openEmailApp } from "~/models/email-draft";
 import type { action } from "~/routes/actions.quote";
 import { CloseLink, Dialog, dialogLinkProps, useCloseDialog } from "../ui/dialog";
+import { useIsHydrated } from "../ui/hydration";
 import { showToast } from "../ui/toast-state";
 import { LazyEmailDraftPanel } from "./lazy-email-draft-panel";
 import { QuoteForm } from "./quote-form";
@@ -35,20 +36,12 @@ function removeQuoteParam(search: string): string {
 /** The server's HTML marks the page behind the quote form as inert. After hydration, the modal dialog does so. */
 export function useIsBelowQuote(): boolean {
   const { search } = useLocation();
-  return useIsBeforeHydration() && new URLSearchParams(search).has("quote");
+  return !useIsHydrated() && new URLSearchParams(search).has("quote");
 }
 
 /** Omits the lower part of a page behind the quote form from the server's HTML, so that the form loads faster. */
 export function DeferredSection({ children }: { children: ReactNode }) {
   return useIsBelowQuote() ? null : children;
-}
-
-function useIsBeforeHydration(): boolean {
-  return useSyncExternalStore(
-    () => () => {},
-    () => false,
-    () => true,
-  );
 }
 
 /** Also shows the email draft, to which the toast links for visitors whose email app did not open. */
@@ -106,7 +99,7 @@ type QuoteFetcherFormProps = { services: string[]; page: string; onSent: (draft:
 function QuoteFetcherForm({ services, page, onSent }: QuoteFetcherFormProps) {
   const fetcher = useFetcher<typeof action>();
   const close = useCloseDialog(page);
-  const isBeforeHydration = useIsBeforeHydration();
+  const isHydrated = useIsHydrated();
   const link = quoteLink(useLocation());
   const actionData = fetcher.data;
   useEffect(() => {
@@ -120,7 +113,7 @@ function QuoteFetcherForm({ services, page, onSent }: QuoteFetcherFormProps) {
   return (
     <>
       {/* Preloads the action's route module, so that a lost connection during submission does not lose the typed text. */}
-      {!isBeforeHydration && <PrefetchPageLinks page="/actions/quote" />}
+      {isHydrated && <PrefetchPageLinks page="/actions/quote" />}
       <QuoteForm
         services={services}
         from={page}
