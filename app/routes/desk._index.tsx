@@ -131,7 +131,7 @@ function AnnouncementCard(props: {
   request: string;
 }) {
   const { said, actionData, request } = props;
-  const { id, intent, fields, rejected } = useIntentForm("announce", actionData, ["text"]);
+  const { intent, fields, rejected } = useIntentForm("announce", actionData, ["text"]);
   return (
     <Card title="Notice for all clients">
       <div className="px-4 py-1">
@@ -141,7 +141,7 @@ function AnnouncementCard(props: {
               <span className="font-semibold">{said.text}</span>{" "}
               <span className="text-sm text-quiet">since {eastAfricaTime(said.started_at)}</span>
             </p>
-            <IntentForm id="remove-announcement" intent="remove-announcement">
+            <IntentForm intent="remove-announcement">
               <Button>End this notice</Button>
             </IntentForm>
           </div>
@@ -150,7 +150,7 @@ function AnnouncementCard(props: {
           <summary className="inline-flex min-h-11 cursor-pointer items-center text-sm underline">
             {said ? "Set another notice" : "Set a notice"}
           </summary>
-          <IntentForm id={id} intent={intent} idempotencyKey={request}>
+          <IntentForm intent={intent} idempotencyKey={request}>
             <Field
               field={fields.text}
               label="What all clients read above their shipments"

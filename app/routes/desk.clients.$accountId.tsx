@@ -4,13 +4,7 @@ import * as account from "~/actions/client-account.server";
 import { createDeskIntents } from "~/actions/desk-intents.server";
 import { AuditEntryList, DeskWaitingOnLabel } from "~/components/desk/audit-entry-list";
 import { SubmitButton } from "~/components/forms/form";
-import {
-  IntentErrorSummary,
-  IntentForm,
-  ReasonForm,
-  type RejectedIntent,
-  useIntentForm,
-} from "~/components/forms/intent-form";
+import { IntentErrorSummary, IntentForm, ReasonForm, type RejectedIntent } from "~/components/forms/intent-form";
 import { Title } from "~/components/site/title";
 import { Card } from "~/components/ui/card";
 import { TextLink } from "~/components/ui/text-link";
@@ -135,7 +129,6 @@ function AccountCard({
   client: Omit<DeskClientDetails, "audit_entries">;
   actionData: RejectedIntent | undefined;
 }) {
-  const link = useIntentForm("send-link", actionData, []);
   const kept =
     client.retention_ends_on && new Date(client.retention_ends_on) >= new Date() ? client.retention_ends_on : null;
   return (
@@ -156,7 +149,7 @@ function AccountCard({
         </div>
       )}
       {!client.closed && client.confirmed && (
-        <IntentForm id={link.id} intent="send-link" className="px-4 py-3">
+        <IntentForm intent="send-link" className="px-4 py-3">
           <p className="mb-2 text-sm text-quiet">
             Be sure who asks. The link goes to {client.email} and is good for one hour.
           </p>

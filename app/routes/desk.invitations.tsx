@@ -43,7 +43,7 @@ export function action({ request, context }: Route.ActionArgs) {
 export default function DeskInvitationsPage({ loaderData, actionData }: Route.ComponentProps) {
   const { invitations, hasMore, page } = loaderData;
   const request = getIdempotencyKey(actionData, loaderData.request);
-  const { id, intent, fields, rejected } = useIntentForm("issue", actionData, ["count", "for", "email"]);
+  const { intent, fields, rejected } = useIntentForm("issue", actionData, ["count", "for", "email"]);
   return (
     <>
       <Title rejected={actionData !== undefined}>Invitations</Title>
@@ -51,7 +51,7 @@ export default function DeskInvitationsPage({ loaderData, actionData }: Route.Co
       <h1 className="mb-4 text-xl">Invitations</h1>
       <div className="grid items-start gap-6 lg:grid-cols-[2fr_3fr]">
         <Card title="New client IDs">
-          <IntentForm id={id} intent={intent} idempotencyKey={request} className="px-4 py-3">
+          <IntentForm intent={intent} idempotencyKey={request} className="px-4 py-3">
             <Field
               field={withStoredValue(fields.count, rejected, "1")}
               label="How many"
@@ -110,7 +110,6 @@ const formatAge = (days: number) => (days < 1 ? "new today" : days === 1 ? "1 da
 function InvitationRow(props: { invitation: InvitationItem; actionData: RejectedIntent | undefined; request: string }) {
   const { invitation, actionData, request } = props;
   const { client_id, issued_for, sent_to, created_at, days } = invitation;
-  const send = useIntentForm("send", actionData, [], client_id);
   return (
     <li>
       <div className="flex flex-wrap items-center justify-between gap-x-4 gap-y-1 px-4 pt-3">
@@ -125,8 +124,7 @@ function InvitationRow(props: { invitation: InvitationItem; actionData: Rejected
           </p>
         </div>
         {sent_to && (
-          <IntentForm id={send.id} intent="send" idempotencyKey={request}>
-            <input type="hidden" name="clientId" value={client_id} />
+          <IntentForm intent="send" values={{ clientId: client_id }} idempotencyKey={request}>
             <SubmitButton look="plain" pending="Sending…">
               Send again<span className="sr-only"> {client_id}</span>
             </SubmitButton>
@@ -137,7 +135,7 @@ function InvitationRow(props: { invitation: InvitationItem; actionData: Rejected
         intent="withdraw"
         title="Withdraw"
         subject={` ${client_id}`}
-        hiddenFields={{ clientId: client_id }}
+        values={{ clientId: client_id }}
         actionData={actionData}
       />
     </li>

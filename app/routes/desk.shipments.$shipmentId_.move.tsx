@@ -36,7 +36,7 @@ export async function action({ request, context, params, url }: Route.ActionArgs
 export default function MovePage({ loaderData, actionData }: Route.ComponentProps) {
   const { name, stage, status, version, missing, page } = loaderData;
   const request = getIdempotencyKey(actionData, loaderData.request);
-  const { id, intent, fields } = useIntentForm("move", actionData, ["location", "note"]);
+  const { intent, fields } = useIntentForm("move", actionData, ["location", "note"]);
   const next = STAGES[stage];
   const asks = missing.length > 0;
   const title = asks ? "Move on without these documents?" : "Move to the next stage";
@@ -56,7 +56,7 @@ export default function MovePage({ loaderData, actionData }: Route.ComponentProp
         </ul>
       )}
       {next && (
-        <IntentForm id={id} intent={intent} expectedVersion={version} idempotencyKey={request} className="max-w-xl">
+        <IntentForm intent={intent} expectedVersion={version} idempotencyKey={request} className="max-w-xl">
           {asks && <input type="hidden" name="confirmMissing" value="yes" />}
           <Field field={fields.location} label="Location" optional autoComplete="off" />
           <TextField field={fields.note} label="Note to the client" rows={2} />

@@ -44,7 +44,7 @@ export function action({ request, context }: Route.ActionArgs) {
 const roleOptions = Object.entries(staffRoleLabels).map(([value, words]) => ({ value, words }));
 
 export default function DeskTeamPage({ loaderData, actionData }: Route.ComponentProps) {
-  const { id, intent, fields, rejected } = useIntentForm("invite", actionData, ["name", "email", "role"]);
+  const { intent, fields, rejected } = useIntentForm("invite", actionData, ["name", "email", "role"]);
   const request = getIdempotencyKey(actionData, loaderData.request);
   const here = loaderData.staff_members.filter(({ removed_at }) => !removed_at);
   const gone = loaderData.staff_members.filter(({ removed_at }) => removed_at);
@@ -55,7 +55,7 @@ export default function DeskTeamPage({ loaderData, actionData }: Route.Component
       <h1 className="mb-4 text-xl">Colleagues</h1>
       <div className="grid items-start gap-6 lg:grid-cols-[2fr_3fr]">
         <Card title="Invite a colleague">
-          <IntentForm id={id} intent={intent} idempotencyKey={request} className="px-4 py-3">
+          <IntentForm intent={intent} idempotencyKey={request} className="px-4 py-3">
             <Field field={fields.name} label="Name" hint="As it stands in the log" autoComplete="off" />
             <Field field={fields.email} label="Email" type="email" autoComplete="off" />
             <SelectField
@@ -104,10 +104,8 @@ type StaffMemberRowProps = {
 
 function StaffMemberRow({ staffMember: colleague, actionData, idempotencyKey: request }: StaffMemberRowProps) {
   const { id: account, name, email, role, last_sign_in_at, has_factor, is_viewer: is_me } = colleague;
-  const other = role === "lead" ? "clerk" : "lead";
-  const link = useIntentForm("send-link", actionData, [], account);
-  const change = useIntentForm("role", actionData, [], account);
-  const on = { account };
+  const otherRole = role === "lead" ? "clerk" : "lead";
+  const values = { account };
   return (
     <li className="py-3 *:px-4">
       <p className="font-semibold wrap-anywhere">
@@ -120,20 +118,17 @@ function StaffMemberRow({ staffMember: colleague, actionData, idempotencyKey: re
       {!is_me && (
         <div className="mt-2 flex flex-wrap gap-2">
           {last_sign_in_at ? (
-            <IntentForm id={link.id} intent="send-link">
-              <input type="hidden" name="account" value={account} />
+            <IntentForm intent="send-link" values={values}>
               <SubmitButton look="plain" pending="Sending…">
                 Send a new-password link<span className="sr-only"> to {name}</span>
               </SubmitButton>
             </IntentForm>
           ) : (
-            <ResendInvitation staffMember={colleague} actionData={actionData} idempotencyKey={request} />
+            <ResendInvitation staffMember={colleague} idempotencyKey={request} />
           )}
-          <IntentForm id={change.id} intent="role">
-            <input type="hidden" name="account" value={account} />
-            <input type="hidden" name="role" value={other} />
+          <IntentForm intent="role" values={{ account, role: otherRole }}>
             <SubmitButton look="plain">
-              Make a {other}
+              Make a {otherRole}
               <span className="sr-only"> of {name}</span>
             </SubmitButton>
           </IntentForm>
@@ -144,28 +139,21 @@ function StaffMemberRow({ staffMember: colleague, actionData, idempotencyKey: re
           intent="remove-2fa"
           title="Remove second factor"
           subject={` of ${name}`}
-          hiddenFields={on}
+          values={values}
           actionData={actionData}
         />
       )}
       {!is_me && (
-        <ReasonForm intent="remove" title="Remove" subject={` ${name}`} hiddenFields={on} actionData={actionData} />
+        <ReasonForm intent="remove" title="Remove" subject={` ${name}`} values={values} actionData={actionData} />
       )}
     </li>
   );
 }
 
-function ResendInvitation({
-  staffMember: { id: account, name, email, role },
-  actionData,
-  idempotencyKey: request,
-}: StaffMemberRowProps) {
-  const { id } = useIntentForm("invite", actionData, [], account);
+function ResendInvitation({ staffMember, idempotencyKey: request }: Omit<StaffMemberRowProps, "actionData">) {
+  const { id: account, name, email, role } = staffMember;
   return (
-    <IntentForm id={id} intent="invite" idempotencyKey={request}>
-      <input type="hidden" name="name" value={name} />
-      <input type="hidden" name="email" value={email} />
-      <input type="hidden" name="role" value={role} />
+    <IntentForm id={`invite-${account}`} intent="invite" values={{ name, email, role }} idempotencyKey={request}>
       <SubmitButton look="plain" pending="Sending…">
         Send the invitation again<span className="sr-only"> to {name}</span>
       </SubmitButton>

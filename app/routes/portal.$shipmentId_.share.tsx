@@ -91,8 +91,7 @@ export default function ShareLinksPage({ loaderData, actionData }: Route.Compone
                   See what they see{renderLinkNumber(index)}
                 </a>
               )}{" "}
-              <IntentForm id={`revoke-link-${link.id}`} intent="revoke-link">
-                <input type="hidden" name="link" value={link.id} />
+              <IntentForm intent="revoke-link" values={{ link: link.id }}>
                 <Button look="quiet">End this link{renderLinkNumber(index)}</Button>
               </IntentForm>
               <span className="text-sm text-quiet">
@@ -104,11 +103,7 @@ export default function ShareLinksPage({ loaderData, actionData }: Route.Compone
       </ul>
       <div className="flex flex-wrap gap-3">
         {links.length < 5 ? (
-          <IntentForm
-            id={create.id}
-            intent="create-link"
-            idempotencyKey={getIdempotencyKey(create.rejected, idempotencyKey)}
-          >
+          <IntentForm intent="create-link" idempotencyKey={getIdempotencyKey(create.rejected, idempotencyKey)}>
             <SubmitButton look={links.length > 0 ? "plain" : "action"} pending="Making…">
               Make a link
             </SubmitButton>

@@ -40,8 +40,7 @@ export function FailedEmailRow({
       </span>
       <span className="flex flex-wrap items-center gap-2">
         {client_id && (
-          <IntentForm id={`send-${id}`} intent="send" idempotencyKey={request}>
-            <input type="hidden" name="clientId" value={client_id} />
+          <IntentForm id={`send-${id}`} intent="send" values={{ clientId: client_id }} idempotencyKey={request}>
             <Button>Send again{name}</Button>
           </IntentForm>
         )}
@@ -51,8 +50,7 @@ export function FailedEmailRow({
             {name}
           </TextLink>
         )}
-        <IntentForm id={`dismiss-failed-email-${id}`} intent="dismiss-failed-email">
-          <input type="hidden" name="failedEmail" value={id} />
+        <IntentForm intent="dismiss-failed-email" values={{ failedEmail: id }}>
           <Button>Dealt with{name}</Button>
         </IntentForm>
       </span>

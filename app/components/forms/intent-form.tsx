@@ -12,32 +12,37 @@ export function getIdempotencyKey(actionData: RejectedIntent | undefined, fresh:
 }
 
 /** `target` distinguishes several forms with the same intent on one page, such as one for each document. */
+const createFormId = (intent: string, target = "") => (target ? `${intent}-${target}` : intent);
+
 export function useIntentForm<const Name extends string>(
   intent: string,
   actionData: RejectedIntent | undefined,
   names: readonly Name[],
-  target = "",
+  target?: string,
 ) {
-  const id = target ? `${intent}-${target}` : intent;
+  const id = createFormId(intent, target);
   const rejected = actionData?.form === id ? actionData : undefined;
   const [, fields] = useActionForm(id, rejected, names);
-  return { id, intent, rejected, fields };
+  return { intent, rejected, fields };
 }
 
 export function withStoredValue(field: FormField, rejected: RejectedForm | undefined, stored: string): FormField {
   return rejected?.result ? field : { ...field, value: stored };
 }
 
+/** `values` are hidden fields. The first value distinguishes several forms with the same intent on one page. */
 export function IntentForm(props: {
-  id: string;
   intent: string;
+  values?: Record<string, string>;
+  id?: string;
   expectedVersion?: number;
   idempotencyKey?: string;
   action?: string;
   className?: string;
   children: ReactNode;
 }) {
-  const { id, intent, expectedVersion, idempotencyKey, action, className, children } = props;
+  const { intent, values = {}, expectedVersion, idempotencyKey, action, className, children } = props;
+  const { id = createFormId(intent, Object.values(values)[0]) } = props;
   const emptied = useResetCount(id);
   return (
     <Form key={emptied} method="post" action={action} id={id} noValidate preventScrollReset className={className}>
@@ -45,6 +50,9 @@ export function IntentForm(props: {
       <input type="hidden" name="form" value={id} />
       {expectedVersion !== undefined && <input type="hidden" name="expectedVersion" value={expectedVersion} />}
       {idempotencyKey && <input type="hidden" name="idempotencyKey" value={idempotencyKey} />}
+      {Object.entries(values).map(([name, value]) => (
+        <input key={name} type="hidden" name={name} value={value} />
+      ))}
       {children}
     </Form>
   );
@@ -85,20 +93,20 @@ export function FormDisclosure({ title, open, children }: { title: ReactNode; op
   );
 }
 
-/** Only screen readers read `subject`. The first value of `hiddenFields` distinguishes several forms of one page. */
+/** Only screen readers read `subject`. */
 export function ReasonForm(props: {
   intent: string;
   title: string;
   subject?: string;
   text?: string;
   hint?: string;
-  hiddenFields?: Record<string, string>;
+  values?: Record<string, string>;
   expectedVersion?: number;
   idempotencyKey?: string;
   actionData: RejectedIntent | undefined;
 }) {
-  const { intent, title, subject, text, hint, hiddenFields = {}, expectedVersion, idempotencyKey, actionData } = props;
-  const { id, fields, rejected } = useIntentForm(intent, actionData, ["reason"], Object.values(hiddenFields)[0]);
+  const { intent, title, subject, text, hint, values = {}, expectedVersion, idempotencyKey, actionData } = props;
+  const { fields, rejected } = useIntentForm(intent, actionData, ["reason"], Object.values(values)[0]);
   const words = (
     <span>
       {title}
@@ -108,10 +116,7 @@ export function ReasonForm(props: {
   return (
     <FormDisclosure title={words} open={rejected !== undefined}>
       {text && <p className="mb-3 text-sm text-quiet">{text}</p>}
-      <IntentForm id={id} intent={intent} expectedVersion={expectedVersion} idempotencyKey={idempotencyKey}>
-        {Object.entries(hiddenFields).map(([name, value]) => (
-          <input key={name} type="hidden" name={name} value={value} />
-        ))}
+      <IntentForm intent={intent} values={values} expectedVersion={expectedVersion} idempotencyKey={idempotencyKey}>
         <TextField field={fields.reason} label="Reason" hint={hint} rows={2} mandatory />
         <SubmitButton look="plain">{words}</SubmitButton>
       </IntentForm>

@@ -20,13 +20,7 @@ export function Cargo({ shipment, actionData, idempotencyKey: request }: Shipmen
   const hasNumbers = shipment.numbers.some(({ stored }) => stored);
   return (
     <Card title="Cargo">
-      <IntentForm
-        id={numbers.id}
-        intent="numbers"
-        expectedVersion={version}
-        idempotencyKey={request}
-        className="px-4 pt-3 pb-4"
-      >
+      <IntentForm intent="numbers" expectedVersion={version} idempotencyKey={request} className="px-4 pt-3 pb-4">
         <DescribedFields descriptions={shipment.numbers} fields={numbers.fields} rejected={numbers.rejected} />
         {hasNumbers && (
           <>
@@ -50,7 +44,7 @@ export function Cargo({ shipment, actionData, idempotencyKey: request }: Shipmen
           <p className="mb-3 text-sm text-quiet">
             Domestic import containers alone: the client is shown their free days. Nothing for cargo in transit.
           </p>
-          <IntentForm id={arrived.id} intent="arrival" expectedVersion={version} idempotencyKey={request}>
+          <IntentForm intent="arrival" expectedVersion={version} idempotencyKey={request}>
             <SelectField
               field={withStoredValue(arrived.fields.storageLocation, arrived.rejected, arrival?.storage_location ?? "")}
               label="Place"

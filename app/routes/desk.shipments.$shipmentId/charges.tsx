@@ -45,7 +45,6 @@ type ChargeRowProps = {
 };
 
 function ChargeRow({ item, name, charge, actionData, idempotencyKey: request }: ChargeRowProps) {
-  const paid = useIntentForm("mark-paid", actionData, [], item);
   return (
     <li>
       <div className="flex flex-wrap items-center justify-between gap-x-4 gap-y-2 px-4 py-3">
@@ -55,8 +54,7 @@ function ChargeRow({ item, name, charge, actionData, idempotencyKey: request }: 
           {charge?.note && <p className="text-sm wrap-anywhere text-quiet">{charge.note}</p>}
         </div>
         {charge && !charge.paid_at && (
-          <IntentForm id={paid.id} intent="mark-paid" expectedVersion={charge.version} idempotencyKey={request}>
-            <input type="hidden" name="item" value={item} />
+          <IntentForm intent="mark-paid" values={{ item }} expectedVersion={charge.version} idempotencyKey={request}>
             <SubmitButton look="plain">
               Mark as paid<span className="sr-only"> for {name}</span>
             </SubmitButton>
@@ -69,7 +67,7 @@ function ChargeRow({ item, name, charge, actionData, idempotencyKey: request }: 
           intent="mark-unpaid"
           title="Mark as not paid"
           subject={` for ${name}`}
-          hiddenFields={{ item }}
+          values={{ item }}
           expectedVersion={charge.version}
           idempotencyKey={request}
           actionData={actionData}
@@ -87,12 +85,7 @@ function describeCharge(charge: DeskCharge | undefined): string {
 }
 
 function ChargeForm({ item, name, charge, actionData, idempotencyKey: request }: ChargeRowProps) {
-  const { id, intent, fields, rejected } = useIntentForm(
-    "charge",
-    actionData,
-    ["amount", "currency", "due", "note"],
-    item,
-  );
+  const { intent, fields, rejected } = useIntentForm("charge", actionData, ["amount", "currency", "due", "note"], item);
   return (
     <FormDisclosure
       open={rejected !== undefined}
@@ -103,8 +96,7 @@ function ChargeForm({ item, name, charge, actionData, idempotencyKey: request }:
         </span>
       }
     >
-      <IntentForm id={id} intent={intent} expectedVersion={charge?.version ?? -1} idempotencyKey={request}>
-        <input type="hidden" name="item" value={item} />
+      <IntentForm intent={intent} values={{ item }} expectedVersion={charge?.version ?? -1} idempotencyKey={request}>
         <div className="grid gap-x-4 sm:grid-cols-[3fr_2fr]">
           <Field
             field={withStoredValue(fields.amount, rejected, charge ? String(charge.amount) : "")}

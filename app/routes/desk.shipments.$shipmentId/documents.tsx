@@ -1,6 +1,6 @@
 import { DocumentPreview } from "~/components/desk/document-preview";
 import { SubmitButton } from "~/components/forms/form";
-import { IntentForm, ReasonForm, type RejectedIntent, useIntentForm } from "~/components/forms/intent-form";
+import { IntentForm, ReasonForm, type RejectedIntent } from "~/components/forms/intent-form";
 import { buttonClass } from "~/components/ui/button";
 import { Card } from "~/components/ui/card";
 import { eastAfricaTime } from "~/lib/dates";
@@ -44,10 +44,9 @@ type DeskDocumentRowProps = {
 
 function DeskDocumentRow({ page, document, isClosed, actionData, idempotencyKey: request }: DeskDocumentRowProps) {
   const state = getDocumentState(document);
-  const verify = useIntentForm("verify", actionData, [], document.id);
   const form = {
     subject: ` the ${document.name}`,
-    hiddenFields: { document: document.id },
+    values: { document: document.id },
     expectedVersion: document.version,
     idempotencyKey: request,
     actionData,
@@ -86,8 +85,12 @@ function DeskDocumentRow({ page, document, isClosed, actionData, idempotencyKey:
               <DocumentPreview src={`${page}/documents/${document.id}`} name={document.name} />
             )}
             {state === "uploaded" && (
-              <IntentForm id={verify.id} intent="verify" expectedVersion={document.version} idempotencyKey={request}>
-                <input type="hidden" name="document" value={document.id} />
+              <IntentForm
+                intent="verify"
+                values={form.values}
+                expectedVersion={document.version}
+                idempotencyKey={request}
+              >
                 <SubmitButton pending="Checking…">
                   Verify<span className="sr-only"> the {document.name}</span>
                 </SubmitButton>

@@ -40,10 +40,9 @@ function NextStageForm({
   search,
 }: ShipmentSectionProps & { search: string }) {
   const unchecked = shipment.documents.filter(({ uploaded, verified }) => uploaded && !verified).length;
-  const { id, intent, fields } = useIntentForm("move", actionData, ["location", "note"]);
+  const { intent, fields } = useIntentForm("move", actionData, ["location", "note"]);
   return (
     <IntentForm
-      id={id}
       intent={intent}
       expectedVersion={shipment.version}
       idempotencyKey={request}
@@ -63,11 +62,11 @@ function NextStageForm({
 }
 
 function StageCorrection({ shipment, actionData, idempotencyKey: request }: ShipmentSectionProps) {
-  const { id, intent, fields, rejected } = useIntentForm("correct", actionData, ["stage", "reason"]);
+  const { intent, fields, rejected } = useIntentForm("correct", actionData, ["stage", "reason"]);
   const stages = STAGES.map((name, index) => ({ value: String(index + 1), words: `${index + 1} ${name}` }));
   return (
     <FormDisclosure title="Correct the stage" open={rejected !== undefined}>
-      <IntentForm id={id} intent={intent} expectedVersion={shipment.version} idempotencyKey={request}>
+      <IntentForm intent={intent} expectedVersion={shipment.version} idempotencyKey={request}>
         <SelectField
           field={withStoredValue(fields.stage, rejected, String(shipment.stage))}
           label="The stage it is really at"

@@ -12,10 +12,10 @@ export type AccountSectionProps = {
 };
 
 export function NameSection({ account, actionData }: AccountSectionProps) {
-  const { id, intent, fields, rejected } = useIntentForm("name", actionData, ["fullName"]);
+  const { intent, fields, rejected } = useIntentForm("name", actionData, ["fullName"]);
   return (
     <Card title="Name">
-      <IntentForm id={id} intent={intent} className="px-4 py-3">
+      <IntentForm intent={intent} className="px-4 py-3">
         <Field field={withStoredValue(fields.fullName, rejected, account.name)} label="Full name" autoComplete="name" />
         <SubmitButton look="plain">Save name</SubmitButton>
       </IntentForm>
@@ -24,15 +24,10 @@ export function NameSection({ account, actionData }: AccountSectionProps) {
 }
 
 export function PasswordSection({ account, actionData }: AccountSectionProps) {
-  const { id, intent, fields } = useIntentForm("password", actionData, [
-    "currentPassword",
-    "password",
-    "factor",
-    "code",
-  ]);
+  const { intent, fields } = useIntentForm("password", actionData, ["currentPassword", "password", "factor", "code"]);
   return (
     <Card title="Password">
-      <IntentForm id={id} intent={intent} className="px-4 py-3">
+      <IntentForm intent={intent} className="px-4 py-3">
         <p className="mb-3 text-sm text-quiet">Every other device is signed out.</p>
         <HiddenUsername email={account.email} />
         <PasswordField field={fields.currentPassword} label="Current password" autoComplete="current-password" />
@@ -52,10 +47,10 @@ export function PasswordSection({ account, actionData }: AccountSectionProps) {
 }
 
 export function EmailSection({ account, actionData }: AccountSectionProps) {
-  const { id, intent, fields } = useIntentForm("email", actionData, ["email", "currentPassword", "factor", "code"]);
+  const { intent, fields } = useIntentForm("email", actionData, ["email", "currentPassword", "factor", "code"]);
   return (
     <Card title="E-mail address">
-      <IntentForm id={id} intent={intent} className="px-4 py-3">
+      <IntentForm intent={intent} className="px-4 py-3">
         {account.new_email && (
           <p className="mb-3 text-sm text-attention wrap-anywhere">
             We wrote to {account.new_email}. Your address changes when you open the link in that mail.

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { createAccountIntents } from "~/actions/account.server";
 import { minClientPasswordLength } from "~/actions/authentication";
 import { SubmitButton } from "~/components/forms/form";
-import { IntentErrorSummary, IntentForm, useIntentForm } from "~/components/forms/intent-form";
+import { IntentErrorSummary, IntentForm } from "~/components/forms/intent-form";
 import { PortalErrorPage } from "~/components/portal/portal-error-page";
 import { useSessionWatch } from "~/components/portal/session-watch";
 import { Title } from "~/components/site/title";
@@ -105,21 +105,20 @@ export default function AccountPage({ loaderData: account, actionData }: Route.C
           <EmailSection {...section} />
         </div>
         <div className="grid gap-6">
-          <ShipmentEmailsSection {...section} />
-          <DevicesSection {...section} />
-          <OfflinePagesSection {...section} />
-          <DataSection {...section} />
+          <ShipmentEmailsSection account={account} />
+          <DevicesSection account={account} />
+          <OfflinePagesSection account={account} />
+          <DataSection account={account} />
         </div>
       </div>
     </>
   );
 }
 
-function ShipmentEmailsSection({ account, actionData }: AccountSectionProps) {
-  const { id, intent } = useIntentForm("shipment-emails", actionData, []);
+function ShipmentEmailsSection({ account }: Pick<AccountSectionProps, "account">) {
   return (
     <Card title="Mails about your shipments">
-      <IntentForm id={id} intent={intent} className="px-4 py-3">
+      <IntentForm intent="shipment-emails" className="px-4 py-3">
         <label className="mb-3 flex items-start gap-3 text-sm">
           <input
             type="checkbox"
@@ -137,12 +136,11 @@ function ShipmentEmailsSection({ account, actionData }: AccountSectionProps) {
   );
 }
 
-function DevicesSection({ account, actionData }: AccountSectionProps) {
-  const { id, intent } = useIntentForm("sign-out-others", actionData, []);
+function DevicesSection({ account }: Pick<AccountSectionProps, "account">) {
   const { other_sessions: otherSessions, factors } = account;
   return (
     <Card title="Devices">
-      <IntentForm id={id} intent={intent} className="px-4 py-3">
+      <IntentForm intent="sign-out-others" className="px-4 py-3">
         <p className="mb-3 text-sm text-quiet">
           {otherSessions === 0
             ? "You are logged in on this device alone."
@@ -161,14 +159,13 @@ function DevicesSection({ account, actionData }: AccountSectionProps) {
   );
 }
 
-function OfflinePagesSection({ account, actionData }: AccountSectionProps) {
-  const { id, intent } = useIntentForm("offline-pages", actionData, []);
+function OfflinePagesSection({ account }: Pick<AccountSectionProps, "account">) {
   return (
     <Card title="Without a connection">
       {account.isShared ? (
         <p className="px-4 py-3 text-sm text-quiet">On a shared computer no pages are kept.</p>
       ) : (
-        <IntentForm id={id} intent={intent} className="px-4 py-3">
+        <IntentForm intent="offline-pages" className="px-4 py-3">
           <label className="mb-3 flex items-start gap-3 text-sm">
             <input
               type="checkbox"
@@ -187,8 +184,7 @@ function OfflinePagesSection({ account, actionData }: AccountSectionProps) {
   );
 }
 
-function DataSection({ account, actionData }: AccountSectionProps) {
-  const { id, intent } = useIntentForm("erase", actionData, []);
+function DataSection({ account }: Pick<AccountSectionProps, "account">) {
   const { erasureRequested, retentionEnd } = account;
   return (
     <Card title="Your data">
@@ -200,7 +196,7 @@ function DataSection({ account, actionData }: AccountSectionProps) {
           Download your data
         </SubmitButton>
       </Form>
-      <IntentForm id={id} intent={intent} className="px-4 py-3">
+      <IntentForm intent="erase" className="px-4 py-3">
         <p className="mb-3 text-sm text-quiet">
           {erasureRequested
             ? `You asked us on ${erasureRequested} to erase your account. We answer by mail.`
