@@ -10,18 +10,17 @@ import { readForm } from "~/lib/forms/form-data.server";
 import { readIntentMetadata } from "~/lib/forms/intent-form.server";
 import { createErrorToast, getFirstError, rejectForm } from "~/lib/forms/rejected-form.server";
 import { redirectWithToast } from "~/lib/http/toast.server";
-import { areaNotFound, userErrorData, userErrorFromThrown } from "~/lib/http/user-error.server";
+import { userErrorFromThrown } from "~/lib/http/user-error.server";
 import { ChangeShipmentFields, changeShipment } from "~/models/new-shipment.server";
-import { getShipment, isUuid, shipmentPath } from "~/models/shipment.server";
+import { isUuid, shipmentPath } from "~/models/shipment.server";
 import { describeNumberFields } from "~/models/shipment-fields.server";
 import type { Route } from "./+types/portal.$shipmentId_.change";
+import { requireShipment } from "./portal.$shipmentId/require-shipment.server";
 
 export { revalidateAfterConflict as shouldRevalidate } from "~/lib/browser/revalidate";
 
 export async function loader({ context, params, url }: Route.LoaderArgs) {
-  const shipment = await getShipment(requireViewer(context), params.shipmentId, url);
-  if (!shipment) throw areaNotFound("portal");
-  if ("reason" in shipment) throw userErrorData(shipment);
+  const shipment = await requireShipment(context, params.shipmentId, url);
   const { id, name, stage, version } = shipment;
   const fields = [
     { name: "name" as const, label: "Name of the shipment", stored: name, isRequired: true },

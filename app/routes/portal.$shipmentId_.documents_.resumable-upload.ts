@@ -3,7 +3,6 @@ import { data, type RouterContextProvider, redirect } from "react-router";
 import { z } from "zod";
 import { getViewerOrError, type Viewer } from "~/lib/auth/viewer.server";
 import { largeFileBytes } from "~/lib/forms/file-size";
-import { createErrorToast } from "~/lib/forms/rejected-form.server";
 import { env } from "~/lib/http/env.server";
 import { toViewerPath } from "~/lib/http/redirect.server";
 import { acquireUploadSlot } from "~/lib/http/transfer-slots.server";
@@ -22,10 +21,13 @@ import { getShipment } from "~/models/shipment.server";
 import { runUploadExclusively, storeChunks } from "~/models/upload-arriving.server";
 import type { Route } from "./+types/portal.$shipmentId_.documents_.resumable-upload";
 import {
+  createFailedResult,
   createStoredResult,
   explainTooLarge,
-  type StoreFileResult,
+  noDocumentError,
+  noShipmentError,
   storeFileContent,
+  type UploadResult,
 } from "./portal.$shipmentId/file-storage.server";
 
 /**
@@ -41,7 +43,7 @@ const UploadHeader = z.object({
 });
 
 /** The number of stored bytes, or the toast of a stored or rejected file. */
-type ChunkResult = { storedBytes: number; status: number } | Pick<StoreFileResult, "toast" | "status">;
+type ChunkResult = { storedBytes: number; status: number } | UploadResult;
 
 type ChunkRequest = {
   client: Viewer;
@@ -113,11 +115,10 @@ async function parseChunkRequest(
   // After a lost connection, browsers repeat a request from its first byte. The offset shows such a repetition early.
   const storedBytes = from === undefined ? 0 : await countReceivedBytes(serviceRoleClient(), file);
   if (typeof storedBytes === "number" && storedBytes > (from ?? 0)) return createChunkResult(storedBytes, 409);
-  const shipment = await getShipment(client, id);
-  if (!shipment) return createFailedResult({ reason: "There is no such shipment.", status: 404 });
+  const shipment = (await getShipment(client, id)) ?? noShipmentError;
   if ("reason" in shipment) return createFailedResult(shipment);
   const document = shipment.documents.find(({ id }) => id === documentId);
-  if (!document) return createFailedResult({ reason: "Choose the document that the file belongs to.", status: 400 });
+  if (!document) return createFailedResult(noDocumentError);
   const { fileBytes } = env().limits;
   if (size > fileBytes) {
     return createFailedResult({
@@ -164,8 +165,4 @@ async function resultUnlessStored({ client, document, file }: ChunkRequest, resu
 
 function createChunkResult(storedBytes: number | { reason: string; status: number }, status = 200): ChunkResult {
   return typeof storedBytes === "number" ? { storedBytes, status } : createFailedResult(storedBytes);
-}
-
-function createFailedResult({ reason, status }: { reason: string; status: number }): ChunkResult {
-  return { toast: createErrorToast("Upload failed", reason), status };
 }

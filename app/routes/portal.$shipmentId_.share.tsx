@@ -10,17 +10,15 @@ import { Button, buttonClass } from "~/components/ui/button";
 import { CloseLink, Dialog } from "~/components/ui/dialog";
 import { requireViewer, type Viewer } from "~/lib/auth/viewer.server";
 import { defineIntent, handleIntentFor } from "~/lib/forms/intent-form.server";
-import { areaNotFound, userErrorData } from "~/lib/http/user-error.server";
 import { createShareLink, describeShareLinks, revokeShareLink } from "~/models/share-link.server";
-import { getShipment, isUuid, shipmentPath } from "~/models/shipment.server";
+import { isUuid, shipmentPath } from "~/models/shipment.server";
 import type { Route } from "./+types/portal.$shipmentId_.share";
+import { requireShipment } from "./portal.$shipmentId/require-shipment.server";
 
 export { revalidateAfterConflict as shouldRevalidate } from "~/lib/browser/revalidate";
 
 export async function loader({ context, params, url }: Route.LoaderArgs) {
-  const shipment = await getShipment(requireViewer(context), params.shipmentId, url);
-  if (!shipment) throw areaNotFound("portal");
-  if ("reason" in shipment) throw userErrorData(shipment);
+  const shipment = await requireShipment(context, params.shipmentId, url);
   const page = shipmentPath(shipment.id, url);
   return { page, name: shipment.name, links: describeShareLinks(shipment), idempotencyKey: randomUUID() };
 }

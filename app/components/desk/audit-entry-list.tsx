@@ -1,15 +1,10 @@
 import type { LabelledAuditEntry } from "~/actions/all-staff-actions.server";
 import type { FormField } from "~/components/forms/form";
+import { waitingOnColours } from "~/components/portal/route-line";
 import { TextLink } from "~/components/ui/text-link";
 import { eastAfricaTime } from "~/lib/dates";
 import { deskWaitingOnLabels } from "~/models/desk-labels";
 import type { WaitingOn } from "~/models/labels";
-
-const waitingOnColours: Record<WaitingOn, string> = {
-  client: "text-attention",
-  company: "text-with-us",
-  nobody: "text-done",
-};
 
 export function DeskWaitingOnLabel({ waitingOn }: { waitingOn: WaitingOn }) {
   return (

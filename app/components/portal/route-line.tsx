@@ -5,7 +5,7 @@ import { useMotion } from "../motion";
 import { Art } from "../site/art";
 import { buttonClass } from "../ui/button";
 
-const waitingOnColours: Record<WaitingOn, string> = {
+export const waitingOnColours: Record<WaitingOn, string> = {
   client: "text-attention",
   company: "text-with-us",
   nobody: "text-done",

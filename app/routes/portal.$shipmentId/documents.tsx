@@ -6,19 +6,12 @@ import { Card } from "~/components/ui/card";
 import { Icon } from "~/components/ui/icon";
 import { useIdleImport } from "~/components/ui/idle-import";
 import { describeAcceptedKinds } from "~/models/document";
+import type { describeDocument } from "~/models/document.server";
 import type { DocumentState } from "~/models/labels";
 import { type RejectedUpload, UploadForm } from "./upload-form";
 import { cancelAllUploads, isSending, useIsSending } from "./upload-queue";
 
-type DocumentItem = {
-  id: string;
-  name: string;
-  state: DocumentState;
-  words: string;
-  file: string | null;
-  address: string;
-  version: number;
-};
+type DocumentItem = ReturnType<typeof describeDocument>;
 
 const stateIcons: Record<DocumentState, [icon: IconNode, colour: string]> = {
   missing: [CircleAlert, "text-attention"],

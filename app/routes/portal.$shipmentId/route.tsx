@@ -6,18 +6,18 @@ import { dialogLinkProps } from "~/components/ui/dialog";
 import { TextLink } from "~/components/ui/text-link";
 import { requireViewer } from "~/lib/auth/viewer.server";
 import { redirectWithToast } from "~/lib/http/toast.server";
-import { areaNotFound, userErrorData } from "~/lib/http/user-error.server";
 import { companyDetails } from "~/models/content.server";
 import { fileFieldId } from "~/models/document";
 import { describeDocument } from "~/models/document.server";
 import { lastStage, listPayments, shortId } from "~/models/shipment";
-import { getShipment, listSearch, shipmentPath } from "~/models/shipment.server";
+import { listSearch, shipmentPath } from "~/models/shipment.server";
 import { listNumbers } from "~/models/shipment-fields.server";
 import { describeStorage, getNextAction, getNextActionButton } from "~/models/stage.server";
 import type { Route } from "./+types/route";
 import { Documents } from "./documents";
 import { storeUploadedFile } from "./file-storage.server";
 import { Payments } from "./payments";
+import { requireShipment } from "./require-shipment.server";
 import { Tracking } from "./tracking";
 import type { RejectedUpload } from "./upload-form";
 
@@ -50,14 +50,6 @@ export async function action({ request, context, params, url }: Route.ActionArgs
   const { documentId, toast, status } = await storeUploadedFile(context, client, shipment, request);
   if (status !== 200) return data({ document: documentId, toast } satisfies RejectedUpload, { status });
   return redirectWithToast(context, shipmentPath(shipment.id, url), toast);
-}
-
-/** Throws the same 404 for a shipment of another client as for an unknown id. */
-async function requireShipment(context: Route.LoaderArgs["context"], id: string, url?: URL) {
-  const shipment = await getShipment(requireViewer(context), id, url);
-  if (!shipment) throw areaNotFound("portal");
-  if ("reason" in shipment) throw userErrorData(shipment);
-  return shipment;
 }
 
 export default function ShipmentPage({ loaderData, actionData }: Route.ComponentProps) {
