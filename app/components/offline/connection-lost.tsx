@@ -28,13 +28,13 @@ export const connectionLostMiddleware: MiddlewareFunction<Record<string, DataStr
   // Returning to the rendered page after a cancelled navigation needs no new data.
   if (isReturning) return {};
   const results = await next();
-  const lost = Object.keys(results).filter((id) => isConnectionLost(results[id]?.result));
+  const lost = Object.keys(results).filter((id) => isConnectionLost(unwrapError(results[id]?.result)));
   if (lost.length === 0 || request.signal.aborted) return results;
   // If the action succeeded and only the next page is lost, the error page prevents a second submission.
   if (hasActionSucceeded()) return results;
   const [actionId = ""] = lost;
   if (request.method !== "GET" && isSubmittingOwnForm()) {
-    const result = await callServerAction(() => Promise.reject(results[actionId]?.result));
+    const result = await callServerAction(() => Promise.reject(unwrapError(results[actionId]?.result)));
     showToast(result.data.toast, !toastState.isReady);
     return { ...results, [actionId]: { type: "data", result } };
   }
@@ -45,6 +45,10 @@ export const connectionLostMiddleware: MiddlewareFunction<Record<string, DataStr
   }
   return results;
 };
+
+/** React Router wraps errors of actions, but not of loaders, in `data()`. */
+const unwrapError = (result: unknown) =>
+  result instanceof Object && "init" in result && "data" in result ? result.data : result;
 
 const isNavigatingAway = ({ location, navigation } = router.state) =>
   navigation.location !== undefined && createPath(navigation.location) !== createPath(location);
