@@ -7,6 +7,7 @@ import { SubmitButton } from "~/components/forms/form";
 import { IntentErrorSummary, IntentForm, ReasonForm, type RejectedIntent } from "~/components/forms/intent-form";
 import { Title } from "~/components/site/title";
 import { Card } from "~/components/ui/card";
+import { FactList } from "~/components/ui/fact-list";
 import { TextLink } from "~/components/ui/text-link";
 import { getStaffPage } from "~/lib/auth/staff.server";
 import { calendarDate, eastAfricaTime } from "~/lib/dates";
@@ -43,6 +44,7 @@ export async function action({ request, context, params }: Route.ActionArgs) {
 export default function ClientPage({ loaderData, actionData }: Route.ComponentProps) {
   const { client } = loaderData;
   const name = client.name || client.email;
+  const { factor_count: factorCount } = client;
   return (
     <>
       <Title rejected={actionData !== undefined}>{name}</Title>
@@ -51,32 +53,16 @@ export default function ClientPage({ loaderData, actionData }: Route.ComponentPr
         All clients
       </TextLink>
       <h1 className="mb-1 text-xl wrap-anywhere">{name}</h1>
-      <dl className="mb-6 flex flex-wrap gap-x-6 gap-y-1 text-sm *:flex *:gap-2 [&_dt]:text-quiet">
-        <div>
-          <dt>Email</dt>
-          <dd className="wrap-anywhere">{client.email}</dd>
-        </div>
-        <div>
-          <dt>Client ID</dt>
-          <dd className="font-mono">{client.client_id ?? "N/A"}</dd>
-        </div>
-        <div>
-          <dt>Account</dt>
-          <dd>{client.closed ? "Closed" : client.confirmed ? "Open" : "Address not confirmed"}</dd>
-        </div>
-        <div>
-          <dt>2FA</dt>
-          <dd>
-            {client.factor_count > 0
-              ? `${client.factor_count} authenticator${client.factor_count > 1 ? "s" : ""}`
-              : "Off"}
-          </dd>
-        </div>
-        <div>
-          <dt>Last login</dt>
-          <dd>{client.last_sign_in_at ? eastAfricaTime(client.last_sign_in_at) : "Never"}</dd>
-        </div>
-      </dl>
+      <FactList
+        className="mb-6"
+        facts={[
+          ["Email", client.email, "wrap-anywhere"],
+          ["Client ID", client.client_id ?? "N/A", "font-mono"],
+          ["Account", client.closed ? "Closed" : client.confirmed ? "Open" : "Address not confirmed"],
+          ["2FA", factorCount === 0 ? "Off" : `${factorCount} authenticator${factorCount > 1 ? "s" : ""}`],
+          ["Last login", client.last_sign_in_at ? eastAfricaTime(client.last_sign_in_at) : "Never"],
+        ]}
+      />
       <div className="grid items-start gap-6 lg:grid-cols-2">
         <Card title="Shipments">
           {client.shipments.length === 0 && <p className="px-4 py-3 text-sm text-quiet">None yet.</p>}

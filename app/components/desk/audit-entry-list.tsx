@@ -1,7 +1,7 @@
 import type { LabelledAuditEntry } from "~/actions/all-staff-actions.server";
 import type { FormField } from "~/components/forms/form";
-import { waitingOnColours } from "~/components/portal/route-line";
 import { TextLink } from "~/components/ui/text-link";
+import { waitingOnColours } from "~/components/ui/waiting-on-colours";
 import { eastAfricaTime } from "~/lib/dates";
 import { deskWaitingOnLabels } from "~/models/desk-labels";
 import type { WaitingOn } from "~/models/labels";

@@ -4,12 +4,7 @@ import { type NextAction, STAGES } from "~/models/shipment";
 import { useMotion } from "../motion";
 import { Art } from "../site/art";
 import { buttonClass } from "../ui/button";
-
-export const waitingOnColours: Record<WaitingOn, string> = {
-  client: "text-attention",
-  company: "text-with-us",
-  nobody: "text-done",
-};
+import { waitingOnColours } from "../ui/waiting-on-colours";
 
 export function WaitingOnLabel({ waitingOn }: { waitingOn: WaitingOn }) {
   return <span className={`font-semibold ${waitingOnColours[waitingOn]}`}>{waitingOnLabels[waitingOn]}</span>;

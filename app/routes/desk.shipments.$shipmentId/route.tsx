@@ -9,6 +9,7 @@ import { AuditEntryList, DeskWaitingOnLabel } from "~/components/desk/audit-entr
 import { getIdempotencyKey, IntentErrorSummary } from "~/components/forms/intent-form";
 import { Title } from "~/components/site/title";
 import { Card } from "~/components/ui/card";
+import { type Fact, FactList } from "~/components/ui/fact-list";
 import { TextLink } from "~/components/ui/text-link";
 import { getStaffPage } from "~/lib/auth/staff.server";
 import { handleIntent } from "~/lib/forms/intent-form.server";
@@ -66,7 +67,8 @@ export default function DeskShipmentPage(props: Route.ComponentProps) {
 function ShipmentDetails({ loaderData, actionData }: Route.ComponentProps) {
   const { shipment, list, search } = loaderData;
   const request = getIdempotencyKey(actionData, loaderData.request);
-  const { client, stage, status, waiting_on: turn } = shipment;
+  const { client, stage, status, waiting_on: waitingOn } = shipment;
+  const numbers = shipment.numbers.filter(({ stored, none }) => stored || none);
   return (
     <>
       <Title rejected={actionData !== undefined}>{shipment.name}</Title>
@@ -75,42 +77,29 @@ function ShipmentDetails({ loaderData, actionData }: Route.ComponentProps) {
         All shipments
       </TextLink>
       <h1 className="text-xl wrap-anywhere">{shipment.name}</h1>
-      <dl className="mt-1 mb-4 flex flex-wrap gap-x-6 gap-y-1 text-sm *:flex *:flex-wrap *:gap-2 [&_dt]:text-quiet">
-        <div>
-          <dt>Shipment</dt>
-          <dd className="font-mono">{shortId(shipment.id)}</dd>
-        </div>
-        {shipment.numbers.map(
-          ({ label, stored, none }) =>
-            (stored || none) && (
-              <div key={label}>
-                <dt>{label}</dt>
-                <dd className="font-mono wrap-anywhere">{stored || none}</dd>
-              </div>
-            ),
-        )}
-        <div>
-          <dt>Client</dt>
-          <dd>
-            <TextLink to={`/desk/clients/${client.id}`} className="-my-3 wrap-anywhere">
-              {client.name || client.email}
-            </TextLink>
-            {client.closed && " (closed)"}
-          </dd>
-        </div>
-        <div>
-          <dt>Stage</dt>
-          <dd>
-            {stage}/{lastStage} {status}
-          </dd>
-        </div>
-        <div>
-          <dt>Move</dt>
-          <dd>
-            <DeskWaitingOnLabel waitingOn={turn} /> since {shipment.waitingSince}
-          </dd>
-        </div>
-      </dl>
+      <FactList
+        className="mt-1 mb-4 *:flex-wrap"
+        facts={[
+          ["Shipment", shortId(shipment.id), "font-mono"],
+          ...numbers.map(({ label, stored, none }): Fact => [label, stored || none, "font-mono wrap-anywhere"]),
+          [
+            "Client",
+            <>
+              <TextLink to={`/desk/clients/${client.id}`} className="-my-3 wrap-anywhere">
+                {client.name || client.email}
+              </TextLink>
+              {client.closed && " (closed)"}
+            </>,
+          ],
+          ["Stage", `${stage}/${lastStage} ${status}`],
+          [
+            "Move",
+            <>
+              <DeskWaitingOnLabel waitingOn={waitingOn} /> since {shipment.waitingSince}
+            </>,
+          ],
+        ]}
+      />
       <div className="grid items-start gap-6 xl:grid-cols-[3fr_2fr]">
         <div className="grid min-w-0 gap-6">
           <Documents shipment={shipment} actionData={actionData} idempotencyKey={request} />

@@ -8,6 +8,7 @@ import { PortalErrorPage } from "~/components/portal/portal-error-page";
 import { useSessionWatch } from "~/components/portal/session-watch";
 import { Title } from "~/components/site/title";
 import { Card } from "~/components/ui/card";
+import { FactList } from "~/components/ui/fact-list";
 import { TextLink } from "~/components/ui/text-link";
 import { requireViewer, ViewerRecord } from "~/lib/auth/viewer.server";
 import { createViewerPage } from "~/lib/auth/viewer-page.server";
@@ -84,20 +85,14 @@ export default function AccountPage({ loaderData: account, actionData }: Route.C
         My Shipments
       </TextLink>
       <h1 className="mb-1 text-xl">Your account</h1>
-      <dl className="mb-6 flex flex-wrap gap-x-6 gap-y-1 text-sm *:flex *:gap-2 [&_dt]:text-quiet">
-        <div>
-          <dt>Email</dt>
-          <dd className="wrap-anywhere">{account.email}</dd>
-        </div>
-        <div>
-          <dt>Client ID</dt>
-          <dd className="font-mono">{account.client_id ?? "N/A"}</dd>
-        </div>
-        <div>
-          <dt>Since</dt>
-          <dd>{account.since}</dd>
-        </div>
-      </dl>
+      <FactList
+        className="mb-6"
+        facts={[
+          ["Email", account.email, "wrap-anywhere"],
+          ["Client ID", account.client_id ?? "N/A", "font-mono"],
+          ["Since", account.since],
+        ]}
+      />
       <div className="grid items-start gap-6 lg:grid-cols-2">
         <div className="grid gap-6">
           <NameSection {...section} />
