@@ -9,7 +9,7 @@ import { mdxPlugin } from "./app/lib/build/mdx.ts";
 /** The name of each chunk and the start of its modules' paths in app/components. */
 const pageGroups = {
   motion: ["motion/mov"],
-  intents: ["forms/intent-form", "forms/described-fields"],
+  intents: ["forms/intent-form", "forms/described-fields", "ui/fact-list"],
   accounts: ["site/email-link-page", "forms/code-field", "forms/password-field", "site/auth-page"],
   secondFactor: ["portal/second-factor"],
   desk: ["desk/"],

@@ -7,7 +7,6 @@ import { useSiteData } from "~/components/site/site-data";
 import { Title } from "~/components/site/title";
 import { TextLink } from "~/components/ui/text-link";
 import { PageToast } from "~/components/ui/toast";
-import { callServerAction } from "~/lib/browser/connection";
 import { readForm } from "~/lib/forms/form-data.server";
 import { rejectForm } from "~/lib/forms/rejected-form.server";
 import { oneLine, severalLines } from "~/lib/forms/text-fields";
@@ -40,10 +39,6 @@ export async function action({ request }: Route.ActionArgs) {
     variant: "default",
   };
   return data({ from, draft: quoteDraft(office?.email ?? "", submission.value), toast });
-}
-
-export function clientAction({ serverAction }: Route.ClientActionArgs) {
-  return callServerAction(serverAction);
 }
 
 export const meta: Route.MetaFunction = () => [{ name: "robots", content: "noindex" }];

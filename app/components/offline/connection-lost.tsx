@@ -8,7 +8,7 @@ import {
   UNSAFE_DataRouterContext as RouterContext,
   UNSAFE_DataRouterStateContext as StateContext,
 } from "react-router";
-import { callServerAction, createConnectionLostToast, isConnectionLost } from "~/lib/browser/connection";
+import { type ConnectionLostData, createConnectionLostToast, isConnectionLost } from "~/lib/browser/connection";
 import type { ModuleLoadFailure as PartLost } from "~/lib/browser/module-retry";
 import { showToast, toastState } from "../ui/toast-state";
 
@@ -32,16 +32,17 @@ export const connectionLostMiddleware: MiddlewareFunction<Record<string, DataStr
   if (lost.length === 0 || request.signal.aborted) return results;
   // If the action succeeded and only the next page is lost, the error page prevents a second submission.
   if (hasActionSucceeded()) return results;
-  const [actionId = ""] = lost;
-  if (request.method !== "GET" && isSubmittingOwnForm()) {
-    const result = await callServerAction(() => Promise.reject(unwrapError(results[actionId]?.result)));
-    showToast(result.data.toast, !toastState.isReady);
-    return { ...results, [actionId]: { type: "data", result } };
+  if (request.method === "GET") {
+    await handleConnectionLost();
+    for (const id of lost) if (id in router.state.loaderData) delete results[id];
+    return results;
   }
-  await handleConnectionLost();
+  // The page and its typed values stay. The error status stops React Router from revalidating over the lost connection.
+  const toast = createConnectionLostToast("What you typed is still here: send it again.");
+  if (isFormOfOtherPage()) await handleConnectionLost();
+  else showToast(toast, !toastState.isReady);
   for (const id of lost) {
-    if (request.method !== "GET") results[id] = { type: "data", result: data(null, { status: 504 }) };
-    else if (id in router.state.loaderData) delete results[id];
+    results[id] = { type: "data", result: data<ConnectionLostData>({ result: null, toast }, { status: 504 }) };
   }
   return results;
 };
@@ -53,9 +54,8 @@ const unwrapError = (result: unknown) =>
 const isNavigatingAway = ({ location, navigation } = router.state) =>
   navigation.location !== undefined && createPath(navigation.location) !== createPath(location);
 
-/** True while a page posts its own form. The page then stays, and its action data contains the toast. */
-const isSubmittingOwnForm = ({ location, navigation } = router.state) =>
-  navigation.state === "submitting" && navigation.location.pathname === location.pathname;
+const isFormOfOtherPage = ({ location, navigation } = router.state) =>
+  navigation.location !== undefined && navigation.location.pathname !== location.pathname;
 
 const hasActionSucceeded = ({ navigation } = router.state) =>
   isNavigatingAway() && navigation.state === "loading" && navigation.formMethod === "POST";
@@ -71,7 +71,12 @@ function handleModuleLoadFailure(event: Event): void {
 
 async function handleConnectionLost(): Promise<void> {
   lostRequestCount += 1;
-  showToast(createConnectionLostToast(isNavigatingAway() && !router.state.navigation.formMethod));
+  const continuesLater = isNavigatingAway() && !router.state.navigation.formMethod;
+  showToast(
+    createConnectionLostToast(
+      `This page stays as it was${continuesLater ? ", and goes on by itself" : ": try again"}.`,
+    ),
+  );
   if (isNavigatingAway()) await cancelNavigation();
 }
 

@@ -1,29 +1,13 @@
-import { data, isRouteErrorResponse } from "react-router";
+import { isRouteErrorResponse } from "react-router";
 import type { Toast } from "../http/toast.ts";
 
 export type ConnectionLostData = { result: null; toast: Toast };
 
-/** On a lost connection, the page and its fields stay. Otherwise an error page would replace them. */
-export async function callServerAction<Result>(serverAction: () => Promise<Result>) {
-  try {
-    return await serverAction();
-  } catch (error) {
-    if (error instanceof Response || (isRouteErrorResponse(error) && !isConnectionLost(error))) throw error;
-    const toast: Toast = {
-      title: "No answer",
-      description: "The connection was lost before an answer came. What you typed is still here: send it again.",
-      variant: "destructive",
-    };
-    // An error status stops React Router from revalidating over the lost connection.
-    return data<ConnectionLostData>({ result: null, toast }, { status: 504 });
-  }
-}
-
-/** For requests other than forms. Returns a new object each time, because a toast is shown only once. */
-export function createConnectionLostToast(continuesLater: boolean): Toast {
+/** Returns a new object each time, because a toast is shown only once. */
+export function createConnectionLostToast(nextStep: string): Toast {
   return {
     title: "No answer",
-    description: `The connection was lost before an answer came. This page stays as it was${continuesLater ? ", and goes on by itself" : ": try again"}.`,
+    description: `The connection was lost before an answer came. ${nextStep}`,
     variant: "destructive",
   };
 }
