@@ -7,13 +7,7 @@ import { endAnnouncement, resolveFailedEmail, setAnnouncement } from "~/actions/
 import { FailedEmailRow } from "~/components/desk/failed-email-row";
 import { Field } from "~/components/forms/field";
 import { SubmitButton } from "~/components/forms/form";
-import {
-  getIdempotencyKey,
-  IntentErrorSummary,
-  IntentForm,
-  type RejectedIntent,
-  useIntentForm,
-} from "~/components/forms/intent-form";
+import { IntentErrorSummary, IntentForm, useIntentForm } from "~/components/forms/intent-form";
 import { Title } from "~/components/site/title";
 import { Button } from "~/components/ui/button";
 import { Card } from "~/components/ui/card";
@@ -30,7 +24,7 @@ export { revalidateAfterConflict as shouldRevalidate } from "~/lib/browser/reval
 export async function loader({ context }: Route.LoaderArgs) {
   const isLead = requireStaff(context).staff.role === "lead";
   const eastAfricaDay = dayInEastAfrica(new Date());
-  return { today: await getStaffPage(context, TodayPage), isLead, eastAfricaDay, request: randomUUID() };
+  return { today: await getStaffPage(context, TodayPage), isLead, eastAfricaDay, idempotencyKey: randomUUID() };
 }
 
 export function action({ request, context }: Route.ActionArgs) {
@@ -45,14 +39,13 @@ export function action({ request, context }: Route.ActionArgs) {
 
 export default function DeskTodayPage({ loaderData, actionData }: Route.ComponentProps) {
   const { today, isLead, eastAfricaDay } = loaderData;
-  const request = getIdempotencyKey(actionData, loaderData.request);
   const { to_check, storage, no_update: standing, waiting_for_client: waiting, failed_emails: undelivered } = today;
   return (
     <>
       <Title rejected={actionData !== undefined}>Today</Title>
       <IntentErrorSummary actionData={actionData} />
       <h1 className="mb-4 text-xl">Today</h1>
-      <AnnouncementCard said={today.announcement} actionData={actionData} request={request} />
+      <AnnouncementCard announcement={today.announcement} />
       <div className="mt-6 grid items-start gap-6 lg:grid-cols-2 lg:grid-rows-[auto_auto_auto_auto_1fr]">
         <TodayList
           className="lg:row-span-5"
@@ -117,7 +110,7 @@ export default function DeskTodayPage({ loaderData, actionData }: Route.Componen
         )}
         <TodayList title="Not delivered" count={undelivered.count} empty="Every mail has left.">
           {undelivered.rows.map((mail) => (
-            <FailedEmailRow key={mail.id} mail={mail} isLead={isLead} request={request} />
+            <FailedEmailRow key={mail.id} mail={mail} isLead={isLead} />
           ))}
         </TodayList>
       </div>
@@ -125,21 +118,16 @@ export default function DeskTodayPage({ loaderData, actionData }: Route.Componen
   );
 }
 
-function AnnouncementCard(props: {
-  said: TodayPage["announcement"];
-  actionData: RejectedIntent | undefined;
-  request: string;
-}) {
-  const { said, actionData, request } = props;
-  const { intent, fields, rejected } = useIntentForm("announce", actionData, ["text"]);
+function AnnouncementCard({ announcement }: Pick<TodayPage, "announcement">) {
+  const { intent, fields, rejected } = useIntentForm("announce", ["text"]);
   return (
     <Card title="Notice for all clients">
       <div className="px-4 py-1">
-        {said && (
+        {announcement && (
           <div className="mt-2 flex flex-wrap items-center justify-between gap-3">
             <p>
-              <span className="font-semibold">{said.text}</span>{" "}
-              <span className="text-sm text-quiet">since {eastAfricaTime(said.started_at)}</span>
+              <span className="font-semibold">{announcement.text}</span>{" "}
+              <span className="text-sm text-quiet">since {eastAfricaTime(announcement.started_at)}</span>
             </p>
             <IntentForm intent="remove-announcement">
               <Button>End this notice</Button>
@@ -148,9 +136,9 @@ function AnnouncementCard(props: {
         )}
         <details open={rejected !== undefined}>
           <summary className="inline-flex min-h-11 cursor-pointer items-center text-sm underline">
-            {said ? "Set another notice" : "Set a notice"}
+            {announcement ? "Set another notice" : "Set a notice"}
           </summary>
-          <IntentForm intent={intent} idempotencyKey={request}>
+          <IntentForm intent={intent} idempotent>
             <Field
               field={fields.text}
               label="What all clients read above their shipments"

@@ -4,7 +4,7 @@ import * as account from "~/actions/client-account.server";
 import { createDeskIntents } from "~/actions/desk-intents.server";
 import { AuditEntryList, DeskWaitingOnLabel } from "~/components/desk/audit-entry-list";
 import { SubmitButton } from "~/components/forms/form";
-import { IntentErrorSummary, IntentForm, ReasonForm, type RejectedIntent } from "~/components/forms/intent-form";
+import { IntentErrorSummary, IntentForm, ReasonForm } from "~/components/forms/intent-form";
 import { Title } from "~/components/site/title";
 import { Card } from "~/components/ui/card";
 import { FactList } from "~/components/ui/fact-list";
@@ -93,7 +93,7 @@ export default function ClientPage({ loaderData, actionData }: Route.ComponentPr
           )}
         </Card>
         <div className="grid gap-6">
-          <AccountCard client={client} actionData={actionData} />
+          <AccountCard client={client} />
           <Card title="Log">
             <AuditEntryList entries={client.audit_entries} />
             <p className="border-t border-line px-4">
@@ -108,13 +108,7 @@ export default function ClientPage({ loaderData, actionData }: Route.ComponentPr
   );
 }
 
-function AccountCard({
-  client,
-  actionData,
-}: {
-  client: Omit<DeskClientDetails, "audit_entries">;
-  actionData: RejectedIntent | undefined;
-}) {
+function AccountCard({ client }: { client: Omit<DeskClientDetails, "audit_entries"> }) {
   const kept =
     client.retention_ends_on && new Date(client.retention_ends_on) >= new Date() ? client.retention_ends_on : null;
   return (
@@ -130,7 +124,6 @@ function AccountCard({
             title="Answer that it cannot be erased yet"
             text="The reason goes to them by mail, as you write it here."
             hint="Such as: the law has us keep your last shipment until 4 May 2033"
-            actionData={actionData}
           />
         </div>
       )}
@@ -149,17 +142,15 @@ function AccountCard({
           intent="remove-2fa"
           title="Remove second factor"
           text="The account is signed out everywhere and opens with its password alone."
-          actionData={actionData}
         />
       )}
       {client.closed ? (
-        <ReasonForm key="open" intent="reopen-account" title="Open account again" actionData={actionData} />
+        <ReasonForm key="open" intent="reopen-account" title="Open account again" />
       ) : (
         <ReasonForm
           intent="close-account"
           title="Close account"
           text="It is signed out everywhere at once, and nobody gets in. Its shipments stay."
-          actionData={actionData}
         />
       )}
       {kept ? (
@@ -171,7 +162,6 @@ function AccountCard({
           intent="erase"
           title="Erase"
           text="The account, its shipments and their files are deleted for good."
-          actionData={actionData}
         />
       )}
     </Card>

@@ -6,11 +6,9 @@ import { Pager } from "~/components/desk/audit-entry-list";
 import { Field } from "~/components/forms/field";
 import { SubmitButton } from "~/components/forms/form";
 import {
-  getIdempotencyKey,
   IntentErrorSummary,
   IntentForm,
   ReasonForm,
-  type RejectedIntent,
   useIntentForm,
   withStoredValue,
 } from "~/components/forms/intent-form";
@@ -32,7 +30,7 @@ export async function loader({ context, url }: Route.LoaderArgs) {
     invitations: invitations.slice(0, shipmentsPerPage).map((one) => ({ ...one, days: getDaysSince(one.created_at) })),
     hasMore: invitations.length > shipmentsPerPage,
     page: readShipmentFilter(url).page,
-    request: randomUUID(),
+    idempotencyKey: randomUUID(),
   };
 }
 
@@ -42,8 +40,7 @@ export function action({ request, context }: Route.ActionArgs) {
 
 export default function DeskInvitationsPage({ loaderData, actionData }: Route.ComponentProps) {
   const { invitations, hasMore, page } = loaderData;
-  const request = getIdempotencyKey(actionData, loaderData.request);
-  const { intent, fields, rejected } = useIntentForm("issue", actionData, ["count", "for", "email"]);
+  const { intent, fields, rejected } = useIntentForm("issue", ["count", "for", "email"]);
   return (
     <>
       <Title rejected={actionData !== undefined}>Invitations</Title>
@@ -51,7 +48,7 @@ export default function DeskInvitationsPage({ loaderData, actionData }: Route.Co
       <h1 className="mb-4 text-xl">Invitations</h1>
       <div className="grid items-start gap-6 lg:grid-cols-[2fr_3fr]">
         <Card title="New client IDs">
-          <IntentForm intent={intent} idempotencyKey={request} className="px-4 py-3">
+          <IntentForm intent={intent} idempotent className="px-4 py-3">
             <Field
               field={withStoredValue(fields.count, rejected, "1")}
               label="How many"
@@ -80,12 +77,7 @@ export default function DeskInvitationsPage({ loaderData, actionData }: Route.Co
           {invitations.length === 0 && <p className="px-4 py-3 text-sm text-quiet">Every client ID has been used.</p>}
           <ul className="ruled">
             {invitations.map((invitation) => (
-              <InvitationRow
-                key={invitation.client_id}
-                invitation={invitation}
-                actionData={actionData}
-                request={request}
-              />
+              <InvitationRow key={invitation.client_id} invitation={invitation} />
             ))}
           </ul>
           <div className="px-4">
@@ -107,8 +99,7 @@ const getDaysSince = (at: string) => Math.floor((Date.now() - Date.parse(at)) / 
 
 const formatAge = (days: number) => (days < 1 ? "new today" : days === 1 ? "1 day old" : `${days} days old`);
 
-function InvitationRow(props: { invitation: InvitationItem; actionData: RejectedIntent | undefined; request: string }) {
-  const { invitation, actionData, request } = props;
+function InvitationRow({ invitation }: { invitation: InvitationItem }) {
   const { client_id, issued_for, sent_to, created_at, days } = invitation;
   return (
     <li>
@@ -124,20 +115,14 @@ function InvitationRow(props: { invitation: InvitationItem; actionData: Rejected
           </p>
         </div>
         {sent_to && (
-          <IntentForm intent="send" values={{ clientId: client_id }} idempotencyKey={request}>
+          <IntentForm intent="send" values={{ clientId: client_id }} idempotent>
             <SubmitButton look="plain" pending="Sending…">
               Send again<span className="sr-only"> {client_id}</span>
             </SubmitButton>
           </IntentForm>
         )}
       </div>
-      <ReasonForm
-        intent="withdraw"
-        title="Withdraw"
-        subject={` ${client_id}`}
-        values={{ clientId: client_id }}
-        actionData={actionData}
-      />
+      <ReasonForm intent="withdraw" title="Withdraw" subject={` ${client_id}`} values={{ clientId: client_id }} />
     </li>
   );
 }

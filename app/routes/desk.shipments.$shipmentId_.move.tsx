@@ -4,7 +4,7 @@ import { createDeskIntents } from "~/actions/desk-intents.server";
 import { advance } from "~/actions/shipment.server";
 import { Field, TextField } from "~/components/forms/field";
 import { SubmitButton } from "~/components/forms/form";
-import { getIdempotencyKey, IntentErrorSummary, IntentForm, useIntentForm } from "~/components/forms/intent-form";
+import { IntentErrorSummary, IntentForm, useIntentForm } from "~/components/forms/intent-form";
 import { Title } from "~/components/site/title";
 import { ButtonLink } from "~/components/ui/button";
 import { getStaffPage } from "~/lib/auth/staff.server";
@@ -24,7 +24,7 @@ export async function loader({ context, url }: Route.LoaderArgs) {
   const { id, name, stage, status, version, documents } = opened;
   const missing = documents.filter(({ uploaded }) => !uploaded).map((document) => document.name);
   const page = `/desk/shipments/${id}${createShipmentSearch(readShipmentFilter(url))}`;
-  return { name, stage, status, version, missing, request: randomUUID(), page };
+  return { name, stage, status, version, missing, idempotencyKey: randomUUID(), page };
 }
 
 export async function action({ request, context, params, url }: Route.ActionArgs) {
@@ -35,8 +35,7 @@ export async function action({ request, context, params, url }: Route.ActionArgs
 
 export default function MovePage({ loaderData, actionData }: Route.ComponentProps) {
   const { name, stage, status, version, missing, page } = loaderData;
-  const request = getIdempotencyKey(actionData, loaderData.request);
-  const { intent, fields } = useIntentForm("move", actionData, ["location", "note"]);
+  const { intent, fields } = useIntentForm("move", ["location", "note"]);
   const next = STAGES[stage];
   const asks = missing.length > 0;
   const title = asks ? "Move on without these documents?" : "Move to the next stage";
@@ -56,7 +55,7 @@ export default function MovePage({ loaderData, actionData }: Route.ComponentProp
         </ul>
       )}
       {next && (
-        <IntentForm intent={intent} expectedVersion={version} idempotencyKey={request} className="max-w-xl">
+        <IntentForm intent={intent} expectedVersion={version} idempotent className="max-w-xl">
           {asks && <input type="hidden" name="confirmMissing" value="yes" />}
           <Field field={fields.location} label="Location" optional autoComplete="off" />
           <TextField field={fields.note} label="Note to the client" rows={2} />

@@ -4,7 +4,7 @@ import { data } from "react-router";
 import { z } from "zod";
 import { inputClass } from "~/components/forms/field";
 import { SubmitButton } from "~/components/forms/form";
-import { getIdempotencyKey, IntentErrorSummary, IntentForm, useIntentForm } from "~/components/forms/intent-form";
+import { IntentErrorSummary, IntentForm } from "~/components/forms/intent-form";
 import { Title } from "~/components/site/title";
 import { Button, buttonClass } from "~/components/ui/button";
 import { CloseLink, Dialog } from "~/components/ui/dialog";
@@ -45,8 +45,7 @@ export async function action({ request, context, params, url }: Route.ActionArgs
 }
 
 export default function ShareLinksPage({ loaderData, actionData }: Route.ComponentProps) {
-  const { page, name, links, idempotencyKey } = loaderData;
-  const create = useIntentForm("create-link", actionData, []);
+  const { page, name, links } = loaderData;
   const list = useRef<HTMLUListElement>(null);
   useEffect(() => {
     // The form that had the focus was removed or replaced: move the focus to the newest link.
@@ -101,7 +100,7 @@ export default function ShareLinksPage({ loaderData, actionData }: Route.Compone
       </ul>
       <div className="flex flex-wrap gap-3">
         {links.length < 5 ? (
-          <IntentForm intent="create-link" idempotencyKey={getIdempotencyKey(create.rejected, idempotencyKey)}>
+          <IntentForm intent="create-link" idempotent>
             <SubmitButton look={links.length > 0 ? "plain" : "action"} pending="Making…">
               Make a link
             </SubmitButton>

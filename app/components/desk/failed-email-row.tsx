@@ -14,15 +14,7 @@ const emailKindLabels: Record<string, string> = {
 
 type FailedEmailSummary = TodayPage["failed_emails"]["rows"][number];
 
-export function FailedEmailRow({
-  mail,
-  isLead,
-  request,
-}: {
-  mail: FailedEmailSummary;
-  isLead: boolean;
-  request: string;
-}) {
+export function FailedEmailRow({ mail, isLead }: { mail: FailedEmailSummary; isLead: boolean }) {
   const { id, kind, sent_to, account_id, client_id, is_staff, failed_at: at } = mail;
   const name = (
     <span className="sr-only">
@@ -40,7 +32,7 @@ export function FailedEmailRow({
       </span>
       <span className="flex flex-wrap items-center gap-2">
         {client_id && (
-          <IntentForm id={`send-${id}`} intent="send" values={{ clientId: client_id }} idempotencyKey={request}>
+          <IntentForm id={`send-${id}`} intent="send" values={{ clientId: client_id }} idempotent>
             <Button>Send again{name}</Button>
           </IntentForm>
         )}

@@ -1,26 +1,25 @@
 import { type ReactNode, useEffect, useRef, useState } from "react";
-import { Form, useActionData, useNavigation } from "react-router";
+import { Form, useActionData, useLoaderData, useNavigation } from "react-router";
 import { TextField } from "~/components/forms/field";
 import { ErrorSummary, type FormField, type RejectedForm, SubmitButton, useActionForm } from "~/components/forms/form";
 
 /** `form` is the id of the rejected form. `idempotencyKey` is the key that the form was sent with. */
 export type RejectedIntent = RejectedForm & { form?: string; idempotencyKey?: string };
 
-/** A retry reuses the idempotency key of the rejected form. An action with a lost response takes effect only once. */
-export function getIdempotencyKey(actionData: RejectedIntent | undefined, fresh: string): string {
-  return actionData?.idempotencyKey ?? fresh;
+const useRejectedIntent = () => useActionData() as RejectedIntent | undefined;
+
+/** A retry sends the key of the rejected form, so that an action with a lost response takes effect only once. */
+function useIdempotencyKey(): string | undefined {
+  const { idempotencyKey } = useLoaderData() as { idempotencyKey?: string };
+  return useRejectedIntent()?.idempotencyKey ?? idempotencyKey;
 }
 
 /** `target` distinguishes several forms with the same intent on one page, such as one for each document. */
 const createFormId = (intent: string, target = "") => (target ? `${intent}-${target}` : intent);
 
-export function useIntentForm<const Name extends string>(
-  intent: string,
-  actionData: RejectedIntent | undefined,
-  names: readonly Name[],
-  target?: string,
-) {
+export function useIntentForm<const Name extends string>(intent: string, names: readonly Name[], target?: string) {
   const id = createFormId(intent, target);
+  const actionData = useRejectedIntent();
   const rejected = actionData?.form === id ? actionData : undefined;
   const [, fields] = useActionForm(id, rejected, names);
   return { intent, rejected, fields };
@@ -36,12 +35,13 @@ export function IntentForm(props: {
   values?: Record<string, string>;
   id?: string;
   expectedVersion?: number;
-  idempotencyKey?: string;
+  idempotent?: boolean;
   action?: string;
   className?: string;
   children: ReactNode;
 }) {
-  const { intent, values = {}, expectedVersion, idempotencyKey, action, className, children } = props;
+  const { intent, values = {}, expectedVersion, idempotent, action, className, children } = props;
+  const idempotencyKey = useIdempotencyKey();
   const { id = createFormId(intent, Object.values(values)[0]) } = props;
   const emptied = useResetCount(id);
   return (
@@ -49,7 +49,7 @@ export function IntentForm(props: {
       <input type="hidden" name="intent" value={intent} />
       <input type="hidden" name="form" value={id} />
       {expectedVersion !== undefined && <input type="hidden" name="expectedVersion" value={expectedVersion} />}
-      {idempotencyKey && <input type="hidden" name="idempotencyKey" value={idempotencyKey} />}
+      {idempotent && <input type="hidden" name="idempotencyKey" value={idempotencyKey} />}
       {Object.entries(values).map(([name, value]) => (
         <input key={name} type="hidden" name={name} value={value} />
       ))}
@@ -62,7 +62,7 @@ export function IntentForm(props: {
 function useResetCount(id: string): number {
   const [count, setCount] = useState(0);
   const { state, formData } = useNavigation();
-  const actionData = useActionData() as RejectedIntent | undefined;
+  const actionData = useRejectedIntent();
   const isUnderWay = state !== "idle" && formData?.get("form") === id;
   const wasUnderWay = useRef(false);
   useEffect(() => {
@@ -102,11 +102,10 @@ export function ReasonForm(props: {
   hint?: string;
   values?: Record<string, string>;
   expectedVersion?: number;
-  idempotencyKey?: string;
-  actionData: RejectedIntent | undefined;
+  idempotent?: boolean;
 }) {
-  const { intent, title, subject, text, hint, values = {}, expectedVersion, idempotencyKey, actionData } = props;
-  const { fields, rejected } = useIntentForm(intent, actionData, ["reason"], Object.values(values)[0]);
+  const { intent, title, subject, text, hint, values = {}, expectedVersion, idempotent } = props;
+  const { fields, rejected } = useIntentForm(intent, ["reason"], Object.values(values)[0]);
   const words = (
     <span>
       {title}
@@ -116,7 +115,7 @@ export function ReasonForm(props: {
   return (
     <FormDisclosure title={words} open={rejected !== undefined}>
       {text && <p className="mb-3 text-sm text-quiet">{text}</p>}
-      <IntentForm intent={intent} values={values} expectedVersion={expectedVersion} idempotencyKey={idempotencyKey}>
+      <IntentForm intent={intent} values={values} expectedVersion={expectedVersion} idempotent={idempotent}>
         <TextField field={fields.reason} label="Reason" hint={hint} rows={2} mandatory />
         <SubmitButton look="plain">{words}</SubmitButton>
       </IntentForm>

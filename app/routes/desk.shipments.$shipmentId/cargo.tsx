@@ -13,14 +13,14 @@ const containerSizeOptions = [
   { value: "40", words: "40 ft" },
 ];
 
-export function Cargo({ shipment, actionData, idempotencyKey: request }: ShipmentSectionProps) {
+export function Cargo({ shipment }: ShipmentSectionProps) {
   const { arrival, version } = shipment;
-  const numbers = useIntentForm("numbers", actionData, [...shipment.numbers.map(({ name }) => name), "reason"]);
-  const arrived = useIntentForm("arrival", actionData, ["storageLocation", "day", "size"]);
+  const numbers = useIntentForm("numbers", [...shipment.numbers.map(({ name }) => name), "reason"]);
+  const arrived = useIntentForm("arrival", ["storageLocation", "day", "size"]);
   const hasNumbers = shipment.numbers.some(({ stored }) => stored);
   return (
     <Card title="Cargo">
-      <IntentForm intent="numbers" expectedVersion={version} idempotencyKey={request} className="px-4 pt-3 pb-4">
+      <IntentForm intent="numbers" expectedVersion={version} idempotent className="px-4 pt-3 pb-4">
         <DescribedFields descriptions={shipment.numbers} fields={numbers.fields} rejected={numbers.rejected} />
         {hasNumbers && (
           <>
@@ -44,7 +44,7 @@ export function Cargo({ shipment, actionData, idempotencyKey: request }: Shipmen
           <p className="mb-3 text-sm text-quiet">
             Domestic import containers alone: the client is shown their free days. Nothing for cargo in transit.
           </p>
-          <IntentForm intent="arrival" expectedVersion={version} idempotencyKey={request}>
+          <IntentForm intent="arrival" expectedVersion={version} idempotent>
             <SelectField
               field={withStoredValue(arrived.fields.storageLocation, arrived.rejected, arrival?.storage_location ?? "")}
               label="Place"

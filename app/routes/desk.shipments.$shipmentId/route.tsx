@@ -6,7 +6,7 @@ import { createDeskIntents } from "~/actions/desk-intents.server";
 import * as document from "~/actions/document.server";
 import * as shipmentActions from "~/actions/shipment.server";
 import { AuditEntryList, DeskWaitingOnLabel } from "~/components/desk/audit-entry-list";
-import { getIdempotencyKey, IntentErrorSummary } from "~/components/forms/intent-form";
+import { IntentErrorSummary } from "~/components/forms/intent-form";
 import { Title } from "~/components/site/title";
 import { Card } from "~/components/ui/card";
 import { type Fact, FactList } from "~/components/ui/fact-list";
@@ -38,7 +38,7 @@ export async function loader({ context, url }: Route.LoaderArgs) {
       1000,
     ),
   };
-  return { shipment, request: randomUUID(), search, list: `/desk/shipments${search}` };
+  return { shipment, idempotencyKey: randomUUID(), search, list: `/desk/shipments${search}` };
 }
 
 export async function action({ request, context, params, url }: Route.ActionArgs) {
@@ -66,7 +66,6 @@ export default function DeskShipmentPage(props: Route.ComponentProps) {
 
 function ShipmentDetails({ loaderData, actionData }: Route.ComponentProps) {
   const { shipment, list, search } = loaderData;
-  const request = getIdempotencyKey(actionData, loaderData.request);
   const { client, stage, status, waiting_on: waitingOn } = shipment;
   const numbers = shipment.numbers.filter(({ stored, none }) => stored || none);
   return (
@@ -102,13 +101,13 @@ function ShipmentDetails({ loaderData, actionData }: Route.ComponentProps) {
       />
       <div className="grid items-start gap-6 xl:grid-cols-[3fr_2fr]">
         <div className="grid min-w-0 gap-6">
-          <Documents shipment={shipment} actionData={actionData} idempotencyKey={request} />
-          <Charges shipment={shipment} actionData={actionData} idempotencyKey={request} />
+          <Documents shipment={shipment} />
+          <Charges shipment={shipment} />
         </div>
         <div className="grid min-w-0 gap-6 xl:row-span-2">
-          <StageCard shipment={shipment} actionData={actionData} idempotencyKey={request} search={search} />
-          <Cargo shipment={shipment} actionData={actionData} idempotencyKey={request} />
-          <History shipment={shipment} actionData={actionData} idempotencyKey={request} />
+          <StageCard shipment={shipment} search={search} />
+          <Cargo shipment={shipment} />
+          <History shipment={shipment} />
         </div>
         <Card title="Log">
           <AuditEntryList entries={shipment.audit_entries} />

@@ -1,18 +1,15 @@
 import { SecondFactorFields } from "~/components/forms/code-field";
 import { Field } from "~/components/forms/field";
 import { SubmitButton } from "~/components/forms/form";
-import { IntentForm, type RejectedIntent, useIntentForm, withStoredValue } from "~/components/forms/intent-form";
+import { IntentForm, useIntentForm, withStoredValue } from "~/components/forms/intent-form";
 import { HiddenUsername, PasswordField } from "~/components/forms/password-field";
 import { Card } from "~/components/ui/card";
 import type { Route } from "./+types/route";
 
-export type AccountSectionProps = {
-  account: Route.ComponentProps["loaderData"];
-  actionData: RejectedIntent | undefined;
-};
+export type AccountSectionProps = { account: Route.ComponentProps["loaderData"] };
 
-export function NameSection({ account, actionData }: AccountSectionProps) {
-  const { intent, fields, rejected } = useIntentForm("name", actionData, ["fullName"]);
+export function NameSection({ account }: AccountSectionProps) {
+  const { intent, fields, rejected } = useIntentForm("name", ["fullName"]);
   return (
     <Card title="Name">
       <IntentForm intent={intent} className="px-4 py-3">
@@ -23,8 +20,8 @@ export function NameSection({ account, actionData }: AccountSectionProps) {
   );
 }
 
-export function PasswordSection({ account, actionData }: AccountSectionProps) {
-  const { intent, fields } = useIntentForm("password", actionData, ["currentPassword", "password", "factor", "code"]);
+export function PasswordSection({ account }: AccountSectionProps) {
+  const { intent, fields } = useIntentForm("password", ["currentPassword", "password", "factor", "code"]);
   return (
     <Card title="Password">
       <IntentForm intent={intent} className="px-4 py-3">
@@ -46,8 +43,8 @@ export function PasswordSection({ account, actionData }: AccountSectionProps) {
   );
 }
 
-export function EmailSection({ account, actionData }: AccountSectionProps) {
-  const { intent, fields } = useIntentForm("email", actionData, ["email", "currentPassword", "factor", "code"]);
+export function EmailSection({ account }: AccountSectionProps) {
+  const { intent, fields } = useIntentForm("email", ["email", "currentPassword", "factor", "code"]);
   return (
     <Card title="E-mail address">
       <IntentForm intent={intent} className="px-4 py-3">

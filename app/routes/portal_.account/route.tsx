@@ -76,7 +76,6 @@ export function action({ request, context }: Route.ActionArgs) {
 
 export default function AccountPage({ loaderData: account, actionData }: Route.ComponentProps) {
   useSessionWatch(account.accountId);
-  const section = { account, actionData };
   return (
     <>
       <Title rejected={actionData !== undefined}>Your account</Title>
@@ -95,9 +94,9 @@ export default function AccountPage({ loaderData: account, actionData }: Route.C
       />
       <div className="grid items-start gap-6 lg:grid-cols-2">
         <div className="grid gap-6">
-          <NameSection {...section} />
-          <PasswordSection {...section} />
-          <EmailSection {...section} />
+          <NameSection account={account} />
+          <PasswordSection account={account} />
+          <EmailSection account={account} />
         </div>
         <div className="grid gap-6">
           <ShipmentEmailsSection account={account} />
@@ -110,7 +109,7 @@ export default function AccountPage({ loaderData: account, actionData }: Route.C
   );
 }
 
-function ShipmentEmailsSection({ account }: Pick<AccountSectionProps, "account">) {
+function ShipmentEmailsSection({ account }: AccountSectionProps) {
   return (
     <Card title="Mails about your shipments">
       <IntentForm intent="shipment-emails" className="px-4 py-3">
@@ -131,7 +130,7 @@ function ShipmentEmailsSection({ account }: Pick<AccountSectionProps, "account">
   );
 }
 
-function DevicesSection({ account }: Pick<AccountSectionProps, "account">) {
+function DevicesSection({ account }: AccountSectionProps) {
   const { other_sessions: otherSessions, factors } = account;
   return (
     <Card title="Devices">
@@ -154,7 +153,7 @@ function DevicesSection({ account }: Pick<AccountSectionProps, "account">) {
   );
 }
 
-function OfflinePagesSection({ account }: Pick<AccountSectionProps, "account">) {
+function OfflinePagesSection({ account }: AccountSectionProps) {
   return (
     <Card title="Without a connection">
       {account.isShared ? (
@@ -179,7 +178,7 @@ function OfflinePagesSection({ account }: Pick<AccountSectionProps, "account">) 
   );
 }
 
-function DataSection({ account }: Pick<AccountSectionProps, "account">) {
+function DataSection({ account }: AccountSectionProps) {
   const { erasureRequested, retentionEnd } = account;
   return (
     <Card title="Your data">
