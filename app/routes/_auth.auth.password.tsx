@@ -13,7 +13,11 @@ const getMinPasswordLength = (link: { is_staff: boolean } | null) =>
 export async function loader({ url }: Route.LoaderArgs) {
   const link = await openEmailLink(url.searchParams.get("token"), openPasswordLink);
   return (
-    link && { token: link.token, least: getMinPasswordLength(link), factors: link.factors.map(({ name }) => name) }
+    link && {
+      token: link.token,
+      minPasswordLength: getMinPasswordLength(link),
+      factors: link.factors.map(({ name }) => name),
+    }
   );
 }
 
@@ -39,7 +43,7 @@ export default function PasswordPage({ loaderData: link, actionData }: Route.Com
       actionData={actionData}
       password={{
         label: "New password",
-        hint: `At least ${link?.least} characters`,
+        hint: `At least ${link?.minPasswordLength} characters`,
         autoComplete: "new-password",
       }}
       button="Set password"

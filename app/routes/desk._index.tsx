@@ -39,7 +39,7 @@ export function action({ request, context }: Route.ActionArgs) {
 
 export default function DeskTodayPage({ loaderData, actionData }: Route.ComponentProps) {
   const { today, isLead, eastAfricaDay } = loaderData;
-  const { to_check, storage, no_update: standing, waiting_for_client: waiting, failed_emails: undelivered } = today;
+  const { to_check, storage, no_update: notUpdated, waiting_for_client: waiting, failed_emails: failedEmails } = today;
   return (
     <>
       <Title rejected={actionData !== undefined}>Today</Title>
@@ -54,12 +54,12 @@ export default function DeskTodayPage({ loaderData, actionData }: Route.Componen
           empty="Every document is checked."
           allHref={`/desk/shipments${createShipmentSearch({ needsCheck: true })}`}
         >
-          {to_check.rows.map((line) => (
+          {to_check.rows.map((item) => (
             <TodayRow
-              key={line.document_id}
-              item={line}
-              to={`#document-${line.document_id}`}
-              when={`since ${eastAfricaTime(line.since)}`}
+              key={item.document_id}
+              item={item}
+              to={`#document-${item.document_id}`}
+              when={`since ${eastAfricaTime(item.since)}`}
             />
           ))}
         </TodayList>
@@ -76,11 +76,11 @@ export default function DeskTodayPage({ loaderData, actionData }: Route.Componen
         </TodayList>
         <TodayList
           title="Standing still"
-          count={standing.count}
+          count={notUpdated.count}
           empty="We did something on every shipment within 7 days."
         >
-          {standing.rows.map((line) => (
-            <TodayRow key={line.shipment_id} item={line} to="#move" when={`since ${eastAfricaTime(line.since)}`} />
+          {notUpdated.rows.map((item) => (
+            <TodayRow key={item.shipment_id} item={item} to="#move" when={`since ${eastAfricaTime(item.since)}`} />
           ))}
         </TodayList>
         <TodayList
@@ -89,8 +89,8 @@ export default function DeskTodayPage({ loaderData, actionData }: Route.Componen
           empty="No client has kept us waiting for 7 days."
           allHref={`/desk/shipments${createShipmentSearch({ waiting: "client" })}`}
         >
-          {waiting.rows.map((line) => (
-            <TodayRow key={line.shipment_id} item={line} to="#note" when={`since ${eastAfricaTime(line.since)}`} />
+          {waiting.rows.map((item) => (
+            <TodayRow key={item.shipment_id} item={item} to="#note" when={`since ${eastAfricaTime(item.since)}`} />
           ))}
         </TodayList>
         {today.erasure_requests.count > 0 && (
@@ -108,8 +108,8 @@ export default function DeskTodayPage({ loaderData, actionData }: Route.Componen
             ))}
           </TodayList>
         )}
-        <TodayList title="Not delivered" count={undelivered.count} empty="Every mail has left.">
-          {undelivered.rows.map((mail) => (
+        <TodayList title="Not delivered" count={failedEmails.count} empty="Every mail has left.">
+          {failedEmails.rows.map((mail) => (
             <FailedEmailRow key={mail.id} mail={mail} isLead={isLead} />
           ))}
         </TodayList>
@@ -162,7 +162,7 @@ type TodayListProps = {
   children: ReactNode[];
 };
 
-function TodayList({ title, count, empty, allHref: all, className, children }: TodayListProps) {
+function TodayList({ title, count, empty, allHref, className, children }: TodayListProps) {
   const shown = count >= 100 ? "99+" : String(count);
   return (
     <div className={className}>
@@ -170,7 +170,7 @@ function TodayList({ title, count, empty, allHref: all, className, children }: T
         {count === 0 ? <p className="px-4 py-3 text-sm text-quiet">{empty}</p> : <ul className="ruled">{children}</ul>}
         {count > children.length && (
           <p className="border-t border-line px-4 py-2 text-sm text-quiet">
-            The {children.length} oldest. {all && <TextLink to={all}>All of them</TextLink>}
+            The {children.length} oldest. {allHref && <TextLink to={allHref}>All of them</TextLink>}
           </p>
         )}
       </Card>
@@ -185,13 +185,13 @@ type TodayRowProps = {
   isLate?: boolean;
 };
 
-function TodayRow({ item: line, to, when, isLate = false }: TodayRowProps) {
+function TodayRow({ item, to, when, isLate = false }: TodayRowProps) {
   return (
     <li>
-      <Link to={`/desk/shipments/${line.shipment_id}${to}`} className="block px-4 py-2 no-underline hover:text-action">
-        <span className="block font-semibold wrap-anywhere">{line.name} </span>
+      <Link to={`/desk/shipments/${item.shipment_id}${to}`} className="block px-4 py-2 no-underline hover:text-action">
+        <span className="block font-semibold wrap-anywhere">{item.name} </span>
         <span className="flex flex-wrap justify-between gap-x-4 text-sm text-quiet">
-          <span className={isLate ? "font-semibold text-failure" : ""}>{line.detail} </span>
+          <span className={isLate ? "font-semibold text-failure" : ""}>{item.detail} </span>
           <span>{when}</span>
         </span>
       </Link>

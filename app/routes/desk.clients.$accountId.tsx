@@ -109,7 +109,7 @@ export default function ClientPage({ loaderData, actionData }: Route.ComponentPr
 }
 
 function AccountCard({ client }: { client: Omit<DeskClientDetails, "audit_entries"> }) {
-  const kept =
+  const retentionEnd =
     client.retention_ends_on && new Date(client.retention_ends_on) >= new Date() ? client.retention_ends_on : null;
   return (
     <Card title="Account">
@@ -153,9 +153,9 @@ function AccountCard({ client }: { client: Omit<DeskClientDetails, "audit_entrie
           text="It is signed out everywhere at once, and nobody gets in. Its shipments stay."
         />
       )}
-      {kept ? (
+      {retentionEnd ? (
         <p className="border-t border-line px-4 py-3 text-sm text-quiet">
-          It cannot be erased before {calendarDate(kept)}: its shipments have to be kept until then.
+          It cannot be erased before {calendarDate(retentionEnd)}: its shipments have to be kept until then.
         </p>
       ) : (
         <ReasonForm

@@ -40,7 +40,7 @@ export default function ShipmentList() {
 }
 
 function ShipmentSearch({ filter }: { filter: ShipmentFilter }) {
-  const turns = Object.entries(deskWaitingOnLabels).map(([value, words]) => ({ value, words }));
+  const waitingOnOptions = Object.entries(deskWaitingOnLabels).map(([value, words]) => ({ value, words }));
   const stages = STAGES.map((name, index) => ({ value: String(index + 1), words: `${index + 1} ${name}` }));
   return (
     <Form
@@ -66,7 +66,7 @@ function ShipmentSearch({ filter }: { filter: ShipmentFilter }) {
       <SelectField
         field={createSearchField("waiting", filter.waiting ?? "")}
         label="Whose move"
-        options={turns}
+        options={waitingOnOptions}
         prompt="Anybody's"
       />
       <label className="mb-5 flex min-h-11 items-center gap-2 text-sm">

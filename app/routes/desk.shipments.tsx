@@ -21,15 +21,15 @@ export async function loader({ context, url, params }: Route.LoaderArgs) {
   const { shipments } = await getStaffPage(context, ShipmentsPage);
   const opened = (params as { shipmentId?: string }).shipmentId;
   const rows = shipments.slice(0, shipmentsPerPage);
-  const at = rows.findIndex(({ id }) => id === opened);
-  const first = Math.max(0, Math.min(at - 5, shipmentsPerPage - nearbyRowCount));
-  const around = rows
+  const openedIndex = rows.findIndex(({ id }) => id === opened);
+  const first = Math.max(0, Math.min(openedIndex - 5, shipmentsPerPage - nearbyRowCount));
+  const nearby = rows
     .slice(first, first + nearbyRowCount)
-    .map(({ id, name, status, waiting_on: turn }) => ({ id, name, status, turn }));
+    .map(({ id, name, status, waiting_on: waitingOn }) => ({ id, name, status, waitingOn }));
   const filter = readShipmentFilter(url);
   return {
     shipments: opened ? [] : rows.map((shipment) => toListItem(shipment, filter.q)),
-    around: opened ? around : [],
+    nearby: opened ? nearby : [],
     hasMore: shipments.length > shipmentsPerPage,
     filter,
     request: randomUUID(),
@@ -55,7 +55,7 @@ function toListItem(shipment: DeskShipmentRow, search: string) {
 export type DeskShipmentListItem = ReturnType<typeof toListItem>;
 
 export default function DeskShipmentsLayout({ loaderData }: Route.ComponentProps) {
-  const { around, hasMore, filter } = loaderData;
+  const { nearby, hasMore, filter } = loaderData;
   const onList = useMatch("/desk/shipments") !== null;
   useRowKeys();
   if (onList) return <Outlet context={loaderData} />;
@@ -72,7 +72,7 @@ export default function DeskShipmentsLayout({ loaderData }: Route.ComponentProps
           </TextLink>
         </h2>
         <ul className="ruled rounded-label border border-line bg-raised">
-          {around.map((shipment) => (
+          {nearby.map((shipment) => (
             <li key={shipment.id}>
               <NavLink
                 data-row
@@ -82,7 +82,7 @@ export default function DeskShipmentsLayout({ loaderData }: Route.ComponentProps
                 <span className="block font-semibold wrap-anywhere">{shipment.name} </span>
                 <span className="flex justify-between gap-3 text-quiet">
                   <span>{shipment.status} </span>
-                  <DeskWaitingOnLabel waitingOn={shipment.turn} />
+                  <DeskWaitingOnLabel waitingOn={shipment.waitingOn} />
                 </span>
               </NavLink>
             </li>

@@ -13,7 +13,7 @@ export function OrganisationData() {
   const site = useSiteData();
   if (!site) return null;
   const { company, origin } = site;
-  const [head] = company.offices;
+  const [headOffice] = company.offices;
   return (
     <StructuredData
       facts={{
@@ -21,9 +21,9 @@ export function OrganisationData() {
         slogan: company.taglines[0],
         foundingDate: String(company.founded),
         logo: `${origin}/icon-512.png`,
-        telephone: head?.phone,
-        email: head?.email,
-        address: head?.address,
+        telephone: headOffice?.phone,
+        email: headOffice?.email,
+        address: headOffice?.address,
         location: company.offices.map(({ name, address, phone, map }) => ({
           "@type": "Place",
           name,

@@ -25,9 +25,9 @@ export function storeUploadedFile(
   return readUpload(request, context, client.id, async (form) => {
     if (!(form instanceof FormData)) {
       const id = form.fields.get("document");
-      const known = shipment.documents.find((document) => document.id === id);
+      const document = shipment.documents.find((item) => item.id === id);
       const reason = form.status === 413 ? explainTooLarge(form.reason) : form.reason;
-      return { documentId: known?.id ?? null, ...createFailedResult({ reason, status: form.status }) };
+      return { documentId: document?.id ?? null, ...createFailedResult({ reason, status: form.status }) };
     }
     const document = shipment.documents.find(({ id }) => id === form.get("document"));
     const file = form.get("file");

@@ -33,7 +33,7 @@ export function UploadForm(props: {
   const button = useRef<HTMLButtonElement>(null);
   const isOnItsWay = upload !== null && upload.sentBytes !== null;
   const start = useSendUpload(document.id);
-  const beside = useIdleImport(() => import("./upload-progress"));
+  const parts = useIdleImport(() => import("./upload-progress"));
   useSyncFileField(document.id, upload, field);
   useRestoreFocus(isOnItsWay, button);
 
@@ -43,8 +43,8 @@ export function UploadForm(props: {
     event.preventDefault();
     void start();
   };
-  const refusal = rejected && (rejected.toast.description ?? rejected.toast.title);
-  const problem = upload ? upload.problem : refusal;
+  const rejectionReason = rejected && (rejected.toast.description ?? rejected.toast.title);
+  const problem = upload ? upload.problem : rejectionReason;
   const retries = upload?.problem && upload.canRetry;
   const id = fileFieldId(document.id);
   return (
@@ -87,13 +87,13 @@ export function UploadForm(props: {
             </span>
           </SubmitButton>
         </div>
-        {upload && beside && (
-          <beside.Photo upload={upload} onChoose={(asChosen) => setSendsOriginal(document.id, asChosen)} />
+        {upload && parts && (
+          <parts.Photo upload={upload} onChoose={(asChosen) => setSendsOriginal(document.id, asChosen)} />
         )}
       </Form>
       {isOnItsWay &&
-        (beside ? (
-          <beside.Sending
+        (parts ? (
+          <parts.Sending
             name={document.name}
             file={getFileToSend(upload)}
             isShrinking={upload.isShrinking}

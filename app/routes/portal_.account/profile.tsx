@@ -31,7 +31,7 @@ export function PasswordSection({ account }: AccountSectionProps) {
         <PasswordField
           field={fields.password}
           label="New password"
-          hint={`At least ${account.least} characters`}
+          hint={`At least ${account.minPasswordLength} characters`}
           autoComplete="new-password"
         />
         <SecondFactorFields factors={account.factors} fields={fields} />

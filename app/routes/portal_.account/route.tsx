@@ -56,7 +56,7 @@ export async function loader(args: Route.LoaderArgs) {
     erasureRequested: erasure_requested_at && eastAfricaTime(erasure_requested_at),
     retentionEnd:
       retention_ends_on && new Date(retention_ends_on) >= new Date() ? calendarDate(retention_ends_on) : null,
-    least: minClientPasswordLength,
+    minPasswordLength: minClientPasswordLength,
     offlineEnabled: isOfflineEnabled(args.request),
     isShared: isSharedComputer(args.request),
     ...otherFields,
