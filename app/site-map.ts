@@ -46,7 +46,6 @@ export type PublicPage = {
   inSitemap: boolean;
 };
 
-/** A test compares this list with COST_FIELDS in app/models/cost.ts. */
 const costFields = ["what", "registered", "excise", "currency", "value", "freight", "insurance", "rate", "duty"];
 
 export const publicPages: readonly PublicPage[] = [

@@ -1,5 +1,5 @@
 import { type ReactNode, useEffect, useRef, useState } from "react";
-import { Form, useActionData, useLoaderData, useNavigation } from "react-router";
+import { Form, useActionData, useMatches, useNavigation } from "react-router";
 import { TextField } from "~/components/forms/field";
 import { ErrorSummary, type FormField, type RejectedForm, SubmitButton, useActionForm } from "~/components/forms/form";
 
@@ -10,8 +10,8 @@ const useRejectedIntent = () => useActionData() as RejectedIntent | undefined;
 
 /** A retry sends the key of the rejected form, so that an action with a lost response takes effect only once. */
 function useIdempotencyKey(): string | undefined {
-  const { idempotencyKey } = useLoaderData() as { idempotencyKey?: string };
-  return useRejectedIntent()?.idempotencyKey ?? idempotencyKey;
+  const loaderData = useMatches().at(-1)?.loaderData as { idempotencyKey?: string } | undefined;
+  return useRejectedIntent()?.idempotencyKey ?? loaderData?.idempotencyKey;
 }
 
 /** `target` distinguishes several forms with the same intent on one page, such as one for each document. */

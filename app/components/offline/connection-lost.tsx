@@ -38,7 +38,7 @@ export const connectionLostMiddleware: MiddlewareFunction<Record<string, DataStr
     return results;
   }
   // The page and its typed values stay. The error status stops React Router from revalidating over the lost connection.
-  const toast = createConnectionLostToast("What you typed is still here: send it again.");
+  const toast = createConnectionLostToast("resend");
   if (isFormOfOtherPage()) await handleConnectionLost();
   else showToast(toast, !toastState.isReady);
   for (const id of lost) {
@@ -72,11 +72,7 @@ function handleModuleLoadFailure(event: Event): void {
 async function handleConnectionLost(): Promise<void> {
   lostRequestCount += 1;
   const continuesLater = isNavigatingAway() && !router.state.navigation.formMethod;
-  showToast(
-    createConnectionLostToast(
-      `This page stays as it was${continuesLater ? ", and goes on by itself" : ": try again"}.`,
-    ),
-  );
+  showToast(createConnectionLostToast(continuesLater ? "continues" : "retry"));
   if (isNavigatingAway()) await cancelNavigation();
 }
 

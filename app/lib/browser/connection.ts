@@ -3,11 +3,17 @@ import type { Toast } from "../http/toast.ts";
 
 export type ConnectionLostData = { result: null; toast: Toast };
 
+const nextSteps = {
+  continues: "This page stays as it was, and goes on by itself.",
+  retry: "This page stays as it was: try again.",
+  resend: "What you typed is still here: send it again.",
+};
+
 /** Returns a new object each time, because a toast is shown only once. */
-export function createConnectionLostToast(nextStep: string): Toast {
+export function createConnectionLostToast(nextStep: keyof typeof nextSteps): Toast {
   return {
     title: "No answer",
-    description: `The connection was lost before an answer came. ${nextStep}`,
+    description: `The connection was lost before an answer came. ${nextSteps[nextStep]}`,
     variant: "destructive",
   };
 }
