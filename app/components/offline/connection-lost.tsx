@@ -20,6 +20,8 @@ let historyIndex: number;
 let isReturning = false;
 export let lostRequestCount = 0;
 const retryDelayMs = 2000;
+/** A form with an error summary shows its toast itself, after the summary has the focus. Other forms do not. */
+const toastDelayMs = 100;
 
 export const connectionLostMiddleware: MiddlewareFunction<Record<string, DataStrategyResult>> = async (
   { request },
@@ -40,7 +42,7 @@ export const connectionLostMiddleware: MiddlewareFunction<Record<string, DataStr
   // The page and its typed values stay. The error status stops React Router from revalidating over the lost connection.
   const toast = createConnectionLostToast("resend");
   if (isFormOfOtherPage()) await handleConnectionLost();
-  else showToast(toast, !toastState.isReady);
+  else setTimeout(showToast, toastDelayMs, toast, !toastState.isReady);
   for (const id of lost) {
     results[id] = { type: "data", result: data<ConnectionLostData>({ result: null, toast }, { status: 504 }) };
   }
