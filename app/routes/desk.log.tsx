@@ -13,9 +13,7 @@ const pageSize = 50;
 
 export async function loader({ context, url }: Route.LoaderArgs) {
   const { audit_entries } = await getStaffPage(context, AuditLogPage);
-  const actionOptions = Object.entries(AUDIT_LABELS)
-    .map(([value, words]) => ({ value, words }))
-    .sort((first, second) => first.words.localeCompare(second.words));
+  const actionOptions = Object.entries(AUDIT_LABELS).sort(([, first], [, second]) => first.localeCompare(second));
   return {
     entries: audit_entries.slice(0, pageSize).map(labelAuditEntry),
     hasMore: audit_entries.length > pageSize,

@@ -39,8 +39,6 @@ export function action({ request, context }: Route.ActionArgs) {
   return handleIntent(request, context, "/desk/team", createDeskIntents(actions));
 }
 
-const roleOptions = Object.entries(staffRoleLabels).map(([value, words]) => ({ value, words }));
-
 export default function DeskTeamPage({ loaderData, actionData }: Route.ComponentProps) {
   const { intent, fields, rejected } = useIntentForm("invite", ["name", "email", "role"]);
   const current = loaderData.staff_members.filter(({ removed_at }) => !removed_at);
@@ -58,7 +56,7 @@ export default function DeskTeamPage({ loaderData, actionData }: Route.Component
             <SelectField
               field={withStoredValue(fields.role, rejected, "clerk")}
               label="What they may do"
-              options={roleOptions}
+              options={Object.entries(staffRoleLabels)}
             />
             <SubmitButton pending="Inviting…">Invite</SubmitButton>
           </IntentForm>

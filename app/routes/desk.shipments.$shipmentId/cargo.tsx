@@ -7,11 +7,7 @@ import { calendarDate } from "~/lib/dates";
 import { STORAGE_LOCATIONS } from "~/models/desk-labels";
 import type { ShipmentSectionProps } from "./stage-card";
 
-const storageLocationOptions = Object.entries(STORAGE_LOCATIONS).map(([value, words]) => ({ value, words }));
-const containerSizeOptions = [
-  { value: "20", words: "20 ft" },
-  { value: "40", words: "40 ft" },
-];
+const containerSizes = { 20: "20 ft", 40: "40 ft" };
 
 export function Cargo({ shipment }: ShipmentSectionProps) {
   const { arrival, version } = shipment;
@@ -48,7 +44,7 @@ export function Cargo({ shipment }: ShipmentSectionProps) {
             <SelectField
               field={withStoredValue(arrived.fields.storageLocation, arrived.rejected, arrival?.storage_location ?? "")}
               label="Place"
-              options={storageLocationOptions}
+              options={Object.entries(STORAGE_LOCATIONS)}
               prompt="Choose the place"
             />
             <Field
@@ -59,7 +55,7 @@ export function Cargo({ shipment }: ShipmentSectionProps) {
             <SelectField
               field={withStoredValue(arrived.fields.size, arrived.rejected, arrival ? String(arrival.size) : "")}
               label="Container"
-              options={containerSizeOptions}
+              options={Object.entries(containerSizes)}
               prompt="Choose the size"
             />
             <SubmitButton look="plain">Save arrival</SubmitButton>

@@ -1,3 +1,4 @@
+import { stageOptions } from "~/components/desk/stage-options";
 import { Field, SelectField, TextField } from "~/components/forms/field";
 import { SubmitButton } from "~/components/forms/form";
 import { FormDisclosure, IntentForm, useIntentForm, withStoredValue } from "~/components/forms/intent-form";
@@ -43,14 +44,13 @@ function NextStageForm({ shipment, search }: StageCardProps) {
 
 function StageCorrection({ shipment }: ShipmentSectionProps) {
   const { intent, fields, rejected } = useIntentForm("correct", ["stage", "reason"]);
-  const stages = STAGES.map((name, index) => ({ value: String(index + 1), words: `${index + 1} ${name}` }));
   return (
     <FormDisclosure title="Correct the stage" open={rejected !== undefined}>
       <IntentForm intent={intent} expectedVersion={shipment.version} idempotent>
         <SelectField
           field={withStoredValue(fields.stage, rejected, String(shipment.stage))}
           label="The stage it is really at"
-          options={stages}
+          options={stageOptions}
         />
         <TextField field={fields.reason} label="Reason" rows={2} mandatory />
         <SubmitButton look="plain">Correct the stage</SubmitButton>
