@@ -4,7 +4,7 @@ import { removeDraftsExcept } from "./draft";
 
 const minCheckIntervalMs = 30_000;
 
-/** Loads a new document after the session has ended, so that memory has no data. `accountId` is empty if unknown. */
+/** Loads a new document after the session's end, so that no data stays in memory. `accountId` is empty if unknown. */
 export function useSessionWatch(accountId: string): void {
   useEffect(() => {
     if (accountId) removeDraftsExcept(accountId);

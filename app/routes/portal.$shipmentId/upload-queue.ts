@@ -130,7 +130,7 @@ function showProblem(id: string, toast: Toast, canRetry: boolean): void {
   showToast(toast);
 }
 
-/** Sends the file of a document. Returns null if it is being sent already, was cancelled or cannot be sent. */
+/** Returns null if the file is already being sent, was cancelled or cannot be sent. */
 export async function sendUpload(id: string, address: string): Promise<UploadOutcome | null> {
   if (abortControllers.has(id)) return null;
   const cancel = new AbortController();
