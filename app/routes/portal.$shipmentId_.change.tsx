@@ -51,7 +51,7 @@ export default function ChangeShipmentPage({ loaderData, actionData }: Route.Com
   const names = loaderData.fields.map(({ name }) => name);
   const [form, fields] = useActionForm("change-shipment", actionData, names);
   return (
-    <Dialog label="Change shipment" back={page}>
+    <Dialog className="static w-full max-w-xl bg-transparent p-0" label="Change shipment" back={page}>
       <Title rejected={actionData !== undefined}>Change shipment</Title>
       <FormErrorSummary rejected={actionData} form={form} />
       <h1 className="mb-6 text-xl">Change shipment</h1>

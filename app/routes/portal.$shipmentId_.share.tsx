@@ -53,7 +53,7 @@ export default function ShareLinksPage({ loaderData, actionData }: Route.Compone
     if (isFocusLost && links.length > 0) list.current?.querySelector<HTMLElement>("li:last-child input")?.focus();
   }, [links]);
   return (
-    <Dialog label="Share" back={page}>
+    <Dialog className="static w-full max-w-xl bg-transparent p-0" label="Share" back={page}>
       <Title rejected={actionData !== undefined}>{`Share ${name}`}</Title>
       <IntentErrorSummary actionData={actionData} />
       <h1 className="mb-2 text-xl wrap-anywhere">Share {name}</h1>

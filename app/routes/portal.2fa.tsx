@@ -14,7 +14,7 @@ export function action({ request, context }: Route.ActionArgs) {
 
 export default function PortalSecondFactorPage({ actionData, loaderData }: Route.ComponentProps) {
   return (
-    <Dialog label="Manage 2FA" back="/portal">
+    <Dialog className="static w-full max-w-xl bg-transparent p-0" label="Manage 2FA" back="/portal">
       <SecondFactors area="/portal" factors={loaderData.factors} actionData={actionData} />
     </Dialog>
   );

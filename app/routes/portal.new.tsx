@@ -59,7 +59,7 @@ export default function CreateShipmentPage({ actionData, loaderData }: Route.Com
   const sentKey = actionData?.result?.initialValue?.idempotencyKey;
   const idempotencyKey = typeof sentKey === "string" ? sentKey : loaderData.idempotencyKey;
   return (
-    <Dialog label="Create Shipment" back="/portal">
+    <Dialog className="static w-full max-w-xl bg-transparent p-0" label="Create Shipment" back="/portal">
       <Title rejected={actionData !== undefined}>Create Shipment</Title>
       <FormErrorSummary rejected={actionData} form={form} />
       <h1 className="mb-6 text-xl">Create Shipment</h1>

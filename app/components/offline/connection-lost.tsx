@@ -8,7 +8,14 @@ import {
   UNSAFE_DataRouterContext as RouterContext,
   UNSAFE_DataRouterStateContext as StateContext,
 } from "react-router";
-import { type ConnectionLostData, createConnectionLostToast, isConnectionLost } from "~/lib/browser/connection";
+import {
+  type ConnectionLostData,
+  continuesStep,
+  createConnectionLostToast,
+  isConnectionLost,
+  resendStep,
+  retryStep,
+} from "~/lib/browser/connection";
 import type { ModuleLoadFailure as PartLost } from "~/lib/browser/module-retry";
 import { showToast, toastState } from "../ui/toast-state";
 
@@ -40,7 +47,7 @@ export const connectionLostMiddleware: MiddlewareFunction<Record<string, DataStr
     return results;
   }
   // The page and its typed values stay. The error status stops React Router from revalidating over the lost connection.
-  const toast = createConnectionLostToast("resend");
+  const toast = createConnectionLostToast(resendStep);
   if (isFormOfOtherPage()) await handleConnectionLost();
   else setTimeout(showToast, toastDelayMs, toast, !toastState.isReady);
   for (const id of lost) {
@@ -50,8 +57,10 @@ export const connectionLostMiddleware: MiddlewareFunction<Record<string, DataStr
 };
 
 /** React Router wraps errors of actions, but not of loaders, in `data()`. */
-const unwrapError = (result: unknown) =>
-  result instanceof Object && "init" in result && "data" in result ? result.data : result;
+const unwrapError = (result: unknown) => {
+  const wrapped = (result as { data?: unknown } | null)?.data;
+  return wrapped instanceof Error ? wrapped : result;
+};
 
 const isNavigatingAway = ({ location, navigation } = router.state) =>
   navigation.location !== undefined && createPath(navigation.location) !== createPath(location);
@@ -73,9 +82,10 @@ function handleModuleLoadFailure(event: Event): void {
 
 async function handleConnectionLost(): Promise<void> {
   lostRequestCount += 1;
-  const continuesLater = isNavigatingAway() && !router.state.navigation.formMethod;
-  showToast(createConnectionLostToast(continuesLater ? "continues" : "retry"));
-  if (isNavigatingAway()) await cancelNavigation();
+  const isLeaving = isNavigatingAway();
+  const nextStep = isLeaving && !router.state.navigation.formMethod ? continuesStep : retryStep;
+  showToast(createConnectionLostToast(nextStep));
+  if (isLeaving) await cancelNavigation();
 }
 
 /** Also restores the URL, which Back and Forward change at the start of their navigation. */

@@ -34,8 +34,8 @@ export function useTopDialog(): HTMLElement | null {
 export const dialogLinkProps = { state: { over: true }, replace: false, viewTransition: false } as const;
 
 /** Renders a route as a part of the page without script, and as a modal dialog after hydration. */
-export function Dialog(props: { label: string; back: string; className?: string; children: ReactNode }) {
-  const { label, back, className = "static w-full max-w-xl bg-transparent p-0", children } = props;
+export function Dialog(props: { label: string; back: string; className: string; children: ReactNode }) {
+  const { label, back, className, children } = props;
   const dialog = useRef<HTMLDialogElement>(null);
   const [modal, setModal] = useState(false);
   const close = useCloseDialog(back);

@@ -3,17 +3,15 @@ import type { Toast } from "../http/toast.ts";
 
 export type ConnectionLostData = { result: null; toast: Toast };
 
-const nextSteps = {
-  continues: "This page stays as it was, and goes on by itself.",
-  retry: "This page stays as it was: try again.",
-  resend: "What you typed is still here: send it again.",
-};
+export const continuesStep = "This page stays as it was, and goes on by itself.";
+export const retryStep = "This page stays as it was: try again.";
+export const resendStep = "What you typed is still here: send it again.";
 
 /** Returns a new object each time, because a toast is shown only once. */
-export function createConnectionLostToast(nextStep: keyof typeof nextSteps): Toast {
+export function createConnectionLostToast(nextStep: string): Toast {
   return {
     title: "No answer",
-    description: `The connection was lost before an answer came. ${nextSteps[nextStep]}`,
+    description: `The connection was lost before an answer came. ${nextStep}`,
     variant: "destructive",
   };
 }
