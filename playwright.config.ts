@@ -3,7 +3,7 @@ import { defineConfig } from "@playwright/test";
 import { findChromium } from "./tests/support/browser-programs.ts";
 import type { SiteOptions } from "./tests/support/e2e-fixtures.ts";
 
-// npm test sets free ports and a folder of its own.
+// npm test sets free ports and its own data folder.
 const port = Number(process.env.E2E_PORT ?? 3100);
 const backendPort = Number(process.env.E2E_BACKEND_PORT ?? 54399);
 const dataDir = process.env.E2E_DATA_DIR ?? ".data/e2e";
@@ -15,15 +15,15 @@ export default defineConfig<SiteOptions>({
   forbidOnly: true,
   // npm test reports a journey that passes at its second attempt as flaky.
   retries: 1,
-  // Route and process tests run in parallel with the journeys.
+  // Two workers leave processor time for the route and process tests, which run in parallel.
   workers: 2,
   reporter: "list",
   use: {
     baseURL: `http://127.0.0.1:${port}`,
     dataDir,
-    // A service worker would answer requests that a test intercepts: only the tests of offline copies allow it.
+    // A service worker would respond to requests that a test intercepts. Only the tests of offline copies allow it.
     serviceWorkers: "block",
-    // Traces of all tests would take a quarter of the time: use --trace on for one test.
+    // Tracing all tests would take a quarter of the run time. Use --trace on for one test.
     screenshot: "only-on-failure",
     launchOptions: {
       executablePath: findChromium() ?? undefined,
@@ -39,7 +39,7 @@ export default defineConfig<SiteOptions>({
       ],
     },
   },
-  // A journey runs in both projects unless its tag names one: @script or @no-script.
+  // A test runs in both projects unless its tag is @script or @no-script.
   projects: [
     { name: "without script", use: { javaScriptEnabled: false }, grepInvert: /@script/ },
     { name: "with script", use: { javaScriptEnabled: true }, grepInvert: /@no-script/ },

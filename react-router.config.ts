@@ -13,7 +13,7 @@ export default {
   ssr: true,
   buildEnd: async () => {
     const files = readdirSync(path.join(clientFolder, "assets")).filter((file) => file.endsWith(".css"));
-    // The styles of all pages come first, as in a page.
+    // The root stylesheet comes first, as in the HTML of a page.
     const sheets = files.sort(
       (first, second) => Number(second.startsWith("root-")) - Number(first.startsWith("root-")),
     );
@@ -29,12 +29,11 @@ export default {
     compressFile(path.join(clientFolder, manifestFile));
   },
   routeDiscovery: { mode: "initial" },
-  // requestGuardMiddleware checks the origin for every route. The framework's own check would respond with 400 before
-  // it.
+  // requestGuardMiddleware checks the origin. React Router's own check is off, because it would respond with 400 first.
   allowedActionOrigins: ["**"],
   future: {
     v8_middleware: true,
-    // A route's clientAction must be loaded before the connection is lost, so it is in the page's file.
+    // A clientAction must be loaded before the connection is lost, so it stays in the chunk of its route module.
     v8_splitRouteModules: false,
     v8_viteEnvironmentApi: true,
     v8_passThroughRequests: true,
@@ -42,13 +41,10 @@ export default {
   },
 } satisfies Config;
 
-/** No script navigates to these routes. */
-const files = /robots|sitemap|rss|csv|zip|\.session/;
+/** Client-side navigation never loads these routes. */
+const serverOnlyRoutes = /robots|sitemap|rss|csv|zip|\.session/;
 
-/**
- * Every page loads the route manifest. Untrimmed, it would exceed the script budget in
- * tests/routes/page-budgets.test.ts.
- */
+/** Every page loads the route manifest. All routes would exceed the script budget of page-budgets.test.ts. */
 function trimRouteManifest(): void {
   const folder = path.join(clientFolder, "assets");
   const prefix = "window.__reactRouterManifest=";
@@ -56,7 +52,7 @@ function trimRouteManifest(): void {
     const text = readFileSync(path.join(folder, name), "utf8");
     if (!text.startsWith(prefix)) throw new Error(`${name} is not a route manifest: see trimRouteManifest.`);
     const manifest = JSON.parse(text.slice(prefix.length).replace(/;\s*$/, ""));
-    const routes = Object.entries(manifest.routes).filter(([id]) => !files.test(id));
+    const routes = Object.entries(manifest.routes).filter(([id]) => !serverOnlyRoutes.test(id));
     const trimmed = JSON.stringify({ ...manifest, routes: Object.fromEntries(routes) }, (_, value) =>
       value === false || (Array.isArray(value) && value.length === 0) ? undefined : value,
     );

@@ -6,10 +6,10 @@ import { defineConfig, type Plugin } from "vite";
 import { manifestPlugin } from "./app/lib/build/manifest.ts";
 import { mdxPlugin } from "./app/lib/build/mdx.ts";
 
-/** One file per kind of page, by the start of the path in app/components. */
+/** The name of each chunk and the start of its modules' paths in app/components. */
 const pageGroups = {
   motion: ["motion/mov"],
-  intents: ["forms/intent-form", "forms/described-fields"],
+  intents: ["forms/intent-form", "forms/described-fields", "ui/fact-list"],
   accounts: ["site/email-link-page", "forms/code-field", "forms/password-field", "site/auth-page"],
   secondFactor: ["portal/second-factor"],
   desk: ["desk/"],
@@ -19,14 +19,14 @@ const pageGroups = {
   emailDraft: ["site/email-draft-panel"],
 };
 const inComponents = (beginnings: string[]) => `components/(${beginnings.join("|")})`;
-/** Modules outside app/components. */
+/** Modules outside app/components, by chunk. */
 const groupModules: Record<string, string> = {
   motion: "node_modules/(framer-motion|motion-(dom|utils))/",
   desk: "app/models/(desk|shipment-filter)",
   public: "app/lib/http/page-meta",
 };
 
-/** Few files compress better and need fewer round trips than many. A file includes what its modules import. */
+/** Few chunks compress better and need fewer round trips than many. A chunk includes the imports of its modules. */
 const chunks = {
   groups: [
     {
@@ -51,7 +51,7 @@ const chunks = {
 const routerFolder = path.resolve(import.meta.dirname, "node_modules/react-router/dist/production");
 const routerFiles: Record<string, string> = { "react-router": "index.mjs", "react-router/dom": "dom-export.mjs" };
 
-/** react-router exports only its development files. Browsers must get the production files. */
+/** The exports of react-router name only its development files. Browsers must get the production files. */
 const productionRouter: Plugin = {
   name: "production-router",
   apply: "build",
@@ -60,7 +60,7 @@ const productionRouter: Plugin = {
   resolveId: (id) => (routerFiles[id] ? path.join(routerFolder, routerFiles[id]) : null),
 };
 
-/** No dynamic import has styles or chunks to preload, so this saves the 600 bytes of Vite's helper. */
+/** Omits Vite's preload helper of 600 bytes, because no dynamic import has styles or chunks to preload. */
 const noPreloadHelper: Plugin = {
   name: "no-preload-helper",
   apply: "build",
@@ -68,7 +68,7 @@ const noPreloadHelper: Plugin = {
   load: { filter: { id: /\0vite\/preload-helper/ }, handler: () => "export const __vitePreload = (load) => load();" },
 };
 
-/** Every visitor downloads the names of files in the manifest, so a hash is enough. */
+/** Every visitor downloads the manifest with all file names, so each name is only a hash. */
 const shortNames: Plugin = {
   name: "short-names",
   apply: "build",
@@ -83,10 +83,7 @@ const shortNames: Plugin = {
 /** Many phones in Kenya have Chrome 95 or an older version. */
 const oldestBrowsers = ["chrome80", "safari13", "ios13", "firefox78"];
 
-/**
- * Tailwind registers its variables by `@property` and, for older browsers, by initial values. The values work
- * everywhere.
- */
+/** Removes `@property` rules and cascade layers, which old browsers lack. Tailwind also writes rules without these. */
 const dropPropertyRules: Visitor<CustomAtRules>["Rule"] = {
   property: () => [],
   "layer-statement": () => [],
@@ -94,7 +91,7 @@ const dropPropertyRules: Visitor<CustomAtRules>["Rule"] = {
 };
 
 export default defineConfig({
-  // CSS is compiled once, for the oldest browsers, so Tailwind's own pass is off.
+  // Tailwind's own optimiser is off, because Lightning CSS compiles the CSS for the oldest browsers.
   plugins: [
     productionRouter,
     noPreloadHelper,

@@ -3,7 +3,7 @@ import { hydrateRoot } from "react-dom/client";
 import { HydratedRouter } from "react-router/dom";
 import { retryModuleImport } from "./lib/browser/module-retry";
 
-/** Checks only the newest required features. Older browsers keep the server's page, which works without script. */
+/** Tests for the newest required features. Older browsers stay with the server's HTML, which works without script. */
 const canRun =
   "toSorted" in Array.prototype && typeof HTMLDialogElement === "function" && CSS.supports("selector(:modal)");
 
@@ -12,7 +12,8 @@ if (canRun) hydrate();
 function hydrate(): void {
   window.reloadRouteModule = retryModuleImport;
 
-  // The HTML inlines only the CSS it uses; script needs the whole stylesheet (server/web/critical-css.ts).
+  // The server's HTML inlines only the CSS of its page. Later pages need the whole stylesheet (server/web/critical-
+  // css.ts).
   for (const sheet of document.querySelectorAll<HTMLLinkElement>('link[rel="stylesheet"][media="print"]')) {
     sheet.media = "all";
   }
@@ -22,7 +23,7 @@ function hydrate(): void {
     if (event.reason instanceof DOMException && event.reason.name === "AbortError") event.preventDefault();
   });
 
-  // Firefox never ends a view transition if the page is left during it, so after Back the router would wait forever.
+  // Firefox never ends a view transition if the visitor leaves during it. After Back, the router would wait forever.
   addEventListener("pagehide", () => {
     const transition = document.activeViewTransition;
     if (!transition) return;

@@ -11,7 +11,7 @@ const renderTimeoutMs = 10_000;
 
 type RenderedPage = { html: string; nonce: string | undefined };
 
-/** Caches portal pages by their loader data. An unchanged page is then not rendered again. */
+/** Caches rendered portal pages by loader data, so that an unchanged page is not rendered again. */
 const renderedPages = new LRUCache<string, RenderedPage>({
   maxSize: 12 * 1024 * 1024,
   sizeCalculation: ({ html }, source) => 2 * (html.length + source.length),
@@ -36,7 +36,7 @@ export default async function handleRequest(
   return new Response(html, { status, headers });
 }
 
-/** Returns null for pages outside the portal, errors and form results. Loader data includes viewer and theme. */
+/** Returns the cache key, loader data with viewer and theme. Null for other pages, errors and form results. */
 function getPageSource({ url }: Request, { staticHandlerContext }: EntryContext): string | null {
   const { loaderData, actionData, errors } = staticHandlerContext;
   const isPortalPage = /^\/portal(\/|$)/.test(new URL(url).pathname);
@@ -49,7 +49,7 @@ function renderPage(request: Request, context: EntryContext): Promise<RenderedPa
   return new Promise((resolve, reject) => {
     const { pipe, abort } = renderToPipeableStream(<ServerRouter context={context} url={request.url} nonce={nonce} />, {
       nonce,
-      // One chunk: later parts would need an inline script that moves them into place.
+      // A single chunk, because React moves later chunks into place by an inline script.
       progressiveChunkSize: Number.POSITIVE_INFINITY,
       onAllReady() {
         const body = new PassThrough();

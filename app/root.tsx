@@ -54,16 +54,16 @@ export async function loader({ request, context }: Route.LoaderArgs) {
   });
 }
 
-/** A toast belongs to one page, so each navigation revalidates. */
+/** Each navigation revalidates, because the root loader delivers the toast of the next page. */
 export function shouldRevalidate(change: ShouldRevalidateFunctionArgs) {
   const isRejected = change.actionStatus !== undefined && change.actionStatus >= 400;
   return !isRejected && !isQuotePanelChange(change) && change.nextUrl.pathname !== "/actions/quote";
 }
 
-// The error page after a lost connection needs the last site data. Set only in the browser.
+// The error page after a lost connection reuses the last site data. Set only in the browser.
 let lastSiteData: SiteData | undefined;
 
-/** Middleware may reject a request, which then has no loader data. */
+/** Site data is missing if middleware rejected the request. */
 export function Layout({ children }: { children: React.ReactNode }) {
   const siteData = useSiteData();
   useEffect(() => {

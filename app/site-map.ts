@@ -1,4 +1,4 @@
-/** Do not use `publicPages` in browser code, so that browsers need not download it. The bundler drops unused exports. */
+/** Browser code must not use `publicPages`. The bundler then omits the list from the scripts. */
 
 import {
   about,
@@ -39,14 +39,13 @@ export const quoteParam = "quote";
 export type PublicPage = {
   page: PagePath;
   titleSource?: "privacy" | "terms" | "legal" | "articles";
-  /** The server caches the page for each value of these, so they must have few values. */
+  /** The server caches one page for each value of these parameters, so they must have few values. */
   cachedParams?: readonly string[];
-  /** Parameters that can have any value. With one of them, the server renders the page for each request. */
+  /** Parameters with arbitrary values. The server renders a page with such a parameter for each request. */
   uncachedParams?: readonly string[];
   inSitemap: boolean;
 };
 
-/** A test compares these with COST_FIELDS in app/models/cost.ts. */
 const costFields = ["what", "registered", "excise", "currency", "value", "freight", "insurance", "rate", "duty"];
 
 export const publicPages: readonly PublicPage[] = [
@@ -68,7 +67,7 @@ export const publicPages: readonly PublicPage[] = [
   { page: quote, cachedParams: ["service"], uncachedParams: costFields, inSitemap: false },
 ];
 
-// The server never shares responses of these areas between visitors.
+// First path segments of pages whose responses the server never shares between visitors.
 export const accountAreas: string[] = ["portal", "desk"];
 export const authAreas: string[] = ["login", "signup"];
 export const secretLinkAreas: string[] = ["s", "auth", "unsubscribe"];

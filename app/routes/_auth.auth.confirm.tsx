@@ -1,12 +1,12 @@
 import { parseWithZod } from "@conform-to/zod/v4";
-import { Form, Link } from "react-router";
+import { Form } from "react-router";
 import { ConfirmationFields, confirmationToken } from "~/actions/authentication";
 import { Field } from "~/components/forms/field";
 import { FormErrorSummary, SubmitButton, useActionForm } from "~/components/forms/form";
 import { PasswordField } from "~/components/forms/password-field";
 import { OfficePhone } from "~/components/site/office-phone";
 import { Title } from "~/components/site/title";
-import { callServerAction } from "~/lib/browser/connection";
+import { TextLink } from "~/components/ui/text-link";
 import { readForm } from "~/lib/forms/form-data.server";
 import { createErrorToast, getFirstError, rejectForm } from "~/lib/forms/rejected-form.server";
 import { getRateLimiter } from "~/lib/http/rate-limiter.server";
@@ -14,7 +14,7 @@ import { redirectWithToast } from "~/lib/http/toast.server";
 import { confirmEmail } from "~/models/authentication.server";
 import type { Route } from "./+types/_auth.auth.confirm";
 
-/** Email scanners open links, so only the button uses the token. */
+/** Email scanners open links, so only the form uses up the token. */
 export function loader({ url }: Route.LoaderArgs) {
   return { token: confirmationToken.safeParse(url.searchParams.get("token_hash")).data ?? null };
 }
@@ -32,10 +32,6 @@ export async function action({ request, context }: Route.ActionArgs) {
     description: "Log in with your password.",
     variant: "default",
   });
-}
-
-export function clientAction({ serverAction }: Route.ClientActionArgs) {
-  return callServerAction(serverAction);
 }
 
 export default function ConfirmPage({ actionData, loaderData }: Route.ComponentProps) {
@@ -63,18 +59,12 @@ export default function ConfirmPage({ actionData, loaderData }: Route.ComponentP
         <p className="mb-6">This link is not complete. Open it from the message again.</p>
       )}
       <p className="mt-6 text-quiet">
-        The link has been used or is too old?{" "}
-        <Link to="/login" className="inline-flex min-h-11 items-center underline">
-          Log in
-        </Link>{" "}
-        with your password, and we send you a new one.
+        The link has been used or is too old? <TextLink to="/login">Log in</TextLink> with your password, and we send
+        you a new one.
       </p>
       <p className="mt-4 text-quiet">
-        You do not know the password, or somebody else used your address?{" "}
-        <Link to="/signup" className="inline-flex min-h-11 items-center underline">
-          Sign up
-        </Link>{" "}
-        with your own Client ID, an hour after this message at the earliest: this link opens nothing then, and you get
+        You do not know the password, or somebody else used your address? <TextLink to="/signup">Sign up</TextLink> with
+        your own Client ID, an hour after this message at the earliest: this link opens nothing then, and you get
         another. If none comes, call <OfficePhone />.
       </p>
     </>

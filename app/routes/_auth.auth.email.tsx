@@ -1,7 +1,6 @@
 import { LoginFields } from "~/actions/authentication";
 import { handleEmailLinkForm, openEmailLink } from "~/actions/email-link.server";
 import { EmailLinkPage } from "~/components/site/email-link-page";
-import { callServerAction } from "~/lib/browser/connection";
 import { getRateLimiter } from "~/lib/http/rate-limiter.server";
 import { confirmEmailChange, openEmailChange } from "~/models/account.server";
 import { getEmailSender } from "~/models/content.server";
@@ -24,10 +23,6 @@ export function action({ request, context }: Route.ActionArgs) {
   });
 }
 
-export function clientAction({ serverAction }: Route.ClientActionArgs) {
-  return callServerAction(serverAction);
-}
-
 export const meta: Route.MetaFunction = () => [{ name: "robots", content: "noindex" }];
 
 export default function EmailChangePage({ loaderData: change, actionData }: Route.ComponentProps) {
@@ -45,7 +40,7 @@ export default function EmailChangePage({ loaderData: change, actionData }: Rout
       password={{ label: "Password of your account", autoComplete: "current-password" }}
       button="Confirm this address"
       pending="Confirming…"
-      gone={`${expiredLinkText} Begin again on the page of your account.`}
+      expired={`${expiredLinkText} Begin again on the page of your account.`}
     >
       <p className="mb-6">
         From now on your account is opened with <span className="font-semibold wrap-anywhere">{change?.email}</span>.

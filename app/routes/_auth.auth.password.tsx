@@ -2,7 +2,6 @@ import { minClientPasswordLength, minStaffPasswordLength, newPasswordSchema } fr
 import { handleEmailLinkForm, openEmailLink } from "~/actions/email-link.server";
 import { EmailLinkPage } from "~/components/site/email-link-page";
 import { OfficePhone } from "~/components/site/office-phone";
-import { callServerAction } from "~/lib/browser/connection";
 import { getRateLimiter } from "~/lib/http/rate-limiter.server";
 import { openPasswordLink, setPassword } from "~/models/authentication.server";
 import { getEmailSender } from "~/models/content.server";
@@ -14,7 +13,11 @@ const getMinPasswordLength = (link: { is_staff: boolean } | null) =>
 export async function loader({ url }: Route.LoaderArgs) {
   const link = await openEmailLink(url.searchParams.get("token"), openPasswordLink);
   return (
-    link && { token: link.token, least: getMinPasswordLength(link), factors: link.factors.map(({ name }) => name) }
+    link && {
+      token: link.token,
+      minPasswordLength: getMinPasswordLength(link),
+      factors: link.factors.map(({ name }) => name),
+    }
   );
 }
 
@@ -28,10 +31,6 @@ export function action({ request, context }: Route.ActionArgs) {
   });
 }
 
-export function clientAction({ serverAction }: Route.ClientActionArgs) {
-  return callServerAction(serverAction);
-}
-
 export const meta: Route.MetaFunction = () => [{ name: "robots", content: "noindex" }];
 
 export default function PasswordPage({ loaderData: link, actionData }: Route.ComponentProps) {
@@ -43,12 +42,12 @@ export default function PasswordPage({ loaderData: link, actionData }: Route.Com
       actionData={actionData}
       password={{
         label: "New password",
-        hint: `At least ${link?.least} characters`,
+        hint: `At least ${link?.minPasswordLength} characters`,
         autoComplete: "new-password",
       }}
       button="Set password"
       pending="Setting…"
-      gone={
+      expired={
         <>
           This link has been used or is too old. Call <OfficePhone />, and we send you another one.
         </>

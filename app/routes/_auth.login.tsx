@@ -1,6 +1,6 @@
 import { parseWithZod } from "@conform-to/zod/v4";
 import { useEffect } from "react";
-import { data, Form, Link, redirect } from "react-router";
+import { data, Form, redirect } from "react-router";
 import { LoginFields } from "~/actions/authentication";
 import { Field } from "~/components/forms/field";
 import { FormErrorSummary, SubmitButton, useActionForm } from "~/components/forms/form";
@@ -8,10 +8,10 @@ import { PasswordField } from "~/components/forms/password-field";
 import { OfficePhone } from "~/components/site/office-phone";
 import { Title } from "~/components/site/title";
 import { Button } from "~/components/ui/button";
+import { TextLink } from "~/components/ui/text-link";
 import { showToastInsteadOfSubmit } from "~/components/ui/toast-state";
 import { hasCookiesDisabled, testCookie } from "~/lib/auth/cookies-disabled.server";
 import { redirectSignedInMiddleware } from "~/lib/auth/viewer.server";
-import { callServerAction } from "~/lib/browser/connection";
 import { broadcastSignOut } from "~/lib/browser/sign-out";
 import { readForm } from "~/lib/forms/form-data.server";
 import { createErrorToast, getFirstError, rejectForm } from "~/lib/forms/rejected-form.server";
@@ -63,10 +63,6 @@ export async function action({ request, context }: Route.ActionArgs) {
   return response;
 }
 
-export function clientAction({ serverAction }: Route.ClientActionArgs) {
-  return callServerAction(serverAction);
-}
-
 export const meta: Route.MetaFunction = () => [
   { name: "description", content: "Log in to follow your shipments and send documents." },
 ];
@@ -116,10 +112,7 @@ export default function LoginPage({ actionData, loaderData }: Route.ComponentPro
         . When we know that it is you, we mail you a link to a new password.
       </p>
       <p>
-        Invited, and no account yet?{" "}
-        <Link to="/signup" className="inline-flex min-h-11 items-center underline">
-          Sign up with your Client ID
-        </Link>
+        Invited, and no account yet? <TextLink to="/signup">Sign up with your Client ID</TextLink>
       </p>
     </>
   );

@@ -7,7 +7,6 @@ import { Title } from "~/components/site/title";
 import { Button } from "~/components/ui/button";
 import { redirectToLogin } from "~/lib/auth/cookies-disabled.server";
 import { getViewer, needsSecondFactor } from "~/lib/auth/viewer.server";
-import { callServerAction } from "~/lib/browser/connection";
 import { readForm } from "~/lib/forms/form-data.server";
 import { createErrorToast, createTotpFieldErrors, getFirstError, rejectForm } from "~/lib/forms/rejected-form.server";
 import { knownBrowserCookie } from "~/lib/http/known-browser.server";
@@ -54,10 +53,6 @@ export async function action({ request, context }: Route.ActionArgs) {
   const response = redirectWithToast(context, next, { title: "Login Successful", variant: "default" });
   if (!isSharedComputer(request)) response.headers.append("Set-Cookie", knownBrowserCookie(request, client.email));
   return response;
-}
-
-export function clientAction({ serverAction }: Route.ClientActionArgs) {
-  return callServerAction(serverAction);
 }
 
 export default function VerifyPage({ actionData, loaderData }: Route.ComponentProps) {

@@ -1,13 +1,13 @@
 import { parseWithZod } from "@conform-to/zod/v4";
-import { data, Form, Link } from "react-router";
+import { data, Form } from "react-router";
 import { clientIdInLink, SignUpFields } from "~/actions/authentication";
 import { Field } from "~/components/forms/field";
 import { FormErrorSummary, SubmitButton, useActionForm } from "~/components/forms/form";
 import { PasswordField } from "~/components/forms/password-field";
 import { OfficePhone } from "~/components/site/office-phone";
 import { Title } from "~/components/site/title";
+import { TextLink } from "~/components/ui/text-link";
 import { redirectSignedInMiddleware } from "~/lib/auth/viewer.server";
-import { callServerAction } from "~/lib/browser/connection";
 import { readForm } from "~/lib/forms/form-data.server";
 import { createErrorToast, getFirstError, rejectForm } from "~/lib/forms/rejected-form.server";
 import { getRateLimiter } from "~/lib/http/rate-limiter.server";
@@ -42,10 +42,6 @@ export async function action({ request, context }: Route.ActionArgs) {
     description: "Please check your email to verify your account. You'll be prompted to set up 2FA on first login.",
     variant: "default",
   });
-}
-
-export function clientAction({ serverAction }: Route.ClientActionArgs) {
-  return callServerAction(serverAction);
 }
 
 export const meta: Route.MetaFunction = () => [
@@ -84,10 +80,7 @@ export default function SignUpPage({ actionData, loaderData }: Route.ComponentPr
         </SubmitButton>
       </Form>
       <p className="mt-6">
-        You have an account?{" "}
-        <Link to="/login" className="inline-flex min-h-11 items-center underline">
-          Log in
-        </Link>
+        You have an account? <TextLink to="/login">Log in</TextLink>
       </p>
       <p>
         No Client ID, or yours is refused? Call <OfficePhone />.

@@ -3,7 +3,6 @@ import { FormErrorSummary, useActionForm } from "~/components/forms/form";
 import { OfficePhone } from "~/components/site/office-phone";
 import { Title } from "~/components/site/title";
 import { Button } from "~/components/ui/button";
-import { callServerAction } from "~/lib/browser/connection";
 import { readForm } from "~/lib/forms/form-data.server";
 import { redirectWithToast } from "~/lib/http/toast.server";
 import { userErrorData } from "~/lib/http/user-error.server";
@@ -30,10 +29,6 @@ export async function action({ request, context, url }: Route.ActionArgs) {
   if (isOneClick) return null;
   const title = enabled ? "You get these mails again" : "No more of these mails";
   return redirectWithToast(context, `/unsubscribe?token=${token}`, { title, variant: "default" });
-}
-
-export function clientAction({ serverAction }: Route.ClientActionArgs) {
-  return callServerAction(serverAction);
 }
 
 export const meta: Route.MetaFunction = () => [{ name: "robots", content: "noindex" }];

@@ -5,7 +5,6 @@ import { Field, FileField, TextField } from "~/components/forms/field";
 import { FormErrorSummary, type RejectedForm, SubmitButton, useActionForm } from "~/components/forms/form";
 import { Art } from "~/components/site/art";
 import { Title } from "~/components/site/title";
-import { callServerAction } from "~/lib/browser/connection";
 import { readUpload } from "~/lib/forms/form-data.server";
 import { rejectForm } from "~/lib/forms/rejected-form.server";
 import { severalLines } from "~/lib/forms/text-fields";
@@ -59,10 +58,6 @@ export function action({ request, context }: Route.ActionArgs) {
   });
 }
 
-export function clientAction({ serverAction }: Route.ClientActionArgs) {
-  return callServerAction(serverAction);
-}
-
 export const meta: Route.MetaFunction = ({ matches, loaderData }) =>
   createPageMeta(matches, {
     title: "Careers",
@@ -71,7 +66,7 @@ export const meta: Route.MetaFunction = ({ matches, loaderData }) =>
   });
 
 export default function CareersPage({ actionData, loaderData }: Route.ComponentProps) {
-  // The key changes after a success, which empties the form; the values of a rejected form stay.
+  // A success changes the location key, which remounts and empties the form. A rejected form stays mounted.
   const { key } = useLocation();
   return (
     <div className="grid gap-12 lg:grid-cols-[minmax(0,3fr)_minmax(0,2fr)] lg:gap-20">

@@ -1,11 +1,10 @@
 import { useEffect, useRef, useState } from "react";
-import { Form } from "react-router";
+import { Form, useActionData } from "react-router";
 import { FormErrorSummary, useActionForm } from "~/components/forms/form";
 import { copyToLocalStorage } from "~/components/site/theme-toggle";
 import { Title } from "~/components/site/title";
 import { Button } from "~/components/ui/button";
-import { PageToast } from "~/components/ui/toast";
-import { callServerAction } from "~/lib/browser/connection";
+import type { ConnectionLostData } from "~/lib/browser/connection";
 import { readForm } from "~/lib/forms/form-data.server";
 import { type CookieSettings, readCookieSettings, serializeCookieSettings } from "~/lib/http/cookie-settings.server";
 import { createPageMeta } from "~/lib/http/page-meta";
@@ -39,10 +38,6 @@ export async function action({ request, context }: Route.ActionArgs) {
   );
   response.headers.append("Set-Cookie", await serializeCookieSettings(settings));
   return response;
-}
-
-export function clientAction({ serverAction }: Route.ClientActionArgs) {
-  return callServerAction(serverAction);
 }
 
 export const meta: Route.MetaFunction = ({ matches }) =>
@@ -90,15 +85,14 @@ const storageEntries = [
   { name: "cookieSettings", time: "A year", text: "Your choices on this page." },
 ] as const;
 
-export default function CookieSettingsPage({ loaderData, actionData }: Route.ComponentProps) {
+export default function CookieSettingsPage({ loaderData }: Route.ComponentProps) {
+  const rejected = useActionData<ConnectionLostData>();
   const settings = useLocalStorageCopy(loaderData);
-  const form = useFormReset(loaderData, settings, actionData);
-  const rejected = actionData && "formError" in actionData ? actionData : undefined;
+  const form = useFormReset(loaderData, settings, rejected);
   const [errors] = useActionForm("cookie-settings", rejected, []);
   return (
     <>
       <Title rejected={rejected !== undefined}>Cookie Settings</Title>
-      {actionData?.toast && <PageToast toast={actionData.toast} />}
       <FormErrorSummary rejected={rejected} form={errors} />
       <h1 className="mb-2 text-2xl">Cookie Settings</h1>
       <p className="mb-8 max-w-prose text-lg text-quiet">
@@ -174,7 +168,7 @@ function BrowserStorage() {
   );
 }
 
-/** Resets the checkboxes after saving and when localStorage differs. Unlike a remount, a reset leaves the focus. */
+/** Resets the checkboxes after saving and when localStorage differs. A remount would lose the focus. */
 function useFormReset(loaded: object, settings: CookieSettings, rejected: object | undefined) {
   const form = useRef<HTMLFormElement>(null);
   const isSaved = useRef(false);
@@ -191,7 +185,7 @@ function useFormReset(loaded: object, settings: CookieSettings, rejected: object
   return { ref: form, onSubmit: () => (isSaved.current = true) };
 }
 
-/** localStorage has a copy of the cookie. It is used only if the cookie is missing. */
+/** localStorage has a copy of the settings, for a browser that lost the cookie. */
 function useLocalStorageCopy({ settings, isStored }: { settings: CookieSettings; isStored: boolean }): CookieSettings {
   const [copy, setCopy] = useState<CookieSettings | null>(null);
   useEffect(() => {

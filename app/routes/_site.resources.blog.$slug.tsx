@@ -5,6 +5,7 @@ import { DeferredSection } from "~/components/site/quote-panel";
 import { ArticleData } from "~/components/site/structured-data";
 import { Title } from "~/components/site/title";
 import { Icon } from "~/components/ui/icon";
+import { TextLink } from "~/components/ui/text-link";
 import { calendarDate } from "~/lib/dates";
 import { isDataRequest } from "~/lib/http/headers.server";
 import { createPageMeta } from "~/lib/http/page-meta";
@@ -39,12 +40,12 @@ export default function ArticlePage({ loaderData: article }: Route.ComponentProp
       <Title>{title}</Title>
       <BackToBlog />
       <p className="mt-4 flex flex-wrap items-baseline gap-x-4 text-sm text-quiet">
-        <Link
+        <TextLink
           to={{ pathname: "/resources/blog", search: new URLSearchParams({ category }).toString() }}
-          className="inline-flex min-h-11 items-center font-semibold underline decoration-line hover:decoration-action"
+          className="font-semibold decoration-line hover:decoration-action"
         >
           {category}
-        </Link>{" "}
+        </TextLink>{" "}
         <time dateTime={date}>{calendarDate(date)}</time>{" "}
         {placeholder ? (
           <span className="rounded-label border border-line px-1.5 text-xs">Being written</span>
@@ -115,12 +116,9 @@ function PlaceholderNote() {
 
 function BackToBlog({ className = "" }: { className?: string }) {
   return (
-    <Link
-      to="/resources/blog"
-      className={`inline-flex min-h-11 items-center gap-2 text-sm font-semibold underline print:hidden ${className}`}
-    >
+    <TextLink to="/resources/blog" className={`gap-2 text-sm font-semibold print:hidden ${className}`}>
       <Icon of={ArrowLeft} className="size-4" />
       Back to All Articles
-    </Link>
+    </TextLink>
   );
 }

@@ -1,8 +1,9 @@
-import { Form, Link } from "react-router";
+import { Form } from "react-router";
 import { inputClass } from "~/components/forms/field";
 import { Art, useIsLite } from "~/components/site/art";
 import { Title } from "~/components/site/title";
 import { Button } from "~/components/ui/button";
+import { TextLink } from "~/components/ui/text-link";
 import { calendarDate } from "~/lib/dates";
 import { createPageMeta } from "~/lib/http/page-meta";
 import { type ArticleSummary, listArticles, listCategories } from "~/models/article.server";
@@ -144,12 +145,9 @@ function ArticleFacts({ article: { category, date, placeholder } }: { article: A
 
 function ReadMore({ article: { slug, title } }: { article: ArticleSummary }) {
   return (
-    <Link
-      to={`/resources/blog/${slug}`}
-      className="inline-flex min-h-11 shrink-0 items-center text-sm font-semibold underline after:absolute after:inset-0"
-    >
+    <TextLink to={`/resources/blog/${slug}`} className="shrink-0 text-sm font-semibold after:absolute after:inset-0">
       Read More <span className="sr-only">about {title}</span>
-    </Link>
+    </TextLink>
   );
 }
 
@@ -159,22 +157,13 @@ function Pagination({ category, page, pages }: { category: string; page: number;
     if (targetPage > 1) query.set("page", String(targetPage));
     return { pathname: "/resources/blog", search: query.toString() };
   };
-  const look = "inline-flex min-h-11 items-center underline";
   return (
     <nav aria-label="Pages of articles" className="mt-4 flex items-center gap-6">
-      {page > 1 && (
-        <Link to={to(page - 1)} className={look}>
-          Newer
-        </Link>
-      )}
+      {page > 1 && <TextLink to={to(page - 1)}>Newer</TextLink>}
       <p className="text-sm text-quiet tabular-nums">
         Page {page} of {pages}
       </p>
-      {page < pages && (
-        <Link to={to(page + 1)} className={look}>
-          Older
-        </Link>
-      )}
+      {page < pages && <TextLink to={to(page + 1)}>Older</TextLink>}
     </nav>
   );
 }

@@ -1,10 +1,10 @@
 import { Plus } from "lucide";
-import { Link } from "react-router";
 import { AccordionItem } from "~/components/site/accordion-item";
 import { Art } from "~/components/site/art";
 import { Title } from "~/components/site/title";
 import { ButtonLink } from "~/components/ui/button";
 import { Icon } from "~/components/ui/icon";
+import { TextLink } from "~/components/ui/text-link";
 import { createPageMeta } from "~/lib/http/page-meta";
 import { faq } from "~/models/content.server";
 import type { Route } from "./+types/_site.resources.faq";
@@ -25,7 +25,7 @@ export const meta: Route.MetaFunction = ({ matches, loaderData }) => [
   { "script:ld+json": structuredData(loaderData?.categories ?? []) },
 ];
 
-/** schema.org data. A data block never runs, so it needs no nonce. */
+/** A JSON-LD block is not executed, so the content security policy requires no nonce. */
 function structuredData(categories: typeof faq) {
   return {
     "@context": "https://schema.org",
@@ -92,9 +92,9 @@ function Question({ question, answer, link, open }: (typeof faq)[number]["questi
       </summary>
       <p className={`max-w-prose text-pretty text-quiet ${link ? "" : "pb-6"}`}>{answer}</p>
       {link && (
-        <Link to={link.to} className="mb-4 inline-flex min-h-11 items-center font-semibold underline">
+        <TextLink to={link.to} className="mb-4 font-semibold">
           {link.words}
-        </Link>
+        </TextLink>
       )}
     </AccordionItem>
   );

@@ -17,13 +17,13 @@ import {
   Users,
   Warehouse,
 } from "lucide";
-import { Link } from "react-router";
 import { AccordionItem } from "~/components/site/accordion-item";
 import { Art } from "~/components/site/art";
 import { DeferredSection } from "~/components/site/quote-panel";
 import { Title } from "~/components/site/title";
 import { ButtonLink } from "~/components/ui/button";
 import { Icon } from "~/components/ui/icon";
+import { TextLink } from "~/components/ui/text-link";
 import { createPageMeta } from "~/lib/http/page-meta";
 import { type Service, services } from "~/models/content.server";
 import type { Route } from "./+types/_site.services";
@@ -119,12 +119,9 @@ function ServiceCard({ service, open }: { service: Service; open: boolean }) {
       <div id={service.id} className="scroll-mt-28 px-4 pt-2 pb-6 sm:px-5">
         <Details paragraphs={service.details} />
         {service.extra && <Extra {...service.extra} />}
-        <Link
-          to={`/quote?service=${service.id}`}
-          className="mt-4 inline-flex min-h-11 items-center font-semibold underline"
-        >
+        <TextLink to={`/quote?service=${service.id}`} className="mt-4 font-semibold">
           Ask for a quote<span className="sr-only"> for {service.title}</span>
-        </Link>
+        </TextLink>
       </div>
     </AccordionItem>
   );

@@ -1,8 +1,9 @@
-import { Form, Link } from "react-router";
+import { Form } from "react-router";
 import { AuthPage } from "~/components/site/auth-page";
 import { OfficePhone } from "~/components/site/office-phone";
 import { Title } from "~/components/site/title";
 import { Button } from "~/components/ui/button";
+import { TextLink } from "~/components/ui/text-link";
 import { redirectWithToast } from "~/lib/http/toast.server";
 import { identifiers } from "~/models/content.server";
 import { forgotPasswordToast } from "~/models/not-yet";
@@ -31,10 +32,7 @@ export default function ForgotPasswordPage({ loaderData }: Route.ComponentProps)
         Locked out? Call <OfficePhone />. When we know that it is you, we mail you a link to a new password.
       </p>
       <p>
-        You remember it?{" "}
-        <Link to="/login" className="inline-flex min-h-11 items-center underline">
-          Log in
-        </Link>
+        You remember it? <TextLink to="/login">Log in</TextLink>
       </p>
     </AuthPage>
   );

@@ -1,12 +1,12 @@
 import { parseWithZod } from "@conform-to/zod/v4";
-import { data, Link } from "react-router";
+import { data } from "react-router";
 import { z } from "zod";
 import { EmailDraftPanel } from "~/components/site/email-draft-panel";
 import { QuoteForm } from "~/components/site/quote-form";
 import { useSiteData } from "~/components/site/site-data";
 import { Title } from "~/components/site/title";
+import { TextLink } from "~/components/ui/text-link";
 import { PageToast } from "~/components/ui/toast";
-import { callServerAction } from "~/lib/browser/connection";
 import { readForm } from "~/lib/forms/form-data.server";
 import { rejectForm } from "~/lib/forms/rejected-form.server";
 import { oneLine, severalLines } from "~/lib/forms/text-fields";
@@ -41,10 +41,6 @@ export async function action({ request }: Route.ActionArgs) {
   return data({ from, draft: quoteDraft(office?.email ?? "", submission.value), toast });
 }
 
-export function clientAction({ serverAction }: Route.ClientActionArgs) {
-  return callServerAction(serverAction);
-}
-
 export const meta: Route.MetaFunction = () => [{ name: "robots", content: "noindex" }];
 
 /** Only for visitors without script: shows the form again after a rejection, or the email draft. */
@@ -72,9 +68,7 @@ function QuoteDraft({ draft, from, toast }: { draft: EmailDraft; from: string; t
       <h1 className="mb-6 text-xl">Get a Quote</h1>
       <EmailDraftPanel draft={draft} opens />
       <p className="mt-6">
-        <Link to={from} className="inline-flex min-h-11 items-center underline">
-          Back to where you were
-        </Link>
+        <TextLink to={from}>Back to where you were</TextLink>
       </p>
     </>
   );

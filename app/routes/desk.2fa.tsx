@@ -1,7 +1,6 @@
 import { handleFactorSetup } from "~/actions/second-factor.server";
 import { SecondFactors } from "~/components/portal/second-factor";
 import { requireStaff } from "~/lib/auth/staff.server";
-import { callServerAction } from "~/lib/browser/connection";
 import type { Route } from "./+types/desk.2fa";
 
 export function loader({ context }: Route.LoaderArgs) {
@@ -10,10 +9,6 @@ export function loader({ context }: Route.LoaderArgs) {
 
 export function action({ request, context }: Route.ActionArgs) {
   return handleFactorSetup(request, context, requireStaff(context), "/desk");
-}
-
-export function clientAction({ serverAction }: Route.ClientActionArgs) {
-  return callServerAction(serverAction);
 }
 
 export default function DeskSecondFactorPage({ actionData, loaderData }: Route.ComponentProps) {

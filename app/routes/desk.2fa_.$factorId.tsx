@@ -1,7 +1,6 @@
 import { handleFactorRemoval, requireOwnFactor } from "~/actions/second-factor.server";
 import { FactorRemoval } from "~/components/portal/second-factor";
 import { requireStaff } from "~/lib/auth/staff.server";
-import { callServerAction } from "~/lib/browser/connection";
 import type { Route } from "./+types/desk.2fa_.$factorId";
 
 export function loader({ context, params }: Route.LoaderArgs) {
@@ -13,10 +12,6 @@ export function action({ request, context, params }: Route.ActionArgs) {
     next: "/desk",
     left: "Set up another one: the desk opens with one alone.",
   });
-}
-
-export function clientAction({ serverAction }: Route.ClientActionArgs) {
-  return callServerAction(serverAction);
 }
 
 export default function RemoveFactorPage({ actionData, loaderData }: Route.ComponentProps) {

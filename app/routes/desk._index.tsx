@@ -7,18 +7,12 @@ import { endAnnouncement, resolveFailedEmail, setAnnouncement } from "~/actions/
 import { FailedEmailRow } from "~/components/desk/failed-email-row";
 import { Field } from "~/components/forms/field";
 import { SubmitButton } from "~/components/forms/form";
-import {
-  getIdempotencyKey,
-  IntentErrorSummary,
-  IntentForm,
-  type RejectedIntent,
-  useIntentForm,
-} from "~/components/forms/intent-form";
+import { IntentErrorSummary, IntentForm, useIntentForm } from "~/components/forms/intent-form";
 import { Title } from "~/components/site/title";
 import { Button } from "~/components/ui/button";
 import { Card } from "~/components/ui/card";
+import { TextLink } from "~/components/ui/text-link";
 import { getStaffPage, requireStaff } from "~/lib/auth/staff.server";
-import { callServerAction } from "~/lib/browser/connection";
 import { calendarDate, dayInEastAfrica, eastAfricaTime } from "~/lib/dates";
 import { handleIntent } from "~/lib/forms/intent-form.server";
 import { TodayPage } from "~/models/desk.server";
@@ -30,7 +24,7 @@ export { revalidateAfterConflict as shouldRevalidate } from "~/lib/browser/reval
 export async function loader({ context }: Route.LoaderArgs) {
   const isLead = requireStaff(context).staff.role === "lead";
   const eastAfricaDay = dayInEastAfrica(new Date());
-  return { today: await getStaffPage(context, TodayPage), isLead, eastAfricaDay, request: randomUUID() };
+  return { today: await getStaffPage(context, TodayPage), isLead, eastAfricaDay, idempotencyKey: randomUUID() };
 }
 
 export function action({ request, context }: Route.ActionArgs) {
@@ -43,20 +37,15 @@ export function action({ request, context }: Route.ActionArgs) {
   return handleIntent(request, context, "/desk", createDeskIntents(actions));
 }
 
-export function clientAction({ serverAction }: Route.ClientActionArgs) {
-  return callServerAction(serverAction);
-}
-
 export default function DeskTodayPage({ loaderData, actionData }: Route.ComponentProps) {
   const { today, isLead, eastAfricaDay } = loaderData;
-  const request = getIdempotencyKey(actionData, loaderData.request);
-  const { to_check, storage, no_update: standing, waiting_for_client: waiting, failed_emails: undelivered } = today;
+  const { to_check, storage, no_update: notUpdated, waiting_for_client: waiting, failed_emails: failedEmails } = today;
   return (
     <>
       <Title rejected={actionData !== undefined}>Today</Title>
       <IntentErrorSummary actionData={actionData} />
       <h1 className="mb-4 text-xl">Today</h1>
-      <AnnouncementCard said={today.announcement} actionData={actionData} request={request} />
+      <AnnouncementCard announcement={today.announcement} />
       <div className="mt-6 grid items-start gap-6 lg:grid-cols-2 lg:grid-rows-[auto_auto_auto_auto_1fr]">
         <TodayList
           className="lg:row-span-5"
@@ -65,12 +54,12 @@ export default function DeskTodayPage({ loaderData, actionData }: Route.Componen
           empty="Every document is checked."
           allHref={`/desk/shipments${createShipmentSearch({ needsCheck: true })}`}
         >
-          {to_check.rows.map((line) => (
+          {to_check.rows.map((item) => (
             <TodayRow
-              key={line.document_id}
-              item={line}
-              to={`#document-${line.document_id}`}
-              when={`since ${eastAfricaTime(line.since)}`}
+              key={item.document_id}
+              item={item}
+              to={`#document-${item.document_id}`}
+              when={`since ${eastAfricaTime(item.since)}`}
             />
           ))}
         </TodayList>
@@ -87,11 +76,11 @@ export default function DeskTodayPage({ loaderData, actionData }: Route.Componen
         </TodayList>
         <TodayList
           title="Standing still"
-          count={standing.count}
+          count={notUpdated.count}
           empty="We did something on every shipment within 7 days."
         >
-          {standing.rows.map((line) => (
-            <TodayRow key={line.shipment_id} item={line} to="#move" when={`since ${eastAfricaTime(line.since)}`} />
+          {notUpdated.rows.map((item) => (
+            <TodayRow key={item.shipment_id} item={item} to="#move" when={`since ${eastAfricaTime(item.since)}`} />
           ))}
         </TodayList>
         <TodayList
@@ -100,8 +89,8 @@ export default function DeskTodayPage({ loaderData, actionData }: Route.Componen
           empty="No client has kept us waiting for 7 days."
           allHref={`/desk/shipments${createShipmentSearch({ waiting: "client" })}`}
         >
-          {waiting.rows.map((line) => (
-            <TodayRow key={line.shipment_id} item={line} to="#note" when={`since ${eastAfricaTime(line.since)}`} />
+          {waiting.rows.map((item) => (
+            <TodayRow key={item.shipment_id} item={item} to="#note" when={`since ${eastAfricaTime(item.since)}`} />
           ))}
         </TodayList>
         {today.erasure_requests.count > 0 && (
@@ -119,9 +108,9 @@ export default function DeskTodayPage({ loaderData, actionData }: Route.Componen
             ))}
           </TodayList>
         )}
-        <TodayList title="Not delivered" count={undelivered.count} empty="Every mail has left.">
-          {undelivered.rows.map((mail) => (
-            <FailedEmailRow key={mail.id} mail={mail} isLead={isLead} request={request} />
+        <TodayList title="Not delivered" count={failedEmails.count} empty="Every mail has left.">
+          {failedEmails.rows.map((mail) => (
+            <FailedEmailRow key={mail.id} mail={mail} isLead={isLead} />
           ))}
         </TodayList>
       </div>
@@ -129,41 +118,34 @@ export default function DeskTodayPage({ loaderData, actionData }: Route.Componen
   );
 }
 
-function AnnouncementCard(props: {
-  said: TodayPage["announcement"];
-  actionData: RejectedIntent | undefined;
-  request: string;
-}) {
-  const { said, actionData, request } = props;
-  const { id, intent, fields, rejected } = useIntentForm("announce", actionData, ["text"]);
+function AnnouncementCard({ announcement }: Pick<TodayPage, "announcement">) {
+  const { intent, fields, rejected } = useIntentForm("announce", ["text"]);
   return (
     <Card title="Notice for all clients">
       <div className="px-4 py-1">
-        {said && (
+        {announcement && (
           <div className="mt-2 flex flex-wrap items-center justify-between gap-3">
             <p>
-              <span className="font-semibold">{said.text}</span>{" "}
-              <span className="text-sm text-quiet">since {eastAfricaTime(said.started_at)}</span>
+              <span className="font-semibold">{announcement.text}</span>{" "}
+              <span className="text-sm text-quiet">since {eastAfricaTime(announcement.started_at)}</span>
             </p>
-            <IntentForm id="remove-announcement" intent="remove-announcement">
+            <IntentForm intent="remove-announcement">
               <Button>End this notice</Button>
             </IntentForm>
           </div>
         )}
         <details open={rejected !== undefined}>
           <summary className="inline-flex min-h-11 cursor-pointer items-center text-sm underline">
-            {said ? "Set another notice" : "Set a notice"}
+            {announcement ? "Set another notice" : "Set a notice"}
           </summary>
-          <IntentForm id={id} intent={intent} idempotencyKey={request}>
+          <IntentForm intent={intent} idempotent>
             <Field
               field={fields.text}
               label="What all clients read above their shipments"
               hint="Such as: Customs system down since 09:10"
               autoComplete="off"
             />
-            <SubmitButton look="plain" pending="Saving…">
-              Set the notice
-            </SubmitButton>
+            <SubmitButton look="plain">Set the notice</SubmitButton>
           </IntentForm>
         </details>
       </div>
@@ -180,7 +162,7 @@ type TodayListProps = {
   children: ReactNode[];
 };
 
-function TodayList({ title, count, empty, allHref: all, className, children }: TodayListProps) {
+function TodayList({ title, count, empty, allHref, className, children }: TodayListProps) {
   const shown = count >= 100 ? "99+" : String(count);
   return (
     <div className={className}>
@@ -188,12 +170,7 @@ function TodayList({ title, count, empty, allHref: all, className, children }: T
         {count === 0 ? <p className="px-4 py-3 text-sm text-quiet">{empty}</p> : <ul className="ruled">{children}</ul>}
         {count > children.length && (
           <p className="border-t border-line px-4 py-2 text-sm text-quiet">
-            The {children.length} oldest.{" "}
-            {all && (
-              <Link to={all} className="inline-flex min-h-11 items-center underline">
-                All of them
-              </Link>
-            )}
+            The {children.length} oldest. {allHref && <TextLink to={allHref}>All of them</TextLink>}
           </p>
         )}
       </Card>
@@ -208,13 +185,13 @@ type TodayRowProps = {
   isLate?: boolean;
 };
 
-function TodayRow({ item: line, to, when, isLate = false }: TodayRowProps) {
+function TodayRow({ item, to, when, isLate = false }: TodayRowProps) {
   return (
     <li>
-      <Link to={`/desk/shipments/${line.shipment_id}${to}`} className="block px-4 py-2 no-underline hover:text-action">
-        <span className="block font-semibold wrap-anywhere">{line.name} </span>
+      <Link to={`/desk/shipments/${item.shipment_id}${to}`} className="block px-4 py-2 no-underline hover:text-action">
+        <span className="block font-semibold wrap-anywhere">{item.name} </span>
         <span className="flex flex-wrap justify-between gap-x-4 text-sm text-quiet">
-          <span className={isLate ? "font-semibold text-failure" : ""}>{line.detail} </span>
+          <span className={isLate ? "font-semibold text-failure" : ""}>{item.detail} </span>
           <span>{when}</span>
         </span>
       </Link>

@@ -4,17 +4,12 @@ import * as account from "~/actions/client-account.server";
 import { createDeskIntents } from "~/actions/desk-intents.server";
 import { AuditEntryList, DeskWaitingOnLabel } from "~/components/desk/audit-entry-list";
 import { SubmitButton } from "~/components/forms/form";
-import {
-  IntentErrorSummary,
-  IntentForm,
-  ReasonForm,
-  type RejectedIntent,
-  useIntentForm,
-} from "~/components/forms/intent-form";
+import { IntentErrorSummary, IntentForm, ReasonForm } from "~/components/forms/intent-form";
 import { Title } from "~/components/site/title";
 import { Card } from "~/components/ui/card";
+import { FactList } from "~/components/ui/fact-list";
+import { TextLink } from "~/components/ui/text-link";
 import { getStaffPage } from "~/lib/auth/staff.server";
-import { callServerAction } from "~/lib/browser/connection";
 import { calendarDate, eastAfricaTime } from "~/lib/dates";
 import { handleIntent } from "~/lib/forms/intent-form.server";
 import { areaNotFound } from "~/lib/http/user-error.server";
@@ -46,47 +41,28 @@ export async function action({ request, context, params }: Route.ActionArgs) {
   return handleIntent(request, context, `/desk/clients/${id}`, createDeskIntents(actions, { account: id }));
 }
 
-export function clientAction({ serverAction }: Route.ClientActionArgs) {
-  return callServerAction(serverAction);
-}
-
 export default function ClientPage({ loaderData, actionData }: Route.ComponentProps) {
   const { client } = loaderData;
   const name = client.name || client.email;
+  const { factor_count: factorCount } = client;
   return (
     <>
       <Title rejected={actionData !== undefined}>{name}</Title>
       <IntentErrorSummary actionData={actionData} />
-      <Link to="/desk/clients" className="inline-flex min-h-11 items-center text-sm underline print:hidden">
+      <TextLink to="/desk/clients" className="text-sm print:hidden">
         All clients
-      </Link>
+      </TextLink>
       <h1 className="mb-1 text-xl wrap-anywhere">{name}</h1>
-      <dl className="mb-6 flex flex-wrap gap-x-6 gap-y-1 text-sm *:flex *:gap-2 [&_dt]:text-quiet">
-        <div>
-          <dt>Email</dt>
-          <dd className="wrap-anywhere">{client.email}</dd>
-        </div>
-        <div>
-          <dt>Client ID</dt>
-          <dd className="font-mono">{client.client_id ?? "N/A"}</dd>
-        </div>
-        <div>
-          <dt>Account</dt>
-          <dd>{client.closed ? "Closed" : client.confirmed ? "Open" : "Address not confirmed"}</dd>
-        </div>
-        <div>
-          <dt>2FA</dt>
-          <dd>
-            {client.factor_count > 0
-              ? `${client.factor_count} authenticator${client.factor_count > 1 ? "s" : ""}`
-              : "Off"}
-          </dd>
-        </div>
-        <div>
-          <dt>Last login</dt>
-          <dd>{client.last_sign_in_at ? eastAfricaTime(client.last_sign_in_at) : "Never"}</dd>
-        </div>
-      </dl>
+      <FactList
+        className="mb-6"
+        facts={[
+          ["Email", client.email, "wrap-anywhere"],
+          ["Client ID", client.client_id ?? "N/A", "font-mono"],
+          ["Account", client.closed ? "Closed" : client.confirmed ? "Open" : "Address not confirmed"],
+          ["2FA", factorCount === 0 ? "Off" : `${factorCount} authenticator${factorCount > 1 ? "s" : ""}`],
+          ["Last login", client.last_sign_in_at ? eastAfricaTime(client.last_sign_in_at) : "Never"],
+        ]}
+      />
       <div className="grid items-start gap-6 lg:grid-cols-2">
         <Card title="Shipments">
           {client.shipments.length === 0 && <p className="px-4 py-3 text-sm text-quiet">None yet.</p>}
@@ -110,26 +86,20 @@ export default function ClientPage({ loaderData, actionData }: Route.ComponentPr
           </ul>
           {client.shipments.length > 0 && (
             <p className="border-t border-line px-4">
-              <Link
-                to={`/desk/shipments${createShipmentSearch({ q: client.email })}`}
-                className="inline-flex min-h-11 items-center text-sm underline"
-              >
+              <TextLink to={`/desk/shipments${createShipmentSearch({ q: client.email })}`} className="text-sm">
                 All their shipments
-              </Link>
+              </TextLink>
             </p>
           )}
         </Card>
         <div className="grid gap-6">
-          <AccountCard client={client} actionData={actionData} />
+          <AccountCard client={client} />
           <Card title="Log">
             <AuditEntryList entries={client.audit_entries} />
             <p className="border-t border-line px-4">
-              <Link
-                to={`/desk/log?account=${client.id}`}
-                className="inline-flex min-h-11 items-center text-sm underline"
-              >
+              <TextLink to={`/desk/log?account=${client.id}`} className="text-sm">
                 All of the log
-              </Link>
+              </TextLink>
             </p>
           </Card>
         </div>
@@ -138,15 +108,8 @@ export default function ClientPage({ loaderData, actionData }: Route.ComponentPr
   );
 }
 
-function AccountCard({
-  client,
-  actionData,
-}: {
-  client: Omit<DeskClientDetails, "audit_entries">;
-  actionData: RejectedIntent | undefined;
-}) {
-  const link = useIntentForm("send-link", actionData, []);
-  const kept =
+function AccountCard({ client }: { client: Omit<DeskClientDetails, "audit_entries"> }) {
+  const retentionEnd =
     client.retention_ends_on && new Date(client.retention_ends_on) >= new Date() ? client.retention_ends_on : null;
   return (
     <Card title="Account">
@@ -161,12 +124,11 @@ function AccountCard({
             title="Answer that it cannot be erased yet"
             text="The reason goes to them by mail, as you write it here."
             hint="Such as: the law has us keep your last shipment until 4 May 2033"
-            actionData={actionData}
           />
         </div>
       )}
       {!client.closed && client.confirmed && (
-        <IntentForm id={link.id} intent="send-link" className="px-4 py-3">
+        <IntentForm intent="send-link" className="px-4 py-3">
           <p className="mb-2 text-sm text-quiet">
             Be sure who asks. The link goes to {client.email} and is good for one hour.
           </p>
@@ -180,29 +142,26 @@ function AccountCard({
           intent="remove-2fa"
           title="Remove second factor"
           text="The account is signed out everywhere and opens with its password alone."
-          actionData={actionData}
         />
       )}
       {client.closed ? (
-        <ReasonForm key="open" intent="reopen-account" title="Open account again" actionData={actionData} />
+        <ReasonForm key="open" intent="reopen-account" title="Open account again" />
       ) : (
         <ReasonForm
           intent="close-account"
           title="Close account"
           text="It is signed out everywhere at once, and nobody gets in. Its shipments stay."
-          actionData={actionData}
         />
       )}
-      {kept ? (
+      {retentionEnd ? (
         <p className="border-t border-line px-4 py-3 text-sm text-quiet">
-          It cannot be erased before {calendarDate(kept)}: its shipments have to be kept until then.
+          It cannot be erased before {calendarDate(retentionEnd)}: its shipments have to be kept until then.
         </p>
       ) : (
         <ReasonForm
           intent="erase"
           title="Erase"
           text="The account, its shipments and their files are deleted for good."
-          actionData={actionData}
         />
       )}
     </Card>

@@ -6,18 +6,15 @@ import { Pager } from "~/components/desk/audit-entry-list";
 import { Field } from "~/components/forms/field";
 import { SubmitButton } from "~/components/forms/form";
 import {
-  getIdempotencyKey,
   IntentErrorSummary,
   IntentForm,
   ReasonForm,
-  type RejectedIntent,
   useIntentForm,
   withStoredValue,
 } from "~/components/forms/intent-form";
 import { Title } from "~/components/site/title";
 import { Card } from "~/components/ui/card";
 import { getStaffPage } from "~/lib/auth/staff.server";
-import { callServerAction } from "~/lib/browser/connection";
 import { eastAfricaTime } from "~/lib/dates";
 import { handleIntent } from "~/lib/forms/intent-form.server";
 import { InvitationsPage } from "~/models/desk.server";
@@ -33,7 +30,7 @@ export async function loader({ context, url }: Route.LoaderArgs) {
     invitations: invitations.slice(0, shipmentsPerPage).map((one) => ({ ...one, days: getDaysSince(one.created_at) })),
     hasMore: invitations.length > shipmentsPerPage,
     page: readShipmentFilter(url).page,
-    request: randomUUID(),
+    idempotencyKey: randomUUID(),
   };
 }
 
@@ -41,14 +38,9 @@ export function action({ request, context }: Route.ActionArgs) {
   return handleIntent(request, context, "/desk/invitations", createDeskIntents({ issue, send, withdraw }));
 }
 
-export function clientAction({ serverAction }: Route.ClientActionArgs) {
-  return callServerAction(serverAction);
-}
-
 export default function DeskInvitationsPage({ loaderData, actionData }: Route.ComponentProps) {
   const { invitations, hasMore, page } = loaderData;
-  const request = getIdempotencyKey(actionData, loaderData.request);
-  const { id, intent, fields, rejected } = useIntentForm("issue", actionData, ["count", "for", "email"]);
+  const { intent, fields, rejected } = useIntentForm("issue", ["count", "for", "email"]);
   return (
     <>
       <Title rejected={actionData !== undefined}>Invitations</Title>
@@ -56,7 +48,7 @@ export default function DeskInvitationsPage({ loaderData, actionData }: Route.Co
       <h1 className="mb-4 text-xl">Invitations</h1>
       <div className="grid items-start gap-6 lg:grid-cols-[2fr_3fr]">
         <Card title="New client IDs">
-          <IntentForm id={id} intent={intent} idempotencyKey={request} className="px-4 py-3">
+          <IntentForm intent={intent} idempotent className="px-4 py-3">
             <Field
               field={withStoredValue(fields.count, rejected, "1")}
               label="How many"
@@ -85,12 +77,7 @@ export default function DeskInvitationsPage({ loaderData, actionData }: Route.Co
           {invitations.length === 0 && <p className="px-4 py-3 text-sm text-quiet">Every client ID has been used.</p>}
           <ul className="ruled">
             {invitations.map((invitation) => (
-              <InvitationRow
-                key={invitation.client_id}
-                invitation={invitation}
-                actionData={actionData}
-                request={request}
-              />
+              <InvitationRow key={invitation.client_id} invitation={invitation} />
             ))}
           </ul>
           <div className="px-4">
@@ -112,10 +99,8 @@ const getDaysSince = (at: string) => Math.floor((Date.now() - Date.parse(at)) / 
 
 const formatAge = (days: number) => (days < 1 ? "new today" : days === 1 ? "1 day old" : `${days} days old`);
 
-function InvitationRow(props: { invitation: InvitationItem; actionData: RejectedIntent | undefined; request: string }) {
-  const { invitation, actionData, request } = props;
+function InvitationRow({ invitation }: { invitation: InvitationItem }) {
   const { client_id, issued_for, sent_to, created_at, days } = invitation;
-  const send = useIntentForm("send", actionData, [], client_id);
   return (
     <li>
       <div className="flex flex-wrap items-center justify-between gap-x-4 gap-y-1 px-4 pt-3">
@@ -130,21 +115,14 @@ function InvitationRow(props: { invitation: InvitationItem; actionData: Rejected
           </p>
         </div>
         {sent_to && (
-          <IntentForm id={send.id} intent="send" idempotencyKey={request}>
-            <input type="hidden" name="clientId" value={client_id} />
+          <IntentForm intent="send" values={{ clientId: client_id }} idempotent>
             <SubmitButton look="plain" pending="Sending…">
               Send again<span className="sr-only"> {client_id}</span>
             </SubmitButton>
           </IntentForm>
         )}
       </div>
-      <ReasonForm
-        intent="withdraw"
-        title="Withdraw"
-        subject={` ${client_id}`}
-        hiddenFields={{ clientId: client_id }}
-        actionData={actionData}
-      />
+      <ReasonForm intent="withdraw" title="Withdraw" subject={` ${client_id}`} values={{ clientId: client_id }} />
     </li>
   );
 }

@@ -12,23 +12,21 @@ import type { Route } from "./+types/desk.log";
 const pageSize = 50;
 
 export async function loader({ context, url }: Route.LoaderArgs) {
-  const { audit_entries: acts } = await getStaffPage(context, AuditLogPage);
-  const kinds = Object.entries(AUDIT_LABELS)
-    .map(([value, words]) => ({ value, words }))
-    .sort((one, other) => one.words.localeCompare(other.words));
+  const { audit_entries } = await getStaffPage(context, AuditLogPage);
+  const actionOptions = Object.entries(AUDIT_LABELS).sort(([, first], [, second]) => first.localeCompare(second));
   return {
-    acts: acts.slice(0, pageSize).map(labelAuditEntry),
-    hasMore: acts.length > pageSize,
-    asked: readAuditLogFilter(url),
-    kinds,
+    entries: audit_entries.slice(0, pageSize).map(labelAuditEntry),
+    hasMore: audit_entries.length > pageSize,
+    filter: readAuditLogFilter(url),
+    actionOptions,
   };
 }
 
 export const action = noFormAction;
 
 export default function ActivityLogPage({ loaderData }: Route.ComponentProps) {
-  const { acts, hasMore, asked, kinds } = loaderData;
-  const { page, ...filter } = asked;
+  const { entries, hasMore, actionOptions } = loaderData;
+  const { page, ...filter } = loaderData.filter;
   const search = new URLSearchParams(Object.entries(filter).flatMap(([name, value]) => (value ? [[name, value]] : [])));
   const to = (number: number) => `/desk/log?${new URLSearchParams([...search, ["page", String(number)]])}`;
   const field = (name: keyof typeof filter) => createSearchField(name, filter[name] ?? "");
@@ -42,7 +40,7 @@ export default function ActivityLogPage({ loaderData }: Route.ComponentProps) {
         className="grid items-end gap-x-4 sm:grid-cols-2 lg:grid-cols-[1fr_1fr_2fr_1fr_auto]"
       >
         <Field field={field("who")} label="Who" optional autoComplete="off" />
-        <SelectField field={field("what")} label="What" options={kinds} prompt="Anything" />
+        <SelectField field={field("what")} label="What" options={actionOptions} prompt="Anything" />
         <Field
           field={field("shipment")}
           label="Shipment"
@@ -52,11 +50,11 @@ export default function ActivityLogPage({ loaderData }: Route.ComponentProps) {
           spellCheck={false}
         />
         <Field field={field("day")} label="Day" type="date" optional />
-        {asked.account && <input type="hidden" name="account" value={asked.account} />}
+        {filter.account && <input type="hidden" name="account" value={filter.account} />}
         <Button className="mb-5">Find</Button>
       </Form>
       <div className="rounded-label border border-line bg-raised">
-        <AuditEntryList entries={acts} links isFound={page > 1 || String(search) !== ""} />
+        <AuditEntryList entries={entries} links isFiltered={page > 1 || String(search) !== ""} />
       </div>
       <Pager page={page} hasMore={hasMore} to={to} />
       <p className="mt-4">

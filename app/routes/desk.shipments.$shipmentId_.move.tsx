@@ -4,11 +4,10 @@ import { createDeskIntents } from "~/actions/desk-intents.server";
 import { advance } from "~/actions/shipment.server";
 import { Field, TextField } from "~/components/forms/field";
 import { SubmitButton } from "~/components/forms/form";
-import { getIdempotencyKey, IntentErrorSummary, IntentForm, useIntentForm } from "~/components/forms/intent-form";
+import { IntentErrorSummary, IntentForm, useIntentForm } from "~/components/forms/intent-form";
 import { Title } from "~/components/site/title";
 import { ButtonLink } from "~/components/ui/button";
 import { getStaffPage } from "~/lib/auth/staff.server";
-import { callServerAction } from "~/lib/browser/connection";
 import { handleIntent } from "~/lib/forms/intent-form.server";
 import { areaNotFound } from "~/lib/http/user-error.server";
 import { ShipmentsPage } from "~/models/desk.server";
@@ -25,24 +24,18 @@ export async function loader({ context, url }: Route.LoaderArgs) {
   const { id, name, stage, status, version, documents } = opened;
   const missing = documents.filter(({ uploaded }) => !uploaded).map((document) => document.name);
   const page = `/desk/shipments/${id}${createShipmentSearch(readShipmentFilter(url))}`;
-  return { name, stage, status, version, missing, request: randomUUID(), page };
+  return { name, stage, status, version, missing, idempotencyKey: randomUUID(), page };
 }
 
-/** Asks for confirmation if documents are missing. */
 export async function action({ request, context, params, url }: Route.ActionArgs) {
   if (!isUuid(params.shipmentId)) throw data("Not found", { status: 404 });
   const page = `/desk/shipments/${params.shipmentId}${createShipmentSearch(readShipmentFilter(url))}`;
   return handleIntent(request, context, page, createDeskIntents({ move: advance }, { shipment: params.shipmentId }));
 }
 
-export function clientAction({ serverAction }: Route.ClientActionArgs) {
-  return callServerAction(serverAction);
-}
-
 export default function MovePage({ loaderData, actionData }: Route.ComponentProps) {
   const { name, stage, status, version, missing, page } = loaderData;
-  const request = getIdempotencyKey(actionData, loaderData.request);
-  const { id, intent, fields } = useIntentForm("move", actionData, ["location", "note"]);
+  const { intent, fields } = useIntentForm("move", ["location", "note"]);
   const next = STAGES[stage];
   const asks = missing.length > 0;
   const title = asks ? "Move on without these documents?" : "Move to the next stage";
@@ -62,7 +55,7 @@ export default function MovePage({ loaderData, actionData }: Route.ComponentProp
         </ul>
       )}
       {next && (
-        <IntentForm id={id} intent={intent} expectedVersion={version} idempotencyKey={request} className="max-w-xl">
+        <IntentForm intent={intent} expectedVersion={version} idempotent className="max-w-xl">
           {asks && <input type="hidden" name="confirmMissing" value="yes" />}
           <Field field={fields.location} label="Location" optional autoComplete="off" />
           <TextField field={fields.note} label="Note to the client" rows={2} />

@@ -1,13 +1,14 @@
 import { Form, Link, useOutletContext } from "react-router";
 import { createSearchField, DeskWaitingOnLabel, Pager } from "~/components/desk/audit-entry-list";
 import { SelectAllButton, SelectionCount } from "~/components/desk/selection";
+import { stageOptions } from "~/components/desk/stage-options";
 import { Field, inputClass, SelectField } from "~/components/forms/field";
 import { Title } from "~/components/site/title";
 import { Button } from "~/components/ui/button";
 import { noFormAction } from "~/lib/http/file-route.server";
 import { deskWaitingOnLabels } from "~/models/desk-labels";
 import { textLimits } from "~/models/limits";
-import { lastStage, STAGES } from "~/models/shipment";
+import { lastStage } from "~/models/shipment";
 import { createShipmentSearch, type ShipmentFilter } from "~/models/shipment-filter";
 import type { DeskShipmentListItem, loader } from "./desk.shipments";
 
@@ -40,8 +41,6 @@ export default function ShipmentList() {
 }
 
 function ShipmentSearch({ filter }: { filter: ShipmentFilter }) {
-  const turns = Object.entries(deskWaitingOnLabels).map(([value, words]) => ({ value, words }));
-  const stages = STAGES.map((name, index) => ({ value: String(index + 1), words: `${index + 1} ${name}` }));
   return (
     <Form
       key={createShipmentSearch(filter)}
@@ -60,13 +59,13 @@ function ShipmentSearch({ filter }: { filter: ShipmentFilter }) {
       <SelectField
         field={createSearchField("stage", String(filter.stage ?? ""))}
         label="Stage"
-        options={stages}
+        options={stageOptions}
         prompt="Any"
       />
       <SelectField
         field={createSearchField("waiting", filter.waiting ?? "")}
         label="Whose move"
-        options={turns}
+        options={Object.entries(deskWaitingOnLabels)}
         prompt="Anybody's"
       />
       <label className="mb-5 flex min-h-11 items-center gap-2 text-sm">
@@ -123,7 +122,7 @@ function BulkMove(props: { shipments: DeskShipmentListItem[]; filter: ShipmentFi
         ))}
       </ul>
       <div className="sticky bottom-0 z-10 md:static flex flex-wrap items-end gap-2 border-t border-line bg-surface py-2 print:hidden">
-        {/* On phones the bar covers the list, so it grows only when a shipment is selected. */}
+        {/* On phones, the sticky bar covers the list, so the bar grows only when a shipment is selected. */}
         <label className="flex grow items-center gap-3 text-sm font-semibold group-not-has-checked:hidden sm:max-w-xs md:block md:group-not-has-checked:block">
           Location
           <input

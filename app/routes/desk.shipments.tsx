@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
-import { Link, NavLink, Outlet, useMatch } from "react-router";
+import { NavLink, Outlet, useMatch } from "react-router";
 import { DeskWaitingOnLabel, Pager } from "~/components/desk/audit-entry-list";
 import { useRowKeys } from "~/components/desk/row-keys";
+import { TextLink } from "~/components/ui/text-link";
 import { getStaffPage } from "~/lib/auth/staff.server";
 import { eastAfricaTime } from "~/lib/dates";
 import { noFormAction } from "~/lib/http/file-route.server";
@@ -20,15 +21,15 @@ export async function loader({ context, url, params }: Route.LoaderArgs) {
   const { shipments } = await getStaffPage(context, ShipmentsPage);
   const opened = (params as { shipmentId?: string }).shipmentId;
   const rows = shipments.slice(0, shipmentsPerPage);
-  const at = rows.findIndex(({ id }) => id === opened);
-  const first = Math.max(0, Math.min(at - 5, shipmentsPerPage - nearbyRowCount));
-  const around = rows
+  const openedIndex = rows.findIndex(({ id }) => id === opened);
+  const first = Math.max(0, Math.min(openedIndex - 5, shipmentsPerPage - nearbyRowCount));
+  const nearby = rows
     .slice(first, first + nearbyRowCount)
-    .map(({ id, name, status, waiting_on: turn }) => ({ id, name, status, turn }));
+    .map(({ id, name, status, waiting_on: waitingOn }) => ({ id, name, status, waitingOn }));
   const filter = readShipmentFilter(url);
   return {
     shipments: opened ? [] : rows.map((shipment) => toListItem(shipment, filter.q)),
-    around: opened ? around : [],
+    nearby: opened ? nearby : [],
     hasMore: shipments.length > shipmentsPerPage,
     filter,
     request: randomUUID(),
@@ -54,27 +55,24 @@ function toListItem(shipment: DeskShipmentRow, search: string) {
 export type DeskShipmentListItem = ReturnType<typeof toListItem>;
 
 export default function DeskShipmentsLayout({ loaderData }: Route.ComponentProps) {
-  const { around, hasMore, filter } = loaderData;
+  const { nearby, hasMore, filter } = loaderData;
   const onList = useMatch("/desk/shipments") !== null;
   useRowKeys();
   if (onList) return <Outlet context={loaderData} />;
   return (
     <div className="grid gap-8 lg:grid-cols-[18rem_1fr]">
-      {/* First in reading order, for its h1. On wide screens it is to the right of the list. */}
+      {/* The shipment comes first in reading order, because it has the h1. Wide screens show it to the right of the list. */}
       <div className="min-w-0 lg:order-last">
         <Outlet />
       </div>
       <section aria-labelledby="list-title" className="hidden lg:block print:hidden">
         <h2 id="list-title" className="mb-2 text-base font-semibold">
-          <Link
-            to={`/desk/shipments${createShipmentSearch(filter)}`}
-            className="inline-flex min-h-11 items-center underline"
-          >
+          <TextLink to={`/desk/shipments${createShipmentSearch(filter)}`}>
             {filter.q || filter.stage || filter.waiting || filter.needsCheck ? "Found shipments" : "All shipments"}
-          </Link>
+          </TextLink>
         </h2>
         <ul className="ruled rounded-label border border-line bg-raised">
-          {around.map((shipment) => (
+          {nearby.map((shipment) => (
             <li key={shipment.id}>
               <NavLink
                 data-row
@@ -84,7 +82,7 @@ export default function DeskShipmentsLayout({ loaderData }: Route.ComponentProps
                 <span className="block font-semibold wrap-anywhere">{shipment.name} </span>
                 <span className="flex justify-between gap-3 text-quiet">
                   <span>{shipment.status} </span>
-                  <DeskWaitingOnLabel waitingOn={shipment.turn} />
+                  <DeskWaitingOnLabel waitingOn={shipment.waitingOn} />
                 </span>
               </NavLink>
             </li>

@@ -1,7 +1,8 @@
-import { data, Link, redirect } from "react-router";
+import { data, redirect } from "react-router";
 import { z } from "zod";
 import { Title } from "~/components/site/title";
 import { ButtonLink } from "~/components/ui/button";
+import { TextLink } from "~/components/ui/text-link";
 import { getStaffPage, requireStaff } from "~/lib/auth/staff.server";
 import { readForm } from "~/lib/forms/form-data.server";
 import { readIntentMetadata } from "~/lib/forms/intent-form.server";
@@ -23,19 +24,19 @@ import type { Route } from "./+types/desk.shipments_.bulk-move";
 const noneSelectedText = "Tick the shipments that move on.";
 const Location = oneLine("").max(...maxLength("location", " for the location"));
 
-/** The result has its own URL, so that it can be opened again. */
+/** The result of a bulk action has its own URL, so that it can be opened again. */
 export async function loader({ context, url }: Route.LoaderArgs) {
   const { shipments } = await getStaffPage(context, BulkMovePageData);
   const outcomes = readBulkMoveOutcomes(url);
-  const gone = Object.keys(outcomes).length - shipments.length;
+  const unavailableCount = Object.keys(outcomes).length - shipments.length;
   return {
-    shipments: shipments.map((one) => ({ ...one, outcome: outcomes[one.id] ?? "unknown" })),
-    gone,
+    shipments: shipments.map((shipment) => ({ ...shipment, outcome: outcomes[shipment.id] ?? "unknown" })),
+    unavailableCount,
     list: toViewerPath(`/desk/shipments${url.searchParams.get("list") ?? ""}`),
   };
 }
 
-/** If one shipment cannot advance, the others still do. */
+/** Shipments that cannot advance do not stop the other shipments. */
 export async function action({ request, context }: Route.ActionArgs) {
   const { supabase: backend } = requireStaff(context);
   const form = await readForm(request, "shipment");
@@ -48,33 +49,35 @@ export async function action({ request, context }: Route.ActionArgs) {
     const version = Number(form.get(`expectedVersion-${id}`) ?? Number.NaN);
     return { id, expected_version: Number.isInteger(version) ? version : undefined };
   });
-  const { idempotency_key: sentAs } = readIntentMetadata(form);
-  const moved = await moveShipments(backend, moves, location.data, { idempotency_key: sentAs }).catch(
-    userErrorFromThrown,
-  );
+  const { idempotency_key } = readIntentMetadata(form);
+  const moved = await moveShipments(backend, moves, location.data, { idempotency_key }).catch(userErrorFromThrown);
   if ("reason" in moved) throw userErrorData(moved);
   const query = new URLSearchParams(list ? { list } : {});
   for (const outcome of BULK_MOVE_OUTCOMES) {
-    const those = moved.result.filter(({ failure: why }) => (why ?? "moved") === outcome).map(({ id }) => id);
-    if (those.length > 0) query.set(outcome, those.join(","));
+    const outcomeIds = moved.result.filter(({ failure }) => (failure ?? "moved") === outcome).map(({ id }) => id);
+    if (outcomeIds.length > 0) query.set(outcome, outcomeIds.join(","));
   }
   return redirect(`/desk/shipments/bulk-move?${query}`, 303);
 }
 
 export default function BulkMovePage({ loaderData, actionData }: Route.ComponentProps) {
-  const { shipments, gone } = loaderData;
+  const { shipments, unavailableCount } = loaderData;
   const moved = shipments.filter(({ outcome }) => outcome === "moved");
   const stayed = shipments.filter(({ outcome }) => outcome !== "moved");
-  const isEmpty = shipments.length + gone === 0;
-  const title = isEmpty ? "Nothing moved" : `${moved.length} moved, ${stayed.length + gone} did not`;
+  const isEmpty = shipments.length + unavailableCount === 0;
+  const title = isEmpty ? "Nothing moved" : `${moved.length} moved, ${stayed.length + unavailableCount} did not`;
   return (
     <>
       <Title rejected={actionData !== undefined}>{title}</Title>
       <h1 className="mb-4 text-xl">{title}</h1>
       {isEmpty && <p role="alert">{actionData?.problem ?? noneSelectedText}</p>}
-      {stayed.length > 0 && <BulkMoveList title="Did not move" all={stayed} />}
-      {gone > 0 && <p className="mb-6">{gone === 1 ? "1 shipment is" : `${gone} shipments are`} not there any more.</p>}
-      {moved.length > 0 && <BulkMoveList title="Moved" all={moved} />}
+      {stayed.length > 0 && <BulkMoveList title="Did not move" items={stayed} />}
+      {unavailableCount > 0 && (
+        <p className="mb-6">
+          {unavailableCount === 1 ? "1 shipment is" : `${unavailableCount} shipments are`} not there any more.
+        </p>
+      )}
+      {moved.length > 0 && <BulkMoveList title="Moved" items={moved} />}
       <p className="mt-6">
         <ButtonLink to={actionData?.list ?? loaderData.list}>Back to the shipments</ButtonLink>
       </p>
@@ -84,23 +87,20 @@ export default function BulkMovePage({ loaderData, actionData }: Route.Component
 
 type BulkMoveItem = z.infer<typeof BulkMovePageData>["shipments"][number] & { outcome: BulkMoveOutcome };
 
-function BulkMoveList({ title, all }: { title: string; all: BulkMoveItem[] }) {
+function BulkMoveList({ title, items }: { title: string; items: BulkMoveItem[] }) {
   return (
     <section className="mb-6">
       <h2 className="mb-2 text-base font-semibold">{title}</h2>
       <ul className="ruled rounded-label border border-line bg-raised">
-        {all.map((one) => (
-          <li key={one.id} className="px-4 py-2">
-            <Link
-              to={`/desk/shipments/${one.id}`}
-              className="inline-flex min-h-11 items-center underline wrap-anywhere"
-            >
-              {one.name}
-            </Link>{" "}
+        {items.map((shipment) => (
+          <li key={shipment.id} className="px-4 py-2">
+            <TextLink to={`/desk/shipments/${shipment.id}`} className="wrap-anywhere">
+              {shipment.name}
+            </TextLink>{" "}
             <span className="text-sm text-quiet">
-              {one.client_name}, {one.stage}/{lastStage} {one.status}.{" "}
+              {shipment.client_name}, {shipment.stage}/{lastStage} {shipment.status}.{" "}
             </span>
-            <span className="text-sm">{explainOutcome(one)}</span>
+            <span className="text-sm">{explainOutcome(shipment)}</span>
           </li>
         ))}
       </ul>

@@ -5,18 +5,15 @@ import { changeRole, invite, remove } from "~/actions/team.server";
 import { Field, SelectField } from "~/components/forms/field";
 import { SubmitButton } from "~/components/forms/form";
 import {
-  getIdempotencyKey,
   IntentErrorSummary,
   IntentForm,
   ReasonForm,
-  type RejectedIntent,
   useIntentForm,
   withStoredValue,
 } from "~/components/forms/intent-form";
 import { Title } from "~/components/site/title";
 import { Card } from "~/components/ui/card";
 import { getStaffPage, requireLead } from "~/lib/auth/staff.server";
-import { callServerAction } from "~/lib/browser/connection";
 import { eastAfricaTime } from "~/lib/dates";
 import { handleIntent } from "~/lib/forms/intent-form.server";
 import { type DeskStaffMember, TeamPage } from "~/models/desk.server";
@@ -27,7 +24,7 @@ export { revalidateAfterConflict as shouldRevalidate } from "~/lib/browser/reval
 
 export async function loader({ context }: Route.LoaderArgs) {
   requireLead(context);
-  return { ...(await getStaffPage(context, TeamPage)), request: randomUUID() };
+  return { ...(await getStaffPage(context, TeamPage)), idempotencyKey: randomUUID() };
 }
 
 export function action({ request, context }: Route.ActionArgs) {
@@ -42,17 +39,10 @@ export function action({ request, context }: Route.ActionArgs) {
   return handleIntent(request, context, "/desk/team", createDeskIntents(actions));
 }
 
-export function clientAction({ serverAction }: Route.ClientActionArgs) {
-  return callServerAction(serverAction);
-}
-
-const roleOptions = Object.entries(staffRoleLabels).map(([value, words]) => ({ value, words }));
-
 export default function DeskTeamPage({ loaderData, actionData }: Route.ComponentProps) {
-  const { id, intent, fields, rejected } = useIntentForm("invite", actionData, ["name", "email", "role"]);
-  const request = getIdempotencyKey(actionData, loaderData.request);
-  const here = loaderData.staff_members.filter(({ removed_at }) => !removed_at);
-  const gone = loaderData.staff_members.filter(({ removed_at }) => removed_at);
+  const { intent, fields, rejected } = useIntentForm("invite", ["name", "email", "role"]);
+  const current = loaderData.staff_members.filter(({ removed_at }) => !removed_at);
+  const removed = loaderData.staff_members.filter(({ removed_at }) => removed_at);
   return (
     <>
       <Title rejected={actionData !== undefined}>Colleagues</Title>
@@ -60,13 +50,13 @@ export default function DeskTeamPage({ loaderData, actionData }: Route.Component
       <h1 className="mb-4 text-xl">Colleagues</h1>
       <div className="grid items-start gap-6 lg:grid-cols-[2fr_3fr]">
         <Card title="Invite a colleague">
-          <IntentForm id={id} intent={intent} idempotencyKey={request} className="px-4 py-3">
+          <IntentForm intent={intent} idempotent className="px-4 py-3">
             <Field field={fields.name} label="Name" hint="As it stands in the log" autoComplete="off" />
             <Field field={fields.email} label="Email" type="email" autoComplete="off" />
             <SelectField
               field={withStoredValue(fields.role, rejected, "clerk")}
               label="What they may do"
-              options={roleOptions}
+              options={Object.entries(staffRoleLabels)}
             />
             <SubmitButton pending="Inviting…">Invite</SubmitButton>
           </IntentForm>
@@ -74,20 +64,15 @@ export default function DeskTeamPage({ loaderData, actionData }: Route.Component
         <div className="grid gap-6">
           <Card title="At the desk">
             <ul className="ruled">
-              {here.map((colleague) => (
-                <StaffMemberRow
-                  key={colleague.id}
-                  staffMember={colleague}
-                  actionData={actionData}
-                  idempotencyKey={request}
-                />
+              {current.map((staffMember) => (
+                <StaffMemberRow key={staffMember.id} staffMember={staffMember} />
               ))}
             </ul>
           </Card>
-          {gone.length > 0 && (
+          {removed.length > 0 && (
             <Card title="Removed">
               <ul className="ruled text-sm">
-                {gone.map(({ id, name, email, removed_at }) => (
+                {removed.map(({ id, name, email, removed_at }) => (
                   <li key={id} className="px-4 py-2 wrap-anywhere">
                     {name}, {email} <span className="text-quiet">{removed_at && eastAfricaTime(removed_at)}</span>
                   </li>
@@ -101,79 +86,46 @@ export default function DeskTeamPage({ loaderData, actionData }: Route.Component
   );
 }
 
-type StaffMemberRowProps = {
-  staffMember: DeskStaffMember;
-  actionData: RejectedIntent | undefined;
-  idempotencyKey: string;
-};
-
-function StaffMemberRow({ staffMember: colleague, actionData, idempotencyKey: request }: StaffMemberRowProps) {
-  const { id: account, name, email, role, last_sign_in_at, has_factor, is_viewer: is_me } = colleague;
-  const other = role === "lead" ? "clerk" : "lead";
-  const link = useIntentForm("send-link", actionData, [], account);
-  const change = useIntentForm("role", actionData, [], account);
-  const on = { account };
+function StaffMemberRow({ staffMember }: { staffMember: DeskStaffMember }) {
+  const { id: account, name, email, role, last_sign_in_at, has_factor, is_viewer: isViewer } = staffMember;
+  const otherRole = role === "lead" ? "clerk" : "lead";
+  const values = { account };
   return (
     <li className="py-3 *:px-4">
       <p className="font-semibold wrap-anywhere">
         {name}
-        {is_me && " (you)"}{" "}
+        {isViewer && " (you)"}{" "}
       </p>
       <p className="text-sm wrap-anywhere text-quiet">
         {email}, {role}, {last_sign_in_at ? `last login ${eastAfricaTime(last_sign_in_at)}` : "invited, not come yet"}
       </p>
-      {!is_me && (
+      {!isViewer && (
         <div className="mt-2 flex flex-wrap gap-2">
           {last_sign_in_at ? (
-            <IntentForm id={link.id} intent="send-link">
-              <input type="hidden" name="account" value={account} />
+            <IntentForm intent="send-link" values={values}>
               <SubmitButton look="plain" pending="Sending…">
                 Send a new-password link<span className="sr-only"> to {name}</span>
               </SubmitButton>
             </IntentForm>
           ) : (
-            <ResendInvitation staffMember={colleague} actionData={actionData} idempotencyKey={request} />
+            <IntentForm id={`invite-${account}`} intent="invite" values={{ name, email, role }} idempotent>
+              <SubmitButton look="plain" pending="Sending…">
+                Send the invitation again<span className="sr-only"> to {name}</span>
+              </SubmitButton>
+            </IntentForm>
           )}
-          <IntentForm id={change.id} intent="role">
-            <input type="hidden" name="account" value={account} />
-            <input type="hidden" name="role" value={other} />
-            <SubmitButton look="plain" pending="Saving…">
-              Make a {other}
+          <IntentForm intent="role" values={{ account, role: otherRole }}>
+            <SubmitButton look="plain">
+              Make a {otherRole}
               <span className="sr-only"> of {name}</span>
             </SubmitButton>
           </IntentForm>
         </div>
       )}
-      {!is_me && has_factor && (
-        <ReasonForm
-          intent="remove-2fa"
-          title="Remove second factor"
-          subject={` of ${name}`}
-          hiddenFields={on}
-          actionData={actionData}
-        />
+      {!isViewer && has_factor && (
+        <ReasonForm intent="remove-2fa" title="Remove second factor" subject={` of ${name}`} values={values} />
       )}
-      {!is_me && (
-        <ReasonForm intent="remove" title="Remove" subject={` ${name}`} hiddenFields={on} actionData={actionData} />
-      )}
+      {!isViewer && <ReasonForm intent="remove" title="Remove" subject={` ${name}`} values={values} />}
     </li>
-  );
-}
-
-function ResendInvitation({
-  staffMember: { id: account, name, email, role },
-  actionData,
-  idempotencyKey: request,
-}: StaffMemberRowProps) {
-  const { id } = useIntentForm("invite", actionData, [], account);
-  return (
-    <IntentForm id={id} intent="invite" idempotencyKey={request}>
-      <input type="hidden" name="name" value={name} />
-      <input type="hidden" name="email" value={email} />
-      <input type="hidden" name="role" value={role} />
-      <SubmitButton look="plain" pending="Sending…">
-        Send the invitation again<span className="sr-only"> to {name}</span>
-      </SubmitButton>
-    </IntentForm>
   );
 }

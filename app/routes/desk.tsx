@@ -1,6 +1,7 @@
-import { Link, NavLink, Outlet } from "react-router";
+import { NavLink, Outlet } from "react-router";
 import { DeskErrorPage } from "~/components/desk/desk-error-page";
 import { useSessionWatch } from "~/components/portal/session-watch";
+import { TextLink } from "~/components/ui/text-link";
 import { requireStaff, staffMiddleware } from "~/lib/auth/staff.server";
 import { noFormAction } from "~/lib/http/file-route.server";
 import { getDeskPageQuery } from "~/models/desk.server";
@@ -34,10 +35,7 @@ export default function DeskLayout({ loaderData }: Route.ComponentProps) {
           </ul>
         </nav>
         <p className="text-sm text-quiet">
-          {name}, {role}.{" "}
-          <Link to="/desk/2fa" className="inline-flex min-h-11 items-center underline">
-            Manage 2FA
-          </Link>
+          {name}, {role}. <TextLink to="/desk/2fa">Manage 2FA</TextLink>
         </p>
       </div>
       <Outlet />

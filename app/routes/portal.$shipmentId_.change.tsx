@@ -6,23 +6,21 @@ import { Title } from "~/components/site/title";
 import { buttonClass } from "~/components/ui/button";
 import { CloseLink, Dialog } from "~/components/ui/dialog";
 import { requireViewer } from "~/lib/auth/viewer.server";
-import { callServerAction } from "~/lib/browser/connection";
 import { readForm } from "~/lib/forms/form-data.server";
 import { readIntentMetadata } from "~/lib/forms/intent-form.server";
 import { rejectForm } from "~/lib/forms/rejected-form.server";
 import { redirectWithToast } from "~/lib/http/toast.server";
-import { areaNotFound, userErrorData, userErrorFromThrown } from "~/lib/http/user-error.server";
-import { getShipment, shipmentPath } from "~/models/portal.server";
+import { userErrorFromThrown } from "~/lib/http/user-error.server";
+import { shipmentPath } from "~/models/portal.server";
 import { ChangeShipmentFields, changeShipment, isUuid } from "~/models/shipment.server";
 import { describeNumberFields } from "~/models/shipment-fields.server";
 import type { Route } from "./+types/portal.$shipmentId_.change";
+import { requireShipment } from "./portal.$shipmentId/require-shipment.server";
 
 export { revalidateAfterConflict as shouldRevalidate } from "~/lib/browser/revalidate";
 
 export async function loader({ context, params, url }: Route.LoaderArgs) {
-  const shipment = await getShipment(requireViewer(context), params.shipmentId, url);
-  if (!shipment) throw areaNotFound("portal");
-  if ("reason" in shipment) throw userErrorData(shipment);
+  const shipment = await requireShipment(context, params.shipmentId, url);
   const { id, name, stage, version } = shipment;
   const fields = [
     { name: "name" as const, label: "Name of the shipment", stored: name, isRequired: true },
@@ -44,10 +42,6 @@ export async function action({ request, context, params, url }: Route.ActionArgs
   return redirectWithToast(context, shipmentPath(id, url), { title: "Shipment changed", variant: "default" });
 }
 
-export function clientAction({ serverAction }: Route.ClientActionArgs) {
-  return callServerAction(serverAction);
-}
-
 export default function ChangeShipmentPage({ loaderData, actionData }: Route.ComponentProps) {
   const { page, isOpen, version } = loaderData;
   const names = loaderData.fields.map(({ name }) => name);
@@ -62,7 +56,7 @@ export default function ChangeShipmentPage({ loaderData, actionData }: Route.Com
           <input type="hidden" name="expectedVersion" value={version} />
           <DescribedFields descriptions={loaderData.fields} fields={fields} rejected={actionData} />
           <div className="flex flex-wrap gap-3">
-            <SubmitButton pending="Saving…">Save</SubmitButton>{" "}
+            <SubmitButton>Save</SubmitButton>{" "}
             <CloseLink to={page} className={buttonClass()}>
               Cancel
             </CloseLink>

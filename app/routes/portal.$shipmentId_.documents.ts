@@ -1,13 +1,17 @@
 import { redirect } from "react-router";
 import { getViewerOrError } from "~/lib/auth/viewer.server";
-import { createErrorToast } from "~/lib/forms/rejected-form.server";
 import { toViewerPath } from "~/lib/http/redirect.server";
 import { redirectWithToast } from "~/lib/http/toast.server";
 import { getShipment } from "~/models/portal.server";
 import type { Route } from "./+types/portal.$shipmentId_.documents";
-import { type StoreFileResult, storeUploadedFile } from "./portal.$shipmentId/file-storage.server";
+import {
+  createFailedResult,
+  noShipmentError,
+  storeUploadedFile,
+  type UploadResult,
+} from "./portal.$shipmentId/file-storage.server";
 
-/** Script requests JSON; a form that a browser sends without script is redirected to the shipment. */
+/** Script requests JSON. Browsers without script are redirected to the shipment. */
 export async function action({ request, context, params }: Route.ActionArgs) {
   const { toast, status } = await storeUpload(request, context, params.shipmentId);
   if (request.headers.get("Accept")?.includes("application/json")) return Response.json({ toast }, { status });
@@ -18,19 +22,10 @@ export function loader({ params }: Route.LoaderArgs) {
   return redirect(toViewerPath(`/portal/${params.shipmentId}`), 303);
 }
 
-async function storeUpload(
-  request: Request,
-  context: Route.ActionArgs["context"],
-  id: string,
-): Promise<Pick<StoreFileResult, "toast" | "status">> {
+async function storeUpload(request: Request, context: Route.ActionArgs["context"], id: string): Promise<UploadResult> {
   const client = getViewerOrError(context);
   if ("reason" in client) return createFailedResult(client);
-  const shipment = await getShipment(client, id);
-  if (!shipment) return createFailedResult({ reason: "There is no such shipment.", status: 404 });
+  const shipment = (await getShipment(client, id)) ?? noShipmentError;
   if ("reason" in shipment) return createFailedResult(shipment);
   return storeUploadedFile(context, client, shipment, request);
-}
-
-function createFailedResult({ reason, status }: { reason: string; status: number }) {
-  return { toast: createErrorToast("Upload failed", reason), status };
 }

@@ -1,9 +1,8 @@
-/** Large files sent by script, resumable after a lost connection. Other files are sent by the form. */
+/** Receives large files from script in chunks, so that an upload can resume. The form sends smaller files. */
 import { data, type RouterContextProvider, redirect } from "react-router";
 import { z } from "zod";
 import { getViewerOrError, type Viewer } from "~/lib/auth/viewer.server";
 import { largeFileBytes } from "~/lib/forms/file-size";
-import { createErrorToast } from "~/lib/forms/rejected-form.server";
 import { env } from "~/lib/http/env.server";
 import { toViewerPath } from "~/lib/http/redirect.server";
 import { acquireUploadSlot } from "~/lib/http/transfer-slots.server";
@@ -23,15 +22,18 @@ import {
 } from "~/models/resumable-upload.server";
 import type { Route } from "./+types/portal.$shipmentId_.documents_.resumable-upload";
 import {
+  createFailedResult,
   createStoredResult,
   explainTooLarge,
-  type StoreFileResult,
+  noDocumentError,
+  noShipmentError,
   storeFileContent,
+  type UploadResult,
 } from "./portal.$shipmentId/file-storage.server";
 
 /**
- * The fields of the header `Upload`. `size` has a minimum, because each file is at least one object in storage. `from` is the
- * offset of the body in the file. Without it the request asks for the file to be stored.
+ * `size` has a minimum, because each upload creates an object in storage. `from` is the body's offset in the file.
+ * Without `from`, the server stores the complete file.
  */
 const UploadHeader = z.object({
   document: z.string(),
@@ -42,7 +44,7 @@ const UploadHeader = z.object({
 });
 
 /** The number of stored bytes, or the toast of a stored or rejected file. */
-type ChunkResult = { storedBytes: number; status: number } | Pick<StoreFileResult, "toast" | "status">;
+type ChunkResult = { storedBytes: number; status: number } | UploadResult;
 
 type ChunkRequest = {
   client: Viewer;
@@ -52,7 +54,7 @@ type ChunkRequest = {
   file: PendingUpload;
 };
 
-/** Responds with the number of stored bytes of a file. */
+/** Responds with the number of stored bytes. */
 export async function loader({ request, context, params }: Route.LoaderArgs) {
   if (!request.headers.has("Upload")) return redirect(toViewerPath(`/portal/${params.shipmentId}`), 303);
   return respond(request, context, params.shipmentId, async (upload) => {
@@ -63,7 +65,7 @@ export async function loader({ request, context, params }: Route.LoaderArgs) {
   });
 }
 
-/** Stores bytes of a file, or stores the complete file as the document's. */
+/** Stores a chunk, or assembles all chunks into the document's file. */
 export async function action({ request, context, params }: Route.ActionArgs) {
   if (request.headers.get("Content-Type") !== "application/octet-stream") {
     throw data("Only bytes can be sent here.", { status: 415 });
@@ -94,12 +96,12 @@ async function respond(
   const upload = await parseChunkRequest(request, context, shipmentId);
   const { status, ...body } =
     "status" in upload ? upload : await handle(upload).catch((error) => createFailedResult(userErrorFromThrown(error)));
-  // Stops a browser that is still sending bytes from a wrong offset.
+  // Closing the connection stops a browser that still sends bytes from a wrong offset.
   const headers: HeadersInit = "storedBytes" in body && status === 409 ? { Connection: "close" } : {};
   return Response.json(body, { status, headers });
 }
 
-/** Returns the upload of a request, if the document is the client's and could have the file; otherwise the response. */
+/** Returns the upload, or the error result if the client may not upload this file. */
 async function parseChunkRequest(
   request: Request,
   context: Readonly<RouterContextProvider>,
@@ -111,14 +113,13 @@ async function parseChunkRequest(
   if (!header.success) return createFailedResult({ reason: "The file arrived damaged.", status: 400 });
   const { document: documentId, name, size, sha256, from } = header.data;
   const file = { account: client.id, shipment: id.toLowerCase(), document: documentId, size, sha256 };
-  // Browsers repeat a request by themselves after a lost connection, from its first byte: this is stopped before any check.
+  // After a lost connection, browsers repeat a request from its first byte. The offset shows such a repetition early.
   const storedBytes = from === undefined ? 0 : await countReceivedBytes(serviceRoleClient(), file);
   if (typeof storedBytes === "number" && storedBytes > (from ?? 0)) return createChunkResult(storedBytes, 409);
-  const shipment = await getShipment(client, id);
-  if (!shipment) return createFailedResult({ reason: "There is no such shipment.", status: 404 });
+  const shipment = (await getShipment(client, id)) ?? noShipmentError;
   if ("reason" in shipment) return createFailedResult(shipment);
   const document = shipment.documents.find(({ id }) => id === documentId);
-  if (!document) return createFailedResult({ reason: "Choose the document that the file belongs to.", status: 400 });
+  if (!document) return createFailedResult(noDocumentError);
   const { fileBytes } = env().limits;
   if (size > fileBytes) {
     return createFailedResult({
@@ -139,7 +140,7 @@ async function storeChunk(
 ): Promise<ChunkResult> {
   const company = serviceRoleClient();
   const storedBytes = await freeSpaceForUpload(company, file);
-  // Bytes after a gap are useless until the gap is filled, which may never happen.
+  // A chunk after a gap is rejected, because the gap may never be filled.
   if (from !== storedBytes || !request.body) return createChunkResult(storedBytes, 409);
   const error = await storeChunks(company, file, from, request.body, signal);
   return error ? createFailedResult(error) : createChunkResult(await countReceivedBytes(company, file));
@@ -151,12 +152,12 @@ async function completeUpload(upload: ChunkRequest): Promise<ChunkResult> {
   const content = await assembleFile(company, file);
   if (!(content instanceof Uint8Array)) return resultUnlessStored(upload, createChunkResult(content, 409));
   const { toast, status } = await storeFileContent(client, file.shipment, document, { name, content });
-  // After other errors the browser tries again with the stored chunks.
+  // After other errors, the stored chunks stay for the browser's next attempt.
   if ([200, 400, 409].includes(status)) await deleteUploadChunks(company, file);
   return resultUnlessStored(upload, { toast, status });
 }
 
-/** Returns the result, but success if the document has this file: a response was lost, or another tab sent the file. */
+/** Returns success if the document already has this file, from another tab or from a request with a lost response. */
 async function resultUnlessStored({ client, document, file }: ChunkRequest, result: ChunkResult): Promise<ChunkResult> {
   if (result.status === 200 || !(await hasFile(client, document.id, file.sha256))) return result;
   const { toast, status } = createStoredResult(document);
@@ -165,8 +166,4 @@ async function resultUnlessStored({ client, document, file }: ChunkRequest, resu
 
 function createChunkResult(storedBytes: number | { reason: string; status: number }, status = 200): ChunkResult {
   return typeof storedBytes === "number" ? { storedBytes, status } : createFailedResult(storedBytes);
-}
-
-function createFailedResult({ reason, status }: { reason: string; status: number }): ChunkResult {
-  return { toast: createErrorToast("Upload failed", reason), status };
 }

@@ -6,20 +6,18 @@ import { Title } from "~/components/site/title";
 import { buttonClass } from "~/components/ui/button";
 import { CloseLink, Dialog } from "~/components/ui/dialog";
 import { requireViewer, type Viewer } from "~/lib/auth/viewer.server";
-import { callServerAction } from "~/lib/browser/connection";
 import { defineIntent, handleIntentFor } from "~/lib/forms/intent-form.server";
-import { areaNotFound, userErrorData } from "~/lib/http/user-error.server";
+import { areaNotFound } from "~/lib/http/user-error.server";
 import { removeFile } from "~/models/document.server";
-import { getShipment, shipmentPath } from "~/models/portal.server";
+import { shipmentPath } from "~/models/portal.server";
 import { isUuid } from "~/models/shipment.server";
 import type { Route } from "./+types/portal.$shipmentId_.remove-file.$documentId";
+import { requireShipment } from "./portal.$shipmentId/require-shipment.server";
 
 export { revalidateAfterConflict as shouldRevalidate } from "~/lib/browser/revalidate";
 
 export async function loader({ context, params, url }: Route.LoaderArgs) {
-  const shipment = await getShipment(requireViewer(context), params.shipmentId, url);
-  if (!shipment) throw areaNotFound("portal");
-  if ("reason" in shipment) throw userErrorData(shipment);
+  const shipment = await requireShipment(context, params.shipmentId, url);
   const document = shipment.documents.find(({ id }) => id === params.documentId);
   if (!document) throw areaNotFound("portal");
   const { name, uploaded, file_name: fileName, version } = document;
@@ -37,10 +35,6 @@ export async function action({ request, context, params, url }: Route.ActionArgs
   });
 }
 
-export function clientAction({ serverAction }: Route.ClientActionArgs) {
-  return callServerAction(serverAction);
-}
-
 export default function RemoveFilePage({ loaderData, actionData }: Route.ComponentProps) {
   const { page, name, fileName, version } = loaderData;
   return (
@@ -55,7 +49,7 @@ export default function RemoveFilePage({ loaderData, actionData }: Route.Compone
       </p>
       <div className="flex flex-wrap gap-3">
         {fileName !== null && (
-          <IntentForm id="remove-file" intent="remove-file" expectedVersion={version}>
+          <IntentForm intent="remove-file" expectedVersion={version}>
             <SubmitButton pending="Removing…">Remove file</SubmitButton>
           </IntentForm>
         )}

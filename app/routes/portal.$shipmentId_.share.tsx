@@ -4,25 +4,22 @@ import { data } from "react-router";
 import { z } from "zod";
 import { inputClass } from "~/components/forms/field";
 import { SubmitButton } from "~/components/forms/form";
-import { getIdempotencyKey, IntentErrorSummary, IntentForm, useIntentForm } from "~/components/forms/intent-form";
+import { IntentErrorSummary, IntentForm } from "~/components/forms/intent-form";
 import { Title } from "~/components/site/title";
 import { Button, buttonClass } from "~/components/ui/button";
 import { CloseLink, Dialog } from "~/components/ui/dialog";
 import { requireViewer, type Viewer } from "~/lib/auth/viewer.server";
-import { callServerAction } from "~/lib/browser/connection";
 import { defineIntent, handleIntentFor } from "~/lib/forms/intent-form.server";
-import { areaNotFound, userErrorData } from "~/lib/http/user-error.server";
-import { getShipment, shipmentPath } from "~/models/portal.server";
+import { shipmentPath } from "~/models/portal.server";
 import { createShareLink, describeShareLinks, revokeShareLink } from "~/models/share-link.server";
 import { isUuid } from "~/models/shipment.server";
 import type { Route } from "./+types/portal.$shipmentId_.share";
+import { requireShipment } from "./portal.$shipmentId/require-shipment.server";
 
 export { revalidateAfterConflict as shouldRevalidate } from "~/lib/browser/revalidate";
 
 export async function loader({ context, params, url }: Route.LoaderArgs) {
-  const shipment = await getShipment(requireViewer(context), params.shipmentId, url);
-  if (!shipment) throw areaNotFound("portal");
-  if ("reason" in shipment) throw userErrorData(shipment);
+  const shipment = await requireShipment(context, params.shipmentId, url);
   const page = shipmentPath(shipment.id, url);
   return { page, name: shipment.name, links: describeShareLinks(shipment), idempotencyKey: randomUUID() };
 }
@@ -48,13 +45,8 @@ export async function action({ request, context, params, url }: Route.ActionArgs
   });
 }
 
-export function clientAction({ serverAction }: Route.ClientActionArgs) {
-  return callServerAction(serverAction);
-}
-
 export default function ShareLinksPage({ loaderData, actionData }: Route.ComponentProps) {
-  const { page, name, links, idempotencyKey } = loaderData;
-  const create = useIntentForm("create-link", actionData, []);
+  const { page, name, links } = loaderData;
   const list = useRef<HTMLUListElement>(null);
   useEffect(() => {
     // The form that had the focus was removed or replaced: move the focus to the newest link.
@@ -76,7 +68,7 @@ export default function ShareLinksPage({ loaderData, actionData }: Route.Compone
             {link.address ? (
               <input
                 readOnly
-                // Browsers without CSS need the size.
+                // Without CSS, the input needs a size to show the whole link.
                 size={link.address.length}
                 aria-label={`Link until ${link.until}`}
                 defaultValue={link.address}
@@ -97,8 +89,7 @@ export default function ShareLinksPage({ loaderData, actionData }: Route.Compone
                   See what they see{renderLinkNumber(index)}
                 </a>
               )}{" "}
-              <IntentForm id={`revoke-link-${link.id}`} intent="revoke-link">
-                <input type="hidden" name="link" value={link.id} />
+              <IntentForm intent="revoke-link" values={{ link: link.id }}>
                 <Button look="quiet">End this link{renderLinkNumber(index)}</Button>
               </IntentForm>
               <span className="text-sm text-quiet">
@@ -110,11 +101,7 @@ export default function ShareLinksPage({ loaderData, actionData }: Route.Compone
       </ul>
       <div className="flex flex-wrap gap-3">
         {links.length < 5 ? (
-          <IntentForm
-            id={create.id}
-            intent="create-link"
-            idempotencyKey={getIdempotencyKey(create.rejected, idempotencyKey)}
-          >
+          <IntentForm intent="create-link" idempotent>
             <SubmitButton look={links.length > 0 ? "plain" : "action"} pending="Making…">
               Make a link
             </SubmitButton>

@@ -2,7 +2,6 @@ import { handleFactorSetup } from "~/actions/second-factor.server";
 import { SecondFactors } from "~/components/portal/second-factor";
 import { Dialog } from "~/components/ui/dialog";
 import { requireViewer } from "~/lib/auth/viewer.server";
-import { callServerAction } from "~/lib/browser/connection";
 import type { Route } from "./+types/portal.2fa";
 
 export function loader({ context }: Route.LoaderArgs) {
@@ -11,10 +10,6 @@ export function loader({ context }: Route.LoaderArgs) {
 
 export function action({ request, context }: Route.ActionArgs) {
   return handleFactorSetup(request, context, requireViewer(context), "/portal");
-}
-
-export function clientAction({ serverAction }: Route.ClientActionArgs) {
-  return callServerAction(serverAction);
 }
 
 export default function PortalSecondFactorPage({ actionData, loaderData }: Route.ComponentProps) {

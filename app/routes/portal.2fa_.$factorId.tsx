@@ -2,7 +2,6 @@ import { handleFactorRemoval, requireOwnFactor } from "~/actions/second-factor.s
 import { FactorRemoval } from "~/components/portal/second-factor";
 import { Dialog } from "~/components/ui/dialog";
 import { requireViewer } from "~/lib/auth/viewer.server";
-import { callServerAction } from "~/lib/browser/connection";
 import type { Route } from "./+types/portal.2fa_.$factorId";
 
 export function loader({ context, params }: Route.LoaderArgs) {
@@ -14,10 +13,6 @@ export function action({ request, context, params }: Route.ActionArgs) {
     next: "/portal",
     left: "Your account now opens with the password alone.",
   });
-}
-
-export function clientAction({ serverAction }: Route.ClientActionArgs) {
-  return callServerAction(serverAction);
 }
 
 export default function RemoveFactorPage({ actionData, loaderData }: Route.ComponentProps) {

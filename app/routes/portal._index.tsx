@@ -38,7 +38,7 @@ function NextActionList({
 }) {
   return (
     <section aria-label="Your move" className="mt-6">
-      {/* Not a heading, because the page's h1 comes later, with the list. */}
+      {/* A paragraph instead of a heading, because the page's h1 comes later, with the list. */}
       <p className="text-lg font-semibold">Your move</p>
       {items.length === 0 && <p className="mt-2 text-quiet">Nothing waits for you.</p>}
       <ul className="ruled mt-2 rounded-label border border-line bg-raised empty:hidden">

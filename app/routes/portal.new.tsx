@@ -9,7 +9,6 @@ import { Title } from "~/components/site/title";
 import { buttonClass } from "~/components/ui/button";
 import { CloseLink, Dialog } from "~/components/ui/dialog";
 import { getViewerOrError } from "~/lib/auth/viewer.server";
-import { callServerAction } from "~/lib/browser/connection";
 import { readForm } from "~/lib/forms/form-data.server";
 import { createErrorToast, getFirstError, rejectForm } from "~/lib/forms/rejected-form.server";
 import { redirectWithToast } from "~/lib/http/toast.server";
@@ -49,10 +48,6 @@ export async function action({ request, context }: Route.ActionArgs) {
   });
 }
 
-export function clientAction({ serverAction }: Route.ClientActionArgs) {
-  return callServerAction(serverAction);
-}
-
 export default function CreateShipmentPage({ actionData, loaderData }: Route.ComponentProps) {
   const { accountId } = useOutletContext<PortalOutletContext>();
   const [form, fields] = useActionForm("create-shipment", actionData, [
@@ -60,7 +55,7 @@ export default function CreateShipmentPage({ actionData, loaderData }: Route.Com
     ...loaderData.numberFields.map(({ name }) => name),
   ]);
   useDraft(form.id, accountId);
-  // The idempotency key of a rejected form stays: if the shipment was created after all, a retry finds it.
+  // A retry sends the key of the rejected form, so that a shipment whose response was lost is created only once.
   const sentKey = actionData?.result?.initialValue?.idempotencyKey;
   const idempotencyKey = typeof sentKey === "string" ? sentKey : loaderData.idempotencyKey;
   return (

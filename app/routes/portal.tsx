@@ -92,7 +92,7 @@ function toListItem(shipment: ShipmentRecord, search: string) {
   };
 }
 
-/** `emptyText` is null for a client without shipments. `search` is the filter for links next to an open shipment. */
+/** `emptyText` is null for a client without shipments. `search` has filter and page of the list, `all` only the filter. */
 function createListState({ q, stage, waiting, page }: ShipmentFilter, { length }: unknown[], hasNextPage: boolean) {
   const filter = { q, stage, waiting };
   const emptyText =
@@ -178,7 +178,7 @@ export default function PortalLayout({ loaderData }: Route.ComponentProps) {
   );
 }
 
-/** Phones show the list only below a dialog. */
+/** On phones, an open shipment hides the list, except behind a dialog. */
 const sidePanelClass = "hidden group-has-[dialog:modal]:block lg:block print:hidden";
 
 function ShipmentListHeader({ isListPage, isFiltered }: { isListPage: boolean; isFiltered: boolean }) {

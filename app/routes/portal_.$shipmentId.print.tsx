@@ -2,13 +2,13 @@ import { Title } from "~/components/site/title";
 import { requireViewer, viewerMiddleware } from "~/lib/auth/viewer.server";
 import { eastAfricaTime } from "~/lib/dates";
 import { noFormAction } from "~/lib/http/file-route.server";
-import { areaNotFound, userErrorData } from "~/lib/http/user-error.server";
 import { companyDetails } from "~/models/content.server";
 import { describeDocument } from "~/models/document.server";
-import { describeStorage, getNextAction, getShipment, prefetchPortalPage } from "~/models/portal.server";
+import { describeStorage, getNextAction, prefetchPortalPage } from "~/models/portal.server";
 import { lastStage, listPayments, shortId } from "~/models/shipment";
 import { listNumbers } from "~/models/shipment-fields.server";
 import type { Route } from "./+types/portal_.$shipmentId.print";
+import { requireShipment } from "./portal.$shipmentId/require-shipment.server";
 
 export const handle = { bare: true };
 
@@ -22,9 +22,7 @@ export const middleware: Route.MiddlewareFunction[] = [
 
 export async function loader({ context, params, url }: Route.LoaderArgs) {
   const client = requireViewer(context);
-  const shipment = await getShipment(client, params.shipmentId, url);
-  if (!shipment) throw areaNotFound("portal");
-  if ("reason" in shipment) throw userErrorData(shipment);
+  const shipment = await requireShipment(context, params.shipmentId, url);
   const { id, name, stage, status, created_at, changed_at, documents, tracking_events } = shipment;
   const office = companyDetails.offices[0];
   const storage = describeStorage(shipment);

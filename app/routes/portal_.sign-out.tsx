@@ -32,12 +32,12 @@ export async function action({ request, context }: Route.ActionArgs) {
   return response;
 }
 
-/** Clears this tab's stored data. The login page notifies the other tabs. */
+/** Clears this tab's stored data. The login page notifies other tabs by `broadcastSignOut`. */
 export async function clientAction({ serverAction }: Route.ClientActionArgs) {
   try {
     return await serverAction();
   } catch (thrown) {
-    // Other errors are a lost connection, which leaves the session alive.
+    // Any other error is a lost connection, after which the session still exists.
     if (thrown instanceof Response) clearOnSignOut();
     throw thrown;
   }

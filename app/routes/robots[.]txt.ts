@@ -1,10 +1,7 @@
 import { env } from "~/lib/http/env.server";
 import { formArea } from "~/site-map";
 
-/**
- * Stops crawlers from fetching the form-only addresses. The login and the portal send noindex instead, which crawlers see only
- * if they may fetch the page.
- */
+/** Blocks form-only URLs. The login and portal send noindex, which crawlers see only on pages that they may fetch. */
 export function loader() {
   const lines = ["User-agent: *", `Disallow: ${formArea}`, "", `Sitemap: ${env().origin}/sitemap.xml`, ""];
   return new Response(lines.join("\n"), {

@@ -25,7 +25,7 @@ export function loader() {
   });
 }
 
-// Paths have only letters, digits and hyphens, checked when the site starts, so XML needs no escapes.
+// Paths need no XML escapes, because they contain only letters, digits and hyphens (checked at start).
 function renderEntry({ path, changed }: SitemapEntry): string {
   const lastmod = changed ? `<lastmod>${changed}</lastmod>` : "";
   return `  <url><loc>${env().origin}${path}</loc>${lastmod}</url>`;

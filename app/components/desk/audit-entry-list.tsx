@@ -1,15 +1,10 @@
-import { Link } from "react-router";
 import type { LabelledAuditEntry } from "~/actions/all-staff-actions.server";
 import type { FormField } from "~/components/forms/form";
+import { TextLink } from "~/components/ui/text-link";
+import { waitingOnColours } from "~/components/ui/waiting-on-colours";
 import { eastAfricaTime } from "~/lib/dates";
 import { deskWaitingOnLabels } from "~/models/desk-labels";
 import type { WaitingOn } from "~/models/shipment";
-
-const waitingOnColours: Record<WaitingOn, string> = {
-  client: "text-attention",
-  company: "text-with-us",
-  nobody: "text-done",
-};
 
 export function DeskWaitingOnLabel({ waitingOn }: { waitingOn: WaitingOn }) {
   return (
@@ -19,35 +14,29 @@ export function DeskWaitingOnLabel({ waitingOn }: { waitingOn: WaitingOn }) {
   );
 }
 
-/** Returns a field for a search form. Its value comes from the URL, so it never has errors. */
+/** Returns a form field for a search. The value comes from the URL and has no validation errors. */
 export function createSearchField(name: string, value: string): FormField {
   return { id: `search-${name}`, name, value, errorId: "", resultCount: 0 };
 }
 
-/** Links to the previous and the next page. `to` returns the URL of a page. */
 export function Pager({ page, hasMore, to }: { page: number; hasMore: boolean; to: (page: number) => string }) {
   if (page === 1 && !hasMore) return null;
   return (
     <p className="mt-2 flex justify-between gap-4">
-      {page > 1 && (
-        <Link to={to(page - 1)} className="inline-flex min-h-11 items-center underline">
-          Previous page
-        </Link>
-      )}
+      {page > 1 && <TextLink to={to(page - 1)}>Previous page</TextLink>}
       {hasMore && (
-        <Link to={to(page + 1)} className="ml-auto inline-flex min-h-11 items-center underline">
+        <TextLink to={to(page + 1)} className="ml-auto">
           Next page
-        </Link>
+        </TextLink>
       )}
     </p>
   );
 }
 
-/** `links` adds a link to each entry's subject. `isFound` selects the text for an empty search. */
-export function AuditEntryList(props: { entries: LabelledAuditEntry[]; links?: boolean; isFound?: boolean }) {
-  const { entries, links = false, isFound = false } = props;
+export function AuditEntryList(props: { entries: LabelledAuditEntry[]; links?: boolean; isFiltered?: boolean }) {
+  const { entries, links = false, isFiltered = false } = props;
   if (entries.length === 0) {
-    const emptyText = isFound ? "Nothing like that has been done." : "Nothing has been done yet.";
+    const emptyText = isFiltered ? "Nothing like that has been done." : "Nothing has been done yet.";
     return <p className="px-4 py-3 text-sm text-quiet">{emptyText}</p>;
   }
   return (
@@ -75,8 +64,8 @@ export function AuditEntryList(props: { entries: LabelledAuditEntry[]; links?: b
 function AuditEntrySubject({ on: { name, to } }: { on: NonNullable<LabelledAuditEntry["on"]> }) {
   if (!to) return <span className="wrap-anywhere">{name} </span>;
   return (
-    <Link to={to} className="inline-flex min-h-11 items-center underline wrap-anywhere">
+    <TextLink to={to} className="wrap-anywhere">
       {name}{" "}
-    </Link>
+    </TextLink>
   );
 }

@@ -1,12 +1,12 @@
-import { useEffect, useState } from "react";
+import { useState } from "react";
 import { Button } from "~/components/ui/button";
+import { useIsHydrated } from "~/components/ui/hydration";
 
-/** Fetches the picture only on click, because the server records every opening in the audit log. */
+/** Loads the picture only on click, because the server records each opened file in the audit log. */
 export function DocumentPreview({ src, name }: { src: string; name: string }) {
-  const [isHydrated, setHydrated] = useState(false);
+  const isHydrated = useIsHydrated();
   const [isShown, setShown] = useState(false);
   const [isBroken, setBroken] = useState(false);
-  useEffect(() => setHydrated(true), []);
   if (!isHydrated) return null;
   return (
     <>

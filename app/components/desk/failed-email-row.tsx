@@ -1,6 +1,6 @@
-import { Link } from "react-router";
 import { IntentForm } from "~/components/forms/intent-form";
 import { Button } from "~/components/ui/button";
+import { TextLink } from "~/components/ui/text-link";
 import { eastAfricaTime } from "~/lib/dates";
 import type { TodayPage } from "~/models/desk.server";
 
@@ -14,15 +14,7 @@ const emailKindLabels: Record<string, string> = {
 
 type FailedEmailSummary = TodayPage["failed_emails"]["rows"][number];
 
-export function FailedEmailRow({
-  mail,
-  isLead,
-  request,
-}: {
-  mail: FailedEmailSummary;
-  isLead: boolean;
-  request: string;
-}) {
+export function FailedEmailRow({ mail, isLead }: { mail: FailedEmailSummary; isLead: boolean }) {
   const { id, kind, sent_to, account_id, client_id, is_staff, failed_at: at } = mail;
   const name = (
     <span className="sr-only">
@@ -40,19 +32,17 @@ export function FailedEmailRow({
       </span>
       <span className="flex flex-wrap items-center gap-2">
         {client_id && (
-          <IntentForm id={`send-${id}`} intent="send" idempotencyKey={request}>
-            <input type="hidden" name="clientId" value={client_id} />
+          <IntentForm id={`send-${id}`} intent="send" values={{ clientId: client_id }} idempotent>
             <Button>Send again{name}</Button>
           </IntentForm>
         )}
         {accountPage && (
-          <Link to={accountPage} className="inline-flex min-h-11 items-center underline">
+          <TextLink to={accountPage}>
             {canBeResent ? "Send again" : "Tell them"}
             {name}
-          </Link>
+          </TextLink>
         )}
-        <IntentForm id={`dismiss-failed-email-${id}`} intent="dismiss-failed-email">
-          <input type="hidden" name="failedEmail" value={id} />
+        <IntentForm intent="dismiss-failed-email" values={{ failedEmail: id }}>
           <Button>Dealt with{name}</Button>
         </IntentForm>
       </span>

@@ -1,6 +1,6 @@
 import { useEffect } from "react";
 
-/** Moves the focus between list rows (links with `data-row`) with j and k, or with the arrow keys on a focused row. */
+/** Keyboard navigation of lists: j, k and the arrow keys move the focus between links with `data-row`. */
 export function useRowKeys(): void {
   useEffect(() => {
     const handleKeyDown = (event: KeyboardEvent) => {

@@ -1,9 +1,9 @@
 import { useEffect, useState } from "react";
 import { Button } from "~/components/ui/button";
+import { useIsHydrated } from "~/components/ui/hydration";
 
 export function SelectAllButton({ form }: { form: string }) {
-  const [isHydrated, setHydrated] = useState(false);
-  useEffect(() => setHydrated(true), []);
+  const isHydrated = useIsHydrated();
   if (!isHydrated) return null;
   const toggleAll = () => {
     const element = document.getElementById(form);

@@ -16,7 +16,7 @@ export function CodeField({ field }: { field: FormField }) {
   );
 }
 
-/** Fields for a second factor. Renders nothing for an account without one. */
+/** Renders nothing for an account without a second factor. */
 export function SecondFactorFields(props: {
   factors: readonly string[];
   fields: Record<"factor" | "code", FormField>;

@@ -2,7 +2,7 @@ import { Field, TextField } from "./field";
 import type { FormField, RejectedForm } from "./form";
 import { withStoredValue } from "./intent-form";
 
-/** A field that the server describes. `stored` is the saved text; with `rows` the field has several lines. */
+/** `stored` is the saved value. `rows` makes the field a textarea. */
 export type FieldDescription = {
   name: string;
   label: string;
@@ -12,7 +12,7 @@ export type FieldDescription = {
   isRequired?: boolean;
 };
 
-/** After a rejected form, each field shows the stored text if something else was typed. */
+/** After a rejection, the hint shows the stored value if the submitted value differs. */
 export function DescribedFields<Name extends string>(props: {
   descriptions: readonly (FieldDescription & { name: Name })[];
   fields: Record<Name, FormField>;

@@ -42,7 +42,7 @@ export function SelectField({
   hint,
   options,
   prompt,
-}: LabelledFieldProps & { options: readonly (string | { value: string; words: string })[]; prompt?: string }) {
+}: LabelledFieldProps & { options: readonly (string | [value: string, label: string])[]; prompt?: string }) {
   return (
     <LabelledControl field={field} label={label} hint={hint}>
       <select
@@ -54,15 +54,14 @@ export function SelectField({
         className={`mt-1 ${inputClass}`}
       >
         {prompt && <option value="">{prompt}</option>}
-        {options.map((option) =>
-          typeof option === "string" ? (
-            <option key={option}>{option}</option>
-          ) : (
-            <option key={option.value} value={option.value}>
-              {option.words}
+        {options.map((option) => {
+          const [value, label] = typeof option === "string" ? [option, option] : option;
+          return (
+            <option key={label} value={value}>
+              {label}
             </option>
-          ),
-        )}
+          );
+        })}
       </select>
     </LabelledControl>
   );

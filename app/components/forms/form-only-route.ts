@@ -1,4 +1,4 @@
-/** A route without a component makes React Router answer a rejected form with JSON instead of the error page. */
+/** React Router responds with JSON instead of the error page if a route has no component. */
 export function FormOnlyRoute() {
   return null;
 }

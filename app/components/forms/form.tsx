@@ -6,10 +6,13 @@ import { Button } from "../ui/button";
 import { focusInView } from "../ui/page-navigation";
 import { usePageToast } from "../ui/toast";
 
-/** `result` has the submitted values; null leaves the form unchanged. An error without a field is `formError`, or a toast of the error catalogue. */
+/**
+ * `result` is Conform's result with the submitted values. Null means a lost connection: the form stays unchanged.
+ * `formError` belongs to no field. `toast` is for failures of the error catalogue.
+ */
 export type RejectedForm = { result: SubmissionResult | null; formError?: string; toast?: Toast };
 
-/** `value` is empty if the server must not send it back. `resultCount` counts the server's responses to this form. */
+/** Passwords and codes have an empty `value`. `resultCount` counts the server's responses to the form. */
 export type FormField = {
   id: string;
   name: string;
@@ -22,7 +25,7 @@ export type FormField = {
 
 export type ActionForm = { id: string; problems: { id: string; text: string }[] };
 
-/** Returns the state of a form. Only the server validates, so that the browser loads no schema and no form library. */
+/** Returns a form's problems and fields. Only the server validates, so the browser loads no schema and no library. */
 export function useActionForm<const Name extends string>(
   id: string,
   rejected: RejectedForm | undefined,
@@ -30,7 +33,7 @@ export function useActionForm<const Name extends string>(
 ): [ActionForm, Record<Name, FormField>] {
   const result = rejected?.result;
   const [last, setLast] = useState({ result, count: 0 });
-  // After a lost connection the result is null: the values of the form stay, also the passwords.
+  // Typed values, including passwords, stay in the form after a lost connection, where the result is null.
   if (result !== null && last.result !== result) setLast({ result, count: last.count + 1 });
   const firstError = names.find((name) => result?.error?.[name]);
   const field = (name: Name): FormField => {
@@ -64,7 +67,7 @@ export function FormErrorSummary({ rejected, form }: { rejected: RejectedForm | 
   return <ErrorSummary actionData={rejected} problems={form.problems} />;
 }
 
-/** Without script, the title of a toast is the summary's heading. The `id` of a problem is the id of its field. */
+/** Without script, the heading is the title of the toast. A problem's `id` is the id of its form field. */
 export function ErrorSummary(props: {
   actionData: { toast?: Toast } | undefined;
   problems: { id: string; text: string }[];
@@ -114,13 +117,13 @@ function focusProblems(summary: HTMLElement): void {
   }
 }
 
-/** Ignores clicks while a form is being sent. `sending` overrides the navigation state for forms sent by a fetcher. */
+/** Ignores clicks during a submission. `sending` replaces the navigation state for forms submitted by a fetcher. */
 export function SubmitButton({
-  pending,
+  pending = "Saving…",
   sending,
   children,
   ...props
-}: ComponentProps<typeof Button> & { pending: string; sending?: boolean }) {
+}: ComponentProps<typeof Button> & { pending?: string; sending?: boolean }) {
   const navigation = useNavigation();
   const busy = sending ?? (navigation.state !== "idle" && navigation.formMethod === "POST");
   const wasClicked = useRef(false);

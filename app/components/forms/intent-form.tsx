@@ -1,5 +1,5 @@
 import { type ReactNode, useEffect, useRef, useState } from "react";
-import { Form, useActionData, useNavigation } from "react-router";
+import { Form, useActionData, useMatches, useNavigation } from "react-router";
 import { TextField } from "~/components/forms/field";
 import {
   ErrorSummary,
@@ -10,46 +10,48 @@ import {
   useActionForm,
 } from "~/components/forms/form";
 
-/** The result of a rejected form: `form` is its id on the page, and `idempotencyKey` the key that it was sent with. */
+/** `form` is the id of the rejected form. `idempotencyKey` is the key that the form was sent with. */
 export type RejectedIntent = RejectedForm & { form?: string; idempotencyKey?: string };
 
-/**
- * The key of a rejected form stays: if its action took effect and the response was lost, sending it again has no
- * second effect.
- */
-export function getIdempotencyKey(actionData: RejectedIntent | undefined, fresh: string): string {
-  return actionData?.idempotencyKey ?? fresh;
+const useRejectedIntent = () => useActionData() as RejectedIntent | undefined;
+
+/** A retry sends the key of the rejected form, so that an action with a lost response takes effect only once. */
+function useIdempotencyKey(): string | undefined {
+  const loaderData = useMatches().at(-1)?.loaderData as { idempotencyKey?: string } | undefined;
+  return useRejectedIntent()?.idempotencyKey ?? loaderData?.idempotencyKey;
 }
 
-/** Returns the id, intent and fields of a form. `target` identifies one of several forms with the same intent. */
-export function useIntentForm<const Name extends string>(
-  intent: string,
-  actionData: RejectedIntent | undefined,
-  names: readonly Name[],
-  target = "",
-) {
-  const id = target ? `${intent}-${target}` : intent;
+/** `target` distinguishes several forms with the same intent on one page, such as one for each document. */
+const createFormId = (intent: string, target = "") => (target ? `${intent}-${target}` : intent);
+
+export function useIntentForm<const Name extends string>(intent: string, names: readonly Name[], target?: string) {
+  const id = createFormId(intent, target);
+  const actionData = useRejectedIntent();
   const rejected = actionData?.form === id ? actionData : undefined;
   const [, fields] = useActionForm(id, rejected, names);
-  return { id, intent, rejected, fields };
+  return { intent, rejected, fields };
 }
 
 export function withStoredValue(field: FormField, rejected: RejectedForm | undefined, stored: string): FormField {
   return rejected?.result ? field : { ...field, value: stored };
 }
 
-/** The form sends the version that it was opened with, and an idempotency key. It shows an error that belongs to no field. */
+/** `values` are hidden fields. The first value distinguishes several forms with the same intent on one page. */
 export function IntentForm(props: {
-  id: string;
   intent: string;
+  values?: Record<string, string>;
+  id?: string;
   expectedVersion?: number;
-  idempotencyKey?: string;
+  idempotent?: boolean;
   action?: string;
   className?: string;
   children: ReactNode;
 }) {
-  const { id, intent, expectedVersion, idempotencyKey, action, className, children } = props;
-  const rejected = useRejectedIntent(id);
+  const { intent, values = {}, expectedVersion, idempotent, action, className, children } = props;
+  const idempotencyKey = useIdempotencyKey();
+  const { id = createFormId(intent, Object.values(values)[0]) } = props;
+  const actionData = useRejectedIntent();
+  const rejected = actionData?.form === id ? actionData : undefined;
   const formError = rejected?.result?.error ? undefined : getFormError(rejected);
   const emptied = useResetCount(id, rejected);
   return (
@@ -57,7 +59,10 @@ export function IntentForm(props: {
       <input type="hidden" name="intent" value={intent} />
       <input type="hidden" name="form" value={id} />
       {expectedVersion !== undefined && <input type="hidden" name="expectedVersion" value={expectedVersion} />}
-      {idempotencyKey && <input type="hidden" name="idempotencyKey" value={idempotencyKey} />}
+      {idempotent && <input type="hidden" name="idempotencyKey" value={idempotencyKey} />}
+      {Object.entries(values).map(([name, value]) => (
+        <input key={name} type="hidden" name={name} value={value} />
+      ))}
       {formError && (
         // biome-ignore lint/a11y/noAutofocus: without script, the browser scrolls to the error
         <p tabIndex={-1} data-form-error autoFocus className="mb-3 text-sm font-semibold text-failure">
@@ -69,7 +74,7 @@ export function IntentForm(props: {
   );
 }
 
-/** Counts successful submissions. As a React key, the count empties this form, while other forms keep their values. */
+/** Counts successful submissions. As a React key, the count resets the form and leaves the other forms of the page. */
 function useResetCount(id: string, rejected: RejectedIntent | undefined): number {
   const [count, setCount] = useState(0);
   const { state, formData } = useNavigation();
@@ -85,11 +90,6 @@ function useResetCount(id: string, rejected: RejectedIntent | undefined): number
   return count;
 }
 
-function useRejectedIntent(id: string): RejectedIntent | undefined {
-  const actionData = useActionData() as RejectedIntent | undefined;
-  return actionData?.form === id ? actionData : undefined;
-}
-
 export function IntentErrorSummary({ actionData }: { actionData: RejectedIntent | undefined }) {
   const problems = Object.entries(actionData?.result?.error ?? {}).flatMap(([name, errors]) =>
     (errors ?? []).map((text) => ({ id: `${actionData?.form}-${name}`, text })),
@@ -99,7 +99,6 @@ export function IntentErrorSummary({ actionData }: { actionData: RejectedIntent 
   return <ErrorSummary actionData={actionData} problems={problems} />;
 }
 
-/** A section that opens when its title is clicked, and is open after a rejection. */
 export function FormDisclosure({ title, open, children }: { title: ReactNode; open: boolean; children: ReactNode }) {
   return (
     <details open={open} className="px-4 pb-2 open:pb-4">
@@ -109,20 +108,19 @@ export function FormDisclosure({ title, open, children }: { title: ReactNode; op
   );
 }
 
-/** `subject` is for screen readers only. `hiddenFields` has the id of the subject if the page has several. */
+/** Only screen readers read `subject`. */
 export function ReasonForm(props: {
   intent: string;
   title: string;
   subject?: string;
   text?: string;
   hint?: string;
-  hiddenFields?: Record<string, string>;
+  values?: Record<string, string>;
   expectedVersion?: number;
-  idempotencyKey?: string;
-  actionData: RejectedIntent | undefined;
+  idempotent?: boolean;
 }) {
-  const { intent, title, subject, text, hint, hiddenFields = {}, expectedVersion, idempotencyKey, actionData } = props;
-  const { id, fields, rejected } = useIntentForm(intent, actionData, ["reason"], Object.values(hiddenFields)[0]);
+  const { intent, title, subject, text, hint, values = {}, expectedVersion, idempotent } = props;
+  const { fields, rejected } = useIntentForm(intent, ["reason"], Object.values(values)[0]);
   const words = (
     <span>
       {title}
@@ -132,14 +130,9 @@ export function ReasonForm(props: {
   return (
     <FormDisclosure title={words} open={rejected !== undefined}>
       {text && <p className="mb-3 text-sm text-quiet">{text}</p>}
-      <IntentForm id={id} intent={intent} expectedVersion={expectedVersion} idempotencyKey={idempotencyKey}>
-        {Object.entries(hiddenFields).map(([name, value]) => (
-          <input key={name} type="hidden" name={name} value={value} />
-        ))}
+      <IntentForm intent={intent} values={values} expectedVersion={expectedVersion} idempotent={idempotent}>
         <TextField field={fields.reason} label="Reason" hint={hint} rows={2} mandatory />
-        <SubmitButton look="plain" pending="Saving…">
-          {words}
-        </SubmitButton>
+        <SubmitButton look="plain">{words}</SubmitButton>
       </IntentForm>
     </FormDisclosure>
   );

@@ -1,11 +1,11 @@
-import { type ComponentProps, useEffect, useState } from "react";
+import { type ComponentProps, useState } from "react";
 import { Button } from "../ui/button";
+import { useIsHydrated } from "../ui/hydration";
 import { Field } from "./field";
 
 export function PasswordField(props: Omit<ComponentProps<typeof Field>, "type" | "children">) {
   const [shown, setShown] = useState(false);
-  const [isHydrated, setHydrated] = useState(false);
-  useEffect(() => setHydrated(true), []);
+  const isHydrated = useIsHydrated();
   return (
     <Field {...props} clearOnError type={shown ? "text" : "password"} autoCapitalize="none" spellCheck={false}>
       {isHydrated && (
@@ -18,9 +18,8 @@ export function PasswordField(props: Omit<ComponentProps<typeof Field>, "type" |
   );
 }
 
-/** Lets password managers store a password with its email. Text browsers show hidden inputs, so only script adds it. */
+/** Password managers store the password under this email. Text browsers show hidden inputs, so script adds this one. */
 export function HiddenUsername({ email }: { email: string }) {
-  const [isHydrated, setHydrated] = useState(false);
-  useEffect(() => setHydrated(true), []);
+  const isHydrated = useIsHydrated();
   return isHydrated && <input type="email" autoComplete="username" defaultValue={email} hidden readOnly />;
 }

@@ -1,16 +1,11 @@
-import { useLayoutEffect, useRef, useState, useSyncExternalStore } from "react";
+import { useLayoutEffect, useRef, useState } from "react";
+import { useIsHydrated } from "../ui/hydration";
 
-const subscribeToNothing = () => () => {};
-
-/** React's hydration resets the text of textareas. This restores text that was typed before it. */
+/** Restores text that was typed into a textarea before hydration, because React's hydration resets textareas. */
 export function usePreHydrationText(id: string) {
-  const isHydrating = useSyncExternalStore(
-    subscribeToNothing,
-    () => false,
-    () => true,
-  );
+  const isHydrated = useIsHydrated();
   const field = useRef<HTMLTextAreaElement>(null);
-  const [typedText] = useState(() => (isHydrating ? readTextarea(id) : null));
+  const [typedText] = useState(() => (isHydrated ? null : readTextarea(id)));
   useLayoutEffect(() => {
     if (field.current && typedText !== null) field.current.value = typedText;
   }, [typedText]);

@@ -13,7 +13,7 @@ type CarouselControlsProps = {
   onChange: (index: number, isPlaying: boolean) => void;
 };
 
-/** Shows previous and next buttons and a dot for each slide. Slides advance except during hover or focus. */
+/** Slides advance automatically, except during hover or focus. */
 export function CarouselControls({ carousel, list, itemName, count, onChange }: CarouselControlsProps) {
   const { index, show } = useCarousel(list);
   const showNext = (step: 1 | -1) => show((index + step + count) % count);

@@ -17,7 +17,7 @@ function scrollToItem(row: HTMLElement, index: number): void {
   if (item) row.scrollTo({ left: getItemOffset(item, items) });
 }
 
-/** Lets the mouse drag a natively scrolling row. `data-dragged` turns its CSS snapping off until scrolling ends. */
+/** Adds mouse dragging to a scrollable row. The attribute `data-dragged` turns off scroll snapping during a drag. */
 export function useCarousel(ref: RefObject<HTMLElement | null>) {
   const [position, setPosition] = useState({ index: 0, atEnd: false });
   useEffect(() => {
@@ -45,7 +45,7 @@ export function useCarousel(ref: RefObject<HTMLElement | null>) {
     };
     const drag = (event: PointerEvent) => {
       if (!dragStart) return;
-      // The button may have been released outside the window.
+      // The mouse button may have been released outside the window.
       if (!event.buttons) return endDrag();
       const distance = dragStart.x - event.clientX;
       if (!isDragged && Math.abs(distance) < dragThresholdPx) return;
@@ -57,7 +57,7 @@ export function useCarousel(ref: RefObject<HTMLElement | null>) {
     const endDrag = () => {
       if (dragStart && isDragged) {
         const distance = row.scrollLeft - dragStart.left;
-        // Dragging by a sixth of an item is enough to reach the next one.
+        // Adds a third of an item's width, so that a drag by a sixth of the width reaches the next item.
         const itemWidth = getItems(row)[0]?.offsetWidth ?? 0;
         scrollToItem(row, findNearestIndex(row, row.scrollLeft + (Math.sign(distance) * itemWidth) / 3));
         settleLater();
@@ -65,7 +65,7 @@ export function useCarousel(ref: RefObject<HTMLElement | null>) {
       dragStart = null;
     };
     const preventClick = (event: MouseEvent) => {
-      // Clicks by keyboard have detail 0.
+      // A click by keyboard has the `detail` 0 and never ends a drag.
       if (!isDragged || !event.detail) return;
       event.preventDefault();
       event.stopPropagation();

@@ -3,7 +3,7 @@ import { useMayMove, useMoving } from "./moving";
 
 const durationMs = 2000;
 
-/** Counts up once half of the list is visible. A list in the first viewport stays, as it may have been read. */
+/** Starts when half of the list is visible. A list in the first viewport stays, because visitors may have read it. */
 export function CountUp({ list, show }: { list: RefObject<Element | null>; show: (share: number) => void }) {
   const [state, setState] = useState<"waiting" | "done">("done");
   const mayMove = useMayMove();

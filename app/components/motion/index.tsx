@@ -1,14 +1,14 @@
 import { type ReactNode, useRef } from "react";
 import { useIdleImport } from "../ui/idle-import";
 
-/** Returns the components of lazy.ts, or null before they are loaded and if loading fails. */
+/** Returns the components of lazy.ts, or null until they are loaded and if loading fails. */
 export function useMotion() {
   return useIdleImport(() => import("./lazy"));
 }
 
 type MarqueeProps = { label: string; className: string; children: ReactNode };
 
-/** Items need margins instead of gaps, so that the repeated list follows at the same distance. */
+/** Items need margins instead of CSS gaps, so that the list and its repetition have the same spacing. */
 export function Marquee({ label, className, children }: MarqueeProps) {
   const strip = useRef<HTMLElement>(null);
   const motion = useMotion();

@@ -1,13 +1,13 @@
 import { animate } from "framer-motion/dom/mini";
 import { mayMove } from "./moving";
 
-// The easing is the one in app.css.
+// The easing is `--ease-out` of app.css.
 const timing = { duration: 0.18, ease: [0.2, 0.7, 0.2, 1] } as const;
 
-// An animation that another one replaces never finishes.
+// The promise `finished` never settles if another animation replaces this animation.
 const maxDurationMs = 400;
 
-/** The element stays at the last keyframe. Resolves immediately if motion is not allowed. */
+/** Leaves the element at the last keyframe. Resolves immediately if motion is not allowed. */
 export default async function move(element: Element, keyframes: Record<string, string[] | number[]>): Promise<void> {
   if (!mayMove()) return;
   const { finished } = animate(element, keyframes, { ...timing, ease: [...timing.ease] });

@@ -1,12 +1,12 @@
 import { useInView } from "framer-motion";
 import { type RefObject, useEffect, useSyncExternalStore } from "react";
 
-/** Also the name of the window event that reports changes. */
+/** The localStorage key, and the window event that is dispatched when its value changes. */
 const storageKey = "motion";
 let paused: boolean | null = null;
 let animatedCount = 0;
 
-/** If localStorage is blocked, the pause lasts for this document only. */
+/** If localStorage is blocked, the pause lasts until the document is unloaded. */
 function isPaused(): boolean {
   try {
     paused ??= localStorage.getItem(storageKey) === "paused";
@@ -53,7 +53,7 @@ export function useMayMove(): boolean {
   return useSyncExternalStore(subscribe, mayMove, () => false);
 }
 
-/** Returns true while motion is allowed and at least this share of the element's area is in the viewport. */
+/** True while motion is allowed and at least `share` of the element's area is in the viewport. */
 export function useMoving(target: RefObject<Element | null>, share = 0): boolean {
   const isAllowed = useMayMove();
   const isInView = useInView(target, { amount: share });
@@ -64,7 +64,7 @@ export function useMoving(target: RefObject<Element | null>, share = 0): boolean
   return isAllowed && isInView;
 }
 
-/** Returns null if the page has no animation to pause. */
+/** Returns null if the page has no animation that can be paused. */
 export function useMotionSwitch(): "paused" | "moving" | null {
   return useSyncExternalStore(
     subscribe,

@@ -1,11 +1,11 @@
 import { type RefObject, useEffect } from "react";
 import move from "./move";
 
-// In units of the drawing in route-line.tsx.
+// In viewBox units of `Stations` in route-line.tsx.
 const lineStart = 10;
 const stationDistance = 20;
 
-/** The last stage shown in this document, by shipment id. */
+/** The stage last shown in this document, by shipment id. */
 const shownStages = new Map<string, number>();
 
 export function StageAnimation(props: { line: RefObject<Element | null>; shipment: string; stage: number }) {

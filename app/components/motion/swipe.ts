@@ -3,7 +3,7 @@ import move from "./move";
 
 const swipeThresholdPx = 50;
 
-/** Returns handlers for a swipe to the right. `onSwipe` receives the distance in pixels; a shorter swipe moves back. */
+/** Returns pointer handlers for a swipe to the right. A swipe below the threshold moves the element back. */
 export function useSwipe(
   ref: RefObject<HTMLElement | null>,
   isOver: RefObject<boolean>,
@@ -25,11 +25,11 @@ export function useSwipe(
       if (event.button === 0 && !isOver.current) startX.current = event.clientX;
     },
     onPointerMoveCapture: (event: PointerEvent) => {
-      // The button may have been released outside the window.
+      // The mouse button may have been released outside the window.
       if (!event.buttons) startX.current = null;
       const distance = getDistance(event);
       if (distance === 0) return;
-      // With pointer capture, the end of a swipe does not click a button of the toast.
+      // Pointer capture prevents the end of a swipe from clicking a button of the toast.
       if (distance > 5) event.currentTarget.setPointerCapture(event.pointerId);
       ref.current?.style.setProperty("translate", `${distance}px`);
     },

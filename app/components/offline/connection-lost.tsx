@@ -8,46 +8,69 @@ import {
   UNSAFE_DataRouterContext as RouterContext,
   UNSAFE_DataRouterStateContext as StateContext,
 } from "react-router";
-import { createConnectionLostToast, isConnectionLost } from "~/lib/browser/connection";
+import {
+  type ConnectionLostData,
+  connectionLostError,
+  continuesStep,
+  createConnectionLostToast,
+  isConnectionLost,
+  retryStep,
+} from "~/lib/browser/connection";
 import type { ModuleLoadFailure as PartLost } from "~/lib/browser/module-retry";
 import { showToast } from "../ui/toast-state";
 
 export let router: NonNullable<ContextType<typeof RouterContext>>["router"];
-/** The state of the rendered page. On a slow phone, the router's own state changes some time before it. */
+/** The router state of the rendered page. On slow phones, `router.state` changes noticeably earlier. */
 export let renderedState: ContextType<typeof StateContext>;
-/** The index in the tab's history. */
+/** React Router's index of the rendered page in the tab's history. */
 let historyIndex: number;
 let isReturning = false;
 export let lostRequestCount = 0;
-/** Milliseconds. */
-const retryDelay = 2000;
+const retryDelayMs = 2000;
 
 export const connectionLostMiddleware: MiddlewareFunction<Record<string, DataStrategyResult>> = async (
   { request },
   next,
 ) => {
-  // Going back to the page in view needs no new data.
+  // Returning to the rendered page after a cancelled navigation needs no new data.
   if (isReturning) return {};
   const results = await next();
-  const lost = Object.keys(results).filter((id) => isConnectionLost(results[id]?.result));
+  const lost = Object.keys(results).filter((id) => isConnectionLost(unwrapError(results[id]?.result)));
   if (lost.length === 0 || request.signal.aborted) return results;
-  // The action succeeded and only the next page was lost. Its error page prevents a second submission.
+  // If the action succeeded and only the next page is lost, the error page prevents a second submission.
   if (hasActionSucceeded()) return results;
-  await handleConnectionLost();
+  if (request.method === "GET") {
+    await handleConnectionLost();
+    for (const id of lost) if (id in router.state.loaderData) delete results[id];
+    return results;
+  }
+  // The page and its typed values stay. The error status stops React Router from revalidating over the lost connection.
+  if (isFormOfOtherPage()) await handleConnectionLost();
   for (const id of lost) {
-    if (request.method !== "GET") results[id] = { type: "data", result: data(null, { status: 504 }) };
-    else if (id in router.state.loaderData) delete results[id];
+    results[id] = {
+      type: "data",
+      result: data<ConnectionLostData>({ result: null, formError: connectionLostError }, { status: 504 }),
+    };
   }
   return results;
+};
+
+/** React Router wraps errors of actions, but not of loaders, in `data()`. */
+const unwrapError = (result: unknown) => {
+  const wrapped = (result as { data?: unknown } | null)?.data;
+  return wrapped instanceof Error ? wrapped : result;
 };
 
 const isNavigatingAway = ({ location, navigation } = router.state) =>
   navigation.location !== undefined && createPath(navigation.location) !== createPath(location);
 
+const isFormOfOtherPage = ({ location, navigation } = router.state) =>
+  navigation.location !== undefined && navigation.location.pathname !== location.pathname;
+
 const hasActionSucceeded = ({ navigation } = router.state) =>
   isNavigatingAway() && navigation.state === "loading" && navigation.formMethod === "POST";
 
-/** Loads the document if the module is gone (lib/browser/module-retry.ts). */
+/** Loads the document instead if the server no longer has the module (lib/browser/module-retry.ts). */
 function handleModuleLoadFailure(event: Event): void {
   const { isGone } = (event as CustomEvent<PartLost>).detail;
   const { navigation } = router.state;
@@ -58,11 +81,13 @@ function handleModuleLoadFailure(event: Event): void {
 
 async function handleConnectionLost(): Promise<void> {
   lostRequestCount += 1;
-  showToast(createConnectionLostToast(isNavigatingAway() && !router.state.navigation.formMethod));
-  if (isNavigatingAway()) await cancelNavigation();
+  const isLeaving = isNavigatingAway();
+  const nextStep = isLeaving && !router.state.navigation.formMethod ? continuesStep : retryStep;
+  showToast(createConnectionLostToast(nextStep));
+  if (isLeaving) await cancelNavigation();
 }
 
-/** Also restores the URL: Back and Forward change it when they start, other navigations when they finish. */
+/** Also restores the URL, which Back and Forward change at the start of their navigation. */
 export async function cancelNavigation(): Promise<void> {
   const { location } = router.state;
   const { pathname, search, state } = location;
@@ -71,7 +96,7 @@ export async function cancelNavigation(): Promise<void> {
   if (way) await router.navigate(way);
   else await router.navigate({ pathname, search }, { replace: true, preventScrollReset: true, state });
   isReturning = false;
-  // Restores the hash only now, because a navigation with a hash would scroll.
+  // The hash is restored last, because a navigation to a hash scrolls the page.
   history.replaceState(history.state, "", createPath(location));
 }
 
@@ -81,15 +106,15 @@ export async function revalidateUntilLoaded(): Promise<void> {
     const before = lostRequestCount;
     await router.revalidate();
     if (lostRequestCount === before || router.state.location.pathname !== pathname) return;
-    await new Promise((resolve) => setTimeout(resolve, retryDelay));
+    await new Promise((resolve) => setTimeout(resolve, retryDelayMs));
   }
 }
 
-/** Stores actionData, because React Router drops it when only the hash or the quote form changes the URL. */
+/** Preserves actionData, which React Router drops when only the hash or the `quote` parameter changes. */
 export function RootOutlet() {
   const context = useContext(RouterContext);
   const state = useContext(StateContext);
-  const [kept, keep] = useState(state);
+  const [lastState, setLastState] = useState(state);
   useEffect(() => {
     if (context) router = context.router;
     addEventListener("lost", handleModuleLoadFailure);
@@ -98,11 +123,12 @@ export function RootOutlet() {
     renderedState = state;
     if (state?.navigation.state === "idle") historyIndex = history.state?.idx;
   }, [state]);
-  if (!state || !kept) return null;
-  const isSame = state.location.pathname === kept.location.pathname && state.loaderData.root === kept.loaderData.root;
-  if (state !== kept && (state.actionData || !isSame)) keep(state);
+  if (!state || !lastState) return null;
+  const isSame =
+    state.location.pathname === lastState.location.pathname && state.loaderData.root === lastState.loaderData.root;
+  if (state !== lastState && (state.actionData || !isSame)) setLastState(state);
   return (
-    <StateContext value={isSame && !state.actionData ? { ...state, actionData: kept.actionData } : state}>
+    <StateContext value={isSame && !state.actionData ? { ...state, actionData: lastState.actionData } : state}>
       <Outlet />
     </StateContext>
   );

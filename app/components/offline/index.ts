@@ -3,30 +3,29 @@ import { renderedState, router } from "./connection-lost";
 import { startNavigationFallback } from "./navigation-fallback";
 import { updateOfflineCache } from "./offline-cache";
 
-/** Milliseconds. */
-const settleDelay = 1500;
+const settleDelayMs = 1500;
 
 let isStarted = false;
 let saveTimer: ReturnType<typeof setTimeout> | undefined;
 
 export function startOffline(): void {
-  // A document that shows only an error has no router.
+  // RootOutlet sets `router`. A document with the root's error page has no RootOutlet.
   if (isStarted || !import.meta.env.PROD || !router) return;
   isStarted = true;
   startNavigationFallback();
   router.subscribe(scheduleSave);
-  // A page from the back/forward cache may show another theme or an old stage.
+  // A page from the back/forward cache may show an outdated theme or stage.
   addEventListener("pageshow", ({ persisted }) => persisted && navigator.onLine && router.revalidate());
   scheduleSave();
 }
 
 function scheduleSave(): void {
   clearTimeout(saveTimer);
-  saveTimer = setTimeout(savePage, settleDelay);
+  saveTimer = setTimeout(savePage, settleDelayMs);
 }
 
 function savePage(): void {
-  // The URL has changed, but the previous page is still shown. Errors are not copied.
+  // The router already has the next page's state while the previous page is still rendered.
   if (renderedState !== router.state && !router.state.errors) {
     scheduleSave();
     return;
@@ -36,7 +35,7 @@ function savePage(): void {
   if (navigation.state !== "idle" || revalidation !== "idle" || !site || site.lite) return;
   const loaded = Object.values(loaderData) as { accountId?: string; toast?: object | null }[];
   const accountId = loaded.find((data) => data?.accountId)?.accountId ?? "";
-  // A page with an error shows its own toast. The root's toast is about an earlier action.
+  // The toast of another route reports an error of this page. The root's toast reports an earlier action.
   const isWhole = !errors && !actionData && !loaded.some((data) => data !== (site as object) && data?.toast);
   updateOfflineCache({ site, accountId, isWhole }).catch(() => {});
 }

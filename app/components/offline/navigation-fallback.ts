@@ -3,7 +3,7 @@ import type { Toast } from "~/lib/http/toast";
 import { showToast } from "../ui/toast-state";
 import { cancelNavigation, lostRequestCount, router } from "./connection-lost";
 
-/** In milliseconds; the service worker waits equally long for a response. */
+/** In milliseconds, equal to `responseTimeout` in app/worker/worker.ts. */
 const responseTimeout = 5000;
 const workerReplyTimeout = 250;
 const [minRetryDelay, maxRetryDelay] = [5000, 5 * 60_000];
@@ -37,7 +37,7 @@ export function startNavigationFallback(): void {
     linkPath = isLink ? path : null;
     responseTimer = setTimeout(handleResponseTimeout, responseTimeout, path);
   });
-  // A person who types stays on the page.
+  // Typing cancels a pending navigation, so that the typed text is not lost.
   document.addEventListener("input", () => {
     retryController.abort();
     if (!linkPath) return;
@@ -79,7 +79,7 @@ async function openUnreachablePage(path: string): Promise<void> {
   if (!signal.aborted) void router.navigate(path);
 }
 
-/** Opens the offline copy of a page. Returns false if there is no copy or the navigation has ended. */
+/** Returns false if the page has no offline copy or the navigation has ended. */
 async function openOfflineCopy(path: string, isCurrent: () => boolean): Promise<boolean> {
   const worker = navigator.serviceWorker?.controller;
   const copy = worker && (await caches.match(path, { ignoreVary: true }).catch(() => null));
@@ -90,7 +90,7 @@ async function openOfflineCopy(path: string, isCurrent: () => boolean): Promise<
     setTimeout(resolve, workerReplyTimeout);
   });
   worker.postMessage(path, [port2]);
-  // The service worker must receive the path first, or it would wait for the page again.
+  // The service worker must know the path before the page loads, so that it responds with the copy without waiting.
   await workerReply;
   if (!isCurrent()) {
     worker.postMessage(null);

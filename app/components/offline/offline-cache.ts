@@ -14,12 +14,12 @@ import {
   cacheNames as names,
 } from "./offline-pages";
 
-/** Styles and drawings. */
+/** The maximum number of stylesheets and drawings in one cache. */
 const maxFiles = 60;
 
-/** A sign-out must stop the writing that started before it. */
+/** A changed count cancels cache writes that started before a sign-out. */
 let signOutCount = 0;
-/** True after a sign-out without a response: the person is still signed in. */
+/** Stays true if the response to a sign-out is lost, so that no page is cached meanwhile. */
 let isSigningOut = false;
 const handleSignOut = () => {
   signOutCount += 1;
@@ -38,17 +38,17 @@ document.addEventListener(
 
 export type CurrentPage = { site: SiteData; accountId: string; isWhole: boolean };
 
-/** Rejects if the browser has no storage or blocks it. */
+/** Rejects if the browser blocks its storage. */
 export async function updateOfflineCache({ site, accountId, isWhole }: CurrentPage): Promise<void> {
   if (!("serviceWorker" in navigator) || !("caches" in window)) return;
   if (!isOfflineAllowed(document.cookie)) return disableOffline();
   const { pathname, search } = location;
   if (pathname.startsWith("/desk")) return;
-  // Reads the document first, because the page may change while the code below waits.
+  // Copies the document before the first await, because the page may change meanwhile.
   const kind = isWhole && getOfflineKind(pathname, search);
   const copy = kind && (kind === "public" || accountId) ? createOfflineCopy(document, new Date()) : null;
   const withoutPage = createOfflineFallback(document, site.company.offices[0]?.phone);
-  // Rejects if storage is blocked; the service worker is then not registered.
+  // `caches.keys` rejects if storage is blocked, so that no service worker is registered.
   if (site.signedIn) await caches.keys();
   else await deleteCaches(names.own);
   isSigningOut &&= site.signedIn;
@@ -67,10 +67,10 @@ export async function updateOfflineCache({ site, accountId, isWhole }: CurrentPa
   if (countAtStart !== signOutCount) await deleteCaches(names.own);
 }
 
-/** The name contains a hash that does not reveal the account. Deletes the caches of other accounts. */
+/** The name contains a hash, so that it does not reveal the account. Deletes the caches of other accounts. */
 async function getAccountCacheName(accountId: string): Promise<string | null> {
   const accountCaches = (await caches.keys()).filter((name) => name.startsWith(names.own));
-  // A public page does not know the account.
+  // The loader data of public pages has no account id, so public pages use the existing cache.
   if (!accountId) return accountCaches[0] ?? null;
   const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(accountId));
   const ownCache =
@@ -87,11 +87,11 @@ async function disableOffline(): Promise<void> {
 async function writeCopy(cache: Cache, address: string, { html, name, files }: OfflineCopy): Promise<void> {
   await cacheFiles(cache, files);
   const headers = { "Content-Type": "text/html; charset=utf-8", time: `${Date.now()}`, name: encodeURIComponent(name) };
-  // A cache lists the last written page last. If storage is full, the previous copy stays.
+  // `Cache.keys` lists the newest entry last. If storage is full, `put` rejects and the previous copy stays.
   await cache.put(address, new Response(html, { headers }));
 }
 
-/** Stores files again after a day, so that the copies of files do not expire before the pages that need them. */
+/** Renews files after a day, so that a file never expires before a page that needs it. */
 async function cacheFiles(cache: Cache, files: string[]): Promise<void> {
   for (const file of files) {
     const before = await cache.match(file + cachedFileQuery);

@@ -8,10 +8,7 @@ const formsClosedText = "Closed until there is a connection.";
 const removedSelector =
   "script, style, dialog, template, link[rel=modulepreload], link[rel=manifest], [data-toast], [data-now], .toasts, .splash, .loading, .streaks";
 
-/**
- * `files` are the original addresses of styles and drawings. The copy has no script and no typed text, and closed
- * forms.
- */
+/** `files` are the original URLs of stylesheets and drawings. The copy has no script, no typed text and inert forms. */
 export function createOfflineCopy(document: Document, now: Date): OfflineCopy {
   const copy = cloneDocument(document);
   const main = findMain(copy);
@@ -21,7 +18,7 @@ export function createOfflineCopy(document: Document, now: Date): OfflineCopy {
   return { ...serializeCopy(copy), name };
 }
 
-/** The service worker inserts the list of stored pages. */
+/** Creates the page for URLs without a copy. The service worker replaces `<!--pages-->` with links to stored pages. */
 export function createOfflineFallback(document: Document, phone: string | undefined): OfflineCopy {
   const copy = cloneDocument(document);
   const call = phone
@@ -42,7 +39,7 @@ const buttonClasses =
   "inline-flex min-h-11 shrink-0 items-center justify-center gap-2 rounded-label border py-2 text-center text-sm font-semibold no-underline px-4 bg-action text-on-action border-action";
 
 function cloneDocument(document: Document): Document {
-  // A detached document loads and runs nothing.
+  // A document without a window loads no files and runs no script.
   const copy = document.implementation.createHTMLDocument();
   copy.replaceChild(copy.importNode(document.documentElement, true), copy.documentElement);
   for (const element of copy.querySelectorAll(removedSelector)) element.remove();
@@ -50,7 +47,7 @@ function cloneDocument(document: Document): Document {
   for (const element of copy.querySelectorAll("[style]")) element.removeAttribute("style");
   for (const element of copy.querySelectorAll("[data-moving]")) element.removeAttribute("data-moving");
   for (const element of copy.querySelectorAll("header details")) element.removeAttribute("open");
-  // Without script, the bar cannot react to scrolling.
+  // Without script, the header cannot change when the page scrolls.
   const bar = copy.querySelector("header");
   bar?.classList.replace("border-transparent", "border-line");
   bar?.classList.add("bg-surface");
@@ -78,7 +75,7 @@ function explainClosedForms(copy: Document, main: HTMLElement): void {
   }
 }
 
-/** A comment holds the time without and with its date. The service worker shows one of the two. */
+/** An HTML comment holds the copy's time without and with its date. The service worker inserts one of the two times. */
 function createCopyBanner(copy: Document, now: Date): HTMLElement {
   const line = createParagraph(copy, "", "mb-8 border-l-4 border-attention pl-4");
   const iso = now.toISOString();

@@ -1,22 +1,22 @@
-/** Pages store the copies (offline-cache.ts). The service worker shows them (app/worker). */
+/** Rules of the offline copies, shared by the pages (offline-cache.ts) and the service worker (app/worker). */
 import { authAreas, offlinePages, secretLinkAreas } from "../../site-map.ts";
 
-/** The browser deletes the pages with the oldest visits first. */
+/** Beyond these numbers, the pages with the oldest visits are deleted. */
 export const maxPages = { portal: 20, public: 40 } as const;
 
 export const dayMs = 24 * 60 * 60 * 1000;
-/** 30 days in milliseconds: as long as a session lasts without a visit. */
+/** 30 days, the lifetime of a session without a visit. */
 const maxAgeMs = 30 * dayMs;
 
 /** The age of a copy in milliseconds. */
 export const getAge = (copy: Response) => Date.now() - Number(copy.headers.get("time"));
 
-/** A page expires a day before its files, because its styles may be a day older than the page. */
+/** Only pages have the header `name`. A page expires a day early, because its stylesheet may be a day older. */
 export const isExpired = (copy: Response) => getAge(copy) >= maxAgeMs - (copy.headers.has("name") ? dayMs : 0);
 
 /**
- * The prefix `own` is followed by a hash of the account. The cache `open` has the pages stored without a session. The number
- * is the version of the format. The service worker deletes caches of other versions.
+ * `own` is followed by a hash of the account, `open` is for visitors without a session. The number is the version of
+ * the format. The service worker deletes caches of other versions.
  */
 export const cacheNames = {
   form: "kept1-",
@@ -27,13 +27,13 @@ export const cacheNames = {
 
 export const fallbackPagePath = "/worker.js?no-page";
 
-/** The service worker responds to this query only from the cache. */
+/** The service worker responds to URLs with this query only from the cache. */
 export const cachedFileQuery = "?kept";
 
 const portalPages = /^\/portal(\/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})?$/;
 const listFilter = /^(\?(q|stage|waiting|page)=[^&]*(&(q|stage|waiting|page)=[^&]*)*)?$/;
 
-/** Returns null for pages that must not be stored: those with a secret or typed text in the URL, and the desk. */
+/** Returns null for pages that must not be stored: the desk, and URLs with a secret or typed text. */
 export function getOfflineKind(pathname: string, search: string): keyof typeof maxPages | null {
   if (isOfflinePage(pathname)) return search === "" ? "public" : null;
   return portalPages.test(pathname) && listFilter.test(search) ? "portal" : null;
@@ -45,12 +45,12 @@ function isOfflinePage(pathname: string): boolean {
 
 const getArea = (pathname: string) => `${pathname.split(/[/.]/)[1]}`;
 
-/** Reads the cookies that script can see. Shared computers store no copies. */
+/** `cookies` is `document.cookie`. Shared computers store no copies. */
 export function isOfflineAllowed(cookies: string): boolean {
   return !/(^|; )(__Host-)?(shared=1|offline=off)(;|$)/.test(cookies);
 }
 
-/** These forms change who can log in or how, so they delete the account's copies, whatever the response. */
+/** True for forms that change how a person logs in. Each such form deletes the account's copies when it is sent. */
 export function endsAccountCache(pathname: string): boolean {
   return isAuthPage(pathname) || pathname.startsWith("/auth/") || /^\/portal\/(sign-out|account|2fa)/.test(pathname);
 }
@@ -59,12 +59,12 @@ export function isAuthPage(pathname: string): boolean {
   return authAreas.includes(getArea(pathname));
 }
 
-/** The server checks which site requests a file. A service worker's own request would hide that. */
+/** The server checks `Sec-Fetch-Site` of file requests, which a fetch by the service worker would overwrite. */
 export function bypassesWorker(pathname: string): boolean {
   return ["desk", ...secretLinkAreas].includes(getArea(pathname)) || /\/documents\/|\.[a-z0-9]+$/.test(pathname);
 }
 
-/** Deletes page by page: browsers leave the files of a cache that is deleted as a whole on disk. */
+/** Deletes each entry first, because browsers leave the files of a cache that is deleted as a whole on disk. */
 export async function deleteCaches(beginning: string): Promise<void> {
   const { caches: storage } = self;
   for (const name of await storage.keys()) {

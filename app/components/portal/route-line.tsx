@@ -3,12 +3,7 @@ import { type NextAction, STAGES, type WaitingOn, waitingOnLabels } from "~/mode
 import { useMotion } from "../motion";
 import { Art } from "../site/art";
 import { buttonClass } from "../ui/button";
-
-const waitingOnColours: Record<WaitingOn, string> = {
-  client: "text-attention",
-  company: "text-with-us",
-  nobody: "text-done",
-};
+import { waitingOnColours } from "../ui/waiting-on-colours";
 
 export function WaitingOnLabel({ waitingOn }: { waitingOn: WaitingOn }) {
   return <span className={`font-semibold ${waitingOnColours[waitingOn]}`}>{waitingOnLabels[waitingOn]}</span>;
@@ -48,7 +43,7 @@ export function RouteLine(props: {
         <Stations stage={stage} />
         {motion && <motion.StageAnimation line={line} shipment={id} stage={stage} />}
       </div>
-      {/* Hidden from screen readers: the heading and the list below contain the same names. */}
+      {/* Hidden from screen readers, because the heading and the list below contain the same stage names. */}
       <p aria-hidden className="mb-3 grid grid-cols-[1fr_min-content_1fr] gap-2 text-xs text-quiet lg:hidden">
         <span>{STAGES[stage - 2]}</span>{" "}
         <b

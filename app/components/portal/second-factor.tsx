@@ -1,11 +1,12 @@
 import { useEffect, useRef, useState } from "react";
-import { Form, Link } from "react-router";
+import { Form } from "react-router";
 import type { TotpSetupActionData, TotpSetupData } from "~/actions/second-factor.server";
 import { CodeField } from "~/components/forms/code-field";
 import { FormErrorSummary, type RejectedForm, SubmitButton, useActionForm } from "~/components/forms/form";
 import { Title } from "~/components/site/title";
 import { ButtonLink, buttonClass } from "~/components/ui/button";
 import { CloseLink, dialogLinkProps } from "~/components/ui/dialog";
+import { TextLink } from "~/components/ui/text-link";
 import type { Factor } from "~/lib/auth/viewer.server";
 import { eastAfricaTime } from "~/lib/dates";
 
@@ -15,7 +16,7 @@ export function SecondFactors(props: { area: Area; factors: Factor[]; actionData
   const { area, factors, actionData } = props;
   const { result, toast } = actionData ?? {};
   const newSetup = actionData ? ("setup" in actionData ? actionData.setup : undefined) : null;
-  // After a lost connection, the key that the user already added to the app must stay on the page.
+  // After a lost connection, the setup key must stay on the page, because the user's app already has that key.
   const [setup, setSetup] = useState(newSetup);
   if (newSetup !== undefined && newSetup !== setup) setSetup(newSetup);
   return setup ? (
@@ -83,7 +84,7 @@ function FactorSetup({
 }) {
   const [form, fields] = useActionForm("confirm-2fa", rejected, ["code"]);
   const heading = useRef<HTMLHeadingElement>(null);
-  // The button that had the focus was removed.
+  // Submitting the form removed the focused button, so the heading takes the focus.
   useEffect(() => {
     if (document.activeElement === document.body) heading.current?.focus();
   }, []);
@@ -120,9 +121,9 @@ function FactorSetup({
         <CodeField field={fields.code} />
         <div className="flex flex-wrap gap-3">
           <SubmitButton pending="Checking…">Enable 2FA</SubmitButton>
-          <Link to={`${area}/2fa`} className="inline-flex min-h-11 items-center px-4 underline">
+          <TextLink to={`${area}/2fa`} className="px-4">
             Cancel
-          </Link>
+          </TextLink>
         </div>
       </Form>
     </>

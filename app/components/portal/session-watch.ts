@@ -4,7 +4,7 @@ import { removeDraftsExcept } from "./draft";
 
 const minCheckIntervalMs = 30_000;
 
-/** Loads a new document after the session has ended, so that no data stays in memory. `accountId` may be empty. */
+/** Loads a new document after the session's end, so that no data stays in memory. `accountId` is empty if unknown. */
 export function useSessionWatch(accountId: string): void {
   useEffect(() => {
     if (accountId) removeDraftsExcept(accountId);
@@ -38,7 +38,7 @@ export function useSessionWatch(accountId: string): void {
   }, []);
 }
 
-/** The server redirects to the login page after the session has ended; reloading follows that redirect. */
+/** After the session has ended, the server redirects to the login page. Reloading the page follows that redirect. */
 async function isSessionOver(): Promise<boolean> {
   const [, area] = location.pathname.split("/");
   const response = await fetch(`/${area}/session`, { redirect: "manual", cache: "no-store" });

@@ -1,7 +1,7 @@
 import { useEffect } from "react";
 import { draftKeyPrefix, readDraft, writeDraft } from "./draft";
 
-/** Restores typed text after a new login. Leaving the form for another page deletes the draft. Not for secrets. */
+/** Restores text that was typed before the session ended. Leaving the form for another page deletes the draft. */
 export function useDraft(formId: string, person: string): void {
   useEffect(() => {
     const form = document.getElementById(formId);

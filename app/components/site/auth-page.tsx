@@ -1,6 +1,6 @@
 import { BadgeCheck, FileCheck } from "lucide";
 import type { ReactNode } from "react";
-import { Link } from "react-router";
+import { TextLink } from "~/components/ui/text-link";
 import { DEFAULT_DOCUMENTS } from "~/models/document";
 import { STAGES } from "~/models/shipment";
 import { Stations, WaitingOnLabel } from "../portal/route-line";
@@ -75,9 +75,7 @@ function LicenceCheck({ licence }: { licence: string }) {
   return (
     <section className="mt-8 border-l-2 border-action pl-4">
       <h2 className="font-semibold">
-        <Link to="/additional-info#identity-check" className="inline-flex min-h-11 items-center underline">
-          Is this really us?
-        </Link>
+        <TextLink to="/additional-info#identity-check">Is this really us?</TextLink>
       </h2>
       <p className="text-sm text-quiet">
         Our customs agent licence is <span className="inline-block font-semibold text-ink">{licence}</span>. It must

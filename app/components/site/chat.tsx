@@ -1,7 +1,7 @@
 import { MessageCircle } from "lucide";
 import { Icon } from "~/components/ui/icon";
 
-/** Returns a WhatsApp link for a phone number that consists only of digits. */
+/** Returns a WhatsApp link. The phone number must consist only of digits. */
 export function chatHref(phone: string): string {
   return `https://wa.me/${phone}`;
 }

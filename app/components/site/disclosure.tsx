@@ -9,7 +9,7 @@ type DisclosureProps = {
   children: ReactNode;
 };
 
-/** `children` is one element: bar.css shows and hides the sibling of the details element. */
+/** `children` must be one element, because bar.css shows and hides the next sibling of the details element. */
 export function Disclosure({ summary, summaryClass, opensOnHover = false, className, children }: DisclosureProps) {
   const ref = useRef<HTMLDetailsElement>(null);
   const { key } = useLocation();
@@ -35,7 +35,7 @@ export function Disclosure({ summary, summaryClass, opensOnHover = false, classN
       if (isOpenedByHover) details.open = false;
     };
     const keepOpen = (event: MouseEvent) => {
-      // Clicks by keyboard have detail 0; they toggle natively.
+      // A click by keyboard has the `detail` 0 and toggles the details element natively.
       if (isOpenedByHover && event.detail) event.preventDefault();
       isOpenedByHover = false;
     };

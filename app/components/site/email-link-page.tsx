@@ -1,25 +1,36 @@
 import type { ReactNode } from "react";
-import { Form, Link } from "react-router";
+import { Form } from "react-router";
 import { LostAuthenticatorHelp, SecondFactorFields } from "../forms/code-field";
 import { FormErrorSummary, type RejectedForm, SubmitButton, useActionForm } from "../forms/form";
 import { PasswordField } from "../forms/password-field";
+import { TextLink } from "../ui/text-link";
 import { Title } from "./title";
 
-/** `link` is null for an invalid or expired link; `gone` is shown instead of the form. */
+/** `link` is null for an invalid or expired link. The page then shows `expired` instead of the form. */
 export function EmailLinkPage(props: {
   id: string;
   title: string;
-  /** Defaults to `title`. */
   heading?: ReactNode;
   link: { token: string; factors: string[] } | null;
   actionData: RejectedForm | undefined;
   password: { label: string; hint?: string; autoComplete: string };
   button: string;
   pending: string;
-  gone: ReactNode;
+  expired: ReactNode;
   children?: ReactNode;
 }) {
-  const { id, title, heading = title, link, actionData: rejected, password, button, pending, gone, children } = props;
+  const {
+    id,
+    title,
+    heading = title,
+    link,
+    actionData: rejected,
+    password,
+    button,
+    pending,
+    expired,
+    children,
+  } = props;
   const [form, fields] = useActionForm(id, rejected, ["password", "code", "factor"]);
   return (
     <>
@@ -37,13 +48,11 @@ export function EmailLinkPage(props: {
           </SubmitButton>
         </Form>
       ) : (
-        <p>{gone}</p>
+        <p>{expired}</p>
       )}
       {link && link.factors.length > 0 && <LostAuthenticatorHelp />}
       <p className="mt-6">
-        <Link to="/login" className="inline-flex min-h-11 items-center underline">
-          Log in
-        </Link>
+        <TextLink to="/login">Log in</TextLink>
       </p>
     </>
   );

@@ -33,7 +33,7 @@ export function ErrorPage({ error }: { error: unknown }) {
   );
 }
 
-/** A client-side link, not a reload: this page stays if the connection fails again. */
+/** The link navigates without a reload, so that this page stays if the connection fails again. */
 function ConnectionLostPage() {
   const { pathname, search, hash } = useLocation();
   return (

@@ -13,7 +13,6 @@ const rowClass = "mx-auto flex max-w-6xl flex-wrap items-center gap-x-6 px-4";
 
 const phoneHref = (phone: string) => `tel:${phone.replaceAll(" ", "")}`;
 
-/** The footer of every page. The portal has a short one with a phone number, the desk only the page's size. */
 export function Footer({ company, lite, signedIn }: { company: Company; lite: boolean; signedIn: boolean }) {
   const { pathname, search } = useLocation();
   const atDesk = useIsAtDesk();
@@ -37,7 +36,6 @@ export function Footer({ company, lite, signedIn }: { company: Company; lite: bo
   );
 }
 
-/** The office to call, and the two pages that clients look for in the portal. */
 function PortalHelp({ company }: { company: Company }) {
   return (
     <>
@@ -129,7 +127,7 @@ function FullFooter({ company, signedIn }: { company: Company; signedIn: boolean
   );
 }
 
-/** The server fills in the size after rendering (app/server/web/critical-css.ts). Hydration does not change it. */
+/** app/server/web/critical-css.ts inserts the size after rendering, so hydration must not change the element. */
 function PageWeight() {
   return <span data-weight="" suppressHydrationWarning dangerouslySetInnerHTML={{ __html: "" }} />;
 }

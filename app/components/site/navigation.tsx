@@ -13,18 +13,16 @@ import { ThemeToggle } from "./theme-toggle";
 
 type NavigationProps = { name: string; chatPhone: string | undefined; signedIn: boolean; theme: string };
 
-/** True on a page of the desk, if the viewer is a team member. */
+/** True on desk pages of a team member. For clients, desk pages are a 404 without loader data. */
 export function useIsAtDesk(): boolean {
   return useMatches().some(({ id, loaderData }) => id === "routes/desk" && loaderData !== undefined);
 }
 
-/** The link to the desk on its own pages, else to the portal for clients, and to the login for visitors. */
 export function useAccountLink(signedIn: boolean): PageLink {
   if (useIsAtDesk()) return { path: "/desk", label: "Desk" };
   return signedIn ? { path: "/portal", label: "My Shipments" } : login;
 }
 
-/** The bar at the top of every page. A narrow bar shows its list of pages under a menu button. */
 export function Navigation({ name, chatPhone, signedIn, theme }: NavigationProps) {
   const client = useAccountLink(signedIn);
   const atDesk = useIsAtDesk();

@@ -64,7 +64,7 @@ export function Glance({ points, scene }: { points: string[]; scene?: string }) 
   );
 }
 
-/** Hydration data omits the headings and the text, because the document already contains them. */
+/** Hydration data omits headings and text (see `toLoaderData`), because the document already contains them. */
 function readHeadings(): Heading[] {
   return [...document.querySelectorAll(".prose h2")].map(({ id, textContent }) => ({ id, text: textContent ?? "" }));
 }

@@ -1,10 +1,11 @@
 import { X } from "lucide";
-import { type ReactNode, useEffect, useState, useSyncExternalStore } from "react";
+import { type ReactNode, useEffect, useState } from "react";
 import { Link, PrefetchPageLinks, useFetcher, useLocation } from "react-router";
 import { Icon } from "~/components/ui/icon";
 import { type EmailDraft, openEmailApp } from "~/models/email-draft";
 import type { action } from "~/routes/actions.quote";
 import { CloseLink, Dialog, dialogLinkProps, useCloseDialog } from "../ui/dialog";
+import { useIsHydrated } from "../ui/hydration";
 import { showToast } from "../ui/toast-state";
 import { LazyEmailDraftPanel } from "./lazy-email-draft-panel";
 import { QuoteForm } from "./quote-form";
@@ -18,7 +19,7 @@ export function quoteLink({ pathname, search }: { pathname: string; search: stri
   };
 }
 
-/** Opens the form over the current page, or over the home page if the current page contains a form. */
+/** Returns a link to the quote form over the current page, or over the home page if the current page has a form. */
 export function useQuoteLink() {
   const location = useLocation();
   return /^\/(portal|login|signup|auth|contact|careers|quote|actions\/quote)/.test(location.pathname)
@@ -32,28 +33,18 @@ function removeQuoteParam(search: string): string {
   return parameters.size > 0 ? `?${parameters}` : "";
 }
 
-/** The server's HTML must make the page below the form inert. After hydration the modal dialog does this itself. */
+/** The server's HTML marks the page behind the quote form as inert. After hydration, the modal dialog does so. */
 export function useIsBelowQuote(): boolean {
   const { search } = useLocation();
-  return useIsBeforeHydration() && new URLSearchParams(search).has("quote");
+  return !useIsHydrated() && new URLSearchParams(search).has("quote");
 }
 
-/**
- * Leaves the lower part of a long page out of the server's HTML below the quote form, so that the form loads faster.
- */
+/** Omits the lower part of a page behind the quote form from the server's HTML, so that the form loads faster. */
 export function DeferredSection({ children }: { children: ReactNode }) {
   return useIsBelowQuote() ? null : children;
 }
 
-function useIsBeforeHydration(): boolean {
-  return useSyncExternalStore(
-    () => () => {},
-    () => false,
-    () => true,
-  );
-}
-
-/** Shows the email draft too. The toast links to it for visitors whose email app did not open. */
+/** Also shows the email draft, to which the toast links for visitors whose email app did not open. */
 export function QuotePanel({ services }: { services: string[] }) {
   const { pathname, search, state } = useLocation();
   const [draft, setDraft] = useState<EmailDraft | null>(null);
@@ -108,7 +99,7 @@ type QuoteFetcherFormProps = { services: string[]; page: string; onSent: (draft:
 function QuoteFetcherForm({ services, page, onSent }: QuoteFetcherFormProps) {
   const fetcher = useFetcher<typeof action>();
   const close = useCloseDialog(page);
-  const isBeforeHydration = useIsBeforeHydration();
+  const isHydrated = useIsHydrated();
   const link = quoteLink(useLocation());
   const actionData = fetcher.data;
   useEffect(() => {
@@ -121,8 +112,8 @@ function QuoteFetcherForm({ services, page, onSent }: QuoteFetcherFormProps) {
   }, [actionData]);
   return (
     <>
-      {/* Loads the action's code now: if the connection is lost later, the page and its text stay. */}
-      {!isBeforeHydration && <PrefetchPageLinks page="/actions/quote" />}
+      {/* Preloads the action's route module, so that a lost connection during submission does not lose the typed text. */}
+      {isHydrated && <PrefetchPageLinks page="/actions/quote" />}
       <QuoteForm
         services={services}
         from={page}

@@ -1,11 +1,11 @@
 import { useSiteData } from "~/components/site/site-data";
 import type { ArticleSummary } from "~/models/article.server";
 
-/** A data block never runs, so the content security policy requires no nonce. */
+/** A JSON-LD block is not executed, so the content security policy requires no nonce. */
 function StructuredData({ facts }: { facts: Record<string, unknown> }) {
-  // Without "<", no text can end the element or start a comment.
+  // Without "<", no text can close the script element.
   const json = JSON.stringify({ "@context": "https://schema.org", ...facts }).replaceAll("<", "\\u003c");
-  // As children, React would escape the quotation marks.
+  // React would escape quotation marks in text children.
   return <script type="application/ld+json" dangerouslySetInnerHTML={{ __html: json }} />;
 }
 
@@ -13,7 +13,7 @@ export function OrganisationData() {
   const site = useSiteData();
   if (!site) return null;
   const { company, origin } = site;
-  const [head] = company.offices;
+  const [headOffice] = company.offices;
   return (
     <StructuredData
       facts={{
@@ -21,9 +21,9 @@ export function OrganisationData() {
         slogan: company.taglines[0],
         foundingDate: String(company.founded),
         logo: `${origin}/icon-512.png`,
-        telephone: head?.phone,
-        email: head?.email,
-        address: head?.address,
+        telephone: headOffice?.phone,
+        email: headOffice?.email,
+        address: headOffice?.address,
         location: company.offices.map(({ name, address, phone, map }) => ({
           "@type": "Place",
           name,

@@ -36,6 +36,6 @@ export function copyToLocalStorage(key: string, value: string): void {
   try {
     localStorage.setItem(key, value);
   } catch {
-    // Storage may be blocked or full; only the cookie matters.
+    // localStorage may be blocked or full. The server reads only the cookie.
   }
 }

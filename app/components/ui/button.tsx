@@ -18,7 +18,7 @@ export function buttonClass(look: ButtonVariant = "plain", className = ""): stri
   return `${baseClasses} no-underline ${variantClasses[look]} ${className}`;
 }
 
-/** `action` marks the page's main action; `icon` needs text for screen readers only. */
+/** `look="action"` is for the page's main action. `look="icon"` needs a text for screen readers. */
 export function Button({
   look = "plain",
   className = "",

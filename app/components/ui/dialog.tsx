@@ -1,14 +1,15 @@
 import { type ReactNode, type RefObject, useLayoutEffect, useRef, useState, useSyncExternalStore } from "react";
 import { Link, type LinkProps, useLocation, useNavigate } from "react-router";
 
-// The topmost is last. Modal dialogs make the rest of the page inert, so toasts are rendered inside them.
+// The last dialog is the topmost. Toasts are rendered inside it, because a modal dialog makes the rest of the page
+// inert.
 let openDialogs: readonly HTMLDialogElement[] = [];
 const listeners = new Set<() => void>();
 
 type DialogAnimation = typeof import("../motion/move").default;
 let dialogAnimation: DialogAnimation | null = null;
 
-/** The closing animation is loaded later; until then dialogs close immediately. */
+/** The animation is loaded later. Until then, dialogs close without animation. */
 export function setDialogAnimation(loaded: DialogAnimation): void {
   dialogAnimation = loaded;
 }
@@ -29,10 +30,10 @@ export function useTopDialog(): HTMLElement | null {
   );
 }
 
-/** Props of a link to a dialog. Closing needs the history entry; a view transition would block clicks. */
+/** Props for links to a dialog. Closing goes back one history entry. A view transition would block clicks. */
 export const dialogLinkProps = { state: { over: true }, replace: false, viewTransition: false } as const;
 
-/** The content of a URL that opens over a page: part of the page without script, a modal dialog after hydration. */
+/** Renders a route as a part of the page without script, and as a modal dialog after hydration. */
 export function Dialog(props: { label: string; back: string; className: string; children: ReactNode }) {
   const { label, back, className, children } = props;
   const dialog = useRef<HTMLDialogElement>(null);
@@ -46,20 +47,21 @@ export function Dialog(props: { label: string; back: string; className: string; 
       if (element) closeModal(element);
     };
   }, []);
-  // Going forward again before the dialog is unmounted reopens it.
+  // Depends on `key`, because Back and Forward can return to the dialog before React unmounts it.
   useLayoutEffect(() => {
     const element = dialog.current;
-    // The modal style comes first: showModal moves the focus, which would scroll the page to the dialog's place in it.
+    // Applies the modal style before showModal, which moves the focus and would scroll to the dialog's place in the
+    // page.
     if (!modal) return setModal(true);
     if (!element || element.open) return;
     const opener = document.activeElement;
     openModal(element);
-    // Touch devices have no "fine" pointer: their on-screen keyboard would cover the form.
+    // On touch devices, focusing an input would open the on-screen keyboard over the form.
     if (matchMedia("(pointer: fine)").matches) element.querySelector<HTMLElement>("input:not([type=hidden])")?.focus();
     growFrom(element, opener);
   }, [key, modal]);
   return (
-    // biome-ignore lint/a11y/useKeyWithClickEvents: the keyboard closes it with Escape, which arrives as `cancel`
+    // biome-ignore lint/a11y/useKeyWithClickEvents: Escape closes the dialog and fires `cancel`
     <dialog
       ref={dialog}
       open
@@ -103,16 +105,16 @@ function closeModal(element: HTMLDialogElement): void {
   setOpenDialogs(openDialogs.filter((dialog) => dialog !== element));
 }
 
-/** Returns a function that goes back to the opening page, or replaces the dialog with `back` without one. */
+/** Returns a function that goes back to the page below, or to `back` if the dialog's URL was opened directly. */
 export function useCloseDialog(back: string): () => void {
   const navigate = useNavigate();
   const { state, key } = useLocation();
   const currentKey = useRef(key);
   currentKey.current = key;
-  // Read once, because a rejected form loses its location state.
+  // Read only once, because submitting a form drops the location state.
   const [isOverPage] = useState((state as { over?: unknown } | null)?.over === true);
   return async () => {
-    // Close before navigating: the navigation may have to load the page below.
+    // The dialog closes before the navigation, which may take a while to load the page below.
     const dialog = openDialogs.at(-1);
     if (dialog?.inert) return;
     if (dialog) {

@@ -1,12 +1,12 @@
 import type { IconNode } from "lucide";
 import { createElement } from "react";
 
-/** Decorative: text next to it must carry the meaning. */
+/** Icons are hidden from screen readers, so text next to an icon must carry its meaning. */
 export function Icon(props: { of: IconNode; className: string; strokeWidth?: number }) {
   const { of: shapes, className, strokeWidth = 2 } = props;
   const attributes = {
     viewBox: "0 0 24 24",
-    // Without CSS an icon would fill the page.
+    // Without CSS, an icon without a size fills the page.
     width: 24,
     height: 24,
     fill: "none",

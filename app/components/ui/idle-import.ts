@@ -1,6 +1,6 @@
 import { useEffect, useState } from "react";
 
-/** Waits for the load event, so that later downloads take no bandwidth from the page. Returns a function that cancels. */
+/** Runs the callback after the load event, so that it takes no bandwidth from the page. Returns a cancel function. */
 function runWhenIdle(callback: () => void): () => void {
   let cancel = () => {};
   const schedule = () => {

@@ -1,7 +1,7 @@
 import { useEffect, useRef } from "react";
 import { useLocation, useNavigation, useNavigationType } from "react-router";
 
-// Selectors of the last clicked link: on the current page, and on each previous page by location key.
+// CSS selectors of the last clicked link, on the current page and, by location key, on previous pages.
 let clickedLink = "";
 const clickedLinks = new Map<string, string>();
 
@@ -13,7 +13,7 @@ export function useNavigationFocus(): void {
   useEffect(() => {
     const rememberLink = (event: MouseEvent) => {
       const link = (event.target as Element).closest("a[href]");
-      // The header, the page and the footer may contain a link to the same URL.
+      // The header, `main` and the footer may each contain a link to the same URL.
       const part = link?.closest("header,main,footer")?.localName;
       if (part) clickedLink = `${part} a[href="${CSS.escape(link.getAttribute("href") ?? "")}"]`;
     };

@@ -1,7 +1,7 @@
 import { CircleAlert, CircleCheck } from "lucide";
 import type { MouseEvent } from "react";
-import { Link } from "react-router";
 import { Icon } from "~/components/ui/icon";
+import { TextLink } from "~/components/ui/text-link";
 import type { Toast } from "~/lib/http/toast";
 
 export function toastClass({ variant }: Toast): string {
@@ -22,9 +22,9 @@ export function ToastContent({ toast, onFollow }: { toast: Toast; onFollow?: (ev
         <p className="font-semibold">{toast.title}</p>
         {toast.description && <p className="text-sm text-quiet">{toast.description}</p>}
         {label && (
-          <Link {...link} onClick={onFollow} className="inline-flex min-h-11 items-center text-sm underline">
+          <TextLink {...link} onClick={onFollow} className="text-sm">
             {label}
-          </Link>
+          </TextLink>
         )}
       </div>
     </div>

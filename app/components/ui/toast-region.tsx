@@ -21,7 +21,7 @@ import {
 
 setDialogAnimation(move);
 
-/** The toast region of section 2 of the specification. An open modal dialog contains it, as everything else is inert. */
+/** Rendered inside an open modal dialog, because the rest of the page is inert (section 2 of the specification). */
 export default function ToastRegion() {
   const { current, waiting, isReady } = useToasts();
   const container = useTopDialog() ?? document.body;
@@ -30,7 +30,7 @@ export default function ToastRegion() {
   const previousFocus = useRef<HTMLElement>(null);
   const announcement = useAnnouncement(current, list);
   useEffect(markToastsReady, []);
-  // Loading the offline code last leaves the bandwidth to the page and its toasts.
+  // The offline module is loaded last, so that the page and its toasts load first.
   useEffect(
     () =>
       void import("../offline").then(
@@ -43,7 +43,7 @@ export default function ToastRegion() {
   useDismissReachedToast(current, waiting);
   useEffect(() => onSignOut(dropWaitingToast), []);
   const id = current?.id;
-  // Removing a focused toast fires no blur event.
+  // Browsers fire no blur event when the focused toast is removed.
   useEffect(() => setFocused(false), [id, list]);
   useEffect(() => {
     const focusOnF8 = ({ key }: KeyboardEvent) => key === "F8" && list?.focus();
@@ -77,7 +77,7 @@ export default function ToastRegion() {
   );
 }
 
-/** Returns the text for screen readers. They ignore text that is inserted together with its live region. */
+/** Returns the text of the live region. Screen readers ignore text that is inserted together with its live region. */
 function useAnnouncement(current: CurrentToast | null, region: HTMLElement | null): string {
   const [text, setText] = useState("");
   useEffect(() => setText(""), [region]);
@@ -94,7 +94,7 @@ function useAnnouncement(current: CurrentToast | null, region: HTMLElement | nul
   return text;
 }
 
-/** A full page load must not lose a waiting toast. */
+/** The waiting toast is in sessionStorage, so that a full page load does not lose it. */
 const waitingToastKey = "waiting-toast";
 
 function usePersistedWaitingToast(waiting: Toast | null): void {
@@ -141,7 +141,7 @@ type ToastItemProps = CurrentToast & {
   previousFocus: RefObject<HTMLElement | null>;
 };
 
-/** The timer and the state survive when the list moves into a dialog. */
+/** A toast's timer and state survive when its list moves into a dialog, because the toast is a portal. */
 function ToastItem({ id, toast, bannerShown, list, isFocused, previousFocus }: ToastItemProps) {
   const [isOpen, setOpen] = useState(true);
   const [isHovered, setHovered] = useState(false);
@@ -180,7 +180,7 @@ function ToastItem({ id, toast, bannerShown, list, isFocused, previousFocus }: T
     const { signal } = controller;
     const closeOnEscape = (event: KeyboardEvent) => {
       if (event.key !== "Escape" || isOver.current) return;
-      // One Escape closes only the toast, not also a dialog or list below it.
+      // Escape closes only the toast, and not also a dialog or list below the toast.
       event.preventDefault();
       event.stopPropagation();
       close();

@@ -1,7 +1,7 @@
 import { type FormEvent, useSyncExternalStore } from "react";
 import type { Toast } from "~/lib/http/toast";
 
-/** The visible toast. `bannerShown`: its banner was visible before. `announced`: screen readers announced that banner. */
+/** `bannerShown`: the server's HTML showed the toast as a banner. `announced`: screen readers have read that banner. */
 export type CurrentToast = { id: number; toast: Toast; bannerShown: boolean; announced: boolean };
 
 type ToastState = { current: CurrentToast | null; waiting: Toast | null; isReady: boolean };
@@ -22,7 +22,7 @@ function subscribe(listener: () => void): () => void {
   return () => listeners.delete(listener);
 }
 
-/** Returns the toasts of this browser, or none on the server. */
+/** Returns no toasts on the server. */
 export function useToasts(): ToastState {
   return useSyncExternalStore(
     subscribe,
@@ -31,27 +31,27 @@ export function useToasts(): ToastState {
   );
 }
 
-/** Shows a toast in place of the visible one. The same object is shown only once. */
+/** Replaces the visible toast. The same toast object is shown only once. */
 export function showToast(toast: Toast, bannerShown = false, announced = false): void {
   if (shownToasts.has(toast)) return;
   shownToasts.add(toast);
   updateToastState({ current: { id: ++lastId, toast, bannerShown, announced } });
 }
 
-/** Shows a toast after the visible one. */
+/** Shows a toast after the visible toast has closed. */
 export function showToastNext(toast: Toast): void {
   if (toastState.current) updateToastState({ waiting: toast });
   else showToast(toast, !toastState.isReady);
 }
 
-/** Shows a toast instead of submitting the form. Until toasts can be shown, the form is submitted as usual. */
+/** Shows a toast instead of submitting the form. Until the toast module is loaded, the form is submitted. */
 export function showToastInsteadOfSubmit(event: FormEvent, toast: Toast): void {
   if (!toastState.isReady) return;
   event.preventDefault();
   showToast(toast);
 }
 
-/** Ends a toast and shows the waiting one. */
+/** Removes a toast and shows the waiting toast. */
 export function endToast(id: number): void {
   if (toastState.current?.id !== id) return;
   const { waiting } = toastState;
@@ -59,19 +59,18 @@ export function endToast(id: number): void {
   if (waiting) showToastNext(waiting);
 }
 
-/** Ends a toast whose banner was closed, so that it does not appear again as a toast. */
+/** Marks a toast with a closed banner as shown, so that it does not appear again. */
 export function closeBanner(toast: Toast): void {
   shownToasts.add(toast);
   if (toastState.waiting === toast) updateToastState({ waiting: null });
   if (toastState.current?.toast === toast) endToast(toastState.current.id);
 }
 
-/** Removes the waiting toast, because its reader has signed out. */
 export function dropWaitingToast(): void {
   updateToastState({ waiting: null });
 }
 
-/** Notes that toasts can be shown. From then on no banner is rendered. */
+/** Called when the toast module is loaded. Toasts then replace banners. */
 export function markToastsReady(): void {
   updateToastState({ isReady: true });
 }

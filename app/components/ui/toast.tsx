@@ -1,4 +1,4 @@
-/** The server renders each toast as a banner. Script turns it into a toast. */
+/** The server renders a toast as a banner in the page. Script replaces the banner with a toast. */
 import { X } from "lucide";
 import { type RefObject, useEffect, useRef } from "react";
 import { Icon } from "~/components/ui/icon";
@@ -9,7 +9,7 @@ import { closeBanner, showToast, showToastNext, toastState, useToasts } from "./
 
 let isHydrated = false;
 
-/** Renders toasts, once per document. Until the module for toasts has loaded, and if loading fails, a toast is a banner. */
+/** Renders the document's toasts, or a banner while the toast module is not loaded. */
 export function Toaster() {
   const Region = useIdleImport(() => import("./toast-region"));
   const { current, isReady } = useToasts();
@@ -19,7 +19,7 @@ export function Toaster() {
   return Region ? <Region /> : !isReady && current && !current.bannerShown && <Banner toast={current.toast} />;
 }
 
-/** Renders a banner on the server and shows a toast once script runs. With `patient`, waits for the end of the visible toast. */
+/** Shows a toast of the page, as a banner until script runs. `patient` waits until the visible toast has closed. */
 export function PageToast({ toast, patient = false }: { toast: Toast; patient?: boolean }) {
   const banner = useRef<HTMLDetailsElement>(null);
   const isShown = usePageToast(toast, patient, banner);
@@ -36,7 +36,7 @@ export function usePageToast(
   useEffect(() => {
     if (!toast) return;
     if (banner?.current?.open === false) return closeBanner(toast);
-    // In the initial HTML, screen readers announce an alert but no status. They announce both when added later.
+    // Screen readers announce role=alert in the initial HTML, but not role=status. They announce both when added later.
     const bannerShown = !toastState.isReady;
     if (patient) showToastNext(toast);
     else showToast(toast, bannerShown, bannerShown && (isHydrated || toast.variant === "destructive"));
@@ -44,7 +44,7 @@ export function usePageToast(
   return isReady;
 }
 
-/** Without script, a part of the page's content; with script, at the toast's place. A click closes it without script. */
+/** Part of the page's content without script, and at the toast's position with script. */
 function Banner(props: { toast: Toast; patient?: boolean; ref?: RefObject<HTMLDetailsElement | null> }) {
   const { toast, patient, ref } = props;
   return (

@@ -1,25 +1,18 @@
-import { data, isRouteErrorResponse } from "react-router";
+import { isRouteErrorResponse } from "react-router";
 import type { Toast } from "../http/toast.ts";
 
-export type ConnectionLostData = { result: null; formError: string; toast?: undefined };
+export type ConnectionLostData = { result: null; formError: string };
 
-/** Returns an error for a lost connection, so that the page and its fields stay. React Router would show an error page. */
-export async function callServerAction<Result>(serverAction: () => Promise<Result>) {
-  try {
-    return await serverAction();
-  } catch (error) {
-    if (error instanceof Response || (isRouteErrorResponse(error) && !isConnectionLost(error))) throw error;
-    const formError = "The connection was lost. What you typed is still here. Send it again.";
-    // An error status stops React Router from revalidating over the lost connection.
-    return data<ConnectionLostData>({ result: null, formError }, { status: 504 });
-  }
-}
+export const connectionLostError = "The connection was lost. What you typed is still here. Send it again.";
 
-/** Returns a toast for requests other than forms. Each call returns a new object, because the page shows an object once. */
-export function createConnectionLostToast(continuesLater: boolean): Toast {
+export const continuesStep = "This page stays as it was, and goes on by itself.";
+export const retryStep = "This page stays as it was: try again.";
+
+/** Returns a new object each time, because a toast is shown only once. */
+export function createConnectionLostToast(nextStep: string): Toast {
   return {
     title: "No answer",
-    description: `The connection was lost before an answer came. This page stays as it was${continuesLater ? ", and goes on by itself" : ": try again"}.`,
+    description: `The connection was lost before an answer came. ${nextStep}`,
     variant: "destructive",
   };
 }

@@ -21,7 +21,7 @@ function Drawing() {
   return (
     <>
       <div className="pointer-events-none relative -mx-4 mt-6 md:mx-0 lg:-mt-10">
-        {/* Extends the drawing to the edges of a wider window. */}
+        {/* Continues the drawing to the edges of a window that is wider than the page. */}
         <WideArt part="hero.svg#around" viewBox="0 0 1200 420" className="absolute inset-0 hidden md:block" />
         <Art name="hero" className="relative block w-full" />
         <StationNames part="names" className="absolute inset-0 hidden size-full md:block" />
@@ -33,7 +33,7 @@ function Drawing() {
   );
 }
 
-/** Text has the size of the page's text, whatever the size of the drawing. */
+/** The svg has no viewBox, so its text has the page's text size at every size of the drawing. */
 function StationNames({ part, className }: { part: string; className: string }) {
   return (
     <svg

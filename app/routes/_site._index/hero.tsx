@@ -1,9 +1,10 @@
-import { Form, Link, useLocation } from "react-router";
+import { Form, useLocation } from "react-router";
 import { Field } from "~/components/forms/field";
 import { FormErrorSummary, SubmitButton, useActionForm } from "~/components/forms/form";
 import { LazyEmailDraftPanel } from "~/components/site/lazy-email-draft-panel";
 import { quoteLink } from "~/components/site/quote-panel";
 import { ButtonLink } from "~/components/ui/button";
+import { TextLink } from "~/components/ui/text-link";
 import { PageToast } from "~/components/ui/toast";
 import type { Route } from "./+types/route";
 import { HeroDrawing } from "./hero-drawing";
@@ -60,9 +61,9 @@ export function Hero({ intro, taglines, search_terms, actionData }: HeroProps) {
             <p className="mt-3 text-sm text-quiet">
               This prepares a mail to our head office. Clients follow every stage in the portal:
             </p>
-            <Link to="/signup" className="inline-flex min-h-11 items-center text-sm font-semibold underline">
+            <TextLink to="/signup" className="text-sm font-semibold">
               Sign up with your Client ID
-            </Link>
+            </TextLink>
           </Form>
         </section>
       </div>

@@ -8,7 +8,7 @@ import type { Route } from "./+types/route";
 import { createContactUrl } from "./search-terms";
 import { Stop } from "./stop";
 
-/** The row scrolls by touch, wheel or arrow keys, and with script by dragging and buttons. */
+/** The row scrolls by touch, wheel or arrow keys. Script adds dragging and buttons. */
 export function Industries({ industries }: Pick<Route.ComponentProps["loaderData"], "industries">) {
   const row = useRef<HTMLElement>(null);
   const motion = useMotion();

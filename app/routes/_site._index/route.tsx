@@ -3,7 +3,6 @@ import { data } from "react-router";
 import { z } from "zod";
 import { DeferredSection } from "~/components/site/quote-panel";
 import { Title } from "~/components/site/title";
-import { callServerAction } from "~/lib/browser/connection";
 import { readForm } from "~/lib/forms/form-data.server";
 import { createErrorToast, rejectForm } from "~/lib/forms/rejected-form.server";
 import { oneLine } from "~/lib/forms/text-fields";
@@ -40,7 +39,7 @@ export function loader() {
   return { ...home, founded, taglines, certifications: certifications.home, industries, testimonials };
 }
 
-/** The content is fixed while the server runs, so a toast or the quote form needs no new data. */
+/** The content never changes while the server runs. */
 export function shouldRevalidate() {
   return false;
 }
@@ -59,10 +58,6 @@ export async function action({ request }: Route.ActionArgs) {
     draft: trackingDraft(office?.email ?? "", submission.value.trackingNumber),
     toast: emailOpeningToast,
   });
-}
-
-export function clientAction({ serverAction }: Route.ClientActionArgs) {
-  return callServerAction(serverAction);
 }
 
 const title = "Customs clearing and freight in East Africa";

@@ -1,13 +1,13 @@
 import { ArrowRight } from "lucide";
 import { Link } from "react-router";
 import { Icon } from "~/components/ui/icon";
+import { TextLink } from "~/components/ui/text-link";
 
-/** Returns the contact form with its subject filled in. That page accepts only industries and search terms as subjects. */
+/** Returns the URL of the contact form with a subject. The form accepts only industries and search terms. */
 export function createContactUrl(subject: string): string {
   return `/contact?${new URLSearchParams({ about: subject })}#write`;
 }
 
-/** Links each search term to the contact page. */
 export function SearchTerms({ terms }: { terms: string[] }) {
   return (
     <div className="relative mt-8 mb-4 flex flex-wrap items-center gap-x-6 border-y border-line py-3 text-sm md:mt-4 md:mb-0">
@@ -24,13 +24,10 @@ export function SearchTerms({ terms }: { terms: string[] }) {
           </li>
         ))}
       </ul>
-      <Link
-        to="/contact"
-        className="order-1 inline-flex min-h-11 items-center gap-2 font-semibold underline after:absolute after:inset-0"
-      >
+      <TextLink to="/contact" className="order-1 gap-2 font-semibold after:absolute after:inset-0">
         Ask about your cargo
         <Icon of={ArrowRight} className="size-4 text-action" />
-      </Link>
+      </TextLink>
     </div>
   );
 }

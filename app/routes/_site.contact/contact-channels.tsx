@@ -29,7 +29,7 @@ export function ContactChannels({ opening }: { opening: OpeningStatusProps }) {
   );
 }
 
-/** A phone's clock may be wrong: script may change the status to closed, but only the server reports open. */
+/** A phone's clock may be wrong. Script may change the status to closed, but only the server reports open. */
 function OpeningStatus({ isOpen, words, until, later }: OpeningStatusProps) {
   const [isPastClosing, setPastClosing] = useState(false);
   useEffect(() => {

@@ -7,7 +7,6 @@ import { FormErrorSummary, SubmitButton, useActionForm } from "~/components/form
 import { EmailDraftPanel } from "~/components/site/email-draft-panel";
 import { Title } from "~/components/site/title";
 import { PageToast } from "~/components/ui/toast";
-import { callServerAction } from "~/lib/browser/connection";
 import { readForm } from "~/lib/forms/form-data.server";
 import { rejectForm } from "~/lib/forms/rejected-form.server";
 import { oneLine, severalLines } from "~/lib/forms/text-fields";
@@ -34,7 +33,7 @@ const ContactFields = z.object({
     .max(2000, "Use at most 2,000 characters for the message."),
 });
 
-/** Only these subjects prefill the form: links from other sites must not put text into it. */
+/** Only these subjects prefill the form, so that links from other sites cannot put text into it. */
 const subjects = new Set([
   ...home.search_terms,
   ...industries.map(({ name }) => name),
@@ -50,7 +49,7 @@ export function loader({ url }: Route.LoaderArgs) {
       hours: workingHours.map(({ days, hours }) => ({ days, hours })),
       prefill: getPrefilledSubject(url.searchParams),
     },
-    // The page cache stores the page until the office status changes; browsers revalidate each time.
+    // The server's page cache stores the page until `Expires`. Browsers revalidate the page each time.
     { headers: { "Cache-Control": "no-cache", ...(until ? { Expires: until.toUTCString() } : {}) } },
   );
 }
@@ -69,10 +68,6 @@ export async function action({ request }: Route.ActionArgs) {
   return data({ draft: contactDraft(office?.email ?? "", submission.value), toast });
 }
 
-export function clientAction({ serverAction }: Route.ClientActionArgs) {
-  return callServerAction(serverAction);
-}
-
 export const headers: Route.HeadersFunction = ({ loaderHeaders }) => loaderHeaders;
 
 export const meta: Route.MetaFunction = ({ matches }) =>
@@ -84,7 +79,7 @@ export const meta: Route.MetaFunction = ({ matches }) =>
 
 export default function ContactPage({ actionData, loaderData }: Route.ComponentProps) {
   const draft = actionData && "draft" in actionData ? actionData.draft : null;
-  // The key changes after each success, which empties the form; after an error or a lost connection the values stay.
+  // Each success changes the key, which empties the form. After an error or a lost connection, the values stay.
   const [last, setLast] = useState({ draft, successes: 0 });
   if (draft && draft !== last.draft) setLast({ draft, successes: last.successes + 1 });
   return <ContactContent key={last.successes} actionData={actionData} {...loaderData} />;
@@ -115,7 +110,7 @@ function ContactContent({ actionData, opening, hours, prefill }: ContactContentP
       <div
         className={`mt-12 grid gap-12 lg:gap-16 ${prefill ? "lg:grid-cols-[minmax(0,3fr)_minmax(0,2fr)]" : "lg:grid-cols-[minmax(0,2fr)_minmax(0,3fr)]"}`}
       >
-        {/* A prefilled form comes first, because its visitor came to write. */}
+        {/* A prefilled form comes first, because its link promised the form. */}
         {!prefill && offices}
         <section key="form" aria-labelledby="write">
           <h2 id="write" className="text-lg">

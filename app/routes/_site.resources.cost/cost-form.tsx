@@ -4,8 +4,6 @@ import type { FormField } from "~/components/forms/form";
 import { Button } from "~/components/ui/button";
 import { type COST_FIELDS, IMPORT_CURRENCIES, IMPORT_KINDS } from "~/models/cost";
 
-const importKindOptions = Object.entries(IMPORT_KINDS).map(([value, words]) => ({ value, words }));
-const currencyOptions = IMPORT_CURRENCIES.map((value) => ({ value, words: value }));
 const numberFieldProps = { inputMode: "decimal", autoComplete: "off" } as const;
 const includedHint = "0 if the price includes it";
 
@@ -26,7 +24,12 @@ export function CostForm(props: {
       }
       className="group/cost print:hidden"
     >
-      <SelectField field={fields.what} label="What do you bring in?" options={importKindOptions} prompt="Choose one" />
+      <SelectField
+        field={fields.what}
+        label="What do you bring in?"
+        options={Object.entries(IMPORT_KINDS)}
+        prompt="Choose one"
+      />
       {/* Browsers without :has() always show these fields. */}
       <div className="group-[:not(:has([value=car]:checked))]/cost:hidden">
         <Field
@@ -40,11 +43,11 @@ export function CostForm(props: {
           field={fields.excise}
           label="Excise duty of the car"
           hint="Cars only: by engine and fuel"
-          options={classes.map((percent) => ({ value: String(percent), words: `${percent}%` }))}
+          options={classes.map((percent) => [String(percent), `${percent}%`])}
           prompt="Choose one"
         />
       </div>
-      <SelectField field={fields.currency} label="Currency of the next three amounts" options={currencyOptions} />
+      <SelectField field={fields.currency} label="Currency of the next three amounts" options={IMPORT_CURRENCIES} />
       <Field field={fields.value} label="Price of the goods" hint="As the seller invoices it" {...numberFieldProps} />
       <Field field={fields.freight} label="Freight to Kenya" hint={includedHint} {...numberFieldProps} />
       <Field field={fields.insurance} label="Insurance" hint={includedHint} {...numberFieldProps} />

@@ -27,7 +27,7 @@ export function loader({ url }: Route.LoaderArgs) {
   );
 }
 
-/** The data depends only on the URL, so a form elsewhere on the page must not reset the typed values. */
+/** Submitting another form of the page must not reset the typed values. The loader data depends only on the URL. */
 export function shouldRevalidate(change: Parameters<typeof revalidateExceptForQuote>[0]) {
   return change.formMethod === "POST" ? false : revalidateExceptForQuote(change);
 }
@@ -45,7 +45,7 @@ export default function CostPage({ loaderData }: Route.ComponentProps) {
   const { rates, submitted, rejected } = loaderData;
   const [form, fields] = useActionForm("cost", submitted, COST_FIELDS);
   const [typed, setTyped] = useState<{ submitted: typeof submitted; values: Record<string, string> } | null>(null);
-  // A new response contains the same values as the form.
+  // Typed values apply until the next response, which contains the submitted values.
   const live = typed?.submitted === submitted ? typed.values : null;
   const values = live ?? (submitted.result.initialValue as Record<string, string>);
   const today = live ? dayInEastAfrica(new Date()) : loaderData.today;

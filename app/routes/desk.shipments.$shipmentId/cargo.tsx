@@ -7,26 +7,16 @@ import { calendarDate } from "~/lib/dates";
 import { STORAGE_LOCATIONS } from "~/models/desk-labels";
 import type { ShipmentSectionProps } from "./stage-card";
 
-const storageLocationOptions = Object.entries(STORAGE_LOCATIONS).map(([value, words]) => ({ value, words }));
-const containerSizeOptions = [
-  { value: "20", words: "20 ft" },
-  { value: "40", words: "40 ft" },
-];
+const containerSizes = { 20: "20 ft", 40: "40 ft" };
 
-export function Cargo({ shipment, actionData, idempotencyKey: request }: ShipmentSectionProps) {
+export function Cargo({ shipment }: ShipmentSectionProps) {
   const { arrival, version } = shipment;
-  const numbers = useIntentForm("numbers", actionData, [...shipment.numbers.map(({ name }) => name), "reason"]);
-  const arrived = useIntentForm("arrival", actionData, ["storageLocation", "day", "size"]);
+  const numbers = useIntentForm("numbers", [...shipment.numbers.map(({ name }) => name), "reason"]);
+  const arrived = useIntentForm("arrival", ["storageLocation", "day", "size"]);
   const hasNumbers = shipment.numbers.some(({ stored }) => stored);
   return (
     <Card title="Cargo">
-      <IntentForm
-        id={numbers.id}
-        intent="numbers"
-        expectedVersion={version}
-        idempotencyKey={request}
-        className="px-4 pt-3 pb-4"
-      >
+      <IntentForm intent="numbers" expectedVersion={version} idempotent className="px-4 pt-3 pb-4">
         <DescribedFields descriptions={shipment.numbers} fields={numbers.fields} rejected={numbers.rejected} />
         {hasNumbers && (
           <>
@@ -34,9 +24,7 @@ export function Cargo({ shipment, actionData, idempotencyKey: request }: Shipmen
             <Field field={numbers.fields.reason} label="Reason for the change" autoComplete="off" />
           </>
         )}
-        <SubmitButton look="plain" pending="Saving…">
-          Save numbers
-        </SubmitButton>
+        <SubmitButton look="plain">Save numbers</SubmitButton>
       </IntentForm>
       <div id="storage" className="border-t border-line">
         {arrival && (
@@ -52,11 +40,11 @@ export function Cargo({ shipment, actionData, idempotencyKey: request }: Shipmen
           <p className="mb-3 text-sm text-quiet">
             Domestic import containers alone: the client is shown their free days. Nothing for cargo in transit.
           </p>
-          <IntentForm id={arrived.id} intent="arrival" expectedVersion={version} idempotencyKey={request}>
+          <IntentForm intent="arrival" expectedVersion={version} idempotent>
             <SelectField
               field={withStoredValue(arrived.fields.storageLocation, arrived.rejected, arrival?.storage_location ?? "")}
               label="Place"
-              options={storageLocationOptions}
+              options={Object.entries(STORAGE_LOCATIONS)}
               prompt="Choose the place"
             />
             <Field
@@ -67,12 +55,10 @@ export function Cargo({ shipment, actionData, idempotencyKey: request }: Shipmen
             <SelectField
               field={withStoredValue(arrived.fields.size, arrived.rejected, arrival ? String(arrival.size) : "")}
               label="Container"
-              options={containerSizeOptions}
+              options={Object.entries(containerSizes)}
               prompt="Choose the size"
             />
-            <SubmitButton look="plain" pending="Saving…">
-              Save arrival
-            </SubmitButton>
+            <SubmitButton look="plain">Save arrival</SubmitButton>
           </IntentForm>
         </FormDisclosure>
       </div>

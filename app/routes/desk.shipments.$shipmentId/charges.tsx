@@ -1,13 +1,6 @@
 import { Field, SelectField } from "~/components/forms/field";
 import { SubmitButton } from "~/components/forms/form";
-import {
-  FormDisclosure,
-  IntentForm,
-  ReasonForm,
-  type RejectedIntent,
-  useIntentForm,
-  withStoredValue,
-} from "~/components/forms/intent-form";
+import { FormDisclosure, IntentForm, ReasonForm, useIntentForm, withStoredValue } from "~/components/forms/intent-form";
 import { Card } from "~/components/ui/card";
 import { calendarDate, eastAfricaTime } from "~/lib/dates";
 import type { DeskCharge } from "~/models/desk.server";
@@ -15,20 +8,13 @@ import { CHARGE_CURRENCIES } from "~/models/desk-labels";
 import { PAYMENTS } from "~/models/shipment";
 import type { ShipmentSectionProps } from "./stage-card";
 
-export function Charges({ shipment, actionData, idempotencyKey: request }: ShipmentSectionProps) {
+export function Charges({ shipment }: ShipmentSectionProps) {
   return (
     <div id="payments">
       <Card title="Payments">
         <ul className="ruled">
           {PAYMENTS.map(({ id, name }) => (
-            <ChargeRow
-              key={id}
-              item={id}
-              name={name}
-              charge={shipment.charges.find(({ item }) => item === id)}
-              actionData={actionData}
-              idempotencyKey={request}
-            />
+            <ChargeRow key={id} item={id} name={name} charge={shipment.charges.find(({ item }) => item === id)} />
           ))}
         </ul>
       </Card>
@@ -40,12 +26,9 @@ type ChargeRowProps = {
   item: string;
   name: string;
   charge: DeskCharge | undefined;
-  actionData: RejectedIntent | undefined;
-  idempotencyKey: string;
 };
 
-function ChargeRow({ item, name, charge, actionData, idempotencyKey: request }: ChargeRowProps) {
-  const paid = useIntentForm("mark-paid", actionData, [], item);
+function ChargeRow({ item, name, charge }: ChargeRowProps) {
   return (
     <li>
       <div className="flex flex-wrap items-center justify-between gap-x-4 gap-y-2 px-4 py-3">
@@ -55,24 +38,22 @@ function ChargeRow({ item, name, charge, actionData, idempotencyKey: request }: 
           {charge?.note && <p className="text-sm wrap-anywhere text-quiet">{charge.note}</p>}
         </div>
         {charge && !charge.paid_at && (
-          <IntentForm id={paid.id} intent="mark-paid" expectedVersion={charge.version} idempotencyKey={request}>
-            <input type="hidden" name="item" value={item} />
-            <SubmitButton look="plain" pending="Saving…">
+          <IntentForm intent="mark-paid" values={{ item }} expectedVersion={charge.version} idempotent>
+            <SubmitButton look="plain">
               Mark as paid<span className="sr-only"> for {name}</span>
             </SubmitButton>
           </IntentForm>
         )}
       </div>
-      <ChargeForm item={item} name={name} charge={charge} actionData={actionData} idempotencyKey={request} />
+      <ChargeForm item={item} name={name} charge={charge} />
       {charge?.paid_at && (
         <ReasonForm
           intent="mark-unpaid"
           title="Mark as not paid"
           subject={` for ${name}`}
-          hiddenFields={{ item }}
+          values={{ item }}
           expectedVersion={charge.version}
-          idempotencyKey={request}
-          actionData={actionData}
+          idempotent
         />
       )}
     </li>
@@ -86,13 +67,8 @@ function describeCharge(charge: DeskCharge | undefined): string {
   return charge.due_on ? `${sum}, due ${calendarDate(charge.due_on)}` : `${sum}, due`;
 }
 
-function ChargeForm({ item, name, charge, actionData, idempotencyKey: request }: ChargeRowProps) {
-  const { id, intent, fields, rejected } = useIntentForm(
-    "charge",
-    actionData,
-    ["amount", "currency", "due", "note"],
-    item,
-  );
+function ChargeForm({ item, name, charge }: ChargeRowProps) {
+  const { intent, fields, rejected } = useIntentForm("charge", ["amount", "currency", "due", "note"], item);
   return (
     <FormDisclosure
       open={rejected !== undefined}
@@ -103,8 +79,7 @@ function ChargeForm({ item, name, charge, actionData, idempotencyKey: request }:
         </span>
       }
     >
-      <IntentForm id={id} intent={intent} expectedVersion={charge?.version ?? -1} idempotencyKey={request}>
-        <input type="hidden" name="item" value={item} />
+      <IntentForm intent={intent} values={{ item }} expectedVersion={charge?.version ?? -1} idempotent>
         <div className="grid gap-x-4 sm:grid-cols-[3fr_2fr]">
           <Field
             field={withStoredValue(fields.amount, rejected, charge ? String(charge.amount) : "")}
@@ -131,7 +106,7 @@ function ChargeForm({ item, name, charge, actionData, idempotencyKey: request }:
           optional
           autoComplete="off"
         />
-        <SubmitButton look="plain" pending="Saving…">
+        <SubmitButton look="plain">
           Save<span className="sr-only"> the {name}</span>
         </SubmitButton>
       </IntentForm>

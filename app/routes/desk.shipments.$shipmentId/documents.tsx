@@ -1,6 +1,6 @@
 import { DocumentPreview } from "~/components/desk/document-preview";
 import { SubmitButton } from "~/components/forms/form";
-import { IntentForm, ReasonForm, type RejectedIntent, useIntentForm } from "~/components/forms/intent-form";
+import { IntentForm, ReasonForm } from "~/components/forms/intent-form";
 import { buttonClass } from "~/components/ui/button";
 import { Card } from "~/components/ui/card";
 import { eastAfricaTime } from "~/lib/dates";
@@ -13,7 +13,7 @@ import type { ShipmentSectionProps } from "./stage-card";
 
 const stateColours = { missing: "text-attention", uploaded: "text-with-us", verified: "text-done" };
 
-export function Documents({ shipment, actionData, idempotencyKey: request }: ShipmentSectionProps) {
+export function Documents({ shipment }: ShipmentSectionProps) {
   return (
     <div id="documents">
       <Card title="Documents">
@@ -24,8 +24,6 @@ export function Documents({ shipment, actionData, idempotencyKey: request }: Shi
               page={`/desk/shipments/${shipment.id}`}
               document={document}
               isClosed={shipment.stage === lastStage}
-              actionData={actionData}
-              idempotencyKey={request}
             />
           ))}
         </ul>
@@ -38,19 +36,15 @@ type DeskDocumentRowProps = {
   page: string;
   document: DeskDocument;
   isClosed: boolean;
-  actionData: RejectedIntent | undefined;
-  idempotencyKey: string;
 };
 
-function DeskDocumentRow({ page, document, isClosed, actionData, idempotencyKey: request }: DeskDocumentRowProps) {
+function DeskDocumentRow({ page, document, isClosed }: DeskDocumentRowProps) {
   const state = getDocumentState(document);
-  const verify = useIntentForm("verify", actionData, [], document.id);
   const form = {
     subject: ` the ${document.name}`,
-    hiddenFields: { document: document.id },
+    values: { document: document.id },
     expectedVersion: document.version,
-    idempotencyKey: request,
-    actionData,
+    idempotent: true,
   };
   return (
     <li id={`document-${document.id}`} className="scroll-mt-4 target:bg-sunken">
@@ -86,8 +80,7 @@ function DeskDocumentRow({ page, document, isClosed, actionData, idempotencyKey:
               <DocumentPreview src={`${page}/documents/${document.id}`} name={document.name} />
             )}
             {state === "uploaded" && (
-              <IntentForm id={verify.id} intent="verify" expectedVersion={document.version} idempotencyKey={request}>
-                <input type="hidden" name="document" value={document.id} />
+              <IntentForm intent="verify" values={form.values} expectedVersion={document.version} idempotent>
                 <SubmitButton pending="Checking…">
                   Verify<span className="sr-only"> the {document.name}</span>
                 </SubmitButton>

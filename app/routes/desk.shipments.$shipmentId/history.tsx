@@ -5,11 +5,11 @@ import { Card } from "~/components/ui/card";
 import { eastAfricaTime } from "~/lib/dates";
 import type { ShipmentSectionProps } from "./stage-card";
 
-export function History({ shipment, actionData, idempotencyKey: request }: ShipmentSectionProps) {
-  const { id, intent, fields } = useIntentForm("note", actionData, ["note"]);
+export function History({ shipment }: ShipmentSectionProps) {
+  const { intent, fields } = useIntentForm("note", ["note"]);
   return (
     <Card title="What the client sees">
-      <IntentForm id={id} intent={intent} idempotencyKey={request} className="border-b border-line px-4 pt-3 pb-4">
+      <IntentForm intent={intent} idempotent className="border-b border-line px-4 pt-3 pb-4">
         <TextField field={fields.note} label="Note to the client" rows={2} mandatory />
         <SubmitButton look="plain" pending="Sending…">
           Send note

@@ -1,16 +1,17 @@
 import { randomUUID } from "node:crypto";
-import { data, Link } from "react-router";
+import { data } from "react-router";
 import { labelAuditEntry } from "~/actions/all-staff-actions.server";
 import * as charge from "~/actions/charge.server";
 import { createDeskIntents } from "~/actions/desk-intents.server";
 import * as document from "~/actions/document.server";
 import * as shipmentActions from "~/actions/shipment.server";
 import { AuditEntryList, DeskWaitingOnLabel } from "~/components/desk/audit-entry-list";
-import { getIdempotencyKey, IntentErrorSummary } from "~/components/forms/intent-form";
+import { IntentErrorSummary } from "~/components/forms/intent-form";
 import { Title } from "~/components/site/title";
 import { Card } from "~/components/ui/card";
+import { type Fact, FactList } from "~/components/ui/fact-list";
+import { TextLink } from "~/components/ui/text-link";
 import { getStaffPage } from "~/lib/auth/staff.server";
-import { callServerAction } from "~/lib/browser/connection";
 import { handleIntent } from "~/lib/forms/intent-form.server";
 import { areaNotFound } from "~/lib/http/user-error.server";
 import { createDeskShipmentView, ShipmentsPage, takeShort } from "~/models/desk.server";
@@ -37,7 +38,7 @@ export async function loader({ context, url }: Route.LoaderArgs) {
       1000,
     ),
   };
-  return { shipment, request: randomUUID(), search, list: `/desk/shipments${search}` };
+  return { shipment, idempotencyKey: randomUUID(), search, list: `/desk/shipments${search}` };
 }
 
 export async function action({ request, context, params, url }: Route.ActionArgs) {
@@ -58,85 +59,62 @@ export async function action({ request, context, params, url }: Route.ActionArgs
   return handleIntent(request, context, page, createDeskIntents(actions, { shipment: params.shipmentId }));
 }
 
-export function clientAction({ serverAction }: Route.ClientActionArgs) {
-  return callServerAction(serverAction);
-}
-
 export default function DeskShipmentPage(props: Route.ComponentProps) {
-  // Text typed for one shipment must not appear in the form of another one.
+  // The key prevents text typed for one shipment from appearing in the form of another shipment.
   return <ShipmentDetails key={props.loaderData.shipment.id} {...props} />;
 }
 
 function ShipmentDetails({ loaderData, actionData }: Route.ComponentProps) {
   const { shipment, list, search } = loaderData;
-  const request = getIdempotencyKey(actionData, loaderData.request);
-  const { client, stage, status, waiting_on: turn } = shipment;
+  const { client, stage, status, waiting_on: waitingOn } = shipment;
+  const numbers = shipment.numbers.filter(({ stored, none }) => stored || none);
   return (
     <>
       <Title rejected={actionData !== undefined}>{shipment.name}</Title>
       <IntentErrorSummary actionData={actionData} />
-      <Link to={list} className="inline-flex min-h-11 items-center text-sm underline lg:hidden print:hidden">
+      <TextLink to={list} className="text-sm lg:hidden print:hidden">
         All shipments
-      </Link>
+      </TextLink>
       <h1 className="text-xl wrap-anywhere">{shipment.name}</h1>
-      <dl className="mt-1 mb-4 flex flex-wrap gap-x-6 gap-y-1 text-sm *:flex *:flex-wrap *:gap-2 [&_dt]:text-quiet">
-        <div>
-          <dt>Shipment</dt>
-          <dd className="font-mono">{shortId(shipment.id)}</dd>
-        </div>
-        {shipment.numbers.map(
-          ({ label, stored, none }) =>
-            (stored || none) && (
-              <div key={label}>
-                <dt>{label}</dt>
-                <dd className="font-mono wrap-anywhere">{stored || none}</dd>
-              </div>
-            ),
-        )}
-        <div>
-          <dt>Client</dt>
-          <dd>
-            <Link
-              to={`/desk/clients/${client.id}`}
-              className="-my-3 inline-flex min-h-11 items-center wrap-anywhere underline"
-            >
-              {client.name || client.email}
-            </Link>
-            {client.closed && " (closed)"}
-          </dd>
-        </div>
-        <div>
-          <dt>Stage</dt>
-          <dd>
-            {stage}/{lastStage} {status}
-          </dd>
-        </div>
-        <div>
-          <dt>Move</dt>
-          <dd>
-            <DeskWaitingOnLabel waitingOn={turn} /> since {shipment.waitingSince}
-          </dd>
-        </div>
-      </dl>
+      <FactList
+        className="mt-1 mb-4 *:flex-wrap"
+        facts={[
+          ["Shipment", shortId(shipment.id), "font-mono"],
+          ...numbers.map(({ label, stored, none }): Fact => [label, stored || none, "font-mono wrap-anywhere"]),
+          [
+            "Client",
+            <>
+              <TextLink to={`/desk/clients/${client.id}`} className="-my-3 wrap-anywhere">
+                {client.name || client.email}
+              </TextLink>
+              {client.closed && " (closed)"}
+            </>,
+          ],
+          ["Stage", `${stage}/${lastStage} ${status}`],
+          [
+            "Move",
+            <>
+              <DeskWaitingOnLabel waitingOn={waitingOn} /> since {shipment.waitingSince}
+            </>,
+          ],
+        ]}
+      />
       <div className="grid items-start gap-6 xl:grid-cols-[3fr_2fr]">
         <div className="grid min-w-0 gap-6">
-          <Documents shipment={shipment} actionData={actionData} idempotencyKey={request} />
-          <Charges shipment={shipment} actionData={actionData} idempotencyKey={request} />
+          <Documents shipment={shipment} />
+          <Charges shipment={shipment} />
         </div>
         <div className="grid min-w-0 gap-6 xl:row-span-2">
-          <StageCard shipment={shipment} actionData={actionData} idempotencyKey={request} search={search} />
-          <Cargo shipment={shipment} actionData={actionData} idempotencyKey={request} />
-          <History shipment={shipment} actionData={actionData} idempotencyKey={request} />
+          <StageCard shipment={shipment} search={search} />
+          <Cargo shipment={shipment} />
+          <History shipment={shipment} />
         </div>
         <Card title="Log">
           <AuditEntryList entries={shipment.audit_entries} />
           <p className="border-t border-line px-4">
-            <Link
-              to={`/desk/log?shipment=${shipment.id}`}
-              className="inline-flex min-h-11 items-center text-sm underline"
-            >
+            <TextLink to={`/desk/log?shipment=${shipment.id}`} className="text-sm">
               All of its log
-            </Link>
+            </TextLink>
           </p>
         </Card>
       </div>

@@ -1,52 +1,32 @@
+import { stageOptions } from "~/components/desk/stage-options";
 import { Field, SelectField, TextField } from "~/components/forms/field";
 import { SubmitButton } from "~/components/forms/form";
-import {
-  FormDisclosure,
-  IntentForm,
-  type RejectedIntent,
-  useIntentForm,
-  withStoredValue,
-} from "~/components/forms/intent-form";
+import { FormDisclosure, IntentForm, useIntentForm, withStoredValue } from "~/components/forms/intent-form";
 import { Card } from "~/components/ui/card";
 import type { DeskShipmentView } from "~/models/desk.server";
 import { lastStage, STAGES } from "~/models/shipment";
 
-export type ShipmentSectionProps = {
-  shipment: DeskShipmentView;
-  actionData: RejectedIntent | undefined;
-  idempotencyKey: string;
-};
+export type ShipmentSectionProps = { shipment: DeskShipmentView };
 
-export function StageCard({
-  shipment,
-  actionData,
-  idempotencyKey: request,
-  search,
-}: ShipmentSectionProps & { search: string }) {
+type StageCardProps = ShipmentSectionProps & { search: string };
+
+export function StageCard({ shipment, search }: StageCardProps) {
   return (
     <Card title="Stage">
-      {shipment.stage < lastStage && (
-        <NextStageForm shipment={shipment} actionData={actionData} idempotencyKey={request} search={search} />
-      )}
-      <StageCorrection shipment={shipment} actionData={actionData} idempotencyKey={request} />
+      {shipment.stage < lastStage && <NextStageForm shipment={shipment} search={search} />}
+      <StageCorrection shipment={shipment} />
     </Card>
   );
 }
 
-function NextStageForm({
-  shipment,
-  actionData,
-  idempotencyKey: request,
-  search,
-}: ShipmentSectionProps & { search: string }) {
+function NextStageForm({ shipment, search }: StageCardProps) {
   const unchecked = shipment.documents.filter(({ uploaded, verified }) => uploaded && !verified).length;
-  const { id, intent, fields } = useIntentForm("move", actionData, ["location", "note"]);
+  const { intent, fields } = useIntentForm("move", ["location", "note"]);
   return (
     <IntentForm
-      id={id}
       intent={intent}
       expectedVersion={shipment.version}
-      idempotencyKey={request}
+      idempotent
       action={`/desk/shipments/${shipment.id}/move${search}`}
       className="px-4 py-3"
     >
@@ -62,21 +42,18 @@ function NextStageForm({
   );
 }
 
-function StageCorrection({ shipment, actionData, idempotencyKey: request }: ShipmentSectionProps) {
-  const { id, intent, fields, rejected } = useIntentForm("correct", actionData, ["stage", "reason"]);
-  const stages = STAGES.map((name, index) => ({ value: String(index + 1), words: `${index + 1} ${name}` }));
+function StageCorrection({ shipment }: ShipmentSectionProps) {
+  const { intent, fields, rejected } = useIntentForm("correct", ["stage", "reason"]);
   return (
     <FormDisclosure title="Correct the stage" open={rejected !== undefined}>
-      <IntentForm id={id} intent={intent} expectedVersion={shipment.version} idempotencyKey={request}>
+      <IntentForm intent={intent} expectedVersion={shipment.version} idempotent>
         <SelectField
           field={withStoredValue(fields.stage, rejected, String(shipment.stage))}
           label="The stage it is really at"
-          options={stages}
+          options={stageOptions}
         />
         <TextField field={fields.reason} label="Reason" rows={2} mandatory />
-        <SubmitButton look="plain" pending="Saving…">
-          Correct the stage
-        </SubmitButton>
+        <SubmitButton look="plain">Correct the stage</SubmitButton>
       </IntentForm>
     </FormDisclosure>
   );

@@ -7,17 +7,11 @@ import { dialogLinkProps } from "~/components/ui/dialog";
 import { Icon } from "~/components/ui/icon";
 import { useIdleImport } from "~/components/ui/idle-import";
 import { type DocumentState, describeAcceptedKinds } from "~/models/document";
+import type { describeDocument } from "~/models/document.server";
 import { type RejectedUpload, UploadForm } from "./upload-form";
 import { cancelAllUploads, isSending, useIsSending } from "./upload-queue";
 
-type DocumentItem = {
-  id: string;
-  name: string;
-  state: DocumentState;
-  words: string;
-  file: string | null;
-  address: string;
-};
+type DocumentItem = ReturnType<typeof describeDocument>;
 
 const stateIcons: Record<DocumentState, [icon: IconNode, colour: string]> = {
   missing: [CircleAlert, "text-attention"],

@@ -10,10 +10,7 @@ const tooManyFilesToast: Toast = {
 
 const dropTargetAttribute = "data-drop";
 
-/**
- * Puts a file that is dropped on a document's row into the row's file field. A file dropped elsewhere is ignored, because
- * the browser would leave the page to open it.
- */
+/** Puts a dropped file into the file field of its row. Cancels other drops, for which browsers would leave the page. */
 export function useFileDrop(): void {
   useEffect(() => {
     const mark = (row: Element | null) => {

@@ -1,19 +1,21 @@
 import type { RouterContextProvider } from "react-router";
 import type { Viewer } from "~/lib/auth/viewer.server";
 import { readUpload } from "~/lib/forms/form-data.server";
-import { createErrorToast, type ErrorTitle } from "~/lib/forms/rejected-form.server";
+import { createErrorToast } from "~/lib/forms/rejected-form.server";
 import type { Toast } from "~/lib/http/toast";
-import { userErrorFromThrown } from "~/lib/http/user-error.server";
+import { type UserError, userErrorFromThrown } from "~/lib/http/user-error.server";
 import { companyDetails } from "~/models/content.server";
 import { tooLargeHint } from "~/models/document";
 import { uploadDocument } from "~/models/document.server";
 
-/** `documentId` is null if unknown. `status` is 200 if the file is stored. */
+/** `documentId` is null if the form names no document of the shipment. `status` is 200 if the file is stored. */
 export type StoreFileResult = { documentId: string | null; toast: Toast; status: number };
+
+export type UploadResult = Pick<StoreFileResult, "toast" | "status">;
 
 type UploadTarget = { id: string; documents: { id: string; name: string }[] };
 
-/** Throws a response for the error page if the request is no upload form. */
+/** Throws a response for the error page if the request contains no upload form. */
 export function storeUploadedFile(
   context: Readonly<RouterContextProvider>,
   client: Viewer,
@@ -23,16 +25,15 @@ export function storeUploadedFile(
   return readUpload(request, context, client.id, async (form) => {
     if (!(form instanceof FormData)) {
       const id = form.fields.get("document");
-      const known = shipment.documents.find((document) => document.id === id);
+      const document = shipment.documents.find((item) => item.id === id);
       const reason = form.status === 413 ? explainTooLarge(form.reason) : form.reason;
-      return createRejectedResult(known?.id ?? null, "Upload failed", reason, form.status);
+      return { documentId: document?.id ?? null, ...createFailedResult({ reason, status: form.status }) };
     }
     const document = shipment.documents.find(({ id }) => id === form.get("document"));
     const file = form.get("file");
-    if (!document)
-      return createRejectedResult(null, "Upload failed", "Choose the document that the file belongs to.", 400);
+    if (!document) return { documentId: null, ...createFailedResult(noDocumentError) };
     if (!(file instanceof File) || (file.name === "" && file.size === 0)) {
-      return createRejectedResult(document.id, "No file selected.", undefined, 400);
+      return { documentId: document.id, toast: createErrorToast("No file selected."), status: 400 };
     }
     return storeFileContent(client, shipment.id, document, {
       name: file.name,
@@ -51,8 +52,8 @@ export async function storeFileContent(
     ...userErrorFromThrown(error),
     title: "Upload failed" as const,
   }));
-  if (failed) return createRejectedResult(document.id, failed.title, failed.reason, failed.status);
-  return createStoredResult(document);
+  if (!failed) return createStoredResult(document);
+  return { documentId: document.id, toast: createErrorToast(failed.title, failed.reason), status: failed.status };
 }
 
 export function createStoredResult({ id, name }: UploadTarget["documents"][number]): StoreFileResult {
@@ -64,11 +65,10 @@ export function explainTooLarge(reason: string): string {
   return `${reason} ${tooLargeHint}: ${companyDetails.offices[0]?.email}.`;
 }
 
-function createRejectedResult(
-  document: string | null,
-  title: ErrorTitle,
-  reason: string | undefined,
-  status: number,
-): StoreFileResult {
-  return { documentId: document, toast: createErrorToast(title, reason), status };
+export function createFailedResult({ reason, status }: UserError): UploadResult {
+  return { toast: createErrorToast("Upload failed", reason), status };
 }
+
+export const noDocumentError: UserError = { reason: "Choose the document that the file belongs to.", status: 400 };
+
+export const noShipmentError: UserError = { reason: "There is no such shipment.", status: 404 };

@@ -6,11 +6,11 @@ import { useFileDrop } from "./file-drop";
 
 type LeaveWarningProps = { sending: boolean; isSending: () => boolean; cancelAll: () => void };
 
-/** Loaded when the browser is idle: importing a module of the page would move that module into another chunk. */
+/** Receives functions as props, because an import of upload-queue.ts would move that module into another chunk. */
 export default function LeaveWarning({ sending, isSending, cancelAll }: LeaveWarningProps) {
   useFileDrop();
   const blocker = useBlocker(({ currentLocation, nextLocation }) => {
-    // Forms that redirect straight back interrupt no upload.
+    // The page's own forms and the theme form redirect back to the page, so they do not interrupt an upload.
     const comesBack =
       nextLocation.pathname.startsWith(currentLocation.pathname) || nextLocation.pathname === "/actions/theme";
     return isSending() && !comesBack;
@@ -25,7 +25,7 @@ export default function LeaveWarning({ sending, isSending, cancelAll }: LeaveWar
   }, [sending, isSending]);
   const isUploadDone = blocker.state === "blocked" && !sending;
   useEffect(() => {
-    // Stay on the page to show the result.
+    // Closes the dialog when the upload has finished, so that the page shows the result.
     if (isUploadDone) blocker.reset?.();
   }, [isUploadDone, blocker]);
   if (blocker.state !== "blocked") return null;

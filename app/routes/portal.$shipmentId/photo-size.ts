@@ -1,13 +1,10 @@
-/** In pixels. Small print on a photographed A4 page is still readable. */
+/** In pixels, enough to read the small print of a photographed A4 page. */
 const longestSide = 2400;
 const quality = 0.82;
-/** Share of the original's bytes. */
+/** The maximum share of the original's bytes. */
 const maxSizeRatio = 0.8;
 
-/**
- * Returns the photo as an upright JPEG on white, at most 2400 pixels a side; null if that saves less than a fifth.
- * Throws if the browser cannot read the photo.
- */
+/** Returns an upright JPEG, or null if shrinking saves too few bytes. Throws if the browser cannot read the photo. */
 export async function shrinkPhoto(photo: File): Promise<File | null> {
   const picture = await createImageBitmap(photo, { imageOrientation: "from-image" });
   const scale = Math.min(1, longestSide / Math.max(picture.width, picture.height));

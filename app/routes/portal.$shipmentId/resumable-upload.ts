@@ -1,18 +1,17 @@
-/** Sends a large file, and continues after a lost connection. Loaded on demand: imports no module of the page. */
+/** Sends a large file, and resumes after a lost connection. Loaded on demand, so it imports no module of the page. */
 import type { sendUploadRequest, UploadOutcome } from "./upload-request";
 
 type ReportProgress = (sentBytes: number, isConnectionLost: boolean) => void;
 
-/** In milliseconds. */
-const stallTimeout = 30_000;
-const minRetryDelay = 1000;
-const maxRetryDelay = 8000;
-/** In bytes. Requests get shorter on a bad connection, because some proxies forward a request only once it is complete. */
+const stallTimeoutMs = 30_000;
+const minRetryDelayMs = 1000;
+const maxRetryDelayMs = 8000;
+/** In bytes. Bad connections get shorter requests, because some proxies forward a request only once it is complete. */
 const minRequestSize = 256 * 1024;
 
 const chunkMediaType = "application/octet-stream";
 
-/** For a file that was moved, changed or deleted after it was chosen. */
+/** The file was moved, changed or deleted after it was chosen. */
 const unreadableFileOutcome: UploadOutcome = {
   kind: "refused",
   status: 400,
@@ -23,10 +22,7 @@ const unreadableFileOutcome: UploadOutcome = {
   },
 };
 
-/**
- * Sends the file of a document to the address of resumable uploads and retries until it is stored, rejected or aborted.
- * Returns "lost" only after the signal is aborted; null where the browser has no `crypto.subtle`, as without https.
- */
+/** Retries until the file is stored, rejected or aborted. Returns null without `crypto.subtle`, which needs HTTPS. */
 export async function sendInChunks(
   address: string,
   document: string,
@@ -40,12 +36,12 @@ export async function sendInChunks(
   if (!content) return unreadableFileOutcome;
   const sha256 = toHex(await crypto.subtle.digest("SHA-256", content));
   const description = { document, name: file.name, size: String(file.size), sha256 };
-  let retryDelay = minRetryDelay;
+  let retryDelayMs = minRetryDelayMs;
   let requestSize = file.size;
   let storedBytes = 0;
   let requestBytes = 0;
   const request = (part: Blob | null, more: Record<string, string> = {}) =>
-    // Storing the file takes longer, and has its own limit.
+    // The last request has no bytes and makes the server store the file. Its timeout is in upload-request.ts.
     abortOnStall(signal, part?.size !== 0, (requestSignal, restartTimer) =>
       send(
         address,
@@ -61,7 +57,7 @@ export async function sendInChunks(
     );
   for (;;) {
     let outcome = await request(null);
-    if (outcome.kind === "incomplete" && outcome.storedBytes > storedBytes) retryDelay = minRetryDelay;
+    if (outcome.kind === "incomplete" && outcome.storedBytes > storedBytes) retryDelayMs = minRetryDelayMs;
     else if (outcome.kind === "incomplete" && requestBytes > minRequestSize)
       requestSize = Math.max(minRequestSize, Math.ceil(requestBytes / 2));
     while (outcome.kind === "incomplete") {
@@ -69,22 +65,19 @@ export async function sendInChunks(
       requestBytes = 0;
       reportProgress(storedBytes, false);
       const part = file.slice(storedBytes, storedBytes + requestSize, chunkMediaType);
-      // Without `from`, the request asks for the file to be stored.
+      // A request without `from` asks the server to store the complete file.
       outcome = await request(part, storedBytes === file.size ? {} : { from: String(storedBytes) });
       if (outcome.kind === "incomplete" && outcome.storedBytes <= storedBytes) outcome = { kind: "lost" };
     }
     if (outcome.kind !== "lost" || signal.aborted) return outcome;
     if (!(await readBytes(file.slice(storedBytes, storedBytes + 1)))) return unreadableFileOutcome;
     reportProgress(storedBytes + requestBytes, true);
-    await waitForConnection(retryDelay, signal);
-    retryDelay = Math.min(2 * retryDelay, maxRetryDelay);
+    await waitForConnection(retryDelayMs, signal);
+    retryDelayMs = Math.min(2 * retryDelayMs, maxRetryDelayMs);
   }
 }
 
-/**
- * Runs a request whose signal is aborted when the browser goes offline, or after the stall timeout while `isTimed` holds.
- * Returns "lost" without running it if the outer signal is aborted.
- */
+/** Aborts the request when the browser goes offline, or after the stall timeout while `isTimed` is true. */
 async function abortOnStall(
   signal: AbortSignal,
   isTimed: boolean,
@@ -96,7 +89,7 @@ async function abortOnStall(
   let timer = 0;
   const restartTimer = (isTimed: boolean) => {
     clearTimeout(timer);
-    if (isTimed) timer = window.setTimeout(abort, stallTimeout);
+    if (isTimed) timer = window.setTimeout(abort, stallTimeoutMs);
   };
   signal.addEventListener("abort", abort);
   addEventListener("offline", abort);
@@ -123,7 +116,7 @@ function waitForConnection(delay: number, signal: AbortSignal): Promise<void> {
   });
 }
 
-/** Returns the bytes of a file; null if the device cannot read it. */
+/** Returns null if the device cannot read the file. */
 function readBytes(file: Blob): Promise<ArrayBuffer | null> {
   return file.arrayBuffer().catch(() => null);
 }

@@ -3,26 +3,20 @@ import { ErrorSummary } from "~/components/forms/form";
 import { RouteLine } from "~/components/portal/route-line";
 import { Title } from "~/components/site/title";
 import { dialogLinkProps } from "~/components/ui/dialog";
+import { TextLink } from "~/components/ui/text-link";
 import { requireViewer } from "~/lib/auth/viewer.server";
 import { redirectWithToast } from "~/lib/http/toast.server";
-import { areaNotFound, userErrorData } from "~/lib/http/user-error.server";
 import { companyDetails } from "~/models/content.server";
 import { fileFieldId } from "~/models/document";
 import { describeDocument } from "~/models/document.server";
-import {
-  describeStorage,
-  getNextAction,
-  getNextActionButton,
-  getShipment,
-  listSearch,
-  shipmentPath,
-} from "~/models/portal.server";
+import { describeStorage, getNextAction, getNextActionButton, listSearch, shipmentPath } from "~/models/portal.server";
 import { lastStage, listPayments, shortId } from "~/models/shipment";
 import { listNumbers } from "~/models/shipment-fields.server";
 import type { Route } from "./+types/route";
 import { Documents } from "./documents";
 import { storeUploadedFile } from "./file-storage.server";
 import { Payments } from "./payments";
+import { requireShipment } from "./require-shipment.server";
 import { Tracking } from "./tracking";
 import type { RejectedUpload } from "./upload-form";
 
@@ -57,14 +51,6 @@ export async function action({ request, context, params, url }: Route.ActionArgs
   return redirectWithToast(context, shipmentPath(shipment.id, url), toast);
 }
 
-/** Throws the same 404 for a shipment of another client as for an unknown id. */
-async function requireShipment(context: Route.LoaderArgs["context"], id: string, url?: URL) {
-  const shipment = await getShipment(requireViewer(context), id, url);
-  if (!shipment) throw areaNotFound("portal");
-  if ("reason" in shipment) throw userErrorData(shipment);
-  return shipment;
-}
-
 export default function ShipmentPage({ loaderData, actionData }: Route.ComponentProps) {
   const { search, shipment, nextAction, button, mail, payments, storage } = loaderData;
   const { stage, documents } = shipment;
@@ -74,12 +60,9 @@ export default function ShipmentPage({ loaderData, actionData }: Route.Component
     <>
       <Title rejected={problems.length > 0 || actionData?.document === null}>{shipment.name}</Title>
       <ErrorSummary actionData={actionData} problems={problems} />
-      <Link
-        to={`/portal${search}`}
-        className="inline-flex min-h-11 items-center text-sm underline lg:hidden print:hidden"
-      >
+      <TextLink to={`/portal${search}`} className="text-sm lg:hidden print:hidden">
         All shipments
-      </Link>
+      </TextLink>
       <h1 className="text-xl">{shipment.name}</h1>
       <dl className="mt-1 flex flex-wrap gap-x-6 gap-y-1 text-sm text-quiet">
         {shipment.numbers.map(([label, number]) => (
@@ -121,7 +104,7 @@ export default function ShipmentPage({ loaderData, actionData }: Route.Component
   );
 }
 
-/** Returns no error if the document accepts no file any more, because its field is gone. */
+/** Lists no error for a document that accepts no file any more, because its file field is gone. */
 function getFieldErrors(rejected: RejectedUpload | undefined, documents: { id: string; state: string }[]) {
   if (!rejected || !documents.some(({ id, state }) => id === rejected.document && state === "missing")) return [];
   return [{ id: fileFieldId(rejected.document ?? ""), text: rejected.toast.description ?? rejected.toast.title }];

@@ -1,15 +1,10 @@
 import { Card } from "~/components/ui/card";
 import { eastAfricaTime } from "~/lib/dates";
+import type { Route } from "./+types/route";
 
-type TrackingEventItem = {
-  id: string;
-  status: string;
-  location: string | null;
-  note: string | null;
-  created_at: string;
-};
+type TrackingEvents = Route.ComponentProps["loaderData"]["shipment"]["tracking_events"];
 
-export function Tracking({ events }: { events: TrackingEventItem[] }) {
+export function Tracking({ events }: { events: TrackingEvents }) {
   return (
     <Card title="Tracking History">
       {events.length === 0 ? (

@@ -19,13 +19,10 @@ import {
   useUpload,
 } from "./upload-queue";
 
-/** `document` is null if unknown. */
+/** `document` is null if the form named no document of the shipment. */
 export type RejectedUpload = { document: string | null; toast: Toast };
 
-/**
- * The upload form of a document. Without script, it posts the file to the page. With script, the file is sent in the
- * background, with progress, cancelling and retries.
- */
+/** Without script, the form posts the file to the page. Script sends the file in the background, with progress. */
 export function UploadForm(props: {
   document: { id: string; name: string };
   rejected: RejectedUpload | undefined;
@@ -36,7 +33,7 @@ export function UploadForm(props: {
   const button = useRef<HTMLButtonElement>(null);
   const isOnItsWay = upload !== null && upload.sentBytes !== null;
   const start = useSendUpload(document.id);
-  const beside = useIdleImport(() => import("./upload-progress"));
+  const parts = useIdleImport(() => import("./upload-progress"));
   useSyncFileField(document.id, upload, field);
   useRestoreFocus(isOnItsWay, button);
 
@@ -46,8 +43,8 @@ export function UploadForm(props: {
     event.preventDefault();
     void start();
   };
-  const refusal = rejected && (rejected.toast.description ?? rejected.toast.title);
-  const problem = upload ? upload.problem : refusal;
+  const rejectionReason = rejected && (rejected.toast.description ?? rejected.toast.title);
+  const problem = upload ? upload.problem : rejectionReason;
   const retries = upload?.problem && upload.canRetry;
   const id = fileFieldId(document.id);
   return (
@@ -90,13 +87,13 @@ export function UploadForm(props: {
             </span>
           </SubmitButton>
         </div>
-        {upload && beside && (
-          <beside.Photo upload={upload} onChoose={(asChosen) => setSendsOriginal(document.id, asChosen)} />
+        {upload && parts && (
+          <parts.Photo upload={upload} onChoose={(asChosen) => setSendsOriginal(document.id, asChosen)} />
         )}
       </Form>
       {isOnItsWay &&
-        (beside ? (
-          <beside.Sending
+        (parts ? (
+          <parts.Sending
             name={document.name}
             file={getFileToSend(upload)}
             isShrinking={upload.isShrinking}
@@ -124,13 +121,13 @@ function useSendUpload(id: string): () => Promise<void> {
       await revalidateUntilLoaded();
       removeUpload(id);
     } else if (outcome?.kind === "refused" && outcome.status === 409) {
-      // The document has its file, from another tab or from an attempt whose response was lost.
+      // 409 means that the document already has a file, from another tab or from an upload whose response was lost.
       await revalidateUntilLoaded();
     }
   };
 }
 
-/** On mount, syncs the native field and the upload: a file picked before hydration, or one from before a login. */
+/** On mount, takes over a file picked before hydration, or puts the file of an earlier upload into the field. */
 function useSyncFileField(id: string, upload: Upload | null, field: RefObject<HTMLInputElement | null>): void {
   useEffect(() => {
     const input = field.current;
@@ -144,7 +141,7 @@ function useSyncFileField(id: string, upload: Upload | null, field: RefObject<HT
   }, []);
 }
 
-/** Returns the focus to the button when the progress display, which had it, is removed. */
+/** Returns the focus to the button when the focused progress display is removed. */
 function useRestoreFocus(isOnItsWay: boolean, button: RefObject<HTMLButtonElement | null>): void {
   const was = useRef(false);
   useEffect(() => {

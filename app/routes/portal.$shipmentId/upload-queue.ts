@@ -1,7 +1,4 @@
-/**
- * The chosen files by document id. Module state, because a chosen file survives a login after the session ended, and an
- * upload survives the revalidation after another upload.
- */
+/** Chosen files by document id. Module state survives revalidation and a new login, which component state would not. */
 import { useSyncExternalStore } from "react";
 import { showToast } from "~/components/ui/toast-state";
 import { onSignOut } from "~/lib/browser/sign-out";
@@ -12,7 +9,7 @@ import { sendUploadRequest, type UploadOutcome } from "./upload-request";
 
 export type Upload = {
   original: File;
-  /** Null if shrinking did not save enough. */
+  /** Null for other files, and if shrinking saves too few bytes. */
   shrunkPhoto: File | null;
   isShrinking: boolean;
   sendsOriginal: boolean;
@@ -81,12 +78,11 @@ export function isSending(): boolean {
   return abortControllers.size > 0;
 }
 
-/** Returns the original, or the shrunk photo. */
 export function getFileToSend({ original, shrunkPhoto, sendsOriginal }: Upload): File {
   return sendsOriginal || !shrunkPhoto ? original : shrunkPhoto;
 }
 
-/** Stores the file chosen for a document and starts to shrink a large photo. Shows the problem of a file that cannot be sent. */
+/** Also starts to shrink a large photo, or shows the problem of a file that cannot be sent. */
 export function chooseFile(id: string, chosen: File): void {
   if (uploads.get(id)?.original === chosen) return;
   removeUpload(id);
@@ -119,11 +115,11 @@ async function shrinkOriginal(id: string, photo: File): Promise<void> {
   checkFile(id);
 }
 
-/** Returns true if the browser finds no problem with the file; otherwise shows the problem. */
+/** Shows the problem of a file that cannot be sent. True if the file can be sent. */
 function checkFile(id: string): boolean {
   const upload = uploads.get(id);
   const problem = upload ? getFileProblem(getFileToSend(upload)) : null;
-  // Loads the module now, while there is a connection.
+  // Preloads the module for large files while there is a connection.
   if (upload) void loadResumableUpload(getFileToSend(upload));
   if (problem) showProblem(id, { title: "Upload failed", description: problem, variant: "destructive" }, false);
   return !problem;
@@ -134,7 +130,7 @@ function showProblem(id: string, toast: Toast, canRetry: boolean): void {
   showToast(toast);
 }
 
-/** Sends the file of a document. Returns null if it is being sent already, was cancelled or cannot be sent. */
+/** Returns null if the file is already being sent, was cancelled or cannot be sent. */
 export async function sendUpload(id: string, address: string): Promise<UploadOutcome | null> {
   if (abortControllers.has(id)) return null;
   const cancel = new AbortController();
@@ -167,7 +163,7 @@ async function sendWhenFree(id: string, address: string, signal: AbortSignal): P
 }
 
 async function sendUploadFile(id: string, file: File, address: string, signal: AbortSignal): Promise<UploadOutcome> {
-  // The row of a cancelled upload may show another one.
+  // After cancelling, the document may already have another upload.
   const reportProgress = (bytes: number, isConnectionLost = false) => {
     if (!signal.aborted) updateUpload(id, { sentBytes: Math.min(bytes, file.size), isConnectionLost });
   };
@@ -197,7 +193,7 @@ export function cancelAllUploads(): void {
   for (const id of [...abortControllers.keys()]) cancelUpload(id);
 }
 
-/** Stops the upload of a document and forgets its file. */
+/** Also discards the chosen file. */
 export function removeUpload(id: string): void {
   cancelUpload(id);
   shrinkJobs.delete(id);

@@ -1,7 +1,7 @@
-/** Sends a file by XMLHttpRequest: `fetch` reports no upload progress. */
+/** Sends a file by XMLHttpRequest, because `fetch` reports no upload progress. */
 import type { Toast } from "~/lib/http/toast";
 
-/** "incomplete": part of the file is stored. "ended": the session ended; log in at `login`. "lost": no response from the site. */
+/** "incomplete": part of the file is stored. "ended": the session has ended. "lost": no response from the site. */
 export type UploadOutcome =
   | { kind: "incomplete"; storedBytes: number }
   | { kind: "stored"; toast: Toast }
@@ -9,19 +9,16 @@ export type UploadOutcome =
   | { kind: "ended"; login: string }
   | { kind: "lost" };
 
-/** In milliseconds without progress; storing a file takes less. */
-const stallTimeout = 90_000;
+/** The maximum time without progress. Storing a complete file takes less. */
+const stallTimeoutMs = 90_000;
 
-/**
- * Posts a form or a part of a file, described by the header `Upload`; without a body it sends a GET. Calls `onSent` with the
- * bytes sent, which include the form's own. Returns "lost" once the signal is aborted.
- */
+/** Without a body, sends a GET. `onSent` receives the sent bytes, including form boundaries. */
 export function sendUploadRequest(
   address: string,
   body: FormData | Blob | null,
   signal: AbortSignal,
   onSent: (bytes: number) => void,
-  description?: string,
+  uploadHeader?: string,
 ): Promise<UploadOutcome> {
   return new Promise((resolve) => {
     if (signal.aborted) return resolve({ kind: "lost" });
@@ -29,7 +26,7 @@ export function sendUploadRequest(
     let timer = 0;
     const restartTimer = () => {
       clearTimeout(timer);
-      timer = window.setTimeout(() => request.abort(), stallTimeout);
+      timer = window.setTimeout(() => request.abort(), stallTimeoutMs);
     };
     const end = (outcome: UploadOutcome) => {
       clearTimeout(timer);
@@ -44,7 +41,7 @@ export function sendUploadRequest(
     signal.addEventListener("abort", () => request.abort());
     request.open(body ? "POST" : "GET", address);
     request.setRequestHeader("Accept", "application/json");
-    if (description) request.setRequestHeader("Upload", description);
+    if (uploadHeader) request.setRequestHeader("Upload", uploadHeader);
     restartTimer();
     request.send(body);
   });
@@ -59,7 +56,7 @@ function readOutcome({ responseURL, responseText, status }: XMLHttpRequest): Upl
     if (storedBytes !== undefined) return { kind: "incomplete", storedBytes };
     if (toast.title) return status === 200 ? { kind: "stored", toast } : { kind: "refused", toast, status };
   } catch {
-    // The response is from a proxy.
+    // A response that is not JSON comes from a proxy.
   }
   return { kind: "lost" };
 }

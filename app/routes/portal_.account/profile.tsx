@@ -1,47 +1,37 @@
 import { SecondFactorFields } from "~/components/forms/code-field";
 import { Field } from "~/components/forms/field";
 import { SubmitButton } from "~/components/forms/form";
-import { IntentForm, type RejectedIntent, useIntentForm, withStoredValue } from "~/components/forms/intent-form";
+import { IntentForm, useIntentForm, withStoredValue } from "~/components/forms/intent-form";
 import { HiddenUsername, PasswordField } from "~/components/forms/password-field";
 import { Card } from "~/components/ui/card";
 import type { Route } from "./+types/route";
 
-export type AccountSectionProps = {
-  account: Route.ComponentProps["loaderData"];
-  actionData: RejectedIntent | undefined;
-};
+export type AccountSectionProps = { account: Route.ComponentProps["loaderData"] };
 
-export function NameSection({ account, actionData }: AccountSectionProps) {
-  const { id, intent, fields, rejected } = useIntentForm("name", actionData, ["fullName"]);
+export function NameSection({ account }: AccountSectionProps) {
+  const { intent, fields, rejected } = useIntentForm("name", ["fullName"]);
   return (
     <Card title="Name">
-      <IntentForm id={id} intent={intent} className="px-4 py-3">
+      <IntentForm intent={intent} className="px-4 py-3">
         <Field field={withStoredValue(fields.fullName, rejected, account.name)} label="Full name" autoComplete="name" />
-        <SubmitButton look="plain" pending="Saving…">
-          Save name
-        </SubmitButton>
+        <SubmitButton look="plain">Save name</SubmitButton>
       </IntentForm>
     </Card>
   );
 }
 
-export function PasswordSection({ account, actionData }: AccountSectionProps) {
-  const { id, intent, fields } = useIntentForm("password", actionData, [
-    "currentPassword",
-    "password",
-    "factor",
-    "code",
-  ]);
+export function PasswordSection({ account }: AccountSectionProps) {
+  const { intent, fields } = useIntentForm("password", ["currentPassword", "password", "factor", "code"]);
   return (
     <Card title="Password">
-      <IntentForm id={id} intent={intent} className="px-4 py-3">
+      <IntentForm intent={intent} className="px-4 py-3">
         <p className="mb-3 text-sm text-quiet">Every other device is signed out.</p>
         <HiddenUsername email={account.email} />
         <PasswordField field={fields.currentPassword} label="Current password" autoComplete="current-password" />
         <PasswordField
           field={fields.password}
           label="New password"
-          hint={`At least ${account.least} characters`}
+          hint={`At least ${account.minPasswordLength} characters`}
           autoComplete="new-password"
         />
         <SecondFactorFields factors={account.factors} fields={fields} />
@@ -53,11 +43,11 @@ export function PasswordSection({ account, actionData }: AccountSectionProps) {
   );
 }
 
-export function EmailSection({ account, actionData }: AccountSectionProps) {
-  const { id, intent, fields } = useIntentForm("email", actionData, ["email", "currentPassword", "factor", "code"]);
+export function EmailSection({ account }: AccountSectionProps) {
+  const { intent, fields } = useIntentForm("email", ["email", "currentPassword", "factor", "code"]);
   return (
     <Card title="E-mail address">
-      <IntentForm id={id} intent={intent} className="px-4 py-3">
+      <IntentForm intent={intent} className="px-4 py-3">
         {account.new_email && (
           <p className="mb-3 text-sm text-attention wrap-anywhere">
             We wrote to {account.new_email}. Your address changes when you open the link in that mail.

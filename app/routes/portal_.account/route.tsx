@@ -1,16 +1,17 @@
-import { Form, Link } from "react-router";
+import { Form } from "react-router";
 import { z } from "zod";
 import { createAccountIntents } from "~/actions/account.server";
 import { minClientPasswordLength } from "~/actions/authentication";
 import { SubmitButton } from "~/components/forms/form";
-import { IntentErrorSummary, IntentForm, useIntentForm } from "~/components/forms/intent-form";
+import { IntentErrorSummary, IntentForm } from "~/components/forms/intent-form";
 import { PortalErrorPage } from "~/components/portal/portal-error-page";
 import { useSessionWatch } from "~/components/portal/session-watch";
 import { Title } from "~/components/site/title";
 import { Card } from "~/components/ui/card";
+import { FactList } from "~/components/ui/fact-list";
+import { TextLink } from "~/components/ui/text-link";
 import { requireViewer, ViewerRecord } from "~/lib/auth/viewer.server";
 import { createViewerPage } from "~/lib/auth/viewer-page.server";
-import { callServerAction } from "~/lib/browser/connection";
 import { calendarDate, eastAfricaTime } from "~/lib/dates";
 import { handleIntentFor } from "~/lib/forms/intent-form.server";
 import { isOfflineEnabled } from "~/lib/http/offline.server";
@@ -35,7 +36,7 @@ const portal = createViewerPage(
       })
       .nullable(),
   }),
-  // A GET changes nothing, so createSupabaseFetch may repeat it.
+  // createSupabaseFetch may repeat a GET, because a GET changes nothing.
   (backend) => backend.rpc("portal_account", {}, { get: true }).retry(false),
 );
 
@@ -55,7 +56,7 @@ export async function loader(args: Route.LoaderArgs) {
     erasureRequested: erasure_requested_at && eastAfricaTime(erasure_requested_at),
     retentionEnd:
       retention_ends_on && new Date(retention_ends_on) >= new Date() ? calendarDate(retention_ends_on) : null,
-    least: minClientPasswordLength,
+    minPasswordLength: minClientPasswordLength,
     offlineEnabled: isOfflineEnabled(args.request),
     isShared: isSharedComputer(args.request),
     ...otherFields,
@@ -73,57 +74,45 @@ export function action({ request, context }: Route.ActionArgs) {
   );
 }
 
-export function clientAction({ serverAction }: Route.ClientActionArgs) {
-  return callServerAction(serverAction);
-}
-
 export default function AccountPage({ loaderData: account, actionData }: Route.ComponentProps) {
   useSessionWatch(account.accountId);
-  const section = { account, actionData };
   return (
     <>
       <Title rejected={actionData !== undefined}>Your account</Title>
       <IntentErrorSummary actionData={actionData} />
-      <Link to="/portal" className="inline-flex min-h-11 items-center text-sm underline">
+      <TextLink to="/portal" className="text-sm">
         My Shipments
-      </Link>
+      </TextLink>
       <h1 className="mb-1 text-xl">Your account</h1>
-      <dl className="mb-6 flex flex-wrap gap-x-6 gap-y-1 text-sm *:flex *:gap-2 [&_dt]:text-quiet">
-        <div>
-          <dt>Email</dt>
-          <dd className="wrap-anywhere">{account.email}</dd>
-        </div>
-        <div>
-          <dt>Client ID</dt>
-          <dd className="font-mono">{account.client_id ?? "N/A"}</dd>
-        </div>
-        <div>
-          <dt>Since</dt>
-          <dd>{account.since}</dd>
-        </div>
-      </dl>
+      <FactList
+        className="mb-6"
+        facts={[
+          ["Email", account.email, "wrap-anywhere"],
+          ["Client ID", account.client_id ?? "N/A", "font-mono"],
+          ["Since", account.since],
+        ]}
+      />
       <div className="grid items-start gap-6 lg:grid-cols-2">
         <div className="grid gap-6">
-          <NameSection {...section} />
-          <PasswordSection {...section} />
-          <EmailSection {...section} />
+          <NameSection account={account} />
+          <PasswordSection account={account} />
+          <EmailSection account={account} />
         </div>
         <div className="grid gap-6">
-          <ShipmentEmailsSection {...section} />
-          <DevicesSection {...section} />
-          <OfflinePagesSection {...section} />
-          <DataSection {...section} />
+          <ShipmentEmailsSection account={account} />
+          <DevicesSection account={account} />
+          <OfflinePagesSection account={account} />
+          <DataSection account={account} />
         </div>
       </div>
     </>
   );
 }
 
-function ShipmentEmailsSection({ account, actionData }: AccountSectionProps) {
-  const { id, intent } = useIntentForm("shipment-emails", actionData, []);
+function ShipmentEmailsSection({ account }: AccountSectionProps) {
   return (
     <Card title="Mails about your shipments">
-      <IntentForm id={id} intent={intent} className="px-4 py-3">
+      <IntentForm intent="shipment-emails" className="px-4 py-3">
         <label className="mb-3 flex items-start gap-3 text-sm">
           <input
             type="checkbox"
@@ -135,20 +124,17 @@ function ShipmentEmailsSection({ account, actionData }: AccountSectionProps) {
           Write to me when a shipment moves, a document is sent back, something is to be paid, free storage ends, or
           there is a note
         </label>
-        <SubmitButton look="plain" pending="Saving…">
-          Save notices
-        </SubmitButton>
+        <SubmitButton look="plain">Save notices</SubmitButton>
       </IntentForm>
     </Card>
   );
 }
 
-function DevicesSection({ account, actionData }: AccountSectionProps) {
-  const { id, intent } = useIntentForm("sign-out-others", actionData, []);
+function DevicesSection({ account }: AccountSectionProps) {
   const { other_sessions: otherSessions, factors } = account;
   return (
     <Card title="Devices">
-      <IntentForm id={id} intent={intent} className="px-4 py-3">
+      <IntentForm intent="sign-out-others" className="px-4 py-3">
         <p className="mb-3 text-sm text-quiet">
           {otherSessions === 0
             ? "You are logged in on this device alone."
@@ -158,23 +144,22 @@ function DevicesSection({ account, actionData }: AccountSectionProps) {
           <SubmitButton look="plain" pending="Signing out…">
             Sign out everywhere else
           </SubmitButton>
-          <Link to="/portal/2fa" className="inline-flex min-h-11 items-center text-sm underline">
+          <TextLink to="/portal/2fa" className="text-sm">
             {factors.length > 0 ? "Manage 2FA" : "Set up 2FA"}
-          </Link>
+          </TextLink>
         </div>
       </IntentForm>
     </Card>
   );
 }
 
-function OfflinePagesSection({ account, actionData }: AccountSectionProps) {
-  const { id, intent } = useIntentForm("offline-pages", actionData, []);
+function OfflinePagesSection({ account }: AccountSectionProps) {
   return (
     <Card title="Without a connection">
       {account.isShared ? (
         <p className="px-4 py-3 text-sm text-quiet">On a shared computer no pages are kept.</p>
       ) : (
-        <IntentForm id={id} intent={intent} className="px-4 py-3">
+        <IntentForm intent="offline-pages" className="px-4 py-3">
           <label className="mb-3 flex items-start gap-3 text-sm">
             <input
               type="checkbox"
@@ -186,17 +171,14 @@ function OfflinePagesSection({ account, actionData }: AccountSectionProps) {
             Keep pages on this device for when there is no connection: the public ones and the last twenty of the
             portal, until I sign out
           </label>
-          <SubmitButton look="plain" pending="Saving…">
-            Save for this device
-          </SubmitButton>
+          <SubmitButton look="plain">Save for this device</SubmitButton>
         </IntentForm>
       )}
     </Card>
   );
 }
 
-function DataSection({ account, actionData }: AccountSectionProps) {
-  const { id, intent } = useIntentForm("erase", actionData, []);
+function DataSection({ account }: AccountSectionProps) {
   const { erasureRequested, retentionEnd } = account;
   return (
     <Card title="Your data">
@@ -208,7 +190,7 @@ function DataSection({ account, actionData }: AccountSectionProps) {
           Download your data
         </SubmitButton>
       </Form>
-      <IntentForm id={id} intent={intent} className="px-4 py-3">
+      <IntentForm intent="erase" className="px-4 py-3">
         <p className="mb-3 text-sm text-quiet">
           {erasureRequested
             ? `You asked us on ${erasureRequested} to erase your account. We answer by mail.`

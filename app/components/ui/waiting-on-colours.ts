@@ -1,0 +1,7 @@
+import type { WaitingOn } from "~/models/shipment";
+
+export const waitingOnColours: Record<WaitingOn, string> = {
+  client: "text-attention",
+  company: "text-with-us",
+  nobody: "text-done",
+};

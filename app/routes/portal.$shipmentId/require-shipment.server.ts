@@ -1,0 +1,12 @@
+import type { RouterContextProvider } from "react-router";
+import { requireViewer } from "~/lib/auth/viewer.server";
+import { areaNotFound, userErrorData } from "~/lib/http/user-error.server";
+import { getShipment } from "~/models/portal.server";
+
+/** Throws the same 404 for a shipment of another client as for an unknown id. */
+export async function requireShipment(context: Readonly<RouterContextProvider>, id: string, url?: URL) {
+  const shipment = await getShipment(requireViewer(context), id, url);
+  if (!shipment) throw areaNotFound("portal");
+  if ("reason" in shipment) throw userErrorData(shipment);
+  return shipment;
+}
