@@ -1,7 +1,8 @@
 /** Clients' tokens cannot use the storage bucket. The service-role client stores a file that the database permits. */
 
-import { randomBytes } from "node:crypto";
+import { hash, randomBytes } from "node:crypto";
 import { transliterate } from "transliteration";
+import type { z } from "zod";
 import type { Viewer } from "../lib/auth/viewer.server.ts";
 import { shortDay, shortTime } from "../lib/dates.ts";
 import { formatFileSize } from "../lib/forms/file-size.ts";
@@ -9,7 +10,8 @@ import { toUserError, type UserError, userErrorFromThrown } from "../lib/http/us
 import { type AppSupabaseClient, serviceRoleClient } from "../lib/supabase/client.server.ts";
 import { dataOrThrow, getResultError } from "../lib/supabase/result.server.ts";
 import { documentStateLabels, getDocumentState, getExtension } from "./document.ts";
-import { detectMediaType, hashSha256, readStoredFile, recordedFileColumns } from "./document-file.server.ts";
+import { detectMediaType, readStoredFile, recordedFileColumns } from "./document-file.server.ts";
+import type { DocumentRecord } from "./shipment-fields.server.ts";
 import { runStaffAction, type StaffActionOptions } from "./staff.server.ts";
 
 /** Returns a name such as `ftwr-1.pdf` for `../فاتورة "1".PDF`, with at most 80 characters before the extension. */
@@ -75,7 +77,7 @@ export async function uploadDocument(
     .update({
       uploaded: true,
       storage_path: path,
-      sha256: hashSha256(content),
+      sha256: hash("sha256", content),
       file_name: toDisplayFileName(file.name),
       file_size: content.length,
       media_type: media.type,
@@ -162,19 +164,7 @@ export async function findDocumentId(
   return document.id;
 }
 
-/** Times are ISO 8601, `file_size` is in bytes. */
-type DescribedDocument = {
-  id: string;
-  name: string;
-  uploaded: boolean;
-  verified: boolean;
-  rejected_at: string | null;
-  rejection_reason: string | null;
-  file_name: string | null;
-  file_size: number | null;
-  uploaded_at: string | null;
-  version: number;
-};
+type DescribedDocument = z.infer<typeof DocumentRecord> & { version: number };
 
 /** `words` is like "Sent back 12 May: page 2 is unreadable", `file` like "invoice-2291.pdf, 212 KB, 14:05 EAT". */
 export function describeDocument(document: DescribedDocument, shipment: string, search: string, timeOf = shortTime) {

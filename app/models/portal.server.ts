@@ -17,7 +17,7 @@ import {
   shipmentsPerPage,
   WAITING_ON,
 } from "./shipment.ts";
-import { ShipmentRecord } from "./shipment-fields.server.ts";
+import { ChargeRecord, DocumentRecord, ShipmentRecord, TrackingEventRecord } from "./shipment-fields.server.ts";
 import { createShipmentSearch, readShipmentFilter, type ShipmentFilter } from "./shipment-filter.ts";
 
 export function listSearch(url: URL): string {
@@ -29,22 +29,14 @@ export function shipmentPath(id: string, url: URL): string {
   return toViewerPath(`/portal/${id}${listSearch(url)}`);
 }
 
-const PortalCharge = z.object({ item: z.string(), due_on: z.string().nullable(), paid_at: z.string().nullable() });
-const AwaitedDocument = z.object({
-  id: z.string(),
-  name: z.string(),
-  uploaded: z.boolean(),
-  rejected_at: z.string().nullable(),
-});
-
 const NextActions = z.object({
   waiting: z.array(
     z.object({
       id: z.string(),
       name: z.string(),
       stage: z.number(),
-      documents: z.array(AwaitedDocument),
-      charges: z.array(PortalCharge),
+      documents: z.array(DocumentRecord.pick({ id: true, name: true, uploaded: true, rejected_at: true })),
+      charges: z.array(ChargeRecord.pick({ item: true, due_on: true, paid_at: true })),
     }),
   ),
   client: z.number(),
@@ -63,33 +55,12 @@ const PortalPage = z.object({
   shipments: z.array(ShipmentRecord),
   work: NextActions.nullable(),
   shipment: ShipmentRecord.extend({
-    charges: z.array(PortalCharge.extend({ amount: z.number(), currency: z.string(), note: z.string().nullable() })),
-    documents: z.array(
-      z.object({
-        id: z.string(),
-        name: z.string(),
-        uploaded: z.boolean(),
-        verified: z.boolean(),
-        rejected_at: z.string().nullable(),
-        rejection_reason: z.string().nullable(),
-        file_name: z.string().nullable(),
-        file_size: z.number().nullable(),
-        uploaded_at: z.string().nullable(),
-        version: z.number(),
-      }),
-    ),
+    charges: z.array(ChargeRecord),
+    documents: z.array(DocumentRecord.extend({ version: z.number() })),
     share_links: z.array(
       z.object({ id: z.string(), token_hash: z.string(), created_at: z.string(), expires_at: z.string() }),
     ),
-    tracking_events: z.array(
-      z.object({
-        id: z.string(),
-        status: z.string(),
-        location: z.string().nullable(),
-        note: z.string().nullable(),
-        created_at: z.string(),
-      }),
-    ),
+    tracking_events: z.array(TrackingEventRecord.extend({ id: z.string() })),
   }).nullable(),
 });
 type PortalPage = z.infer<typeof PortalPage>;
@@ -140,13 +111,13 @@ async function getPortalPage({ supabase }: Viewer, request: PortalPageRequest): 
 }
 
 function fetchPortalPage(backend: AppSupabaseClient, { filter, shipmentId }: PortalPageRequest): PortalPageResult {
-  const args = { page: filter.page, ...toSearchArgs(filter), ...(shipmentId && { opened_id: shipmentId }) };
+  const args = { page: filter.page, ...toSearchArgs(filter), opened_id: shipmentId ?? undefined };
   // lib/supabase/fetch.server.ts retries GET requests, so supabase-js must not retry them again.
   return readViewerResult(PortalPage, backend.rpc("portal_page", args, { get: true }).retry(false));
 }
 
 function toSearchArgs({ q, stage, waiting }: ShipmentFilter) {
-  return { ...(q && { q }), ...(stage && { stage }), ...(waiting && { waiting_on: waiting }) };
+  return { q: q || undefined, stage: stage ?? undefined, waiting_on: waiting ?? undefined };
 }
 
 function parseShipmentId(id: string | undefined): string | null {

@@ -36,6 +36,35 @@ export const ShipmentRecord = z.object({
 });
 export type ShipmentRecord = z.infer<typeof ShipmentRecord>;
 
+/** `file_size` is in bytes. */
+export const DocumentRecord = z.object({
+  id: z.string(),
+  name: z.string(),
+  uploaded: z.boolean(),
+  verified: z.boolean(),
+  rejected_at: z.string().nullable(),
+  rejection_reason: z.string().nullable(),
+  file_name: z.string().nullable(),
+  file_size: z.number().nullable(),
+  uploaded_at: z.string().nullable(),
+});
+
+export const ChargeRecord = z.object({
+  item: z.string(),
+  amount: z.number(),
+  currency: z.string(),
+  due_on: z.string().nullable(),
+  note: z.string().nullable(),
+  paid_at: z.string().nullable(),
+});
+
+export const TrackingEventRecord = z.object({
+  status: z.string(),
+  location: z.string().nullable(),
+  note: z.string().nullable(),
+  created_at: z.string(),
+});
+
 const containerNumbersField = z
   .string()
   .max(maxContainerCharacters, `Give at most ${maxContainers} container numbers.`)
