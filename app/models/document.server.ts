@@ -8,7 +8,7 @@ import { shortDay, shortTime } from "../lib/dates.ts";
 import { formatFileSize } from "../lib/forms/file-size.ts";
 import { toUserError, type UserError, userErrorFromThrown } from "../lib/http/user-error.server.ts";
 import { type AppSupabaseClient, serviceRoleClient } from "../lib/supabase/client.server.ts";
-import { dataOrThrow, getResultError } from "../lib/supabase/result.server.ts";
+import { dataOrThrow, dataOrUserError, getResultError } from "../lib/supabase/result.server.ts";
 import { documentStateLabels, getDocumentState, getExtension } from "./document.ts";
 import { detectMediaType, readStoredFile, recordedFileColumns } from "./document-file.server.ts";
 import type { DocumentRecord } from "./shipment-fields.server.ts";
@@ -66,13 +66,13 @@ export async function uploadDocument(
   const rejection = await checkUploadAllowed(client, document.id);
   if (rejection) return { ...rejection, title: "Upload failed" };
 
-  const company = serviceRoleClient();
-  const bucket = company.storage.from("documents");
+  const serviceRole = serviceRoleClient();
+  const bucket = serviceRole.storage.from("documents");
   const path = objectPath({ user_id: client.id, shipment_id: document.shipmentId, name: document.name }, file.name);
   const stored = await bucket.upload(path, content, { contentType: media.type, upsert: false });
   if (stored.error) return { ...toUserError(stored.error), title: "Upload failed" };
 
-  const { data, error, status } = await company
+  const { data, error, status } = await serviceRole
     .from("documents")
     .update({
       uploaded: true,
@@ -111,14 +111,12 @@ export async function hasFile({ supabase }: Viewer, id: string, sha256: string):
 
 /** A stored file that cannot be deleted now is deleted by the next `npm run staff -- retention`. */
 export async function removeFile(client: Viewer, id: string, expectedVersion: number): Promise<UserError | null> {
-  const { data, error, status } = await client.supabase.rpc("remove_file", {
-    document_id: id,
-    expected_version: expectedVersion,
-  });
-  if (error) return toUserError({ ...error, status });
+  const args = { document_id: id, expected_version: expectedVersion };
+  const path = dataOrUserError(await client.supabase.rpc("remove_file", args));
+  if (typeof path !== "string") return path;
   await serviceRoleClient()
     .storage.from("documents")
-    .remove([data])
+    .remove([path])
     .catch(() => undefined);
   return null;
 }

@@ -2,8 +2,9 @@ import { z } from "zod";
 import { readViewerResult, type Viewer, ViewerRecord } from "../lib/auth/viewer.server.ts";
 import { dayInEastAfrica } from "../lib/dates.ts";
 import { toViewerPath } from "../lib/http/redirect.server.ts";
-import { toUserError, type UserError, userErrorData, userErrorFromThrown } from "../lib/http/user-error.server.ts";
+import { type UserError, userErrorData, userErrorFromThrown } from "../lib/http/user-error.server.ts";
 import type { AppSupabaseClient } from "../lib/supabase/client.server.ts";
+import { getResultError } from "../lib/supabase/result.server.ts";
 import { readContent, storageTariff } from "./content.server.ts";
 import { fileFieldId, sortDocuments } from "./document.ts";
 import { describeFreeStorage, isStorageUrgent } from "./free-storage.ts";
@@ -160,11 +161,11 @@ export async function listShipmentsAfter(
   last: ShipmentRecord | null,
 ) {
   const after = last ? { before: last.created_at, before_id: last.id } : {};
-  const { data, error, status } = await backend
-    .rpc("portal_shipments_export", { ...toSearchArgs(filter), ...after }, { get: true })
-    .retry(false);
-  if (error) throw userErrorData(toUserError({ ...error, status }));
-  const { viewer, shipments } = PortalShipmentRows.parse(data);
+  const args = { ...toSearchArgs(filter), ...after };
+  const result = await backend.rpc("portal_shipments_export", args, { get: true }).retry(false);
+  const failure = getResultError(result);
+  if (failure) throw userErrorData(failure);
+  const { viewer, shipments } = PortalShipmentRows.parse(result.data);
   // Without a viewer, the session has ended. A file without the rest of the shipments must not look complete.
   if (!viewer) throw userErrorData(userErrorFromThrown(null));
   return shipments;
