@@ -112,7 +112,6 @@ type AuditedState = Record<string, unknown> | null;
 /** Values that the label of the action already states, or that mean nothing to a reader. */
 const hiddenKeys = new Set(["ids", "sha256", "file", "verified", "paid", "paid_at", "item", "currency", "removed"]);
 
-/** Returns the changed values as text, such as "stage 4 → stage 5, location Mombasa". */
 function describeChange(before: AuditedState, after: AuditedState): string {
   const names = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])];
   const changed = names.flatMap((name) => {

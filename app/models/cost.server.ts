@@ -100,7 +100,6 @@ const fixedValue = <T>(value: T) =>
     .optional()
     .transform(() => value);
 
-/** Only a car has a month of registration and excise duty. Amounts in KES need no exchange rate. */
 function createCostSchema(isCar: boolean, isKes: boolean, classes: number[], today: string) {
   const oneClass = `Choose the excise duty of the car: ${classes.join(", ").replace(/, (\d+)$/, " or $1")} percent.`;
   const month = "Enter the month of first registration, such as 2021-04.";

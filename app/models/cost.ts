@@ -75,7 +75,6 @@ const numberLimits = {
 };
 export type NumberField = keyof typeof numberLimits;
 
-/** Returns the number of a typed text such as "12,500.50" or "12 500", or why the text is invalid. */
 export function readNumber(name: NumberField, input: string): number | "unreadable" | "negative" | "zero" | "too much" {
   const { max, decimals, allowsZero } = numberLimits[name];
   const [, sign, whole = "", part = ""] = /^([-−]?)(\d{1,3}(?:[,\s]\d{3})+|\d+)(?:\.(\d+))?$/.exec(input.trim()) ?? [];

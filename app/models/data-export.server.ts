@@ -114,7 +114,6 @@ const exportTables: ExportTable[] = [
   ]),
 ];
 
-/** Yields account.csv with the single values of the account, and one CSV file for each list. */
 function* createAccountTables(account: Record<string, unknown>): Generator<{ name: string; input: string }> {
   const lists = Object.entries(account).filter((entry): entry is [string, Record<string, unknown>[]] =>
     Array.isArray(entry[1]),

@@ -160,7 +160,6 @@ type DeskPageRequest = { url: URL; params: Record<string, string | undefined>; p
 
 export function getDeskPageQuery({ url, params, pattern }: DeskPageRequest): StaffPageQuery | null {
   const [, page = "", id = "", part = ""] = pattern.split("/").filter(Boolean);
-  // The route of a document's file makes its own backend call.
   if (part === "documents") return null;
   // lib/supabase/fetch.server.ts retries GET requests, so supabase-js must not retry them again.
   const get = { get: true } as const;

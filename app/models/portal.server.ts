@@ -178,7 +178,6 @@ const Stage = z.object({
   ours: z.string().optional(),
 });
 
-/** The content of stage n is stages[n - 1]. */
 export const stages = readContent(
   "stages",
   z

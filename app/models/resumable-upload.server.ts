@@ -7,7 +7,6 @@ import { toUserError, type UserError, userErrorFromThrown } from "../lib/http/us
 import type { AppSupabaseClient } from "../lib/supabase/client.server.ts";
 import { dataOrThrow, parseResult } from "../lib/supabase/result.server.ts";
 
-/** `sha256` is hexadecimal. */
 export type PendingUpload = { account: string; shipment: string; document: string; size: number; sha256: string };
 
 /** The bytes from `from` to `to` - 1 of a file. Two tabs that upload the same file store identical chunks. */

@@ -36,7 +36,6 @@ export const ShipmentRecord = z.object({
 });
 export type ShipmentRecord = z.infer<typeof ShipmentRecord>;
 
-/** `file_size` is in bytes. */
 export const DocumentRecord = z.object({
   id: z.string(),
   name: z.string(),
@@ -137,7 +136,6 @@ export function describeNumberFields(shipment?: ShipmentNumbers) {
   });
 }
 
-/** Returns each number as [label, text], for pages and emails. */
 export function listNumbers(shipment: ShipmentNumbers): [label: string, text: string][] {
   return numberNames.flatMap((name): [string, string][] => {
     const { label, none, format } = numbers[name];
