@@ -1,5 +1,4 @@
 /** Clients' tokens cannot use the storage bucket. The service-role client stores a file that the database permits. */
-
 import { hash, randomBytes } from "node:crypto";
 import { transliterate } from "transliteration";
 import type { z } from "zod";

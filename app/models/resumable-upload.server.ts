@@ -1,5 +1,4 @@
 /** The bucket upload-chunks stores the received bytes, so that any process of the site can continue an upload. */
-
 import { hash } from "node:crypto";
 import pLimit from "p-limit";
 import { z } from "zod";
