@@ -27,7 +27,7 @@ export async function saveName(client: Viewer, full_name: string): Promise<UserE
 
 export async function signOutOtherDevices(client: Viewer): Promise<UserError | null> {
   const { error } = await client.supabase.auth.signOut({ scope: "others" });
-  log("info", "sign-out elsewhere", { account: pseudonym(client.email), told: !error });
+  log("info", "sign-out elsewhere", { account: pseudonym(client.email), ended: !error });
   return error && toUserError(error);
 }
 
@@ -84,10 +84,10 @@ export async function changePassword(
   await session.auth.signOut({ scope: "others" }).catch(() => undefined);
   const { data } = await session.auth.getSession();
   if (data.session) await client.supabase.auth.setSession(data.session);
-  const company = serviceRoleClient();
+  const serviceRole = serviceRoleClient();
   // Someone who knew the old password may have requested emailed links to the account.
-  await company.rpc("revoke_account_links", { account_id: client.id }).then(undefined, () => undefined);
-  await trySendEmail(company, sender, to, passwordChangedEmail(sender));
+  await serviceRole.rpc("revoke_account_links", { account_id: client.id }).then(undefined, () => undefined);
+  await trySendEmail(serviceRole, sender, to, passwordChangedEmail(sender));
   return null;
 }
 
@@ -116,8 +116,8 @@ export async function requestEmailChange(
     return session;
   }
   await session.auth.signOut({ scope: "local" }).catch(() => undefined);
-  const company = serviceRoleClient();
-  const start = await company.rpc("start_email_change", { account_id: client.id, email });
+  const serviceRole = serviceRoleClient();
+  const start = await serviceRole.rpc("start_email_change", { account_id: client.id, email });
   const startError = getResultError(start);
   if (startError) {
     attempt.refund();
@@ -127,11 +127,11 @@ export async function requestEmailChange(
   // A taken address gets an email too, so that the response time does not reveal the account.
   const message = start.data ? emailChangeConfirmationEmail(sender, start.data) : emailTakenEmail(sender);
   if (!(await sendEmail({ to: email, ...message }, sender))) {
-    await company.rpc("cancel_email_change", { account_id: client.id }).then(undefined, () => undefined);
+    await serviceRole.rpc("cancel_email_change", { account_id: client.id }).then(undefined, () => undefined);
     attempt.refund();
     return { reason: "The mail could not be sent. Your address stays as it is. Try again in a minute.", status: 503 };
   }
-  await trySendEmail(company, sender, { email: client.email, ...about }, emailChangeRequestedEmail(sender));
+  await trySendEmail(serviceRole, sender, { email: client.email, ...about }, emailChangeRequestedEmail(sender));
   log("info", "address change asked", { account: pseudonym(client.email) });
   return null;
 }
@@ -171,25 +171,25 @@ export async function confirmEmailChange(
     };
   }
   await session.auth.signOut({ scope: "local" }).catch(() => undefined);
-  const company = serviceRoleClient();
-  const redeemed = await company.rpc("redeem_email_change", { token });
+  const serviceRole = serviceRoleClient();
+  const redeemed = await serviceRole.rpc("redeem_email_change", { token });
   const redeemError = getResultError(redeemed);
   if (redeemError) return redeemError;
   if (!redeemed.data) return { reason: "This link has been used or is too old.", status: 409 };
-  const { error } = await company.auth.admin.updateUserById(account, { email, email_confirm: true });
+  const { error } = await serviceRole.auth.admin.updateUserById(account, { email, email_confirm: true });
   const to = { email: old_email, account_id: account, kind: "email change" } as const;
   const updateError = error && toUserError(error);
   // If auth did not respond in time, it may still have changed the address.
   const isResultUnknown = updateError?.status === 503;
-  const user = isResultUnknown && (await company.auth.admin.getUserById(account).catch(() => null));
+  const user = isResultUnknown && (await serviceRole.auth.admin.getUserById(account).catch(() => null));
   if (updateError && !(user && user.data.user?.email === email)) {
-    await company.rpc("restore_email_change", { token });
-    if (isResultUnknown) await trySendEmail(company, sender, to, emailChangedEmail(sender, "perhaps"));
+    await serviceRole.rpc("restore_email_change", { token });
+    if (isResultUnknown) await trySendEmail(serviceRole, sender, to, emailChangedEmail(sender, "perhaps"));
     return updateError;
   }
   log("info", "address changed", { account: pseudonym(email) });
   // The addresses are equal if an earlier attempt changed the address. That attempt notified the old address.
-  if (email !== old_email) await trySendEmail(company, sender, to, emailChangedEmail(sender));
+  if (email !== old_email) await trySendEmail(serviceRole, sender, to, emailChangedEmail(sender));
   return null;
 }
 

@@ -5,6 +5,7 @@ import type { Database, Json } from "../lib/supabase/database.ts";
 import { dataOrThrow, fetchPages } from "../lib/supabase/result.server.ts";
 import { STORAGE_LOCATIONS, type StorageLocation } from "./desk-labels.ts";
 import { formatMoney, PAYMENTS, shortId } from "./shipment.ts";
+import { readShipmentFilter } from "./shipment-filter.ts";
 
 /** Must contain no personal data, because audit entries are stored longer than accounts. */
 export type NewAuditEntry = {
@@ -111,7 +112,6 @@ type AuditedState = Record<string, unknown> | null;
 /** Values that the label of the action already states, or that mean nothing to a reader. */
 const hiddenKeys = new Set(["ids", "sha256", "file", "verified", "paid", "paid_at", "item", "currency", "removed"]);
 
-/** Returns the changed values as text, such as "stage 4 → stage 5, location Mombasa". */
 function describeChange(before: AuditedState, after: AuditedState): string {
   const names = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])];
   const changed = names.flatMap((name) => {
@@ -142,20 +142,20 @@ export type AuditLogRow = z.infer<typeof AuditLogRow>;
 export const AuditLogRows = z.object({ audit_entries: z.array(AuditLogRow) });
 
 /** Returns the filter of the page /desk/log without invalid values. `day` is a day in East Africa Time. */
-export function readAuditLogFilter({ searchParams }: URL) {
+export function readAuditLogFilter(url: URL) {
+  const { searchParams } = url;
   const text = (name: string, pattern: RegExp) => {
-    const asked = (searchParams.get(name) ?? "").trim();
-    return pattern.test(asked) ? asked : undefined;
+    const value = (searchParams.get(name) ?? "").trim();
+    return pattern.test(value) ? value : undefined;
   };
-  const page = Number(searchParams.get("page"));
-  const day = text("day", /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])$/);
+  const day = z.iso.date().safeParse(searchParams.get("day")?.trim());
   return {
     who: text("who", /^\P{Cc}{1,120}$/u),
     what: text("what", /^[a-z0-9 -]{1,64}$/),
     shipment: text("shipment", /^\P{Cc}{1,64}$/u),
     account: text("account", /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i),
-    day: day && new Date(`${day}T00:00:00Z`).toISOString().startsWith(day) ? day : undefined,
-    page: Number.isInteger(page) && page > 0 && page < 1e6 ? page : 1,
+    day: day.data,
+    page: readShipmentFilter(url).page,
   };
 }
 

@@ -29,8 +29,8 @@ export async function signUp(
   const clientId = normalizeClientId(input.clientId);
   const guess = await limits.consumeClientId();
   if ("reason" in guess) return toSignUpFailure(guess);
-  const company = serviceRoleClient();
-  const rejection = await admitSignUp(company, clientId, input.email).catch(userErrorFromThrown);
+  const serviceRole = serviceRoleClient();
+  const rejection = await admitSignUp(serviceRole, clientId, input.email).catch(userErrorFromThrown);
   if (!rejection || rejection.status >= 500) guess.refund();
   if (rejection) return logSignUpFailure(input.email, rejection);
   const { error } = await anonymousClient()
@@ -45,10 +45,10 @@ export async function signUp(
     const userError = toUserError(error);
     // Supabase Auth responds with 500 if another sign-up has just used the Client ID.
     const isRefusal = "status" in error && error.status === 500;
-    const conflict = isRefusal ? await admitSignUp(company, clientId, input.email).catch(() => null) : null;
+    const conflict = isRefusal ? await admitSignUp(serviceRole, clientId, input.email).catch(() => null) : null;
     return logSignUpFailure(input.email, conflict ?? userError);
   }
-  const conflict = await redeemClientId(company, clientId, input.email).catch(() => null);
+  const conflict = await redeemClientId(serviceRole, clientId, input.email).catch(() => null);
   if (conflict) return logSignUpFailure(input.email, conflict);
   log("info", "sign-up", { account: pseudonym(input.email) });
   return null;
@@ -167,7 +167,7 @@ export async function signOut(supabase: AppSupabaseClient): Promise<UserError | 
     supabase.auth.signOut({ scope: "local" }),
     getRenewalFailedSignal(supabase),
   ).catch((error: Error) => ({ error }));
-  log("info", "sign-out", { told: !error });
+  log("info", "sign-out", { ended: !error });
   return error && !isSessionMissing(error) ? toUserError(error) : null;
 }
 
@@ -201,8 +201,8 @@ export async function setPassword(
   link: PasswordLink,
   credentials: LinkCredentials,
 ): Promise<IntentError | null> {
-  const company = serviceRoleClient();
-  const recovery = await company.auth.admin.generateLink({ type: "recovery", email: link.email });
+  const serviceRole = serviceRoleClient();
+  const recovery = await serviceRole.auth.admin.generateLink({ type: "recovery", email: link.email });
   if (recovery.error) return toUserError(recovery.error);
   const session = anonymousClient();
   const token_hash = recovery.data.properties.hashed_token;
@@ -216,7 +216,7 @@ export async function setPassword(
       const failure = await verifyTotp(viewer, limits, credentials.factorId, credentials.code ?? "", token);
       if (failure) return { ...failure, fieldErrors: createTotpFieldErrors(failure) };
     }
-    const redeemed = await company.rpc("redeem_password_link", { token });
+    const redeemed = await serviceRole.rpc("redeem_password_link", { token });
     const redeemError = getResultError(redeemed);
     if (redeemError) return redeemError;
     if (!redeemed.data) return expiredLinkError;
@@ -226,15 +226,15 @@ export async function setPassword(
     isSet = !error || error.code === "same_password";
     if (error && !isSet) return toUserError(error);
   } finally {
-    if (isSpent && !isSet) await company.rpc("restore_password_link", { token });
+    if (isSpent && !isSet) await serviceRole.rpc("restore_password_link", { token });
     // If no password was set, the other sessions continue, because they may be the owner's.
     await session.auth.signOut({ scope: isSet ? "global" : "local" }).catch(() => undefined);
   }
-  await company.rpc("revoke_account_links", { account_id: link.account_id }).then(undefined, () => undefined);
+  await serviceRole.rpc("revoke_account_links", { account_id: link.account_id }).then(undefined, () => undefined);
   log("info", "password set", { account: pseudonym(link.email) });
   // An invited team member needs no email about the first password.
   if (link.is_invite) return null;
   const to = { email: link.email, account_id: link.account_id, kind: "password change" } as const;
-  await trySendEmail(company, sender, to, passwordChangedEmail(sender));
+  await trySendEmail(serviceRole, sender, to, passwordChangedEmail(sender));
   return null;
 }

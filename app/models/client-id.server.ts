@@ -42,7 +42,6 @@ export async function redeemClientId(
 
 const invalidClientIdError: UserError = { reason: clientIdInvalid, status: 400 };
 
-/** `for` is the name that the company uses for the client. */
 export type IssueClientIdsParams = { count: number; for?: string; email?: string };
 
 export async function issueClientIds(

@@ -172,7 +172,6 @@ export function readContent<T>(name: string, schema: z.ZodType<T>): T {
   );
 }
 
-/** Returns the checked value. Throws an error that names the file and the field. */
 export function checkContent<T>(file: string, schema: z.ZodType<T>, value: unknown): T {
   const result = schema.safeParse(value);
   if (result.success) return result.data;

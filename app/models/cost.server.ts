@@ -48,23 +48,20 @@ export const CostRates = z.strictObject({
 });
 export type CostRates = z.infer<typeof CostRates>;
 
-const numberFieldTexts: Record<NumberField, { subject: string; missing: string; tooMuch: string; like: string }> = {
+const numberFieldTexts: Record<NumberField, { subject: string; missing: string; tooMuch?: string; like: string }> = {
   value: {
     subject: "The price",
     missing: "Enter the price of the goods.",
-    tooMuch: "The price is too high to be right. Write at most 1,000,000,000,000.",
     like: "12,500.50",
   },
   freight: {
     subject: "The freight",
     missing: "Enter the freight, or 0 if the price includes it.",
-    tooMuch: "The freight is too high to be right. Write at most 1,000,000,000,000.",
     like: "1,200.50",
   },
   insurance: {
     subject: "The insurance",
     missing: "Enter the insurance, or 0 if the price includes it.",
-    tooMuch: "The insurance is too high to be right. Write at most 1,000,000,000,000.",
     like: "150.50",
   },
   rate: {
@@ -90,7 +87,7 @@ function numberField(name: NumberField) {
       unreadable: input.trim() === "" ? missing : `Write ${subject.toLowerCase()} in digits, such as ${like}.`,
       negative: `${subject} cannot be less than 0.`,
       zero: `${subject} must be more than 0.`,
-      "too much": tooMuch,
+      "too much": tooMuch ?? `${subject} is too high to be right. Write at most 1,000,000,000,000.`,
     };
     context.addIssue({ code: "custom", message: messages[result] });
     return z.NEVER;
@@ -103,7 +100,6 @@ const fixedValue = <T>(value: T) =>
     .optional()
     .transform(() => value);
 
-/** Only a car has a month of registration and excise duty. Amounts in KES need no exchange rate. */
 function createCostSchema(isCar: boolean, isKes: boolean, classes: number[], today: string) {
   const oneClass = `Choose the excise duty of the car: ${classes.join(", ").replace(/, (\d+)$/, " or $1")} percent.`;
   const month = "Enter the month of first registration, such as 2021-04.";

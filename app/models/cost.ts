@@ -67,23 +67,22 @@ function takePercent(percent: number, shillings: number): number {
 }
 
 const numberLimits = {
-  value: { most: 1e12, decimals: 2, zero: false },
-  freight: { most: 1e12, decimals: 2, zero: true },
-  insurance: { most: 1e12, decimals: 2, zero: true },
-  rate: { most: 10_000, decimals: 4, zero: false },
-  duty: { most: 100, decimals: 2, zero: true },
+  value: { max: 1e12, decimals: 2, allowsZero: false },
+  freight: { max: 1e12, decimals: 2, allowsZero: true },
+  insurance: { max: 1e12, decimals: 2, allowsZero: true },
+  rate: { max: 10_000, decimals: 4, allowsZero: false },
+  duty: { max: 100, decimals: 2, allowsZero: true },
 };
 export type NumberField = keyof typeof numberLimits;
 
-/** Returns the number of a typed text such as "12,500.50" or "12 500", or why the text is invalid. */
 export function readNumber(name: NumberField, input: string): number | "unreadable" | "negative" | "zero" | "too much" {
-  const { most: max, decimals, zero } = numberLimits[name];
+  const { max, decimals, allowsZero } = numberLimits[name];
   const [, sign, whole = "", part = ""] = /^([-−]?)(\d{1,3}(?:[,\s]\d{3})+|\d+)(?:\.(\d+))?$/.exec(input.trim()) ?? [];
   if (whole === "" || part.length > decimals) return "unreadable";
   if (sign) return "negative";
   const number = Number(`${whole.replace(/[,\s]/g, "")}.${part}`);
   if (number > max) return "too much";
-  return number === 0 && !zero ? "zero" : number;
+  return number === 0 && !allowsZero ? "zero" : number;
 }
 
 /** True if `input` is a month as YYYY-MM that has started. `today` is YYYY-MM-DD. */

@@ -7,23 +7,20 @@ import { toUserError, userErrorData, userErrorFromThrown } from "../lib/http/use
 import type { AppSupabaseClient } from "../lib/supabase/client.server.ts";
 import { readStoredFile } from "./document-file.server.ts";
 import { shortId, waitingOnLabels } from "./shipment.ts";
-import { createShipmentColumns, ShipmentRecord } from "./shipment-fields.server.ts";
+import {
+  ChargeRecord,
+  createShipmentColumns,
+  DocumentRecord,
+  ShipmentRecord,
+  TrackingEventRecord,
+} from "./shipment-fields.server.ts";
 
 const nullableText = z.string().nullable();
 
-const ExportedDocument = z.looseObject({
-  id: z.string(),
-  name: z.string(),
-  uploaded: z.boolean(),
-  verified: z.boolean(),
-  file_name: nullableText,
-  file_size: z.number().nullable(),
-  uploaded_at: nullableText,
+const ExportedDocument = DocumentRecord.loose().extend({
   sha256: nullableText,
   storage_path: nullableText,
   storage_version: nullableText,
-  rejected_at: nullableText,
-  rejection_reason: nullableText,
 });
 type ExportedDocument = z.infer<typeof ExportedDocument>;
 
@@ -37,25 +34,8 @@ const ExportedAuditEntry = z.looseObject({
 
 const ExportedShipment = ShipmentRecord.loose().extend({
   documents: z.array(ExportedDocument),
-  charges: z.array(
-    z.looseObject({
-      item: z.string(),
-      amount: z.number(),
-      currency: z.string(),
-      due_on: nullableText,
-      note: nullableText,
-      paid_at: nullableText,
-    }),
-  ),
-  tracking_events: z.array(
-    z.looseObject({
-      created_at: z.string(),
-      stage: z.number(),
-      status: z.string(),
-      location: nullableText,
-      note: nullableText,
-    }),
-  ),
+  charges: z.array(ChargeRecord.loose()),
+  tracking_events: z.array(TrackingEventRecord.loose().extend({ stage: z.number() })),
   share_links: z.array(z.looseObject({ created_at: z.string(), expires_at: z.string() })),
   audit_entries: z.array(ExportedAuditEntry),
 });
@@ -134,10 +114,9 @@ const exportTables: ExportTable[] = [
   ]),
 ];
 
-/** Yields account.csv with the single values of the account, and one CSV file for each list. */
 function* createAccountTables(account: Record<string, unknown>): Generator<{ name: string; input: string }> {
-  const lists = Object.entries(account).filter((one): one is [string, Record<string, unknown>[]] =>
-    Array.isArray(one[1]),
+  const lists = Object.entries(account).filter((entry): entry is [string, Record<string, unknown>[]] =>
+    Array.isArray(entry[1]),
   );
   const values = Object.entries(account).filter(([, value]) => !Array.isArray(value));
   yield { name: "account.csv", input: byteOrderMark + csvLine(["What", "Value"]) + values.map(formatRow).join("") };

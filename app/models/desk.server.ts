@@ -7,7 +7,13 @@ import { STAFF_ROLES } from "./desk-labels.ts";
 import { sortDocuments } from "./document.ts";
 import { Announcement } from "./portal.server.ts";
 import { isUuid } from "./shipment.server.ts";
-import { describeNumberFields, ShipmentRecord } from "./shipment-fields.server.ts";
+import {
+  ChargeRecord,
+  DocumentRecord,
+  describeNumberFields,
+  ShipmentRecord,
+  TrackingEventRecord,
+} from "./shipment-fields.server.ts";
 import { readShipmentFilter } from "./shipment-filter.ts";
 import { readBulkMoveOutcomes } from "./staff.server.ts";
 
@@ -50,44 +56,22 @@ const DeskShipmentRow = ShipmentRecord.extend({
 });
 export type DeskShipmentRow = z.infer<typeof DeskShipmentRow>;
 
-const DeskDocument = z.object({
-  id: z.string(),
-  name: z.string(),
-  uploaded: z.boolean(),
-  verified: z.boolean(),
-  file_name: z.string().nullable(),
-  file_size: z.number().nullable(),
+const DeskDocument = DocumentRecord.extend({
   media_type: z.string().nullable(),
   uploaded_at: timeToMinute.nullable(),
-  version: z.number(),
   rejected_at: timeToMinute.nullable(),
-  rejection_reason: z.string().nullable(),
+  version: z.number(),
 });
 export type DeskDocument = z.infer<typeof DeskDocument>;
 
-const DeskCharge = z.object({
-  item: z.string(),
-  amount: z.number(),
-  currency: z.string(),
-  due_on: z.string().nullable(),
-  note: z.string().nullable(),
-  paid_at: time.nullable(),
-  version: z.number(),
-});
+const DeskCharge = ChargeRecord.extend({ version: z.number() });
 export type DeskCharge = z.infer<typeof DeskCharge>;
 
 const DeskShipmentDetailsSchema = ShipmentRecord.extend({
   client: z.object({ id: z.string(), name: z.string().nullable(), email: z.string(), closed: z.boolean() }),
   documents: z.array(DeskDocument),
   charges: z.array(DeskCharge),
-  tracking_events: z.array(
-    z.object({
-      status: z.string(),
-      location: z.string().nullable(),
-      note: z.string().nullable(),
-      created_at: timeToMinute,
-    }),
-  ),
+  tracking_events: z.array(TrackingEventRecord.extend({ created_at: timeToMinute })),
   audit_entries: z.array(AuditEntry),
 });
 
@@ -176,7 +160,6 @@ type DeskPageRequest = { url: URL; params: Record<string, string | undefined>; p
 
 export function getDeskPageQuery({ url, params, pattern }: DeskPageRequest): StaffPageQuery | null {
   const [, page = "", id = "", part = ""] = pattern.split("/").filter(Boolean);
-  // The route of a document's file makes its own backend call.
   if (part === "documents") return null;
   // lib/supabase/fetch.server.ts retries GET requests, so supabase-js must not retry them again.
   const get = { get: true } as const;
@@ -185,22 +168,23 @@ export function getDeskPageQuery({ url, params, pattern }: DeskPageRequest): Sta
     return (backend) =>
       backend.rpc("desk_move_result", { shipment_ids: Object.keys(readBulkMoveOutcomes(url)) }, get).retry(false);
   if (page === "shipments") {
-    const { q, stage, waiting: turn, needsCheck: check, page } = readShipmentFilter(url);
+    const { q, stage, waiting, needsCheck, page } = readShipmentFilter(url);
     const { shipmentId } = params;
     const args = {
       page,
-      ...(check && { to_check: true }),
-      ...(q && { q }),
-      ...(stage && { stage }),
-      ...(turn && { waiting_on: turn }),
-      ...(shipmentId && isUuid(shipmentId) && { opened_id: shipmentId }),
+      to_check: needsCheck || undefined,
+      q: q || undefined,
+      stage: stage ?? undefined,
+      waiting_on: waiting ?? undefined,
+      opened_id: shipmentId && isUuid(shipmentId) ? shipmentId : undefined,
     };
     return (backend) => backend.rpc("desk_shipments", args, get).retry(false);
   }
   if (page === "clients") {
     const { q, page } = readShipmentFilter(url);
     const { accountId } = params;
-    const args = { page, ...(q && { q }), ...(accountId && isUuid(accountId) && { opened_id: accountId }) };
+    const opened_id = accountId && isUuid(accountId) ? accountId : undefined;
+    const args = { page, q: q || undefined, opened_id };
     return (backend) => backend.rpc("desk_clients", args, get).retry(false);
   }
   if (page === "invitations")

@@ -1,4 +1,4 @@
-import { crc32 } from "node:zlib";
+import { makeZip } from "client-zip";
 import { expect, test } from "vitest";
 import { acceptedExtensions } from "./document.ts";
 import { detectMediaType, FILE_TYPES } from "./document-file.server.ts";
@@ -38,11 +38,11 @@ const content = {
   "tif, big-endian": bytes("MM", [0, 42, 0, 0, 0, 8, 0, 1, 1, 0, 0, 3, 0, 0, 0, 1, 0, 1, 0, 0, 0, 0, 0, 0]),
   rtf: bytes("{\\rtf1\\ansi Karibu}"),
   "old Office": bytes([0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1], new Array(504).fill(0)),
-  docx: zip({ "[Content_Types].xml": contentTypes("wordprocessingml.document"), "word/document.xml": "<w/>" }),
-  xlsx: zip({ "[Content_Types].xml": contentTypes("spreadsheetml.sheet"), "xl/workbook.xml": "<w/>" }),
-  odt: zip({ mimetype: "application/vnd.oasis.opendocument.text", "content.xml": "<o/>" }),
-  ods: zip({ mimetype: "application/vnd.oasis.opendocument.spreadsheet", "content.xml": "<o/>" }),
-  jar: zip({ "META-INF/MANIFEST.MF": "Manifest-Version: 1.0", "Main.class": "x" }),
+  docx: await zip({ "[Content_Types].xml": contentTypes("wordprocessingml.document"), "word/document.xml": "<w/>" }),
+  xlsx: await zip({ "[Content_Types].xml": contentTypes("spreadsheetml.sheet"), "xl/workbook.xml": "<w/>" }),
+  odt: await zip({ mimetype: "application/vnd.oasis.opendocument.text", "content.xml": "<o/>" }),
+  ods: await zip({ mimetype: "application/vnd.oasis.opendocument.spreadsheet", "content.xml": "<o/>" }),
+  jar: await zip({ "META-INF/MANIFEST.MF": "Manifest-Version: 1.0", "Main.class": "x" }),
   gif: bytes("GIF89a", [1, 0, 1, 0, 0, 0, 0, 0x3b]),
   exe: bytes("MZ", [0x90, 0, 3, 0, 0, 0, 4, 0, 0, 0, 0xff, 0xff, 0, 0]),
   html: bytes("<!doctype html><script>alert(1)</script>"),
@@ -159,31 +159,7 @@ function contentTypes(kind: string): string {
   return `<?xml version="1.0"?><Types><Override PartName="/x.xml" ContentType="${type}"/></Types>`;
 }
 
-/** Returns a ZIP archive of uncompressed files in the given order. */
-function zip(files: Record<string, string>): Uint8Array {
-  const parts: Buffer[] = [];
-  const directory: Buffer[] = [];
-  let offset = 0;
-  for (const [name, inside] of Object.entries(files)) {
-    const data = Buffer.from(inside);
-    const common = Buffer.alloc(26);
-    common.writeUInt16LE(20, 0);
-    common.writeUInt32LE(crc32(data), 10);
-    common.writeUInt32LE(data.length, 14);
-    common.writeUInt32LE(data.length, 18);
-    common.writeUInt16LE(name.length, 22);
-    const local = Buffer.concat([Buffer.from("PK\x03\x04"), common, Buffer.from(name), data]);
-    const tail = Buffer.alloc(14);
-    tail.writeUInt32LE(offset, 10);
-    directory.push(Buffer.concat([Buffer.from("PK\x01\x02"), Buffer.from([20, 0]), common, tail, Buffer.from(name)]));
-    parts.push(local);
-    offset += local.length;
-  }
-  const index = Buffer.concat(directory);
-  const end = Buffer.alloc(18);
-  end.writeUInt16LE(parts.length, 4);
-  end.writeUInt16LE(parts.length, 6);
-  end.writeUInt32LE(index.length, 8);
-  end.writeUInt32LE(offset, 12);
-  return new Uint8Array(Buffer.concat([...parts, index, Buffer.from("PK\x05\x06"), end]));
+async function zip(files: Record<string, string>): Promise<Uint8Array> {
+  const entries = Object.entries(files).map(([name, input]) => ({ name, input }));
+  return new Uint8Array(await new Response(makeZip(entries)).arrayBuffer());
 }

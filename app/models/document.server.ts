@@ -1,15 +1,16 @@
 /** Clients' tokens cannot use the storage bucket. The service-role client stores a file that the database permits. */
-
-import { randomBytes } from "node:crypto";
+import { hash, randomBytes } from "node:crypto";
 import { transliterate } from "transliteration";
+import type { z } from "zod";
 import type { Viewer } from "../lib/auth/viewer.server.ts";
 import { shortDay, shortTime } from "../lib/dates.ts";
 import { formatFileSize } from "../lib/forms/file-size.ts";
 import { toUserError, type UserError, userErrorFromThrown } from "../lib/http/user-error.server.ts";
 import { type AppSupabaseClient, serviceRoleClient } from "../lib/supabase/client.server.ts";
-import { dataOrThrow, getResultError } from "../lib/supabase/result.server.ts";
+import { dataOrThrow, dataOrUserError, getResultError } from "../lib/supabase/result.server.ts";
 import { documentStateLabels, getDocumentState, getExtension } from "./document.ts";
-import { detectMediaType, hashSha256, readStoredFile, recordedFileColumns } from "./document-file.server.ts";
+import { detectMediaType, readStoredFile, recordedFileColumns } from "./document-file.server.ts";
+import type { DocumentRecord } from "./shipment-fields.server.ts";
 import { runStaffAction, type StaffActionOptions } from "./staff.server.ts";
 
 /** Returns a name such as `ftwr-1.pdf` for `../فاتورة "1".PDF`, with at most 80 characters before the extension. */
@@ -64,18 +65,18 @@ export async function uploadDocument(
   const rejection = await checkUploadAllowed(client, document.id);
   if (rejection) return { ...rejection, title: "Upload failed" };
 
-  const company = serviceRoleClient();
-  const bucket = company.storage.from("documents");
+  const serviceRole = serviceRoleClient();
+  const bucket = serviceRole.storage.from("documents");
   const path = objectPath({ user_id: client.id, shipment_id: document.shipmentId, name: document.name }, file.name);
   const stored = await bucket.upload(path, content, { contentType: media.type, upsert: false });
   if (stored.error) return { ...toUserError(stored.error), title: "Upload failed" };
 
-  const { data, error, status } = await company
+  const { data, error, status } = await serviceRole
     .from("documents")
     .update({
       uploaded: true,
       storage_path: path,
-      sha256: hashSha256(content),
+      sha256: hash("sha256", content),
       file_name: toDisplayFileName(file.name),
       file_size: content.length,
       media_type: media.type,
@@ -109,14 +110,12 @@ export async function hasFile({ supabase }: Viewer, id: string, sha256: string):
 
 /** A stored file that cannot be deleted now is deleted by the next `npm run staff -- retention`. */
 export async function removeFile(client: Viewer, id: string, expectedVersion: number): Promise<UserError | null> {
-  const { data, error, status } = await client.supabase.rpc("remove_file", {
-    document_id: id,
-    expected_version: expectedVersion,
-  });
-  if (error) return toUserError({ ...error, status });
+  const args = { document_id: id, expected_version: expectedVersion };
+  const path = dataOrUserError(await client.supabase.rpc("remove_file", args));
+  if (typeof path !== "string") return path;
   await serviceRoleClient()
     .storage.from("documents")
-    .remove([data])
+    .remove([path])
     .catch(() => undefined);
   return null;
 }
@@ -162,18 +161,7 @@ export async function findDocumentId(
   return document.id;
 }
 
-/** Times are ISO 8601, `file_size` is in bytes. */
-type DescribedDocument = {
-  id: string;
-  name: string;
-  uploaded: boolean;
-  verified: boolean;
-  rejected_at: string | null;
-  rejection_reason: string | null;
-  file_name: string | null;
-  file_size: number | null;
-  uploaded_at: string | null;
-};
+type DescribedDocument = z.infer<typeof DocumentRecord>;
 
 /** `words` is like "Sent back 12 May: page 2 is unreadable", `file` like "invoice-2291.pdf, 212 KB, 14:05 EAT". */
 export function describeDocument(document: DescribedDocument, shipment: string, timeOf = shortTime) {

@@ -1,5 +1,4 @@
 /** Sends account emails immediately, and shipment updates from the queue in the database. Their texts are in emails.ts. */
-
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { z } from "zod";
 import { createEmailDelivery, type PlainEmail } from "../../supabase/contract/email-delivery.ts";
@@ -89,46 +88,46 @@ const claimTimeoutMs = 240_000;
  * for a day. If `isStopped` or an error ends the loop, the remaining emails are claimed again later.
  */
 export async function sendDueShipmentEmails(
-  company: AppSupabaseClient,
+  serviceRole: AppSupabaseClient,
   sender: EmailSender,
   isStopped: () => boolean = () => false,
 ): Promise<number> {
   let count = 0;
   for (;;) {
-    const claim = await company.rpc("claim_shipment_emails", { max_count: claimBatchSize });
+    const claim = await serviceRole.rpc("claim_shipment_emails", { max_count: claimBatchSize });
     const claimed = ClaimedShipmentEmail.parse(dataOrThrow(claim));
     const startedAt = performance.now();
     for (const email of claimed) {
       if (isStopped() || performance.now() - startedAt > claimTimeoutMs) return count;
-      if (await sendShipmentEmail(company, sender, email)) count += 1;
+      if (await sendShipmentEmail(serviceRole, sender, email)) count += 1;
     }
     if (claimed.length === 0) return count;
   }
 }
 
 async function sendShipmentEmail(
-  company: AppSupabaseClient,
+  serviceRole: AppSupabaseClient,
   sender: EmailSender,
   { ids, account_id: account, email, ...shipment }: ClaimedShipmentEmail,
 ): Promise<boolean> {
   const unsubscribeUrl = createUnsubscribeUrl(account);
-  if (await hasStageNote(company, shipment)) shipment.events.push({ kind: "note", detail: "note", reason: null });
+  if (await hasStageNote(serviceRole, shipment)) shipment.events.push({ kind: "note", detail: "note", reason: null });
   const headers = { "List-Unsubscribe": `<${unsubscribeUrl}>`, "List-Unsubscribe-Post": "List-Unsubscribe=One-Click" };
   const content = shipmentUpdateEmail(sender, { ...shipment, numbers: listNumbers(shipment) }, unsubscribeUrl);
   const sent = await sendEmail({ to: email, ...content, headers }, sender);
-  dataOrThrow(await company.rpc("finish_shipment_emails", { email_ids: ids, sent }));
+  dataOrThrow(await serviceRole.rpc("finish_shipment_emails", { email_ids: ids, sent }));
   if (!sent) log("warn", "shipment email not sent", { shipment: shipment.shipment_id });
   return sent;
 }
 
 /** True if a move to a new stage has a note. The queue stores only the stage, and the tracking event stores the note. */
 async function hasStageNote(
-  company: AppSupabaseClient,
+  serviceRole: AppSupabaseClient,
   { shipment_id, events }: Pick<ClaimedShipmentEmail, "shipment_id" | "events">,
 ): Promise<boolean> {
   const stages = events.filter(({ kind }) => kind === "stage").map(({ detail }) => Number(detail));
   if (stages.length === 0 || events.some(({ kind }) => kind === "note")) return false;
-  const query = company
+  const query = serviceRole
     .from("tracking_events")
     .select("note")
     .eq("shipment_id", shipment_id)
@@ -157,9 +156,9 @@ function signUnsubscribe(account: string): string {
 }
 
 export async function setShipmentEmailsEnabled(
-  company: AppSupabaseClient,
+  serviceRole: AppSupabaseClient,
   account: string,
   enabled: boolean,
 ): Promise<UserError | null> {
-  return getResultError(await company.rpc("set_shipment_emails_enabled", { account_id: account, enabled }));
+  return getResultError(await serviceRole.rpc("set_shipment_emails_enabled", { account_id: account, enabled }));
 }

@@ -178,7 +178,6 @@ function mergeStageUpdates(updates: ShipmentUpdate[]): ShipmentUpdate[] {
     .map((update) => (update === last && isCorrected ? { ...update, reason: "corrected" } : update));
 }
 
-/** Sorts first the update that requires most from the client. The subject of the email names the first update. */
 const getUpdateWeight = ({ kind }: ShipmentUpdate) => ["rejected", "charge", "storage", "stage", "note"].indexOf(kind);
 
 const waitingOnSentences: Record<WaitingOn, string> = {

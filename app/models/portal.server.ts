@@ -2,8 +2,9 @@ import { z } from "zod";
 import { readViewerResult, type Viewer, ViewerRecord } from "../lib/auth/viewer.server.ts";
 import { dayInEastAfrica } from "../lib/dates.ts";
 import { toViewerPath } from "../lib/http/redirect.server.ts";
-import { toUserError, type UserError, userErrorData, userErrorFromThrown } from "../lib/http/user-error.server.ts";
+import { type UserError, userErrorData, userErrorFromThrown } from "../lib/http/user-error.server.ts";
 import type { AppSupabaseClient } from "../lib/supabase/client.server.ts";
+import { getResultError } from "../lib/supabase/result.server.ts";
 import { readContent, storageTariff } from "./content.server.ts";
 import { fileFieldId, sortDocuments } from "./document.ts";
 import { describeFreeStorage, isStorageUrgent } from "./free-storage.ts";
@@ -17,7 +18,7 @@ import {
   shipmentsPerPage,
   WAITING_ON,
 } from "./shipment.ts";
-import { ShipmentRecord } from "./shipment-fields.server.ts";
+import { ChargeRecord, DocumentRecord, ShipmentRecord, TrackingEventRecord } from "./shipment-fields.server.ts";
 import { createShipmentSearch, readShipmentFilter, type ShipmentFilter } from "./shipment-filter.ts";
 
 export function listSearch(url: URL): string {
@@ -29,22 +30,14 @@ export function shipmentPath(id: string, url: URL): string {
   return toViewerPath(`/portal/${id}${listSearch(url)}`);
 }
 
-const PortalCharge = z.object({ item: z.string(), due_on: z.string().nullable(), paid_at: z.string().nullable() });
-const AwaitedDocument = z.object({
-  id: z.string(),
-  name: z.string(),
-  uploaded: z.boolean(),
-  rejected_at: z.string().nullable(),
-});
-
 const NextActions = z.object({
   waiting: z.array(
     z.object({
       id: z.string(),
       name: z.string(),
       stage: z.number(),
-      documents: z.array(AwaitedDocument),
-      charges: z.array(PortalCharge),
+      documents: z.array(DocumentRecord.pick({ id: true, name: true, uploaded: true, rejected_at: true })),
+      charges: z.array(ChargeRecord.pick({ item: true, due_on: true, paid_at: true })),
     }),
   ),
   client: z.number(),
@@ -63,33 +56,12 @@ const PortalPage = z.object({
   shipments: z.array(ShipmentRecord),
   work: NextActions.nullable(),
   shipment: ShipmentRecord.extend({
-    charges: z.array(PortalCharge.extend({ amount: z.number(), currency: z.string(), note: z.string().nullable() })),
-    documents: z.array(
-      z.object({
-        id: z.string(),
-        name: z.string(),
-        uploaded: z.boolean(),
-        verified: z.boolean(),
-        rejected_at: z.string().nullable(),
-        rejection_reason: z.string().nullable(),
-        file_name: z.string().nullable(),
-        file_size: z.number().nullable(),
-        uploaded_at: z.string().nullable(),
-        version: z.number(),
-      }),
-    ),
+    charges: z.array(ChargeRecord),
+    documents: z.array(DocumentRecord.extend({ version: z.number() })),
     share_links: z.array(
       z.object({ id: z.string(), token_hash: z.string(), created_at: z.string(), expires_at: z.string() }),
     ),
-    tracking_events: z.array(
-      z.object({
-        id: z.string(),
-        status: z.string(),
-        location: z.string().nullable(),
-        note: z.string().nullable(),
-        created_at: z.string(),
-      }),
-    ),
+    tracking_events: z.array(TrackingEventRecord.extend({ id: z.string() })),
   }).nullable(),
 });
 type PortalPage = z.infer<typeof PortalPage>;
@@ -140,13 +112,13 @@ async function getPortalPage({ supabase }: Viewer, request: PortalPageRequest): 
 }
 
 function fetchPortalPage(backend: AppSupabaseClient, { filter, shipmentId }: PortalPageRequest): PortalPageResult {
-  const args = { page: filter.page, ...toSearchArgs(filter), ...(shipmentId && { opened_id: shipmentId }) };
+  const args = { page: filter.page, ...toSearchArgs(filter), opened_id: shipmentId ?? undefined };
   // lib/supabase/fetch.server.ts retries GET requests, so supabase-js must not retry them again.
   return readViewerResult(PortalPage, backend.rpc("portal_page", args, { get: true }).retry(false));
 }
 
 function toSearchArgs({ q, stage, waiting }: ShipmentFilter) {
-  return { ...(q && { q }), ...(stage && { stage }), ...(waiting && { waiting_on: waiting }) };
+  return { q: q || undefined, stage: stage ?? undefined, waiting_on: waiting ?? undefined };
 }
 
 function parseShipmentId(id: string | undefined): string | null {
@@ -189,11 +161,11 @@ export async function listShipmentsAfter(
   last: ShipmentRecord | null,
 ) {
   const after = last ? { before: last.created_at, before_id: last.id } : {};
-  const { data, error, status } = await backend
-    .rpc("portal_shipments_export", { ...toSearchArgs(filter), ...after }, { get: true })
-    .retry(false);
-  if (error) throw userErrorData(toUserError({ ...error, status }));
-  const { viewer, shipments } = PortalShipmentRows.parse(data);
+  const args = { ...toSearchArgs(filter), ...after };
+  const result = await backend.rpc("portal_shipments_export", args, { get: true }).retry(false);
+  const failure = getResultError(result);
+  if (failure) throw userErrorData(failure);
+  const { viewer, shipments } = PortalShipmentRows.parse(result.data);
   // Without a viewer, the session has ended. A file without the rest of the shipments must not look complete.
   if (!viewer) throw userErrorData(userErrorFromThrown(null));
   return shipments;
@@ -206,7 +178,6 @@ const Stage = z.object({
   ours: z.string().optional(),
 });
 
-/** The content of stage n is stages[n - 1]. */
 export const stages = readContent(
   "stages",
   z

@@ -1,14 +1,11 @@
 /** The bucket upload-chunks stores the received bytes, so that any process of the site can continue an upload. */
-
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import pLimit from "p-limit";
 import { z } from "zod";
 import { toUserError, type UserError, userErrorFromThrown } from "../lib/http/user-error.server.ts";
 import type { AppSupabaseClient } from "../lib/supabase/client.server.ts";
 import { dataOrThrow, parseResult } from "../lib/supabase/result.server.ts";
-import { hashSha256 } from "./document-file.server.ts";
 
-/** `sha256` is hexadecimal. */
 export type PendingUpload = { account: string; shipment: string; document: string; size: number; sha256: string };
 
 /** The bytes from `from` to `to` - 1 of a file. Two tabs that upload the same file store identical chunks. */
@@ -31,10 +28,7 @@ const StoredChunks = z.array(z.object({ name: z.string(), created_at: z.string()
 
 /** Returns the folder of a file's chunks, which is the same in every tab and session of the account. */
 export function getUploadFolder({ account, shipment, document, size, sha256 }: PendingUpload): string {
-  const upload = createHash("sha256")
-    .update(JSON.stringify([account, shipment, document, size, sha256]))
-    .digest("hex");
-  return `${account}/${upload}/`;
+  return `${account}/${hash("sha256", JSON.stringify([account, shipment, document, size, sha256]))}/`;
 }
 
 export async function countReceivedBytes(
@@ -89,7 +83,7 @@ export async function assembleFile(
   } catch (error) {
     return userErrorFromThrown(error);
   }
-  if (hashSha256(content) === file.sha256) return content;
+  if (hash("sha256", content) === file.sha256) return content;
   await deleteUploadChunks(serviceRole, file);
   return { reason: "This file did not arrive as it was sent. Send it again.", status: 400 };
 }

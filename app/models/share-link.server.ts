@@ -1,4 +1,4 @@
-import { createHash, createHmac } from "node:crypto";
+import { createHmac, hash } from "node:crypto";
 import { z } from "zod";
 import type { Viewer } from "../lib/auth/viewer.server.ts";
 import { shortDay, shortTime } from "../lib/dates.ts";
@@ -7,6 +7,7 @@ import type { UserError } from "../lib/http/user-error.server.ts";
 import { serviceRoleClient } from "../lib/supabase/client.server.ts";
 import { getResultError, parseResult } from "../lib/supabase/result.server.ts";
 import { shortId } from "./shipment.ts";
+import { TrackingEventRecord } from "./shipment-fields.server.ts";
 
 type ShareLink = { id: string; token_hash: string; expires_at: string };
 
@@ -15,13 +16,11 @@ function createShareToken(id: string): string {
   return createHmac("sha256", env().sessionSecret).update(`share ${id}`).digest().subarray(0, 20).toString("base64url");
 }
 
-const hashToken = (token: string) => createHash("sha256").update(token).digest("hex");
-
 /** `address` is null after a change of SESSION_SECRET. */
 export function describeShareLinks(shipment: { id: string; name: string; share_links: ShareLink[] }) {
   return shipment.share_links.map(({ id, token_hash, expires_at }) => {
     const token = createShareToken(id);
-    const address = hashToken(token) === token_hash ? `${env().origin}/s/${token}` : null;
+    const address = hash("sha256", token) === token_hash ? `${env().origin}/s/${token}` : null;
     const words = `${shipment.name} (${shortId(shipment.id)}), where it is now: ${address}`;
     return {
       id,
@@ -37,7 +36,7 @@ const getCreatedAt = (expires_at: string) => new Date(Date.parse(expires_at) - 3
 
 /** `id` comes from the form, so that a form that is sent twice creates one link. */
 export async function createShareLink(client: Viewer, shipment_id: string, id: string): Promise<UserError | null> {
-  const token_hash = hashToken(createShareToken(id));
+  const token_hash = hash("sha256", createShareToken(id));
   return getResultError(await client.supabase.rpc("create_share_link", { id, shipment_id, token_hash }));
 }
 
@@ -50,7 +49,7 @@ const ShareLinkContent = z.object({
   stage: z.number(),
   status: z.string(),
   changed_at: z.string(),
-  tracking_events: z.array(z.object({ status: z.string(), location: z.string().nullable(), created_at: z.string() })),
+  tracking_events: z.array(TrackingEventRecord.omit({ note: true })),
 });
 
 export async function openShareLink(token: string): Promise<z.infer<typeof ShareLinkContent> | UserError | null> {

@@ -36,6 +36,34 @@ export const ShipmentRecord = z.object({
 });
 export type ShipmentRecord = z.infer<typeof ShipmentRecord>;
 
+export const DocumentRecord = z.object({
+  id: z.string(),
+  name: z.string(),
+  uploaded: z.boolean(),
+  verified: z.boolean(),
+  rejected_at: z.string().nullable(),
+  rejection_reason: z.string().nullable(),
+  file_name: z.string().nullable(),
+  file_size: z.number().nullable(),
+  uploaded_at: z.string().nullable(),
+});
+
+export const ChargeRecord = z.object({
+  item: z.string(),
+  amount: z.number(),
+  currency: z.string(),
+  due_on: z.string().nullable(),
+  note: z.string().nullable(),
+  paid_at: z.string().nullable(),
+});
+
+export const TrackingEventRecord = z.object({
+  status: z.string(),
+  location: z.string().nullable(),
+  note: z.string().nullable(),
+  created_at: z.string(),
+});
+
 const containerNumbersField = z
   .string()
   .max(maxContainerCharacters, `Give at most ${maxContainers} container numbers.`)
@@ -108,7 +136,6 @@ export function describeNumberFields(shipment?: ShipmentNumbers) {
   });
 }
 
-/** Returns each number as [label, text], for pages and emails. */
 export function listNumbers(shipment: ShipmentNumbers): [label: string, text: string][] {
   return numberNames.flatMap((name): [string, string][] => {
     const { label, none, format } = numbers[name];

@@ -9,7 +9,6 @@ export type ShipmentFilter = {
   page: number;
 };
 
-/** Returns the filter of a URL without invalid values. */
 export function readShipmentFilter({ searchParams }: URL): ShipmentFilter {
   const readNumber = (name: string, max: number) => {
     const number = Number(searchParams.get(name));

@@ -69,10 +69,10 @@ export function isUuid(text: string): boolean {
 
 const listedColumns = "id, user_id, name, status, stage, awb, container_numbers, created_at";
 
-export async function listAllShipments(company: AppSupabaseClient) {
+export async function listAllShipments(serviceRole: AppSupabaseClient) {
   const all = [];
   const pages = fetchPages((first, last) =>
-    company
+    serviceRole
       .from("shipments")
       .select(listedColumns)
       .order("created_at", { ascending: false })
@@ -85,12 +85,12 @@ export async function listAllShipments(company: AppSupabaseClient) {
 }
 
 /** Throws unless exactly one shipment has an ID with this prefix. */
-export async function findShipmentId(company: AppSupabaseClient, prefix: string): Promise<string> {
+export async function findShipmentId(serviceRole: AppSupabaseClient, prefix: string): Promise<string> {
   const typed = prefix.toLowerCase();
   const shape = "00000000-0000-0000-0000-000000000000";
   const isPrefix = typed.length > 0 && typed.length <= shape.length;
   if (!isPrefix || !isUuid(typed + shape.slice(typed.length))) throw new Error(`There is no shipment ${prefix}.`);
-  const query = company
+  const query = serviceRole
     .from("shipments")
     .select("id")
     .gte("id", typed + shape.slice(typed.length))

@@ -84,7 +84,6 @@ export const PAYMENTS = [
   { id: "agent-fee", name: "Agent Fee", action: "Action: Pay Agent Fee" },
 ] as const;
 
-/** Returns an amount like "KES 18,000.00". */
 export function formatMoney(currency: string, amount: number): string {
   return `${currency} ${amount.toLocaleString("en-KE", { minimumFractionDigits: 2 })}`;
 }

@@ -43,9 +43,9 @@ export async function moveShipments(
   supabase: AppSupabaseClient,
   moves: { id: string; expected_version?: number }[],
   location: string | undefined,
-  signed: Omit<StaffActionOptions, "expected_version">,
+  staffOptions: Omit<StaffActionOptions, "expected_version">,
 ): Promise<StaffActionResult<BulkMoveResult[]> | UserError> {
-  const action = await runStaffAction(supabase, "move_shipments", { moves, location, ...signed });
+  const action = await runStaffAction(supabase, "move_shipments", { moves, location, ...staffOptions });
   if ("reason" in action) return action;
   const moved = parseOrUserError(z.array(BulkMoveResult), action.result);
   return "reason" in moved ? moved : { result: moved };
@@ -81,28 +81,28 @@ export async function inviteStaffMember(
   supabase: AppSupabaseClient,
   serviceRole: AppSupabaseClient,
   sender: EmailSender,
-  who: { name: string; email: string; role: string },
-  signed: Omit<StaffActionOptions, "expected_version"> = {},
+  member: { name: string; email: string; role: string },
+  staffOptions: Omit<StaffActionOptions, "expected_version"> = {},
 ): Promise<EmailResult> {
   const invite = async () => {
-    const action = await runStaffAction(supabase, "invite_staff_member", { ...who, ...signed });
+    const action = await runStaffAction(supabase, "invite_staff_member", { ...member, ...staffOptions });
     return "reason" in action ? action : parseOrUserError(InvitationResult, action.result);
   };
   let invited = await invite();
   if ("invite_id" in invited) {
-    const created = await createStaffAccount(serviceRole, who, invited.invite_id);
+    const created = await createStaffAccount(serviceRole, member, invited.invite_id);
     // The same form, sent twice in parallel, may have created the account.
     invited = "reason" in created ? await invite() : created;
     if ("invite_id" in invited) return created as UserError;
   }
   if ("reason" in invited) return invited;
-  const to = { ...invited, email: who.email, kind: "team invite", hours: invitationHours } as const;
+  const to = { ...invited, email: member.email, kind: "team invite", hours: invitationHours } as const;
   return issuePasswordLink(
     serviceRole,
     sender,
     to,
-    (token) => staffInvitationEmail(sender, who.name, token),
-    signed.idempotency_key,
+    (token) => staffInvitationEmail(sender, member.name, token),
+    staffOptions.idempotency_key,
   );
 }
 

@@ -5,7 +5,6 @@ type SupabaseError = Parameters<typeof toUserError>[0];
 type SupabaseResult = { data: unknown; error: SupabaseError | null; status?: number };
 type Data<Result> = Extract<Result, { error: null }> extends { data: infer Value } ? Value : never;
 
-/** Returns null if the call succeeded. */
 export function getResultError({ error, status }: SupabaseResult): UserError | null {
   // Errors of auth and storage have a status of their own.
   return error && toUserError(status === undefined ? error : { ...error, status });
@@ -15,14 +14,12 @@ export function dataOrUserError<Result extends SupabaseResult>(result: Result): 
   return getResultError(result) ?? (result.data as Data<Result>);
 }
 
-/** Throws an error with the reason of a UserError. */
 export function dataOrThrow<Result extends SupabaseResult>(result: Result): Data<Result> {
   const failure = getResultError(result);
   if (failure) throw new Error(failure.reason);
   return result.data as Data<Result>;
 }
 
-/** Returns the data of a call, checked by `schema`. */
 export function parseResult<Value>(schema: z.ZodType<Value>, result: SupabaseResult): Value | UserError {
   return getResultError(result) ?? parseOrUserError(schema, result.data);
 }
@@ -35,7 +32,6 @@ export function parseOrUserError<Value>(schema: z.ZodType<Value>, value: unknown
 /** The `max_rows` of supabase/config.toml. */
 const maxRowsPerCall = 1000;
 
-/** Yields the rows of a query in pages. `fetchRows` gets the arguments of `range`. */
 export async function* fetchPages<Row>(
   fetchRows: (
     first: number,
