@@ -1,4 +1,4 @@
-import { afterEach, beforeAll, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test } from "vitest";
 import { accountPath, isLoggedIn, newLoggedInBrowser, submitOnAccount, tryLogIn } from "../support/account-suite.ts";
 import {
   countEmailsTo,
@@ -12,10 +12,8 @@ import {
 } from "../support/route-fixtures.ts";
 import { expectNoInternals, getTestApp, parsePage, password } from "../support/test-app.ts";
 
-let app: Awaited<ReturnType<typeof getTestApp>>;
-beforeAll(async () => {
-  app = await getTestApp();
-});
+const app = await getTestApp();
+const owner = await newClient(app, "Password Owner");
 afterEach(() => app.proxy.fail("none"));
 
 const newPassword = "a new password";
@@ -33,7 +31,7 @@ describe("change of the password", () => {
     ["a new one of 74 bytes", { password: "é".repeat(37) }, "password", /^Choose a shorter password: at most 72/],
     ["the present one again", { password }, "password", /^This is the password you have\. Choose another one\.$/],
   ])("A password form with %s changes nothing and repeats no password", async (_what, change, field, reason) => {
-    const { browser, email } = await newClient(app, "Password Owner");
+    const { browser, email } = owner;
     const page = await parsePage(await submitOnAccount(browser, "Change password", { ...validFields, ...change }));
     expect([page.status, page.title.startsWith("Error: ")]).toEqual([400, true]);
     const { said, value, isMarked } = getField(page, `password-${field}`);
@@ -143,7 +141,7 @@ test("An account with a second factor changes password and address only with a f
   const typed = { ...validFields, code: await authenticator.freshCode() };
   const page = await browser.follow(await submitOnAccount(browser, "Change password", typed));
   expect(page.toasts).toEqual(changedToast);
-  // This session has entered the code, so it can still open the account page.
+  // A session without the code would be redirected to the page that asks for it.
   expect(page.text).toContain("Manage 2FA");
   expect(await tryLogIn(app, email, newPassword)).toBe("/login/verify");
 });

@@ -1,31 +1,23 @@
-import { beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { recordAuditEntry } from "../../app/models/audit-log.server.ts";
-import type { StaffMember, TestApp, TestShipment } from "../support/desk-fixtures.ts";
 import { getHref, listLinkAddresses, readCsv } from "../support/page-parts.ts";
-import { type LoggedInClient, newClient, newShipment, newStaffMember } from "../support/route-fixtures.ts";
+import { newClient, newShipment, newStaffMember } from "../support/route-fixtures.ts";
 import { resultOrThrow, setCharge } from "../support/staff-actions.ts";
-import { getTestApp, getText, type ParsedPage, type TestBrowser } from "../support/test-app.ts";
+import { getTestApp, getText, type ParsedPage } from "../support/test-app.ts";
 
-let app: TestApp;
-let clerk: StaffMember;
-let browser: TestBrowser;
-let client: LoggedInClient;
-let shipment: TestShipment;
-beforeAll(async () => {
-  app = await getTestApp();
-  clerk = await newStaffMember(app, "clerk", "Akinyi Odhiambo");
-  browser = clerk.browser;
-  client = await newClient(app, "Baraka Mwangi");
-  shipment = await newShipment(app, client, "Logged");
-  const page = await browser.open(shipment.desk);
-  await browser.submit(page, "Correct the stage", { stage: "3", reason: '=cmd|"/c calc"!A1, a slip' });
-  browser.cookies.delete("flash");
-  for (let number = 1; number <= 51; number += 1) {
-    const reason = `Line ${number}`;
-    const entry = { action: "shipment extend-retention", shipment_id: shipment.id, reason };
-    await recordAuditEntry(app.company, "Log Writer", entry);
-  }
-});
+const app = await getTestApp();
+const clerk = await newStaffMember(app, "clerk", "Akinyi Odhiambo");
+const browser = clerk.browser;
+const client = await newClient(app, "Baraka Mwangi");
+const shipment = await newShipment(app, client, "Logged");
+const page = await browser.open(shipment.desk);
+await browser.submit(page, "Correct the stage", { stage: "3", reason: '=cmd|"/c calc"!A1, a slip' });
+browser.cookies.delete("flash");
+for (let number = 1; number <= 51; number += 1) {
+  const reason = `Line ${number}`;
+  const entry = { action: "shipment extend-retention", shipment_id: shipment.id, reason };
+  await recordAuditEntry(app.company, "Log Writer", entry);
+}
 
 const listReasons = (page: ParsedPage) => [...page.text.matchAll(/Reason: (Line \d+)/g)].map(([, reason]) => reason);
 const entries = "main form ~ div li";

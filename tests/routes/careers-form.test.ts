@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import process from "node:process";
 import { downloadZip } from "client-zip";
-import { beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { expectInvalidFields, getTextareaValue, listRequiredFields, readContent } from "../support/public-form.ts";
 import {
   createPdf,
@@ -15,11 +15,8 @@ import {
   type TestBrowser,
 } from "../support/test-app.ts";
 
-let app: Awaited<ReturnType<typeof getTestApp>>;
 let visitor: TestBrowser;
-beforeAll(async () => {
-  app = await getTestApp();
-});
+const app = await getTestApp();
 beforeEach(() => {
   visitor = app.browser();
 });
@@ -36,7 +33,7 @@ const oleDocument = new Uint8Array([0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0x
 const docx = await createDocx();
 const maxBytes = 10 * 1024 * 1024;
 
-/** Expects the text answers of the application in the form. */
+/** Expects that the form still has the applicant's texts. */
 function expectAnswers(page: ParsedPage): void {
   const answers = { name: page.value("name"), email: page.value("email"), letter: getTextareaValue(page, "letter") };
   expect(answers).toEqual(person);
@@ -160,7 +157,7 @@ describe("careers form", () => {
   });
 });
 
-/** Returns the bytes of a file; none if another test deleted it in the meantime. */
+/** Returns the bytes of a file, or no bytes if another test has deleted the file. */
 function readBytes(file: string): Buffer {
   try {
     return readFileSync(file);
@@ -170,7 +167,7 @@ function readBytes(file: string): Buffer {
   }
 }
 
-/** Returns the files of the data directory that contain a text; the database is on a server. */
+/** Returns the files of the data directory that contain a text. The database is not in this directory. */
 function findFiles(text: string): string[] {
   return readdirSync(process.env.DATA_DIR ?? "", { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
@@ -199,7 +196,7 @@ test("An application calls no backend and leaves nothing in the data directory, 
   for (const text of [marker, person.email]) expect(findFiles(text)).toEqual([]);
 });
 
-/** Returns a text document as word processors write it. */
+/** Returns a DOCX file with the three parts that Office Open XML requires. */
 async function createDocx(): Promise<Uint8Array<ArrayBuffer>> {
   const main = "application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml";
   const relation = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument";

@@ -1,6 +1,5 @@
 import process from "node:process";
-import { afterEach, beforeAll, describe, expect, test } from "vitest";
-import type { TestApp } from "../support/desk-fixtures.ts";
+import { afterEach, describe, expect, test } from "vitest";
 import { freePort } from "../support/free-port.ts";
 import { getHref, listButtons } from "../support/page-parts.ts";
 import {
@@ -14,23 +13,11 @@ import {
   newStaffMember,
   successToast,
 } from "../support/route-fixtures.ts";
-import {
-  type FormValues,
-  getTestApp,
-  type ParsedPage,
-  parsePage,
-  password,
-  type TestBrowser,
-} from "../support/test-app.ts";
+import { type FormValues, getTestApp, type ParsedPage, parsePage, password } from "../support/test-app.ts";
 
-let app: TestApp;
-let clerk: TestBrowser;
-let otherTab: TestBrowser;
-beforeAll(async () => {
-  app = await getTestApp();
-  clerk = (await newStaffMember(app, "clerk", "Akinyi Odhiambo")).browser;
-  otherTab = copyBrowser(app, clerk);
-});
+const app = await getTestApp();
+const clerk = (await newStaffMember(app, "clerk", "Akinyi Odhiambo")).browser;
+const otherTab = copyBrowser(app, clerk);
 afterEach(() => {
   app.proxy.fail("none");
   clerk.cookies.delete("flash");
@@ -39,7 +26,7 @@ afterEach(() => {
 const issue = async (fields: FormValues) => clerk.submit(await clerk.open("/desk/invitations"), "Issue", fields);
 const readClientId = (page: ParsedPage) => /[0-9A-Z]{4}(-[0-9A-Z]{4}){2,}/.exec(page.toasts[0]?.title ?? "")?.[0] ?? "";
 
-/** Opens the page of the invitations that has a client ID. Throws if none has it. */
+/** Opens the page of the invitations that lists a client ID. Throws if no page lists it. */
 async function openPageOf(clientId: string): Promise<ParsedPage> {
   let page = await clerk.open("/desk/invitations");
   while (!page.text.includes(clientId)) {
@@ -56,7 +43,7 @@ async function listIssuedFor(recipient: string): Promise<string[]> {
   return (data ?? []).map(({ client_id }) => client_id);
 }
 
-/** Sends a form twice in parallel and once more; returns the page after it. */
+/** Sends a form three times, twice of them in parallel. Returns the form's page. */
 async function submitThrice(page: ParsedPage, button: string, fields: FormValues = {}): Promise<ParsedPage> {
   const responses = await Promise.all([clerk, otherTab].map((browser) => browser.submit(page, button, fields)));
   responses.push(await clerk.submit(page, button, fields));

@@ -1,20 +1,16 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { dayInEastAfrica } from "../../app/lib/dates.ts";
 import { expectInvalidFields, getHref, getTextareaValue } from "../support/public-form.ts";
-import { getText, type ParsedPage, startTestSite, type TestBrowser } from "../support/test-app.ts";
+import { getText, type ParsedPage, startTestSite } from "../support/test-app.ts";
 
 const path = "/resources/cost";
 const quoteLink = "Get a quote for this";
 
-let site: Awaited<ReturnType<typeof startTestSite>>;
-let visitor: TestBrowser;
-beforeAll(async () => {
-  site = await startTestSite();
-  visitor = site.browser();
-});
+const site = await startTestSite();
+const visitor = site.browser();
 afterAll(() => site.close());
 
-/** Returns the month in East Africa so many months ago, as YYYY-MM. */
+/** Returns the month that was `months` months ago in East Africa Time, as YYYY-MM. */
 function getPastMonth(months: number): string {
   const [year = 0, month = 0] = dayInEastAfrica(new Date()).split("-").map(Number);
   return new Date(Date.UTC(year, month - 1 - months)).toISOString().slice(0, 7);
@@ -33,7 +29,7 @@ const openEstimate = (fields: Record<string, string>) => visitor.open(`${path}?$
 const openQuote = async (fields: Record<string, string>) =>
   visitor.open(getHref(await openEstimate(fields), quoteLink) ?? "");
 
-/** Returns name and amount of each row of the estimate. */
+/** Returns the name and the amount of each row of the estimate. */
 const listAmounts = (page: ParsedPage) =>
   page
     .all("main tbody tr")

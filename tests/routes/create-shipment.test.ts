@@ -1,23 +1,10 @@
-import { afterEach, beforeAll, expect, test } from "vitest";
-import type { TestApp } from "../support/desk-fixtures.ts";
+import { afterEach, expect, test } from "vitest";
 import { allDocuments } from "../support/route-fixtures.ts";
-import {
-  type FormValues,
-  getTestApp,
-  logInToBackend,
-  noStorePattern,
-  parsePage,
-  type TestBrowser,
-} from "../support/test-app.ts";
+import { type FormValues, getTestApp, logInToBackend, noStorePattern, parsePage } from "../support/test-app.ts";
 
-let app: TestApp;
-let client: TestBrowser;
-let owner: Awaited<ReturnType<typeof logInToBackend>>;
-beforeAll(async () => {
-  app = await getTestApp();
-  client = app.browser();
-  owner = await logInToBackend(await client.signUpAndLogIn("Creator"));
-});
+const app = await getTestApp();
+const client = app.browser();
+const owner = await logInToBackend(await client.signUpAndLogIn("Creator"));
 
 afterEach(() => void client.cookies.delete("flash"));
 

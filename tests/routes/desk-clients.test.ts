@@ -1,5 +1,4 @@
-import { beforeAll, expect, test } from "vitest";
-import type { StaffMember, TestApp } from "../support/desk-fixtures.ts";
+import { expect, test } from "vitest";
 import { listButtons, listLinkAddresses, unknownId } from "../support/page-parts.ts";
 import {
   copyBrowser,
@@ -18,12 +17,8 @@ import {
 import { issueClientIds } from "../support/service-role.ts";
 import { createPdf, getTestApp, type ParsedPage, parsePage, password } from "../support/test-app.ts";
 
-let app: TestApp;
-let clerk: StaffMember;
-beforeAll(async () => {
-  app = await getTestApp();
-  clerk = await newStaffMember(app, "clerk", "Akinyi Odhiambo");
-});
+const app = await getTestApp();
+const clerk = await newStaffMember(app, "clerk", "Akinyi Odhiambo");
 
 const openAccount = ({ id }: { id: string }) => clerk.browser.open(`/desk/clients/${id}`);
 

@@ -1,9 +1,7 @@
-import { beforeAll, expect, test } from "vitest";
-import type { TestApp } from "../support/desk-fixtures.ts";
+import { expect, test } from "vitest";
 import { listLinkAddresses } from "../support/page-parts.ts";
 import {
   getField,
-  type LoggedInClient,
   listDuplicateIds,
   newClient,
   newShipment,
@@ -11,16 +9,11 @@ import {
   successToast,
 } from "../support/route-fixtures.ts";
 import { resultOrThrow, saveArrival } from "../support/staff-actions.ts";
-import { getTestApp, getText, parsePage, type TestBrowser } from "../support/test-app.ts";
+import { getTestApp, getText, parsePage } from "../support/test-app.ts";
 
-let app: TestApp;
-let clerk: TestBrowser;
-let client: LoggedInClient;
-beforeAll(async () => {
-  app = await getTestApp();
-  clerk = (await newStaffMember(app, "clerk", "Akinyi Odhiambo")).browser;
-  client = await newClient(app, "Baraka Mwangi");
-});
+const app = await getTestApp();
+const clerk = (await newStaffMember(app, "clerk", "Akinyi Odhiambo")).browser;
+const client = await newClient(app, "Baraka Mwangi");
 
 test("An announcement is shown to clients above their shipments until a team member changes or ends it.", async () => {
   const shipment = await newShipment(app, client, "Announced");

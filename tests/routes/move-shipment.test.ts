@@ -1,12 +1,11 @@
-import { beforeAll, expect, test } from "vitest";
-import type { TestApp, TestShipment } from "../support/desk-fixtures.ts";
+import { expect, test } from "vitest";
+import type { TestShipment } from "../support/desk-fixtures.ts";
 import { getHref, listButtons } from "../support/page-parts.ts";
 import {
   allDocuments,
   copyBrowser,
   expectRejectedForm,
   getField,
-  type LoggedInClient,
   listShipmentAuditEntries,
   newClient,
   newShipment,
@@ -16,23 +15,16 @@ import {
 import { advanceShipment } from "../support/service-role.ts";
 import { getTestApp, getText, parsePage, type TestBrowser } from "../support/test-app.ts";
 
-let app: TestApp;
-let clerk: TestBrowser;
-let otherTab: TestBrowser;
-let client: LoggedInClient;
-let complete: TestShipment;
-beforeAll(async () => {
-  app = await getTestApp();
-  clerk = (await newStaffMember(app, "clerk", "Akinyi Odhiambo")).browser;
-  otherTab = copyBrowser(app, clerk);
-  client = await newClient(app, "Baraka Mwangi");
-  complete = await newShipment(app, client, "Complete", allDocuments);
-});
+const app = await getTestApp();
+const clerk = (await newStaffMember(app, "clerk", "Akinyi Odhiambo")).browser;
+const otherTab = copyBrowser(app, clerk);
+const client = await newClient(app, "Baraka Mwangi");
+const complete = await newShipment(app, client, "Complete", allDocuments);
 
 const countMoves = async ({ id }: TestShipment) =>
   (await listShipmentAuditEntries(app.company, id)).filter(({ action }) => action === "shipment advance").length;
 
-/** Returns the history that the client sees, newest first, with AT for each time. */
+/** Returns the history on the client's page, newest first. Each time is replaced by AT. */
 async function listHistory(portal: string): Promise<string[]> {
   const page = await client.browser.open(portal);
   return page

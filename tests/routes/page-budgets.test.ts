@@ -1,35 +1,29 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import http from "node:http";
 import path from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import { clientBuildFolder } from "../../app/server/start/build.ts";
-import type { TestApp } from "../support/desk-fixtures.ts";
+import { publishedArticles } from "../support/articles.ts";
 import { authPages, publicPages } from "../support/public-pages.ts";
 import { getTestApp, startTestSite, type TestBrowser } from "../support/test-app.ts";
 
 /** The size of the first flight of ten TCP segments, headers included, in bytes (RFC 6928). */
 const firstFlightBytes = 14_300;
-/** Script before a page is idle, brotli, in bytes. */
+/** The limit of script that a page preloads, in bytes after Brotli compression. */
 const maxScriptBytes = 115_000;
 
 const publicPaths = [...publicPages, ...authPages];
 
-let app: TestApp;
-let site: Awaited<ReturnType<typeof startTestSite>>;
-let cookie: string;
-let shipment: string;
-beforeAll(async () => {
-  app = await getTestApp();
-  site = await startTestSite();
-  const client = site.browser();
-  await client.signUpAndLogIn("Wanjiru Kamau");
-  await client.get("/portal");
-  shipment = await client.createShipment("Solar panels, two 40 ft containers");
-  cookie = formatCookies(client);
-});
+const app = await getTestApp();
+const site = await startTestSite();
+const client = site.browser();
+await client.signUpAndLogIn("Wanjiru Kamau");
+await client.get("/portal");
+const shipment = await client.createShipment("Solar panels, two 40 ft containers");
 afterAll(() => site.close());
 
 const formatCookies = ({ cookies }: TestBrowser) => [...cookies].map(([name, value]) => `${name}=${value}`).join("; ");
+const cookie = formatCookies(client);
 
 type MeasuredResponse = {
   status: number;
@@ -81,7 +75,7 @@ function expectScriptBudget(html: string): void {
 
 function getBrotliSize(href: string): number {
   const file = path.join(clientBuildFolder, href);
-  // The smallest files have no compressed copy.
+  // The build compresses no file below a minimum size.
   return readFileSync(existsSync(`${file}.br`) ? `${file}.br` : file).length;
 }
 
@@ -101,34 +95,34 @@ describe("public pages", () => {
     expectScriptBudget(await fetchHtml(page));
   });
 
-  test.each(publicPaths)(
-    "The page %s is only text on a slow connection or if the visitor asks for that.",
+  test.each([...publicPaths, "/?quote", "/resources/blog?quote"])(
+    "The text-only version of %s has no script and no decorative image.",
     async (page) => {
-      for (const [name, value] of [
-        ["Save-Data", "on"],
-        ["ECT", "2g"],
-        ["ECT", "slow-2g"],
-        ["Cookie", "lite=1"],
-      ] as const)
-        expectTextOnly(await fetchHtml(page, { [name]: value }));
-      expect(await fetchHtml(page, { ECT: "4g" })).toContain("<script");
-      expect(await fetchHtml(page, { "Save-Data": "on", Cookie: "lite=0" })).toContain("<script");
-      const { headers } = await sendRequest(page);
-      for (const name of ["Accept-Encoding", "Cookie", "Save-Data", "ECT", "Sec-Fetch-Site"])
-        expect(headers.vary).toContain(name);
-      expect(headers["accept-ch"]).toBe("ECT");
+      expectTextOnly(await fetchHtml(page, { "Save-Data": "on" }));
     },
   );
 
-  test("The text-only version with the quote form has no script.", async () => {
-    for (const page of ["/?quote", "/resources/blog?quote"])
-      expectTextOnly(await fetchHtml(page, { "Save-Data": "on" }));
+  test("A page is only text on a slow connection or if the visitor asks for that.", async () => {
+    for (const [name, value] of [
+      ["ECT", "2g"],
+      ["ECT", "slow-2g"],
+      ["Cookie", "lite=1"],
+    ] as const)
+      expectTextOnly(await fetchHtml("/about", { [name]: value }));
+    expect(await fetchHtml("/about", { ECT: "4g" })).toContain("<script");
+    expect(await fetchHtml("/about", { "Save-Data": "on", Cookie: "lite=0" })).toContain("<script");
   });
 
-  test("Every article fits into one flight.", async () => {
-    const articles = readdirSync(path.resolve("content/blog")).map((file) => path.basename(file, ".mdx"));
-    expect(articles).toContain("port-clearance-mistakes");
-    for (const article of articles) await expectOneFlight(`/resources/blog/${article}`);
+  test.each(publicPaths)("The response of %s names each request header on which it depends.", async (page) => {
+    const { headers } = await sendRequest(page);
+    for (const name of ["Accept-Encoding", "Cookie", "Save-Data", "ECT", "Sec-Fetch-Site"])
+      expect(headers.vary).toContain(name);
+    expect(headers["accept-ch"]).toBe("ECT");
+  });
+
+  test("Every written article fits into one flight.", async () => {
+    expect(publishedArticles).toHaveLength(5);
+    for (const { slug } of publishedArticles) await expectOneFlight(`/resources/blog/${slug}`);
   });
 
   test("The longest pages fit into one flight for a signed-in client with the light theme.", async () => {
@@ -160,36 +154,27 @@ describe("public pages", () => {
 });
 
 describe("portal pages", () => {
-  const portalPages: [string, () => string][] = [
-    ...["/portal", "/portal/new", "/portal/2fa"].map((page): [string, () => string] => [page, () => page]),
-    ["a shipment", () => shipment],
-  ];
-  test.each(portalPages)(
-    "The portal page %s fits into one flight and loads at most 115 KB of script.",
-    async (_page, address) => {
-      expect((await sendRequest(address(), { Cookie: cookie })).status).toBe(200);
-      await expectOneFlight(address(), { Cookie: cookie });
-      for (const panel of ["", "?quote"]) expectScriptBudget(await fetchHtml(address() + panel, { Cookie: cookie }));
-    },
-  );
-
-  test.each<[string, () => string]>([
-    ["the list", () => "/portal"],
-    ["a later page of the list", () => "/portal?page=2"],
-    ["a shipment", () => shipment],
-    ["a shipment's data for script", () => `${shipment}.data`],
-  ])("The portal makes one backend call for %s.", async (_name, address) => {
-    const calls = await app.proxy.during(async () => {
-      expect((await sendRequest(address(), { Cookie: cookie })).status).toBe(200);
-    });
-    expect(calls.map((call) => call.split("?")[0])).toEqual(["GET /rest/v1/rpc/portal_page"]);
+  test.each([
+    ["the list of shipments", "/portal"],
+    ["a new shipment", "/portal/new"],
+    ["two-factor authentication", "/portal/2fa"],
+    ["a shipment", shipment],
+  ])("The portal page of %s fits into one flight and loads at most 115 KB of script.", async (_page, address) => {
+    expect((await sendRequest(address, { Cookie: cookie })).status).toBe(200);
+    await expectOneFlight(address, { Cookie: cookie });
+    for (const panel of ["", "?quote"]) expectScriptBudget(await fetchHtml(address + panel, { Cookie: cookie }));
   });
 
-  test("A public page makes no backend call, also for a signed-in client.", async () => {
+  test.each([
+    ["the list", "/portal"],
+    ["a later page of the list", "/portal?page=2"],
+    ["a shipment", shipment],
+    ["a shipment's data for script", `${shipment}.data`],
+  ])("The portal makes one backend call for %s.", async (_name, address) => {
     const calls = await app.proxy.during(async () => {
-      for (const page of publicPages) await sendRequest(page, { Cookie: cookie });
+      expect((await sendRequest(address, { Cookie: cookie })).status).toBe(200);
     });
-    expect(calls).toEqual([]);
+    expect(calls.map((call) => call.split("?")[0])).toEqual(["GET /rest/v1/rpc/portal_page"]);
   });
 });
 
@@ -218,7 +203,7 @@ describe("cached responses", () => {
   });
 
   test("A public page is cached for each theme and for signed-in clients, but not with a toast or cookie settings.", async () => {
-    /** Requests the page, and again with its ETag. */
+    /** Requests the page, then revalidates it with its ETag. */
     const requestTwice = async (Cookie: string) => {
       const { etag } = (await sendRequest("/about", { Cookie })).headers;
       const again = await sendRequest("/about", { Cookie, "If-None-Match": etag ?? "" });
@@ -275,7 +260,7 @@ test.each(["br", "gzip"])("Data for script are compressed with %s if the browser
   expect([headers["content-encoding"], headers.vary]).toEqual([encoding, expect.stringContaining("Accept-Encoding")]);
 });
 
-test("Files of the build are compressed, have their media type and are cached for a year.", async () => {
+test("Files of the build are compressed, have their media type and are cached for a year, and a missing one is a 404.", async () => {
   const href = /href="(\/assets\/[^"]+\.js)"/.exec(await fetchHtml("/"))?.[1] ?? "";
   const { headers, status } = await sendRequest(href);
   expect(status).toBe(200);
@@ -283,6 +268,7 @@ test("Files of the build are compressed, have their media type and are cached fo
   expect(headers["content-encoding"]).toBe("br");
   expect(headers["cache-control"]).toBe("public, max-age=31536000, immutable");
   expect(headers["x-content-type-options"]).toBe("nosniff");
+  expect((await sendRequest("/assets/no-such-file.js")).status).toBe(404);
   const gzip = { "Accept-Encoding": "gzip" };
   const picture = await sendRequest("/art/hero.svg", gzip);
   expect(picture.headers["content-type"]).toMatch(/svg/);

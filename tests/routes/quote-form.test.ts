@@ -1,4 +1,4 @@
-import { afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, test } from "vitest";
 import {
   expectEmailDraft,
   expectInvalidFields,
@@ -17,11 +17,8 @@ import {
   type TestBrowser,
 } from "../support/test-app.ts";
 
-let app: Awaited<ReturnType<typeof getTestApp>>;
 let visitor: TestBrowser;
-beforeAll(async () => {
-  app = await getTestApp();
-});
+const app = await getTestApp();
 beforeEach(() => {
   visitor = app.browser();
   app.proxy.calls.length = 0;

@@ -1,18 +1,13 @@
 import { randomUUID } from "node:crypto";
-import { afterEach, beforeAll, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test } from "vitest";
 import { ambiguousStatuses, faults } from "../support/fault-proxy.ts";
 import { copyBrowser } from "../support/route-fixtures.ts";
 import { changeSession, encodeSession } from "../support/session-cookie.ts";
 import { getTestApp, noStorePattern, type TestBrowser } from "../support/test-app.ts";
 
-let app: Awaited<ReturnType<typeof getTestApp>>;
-let client: TestBrowser;
-let email: string;
-beforeAll(async () => {
-  app = await getTestApp();
-  client = app.browser();
-  email = await client.signUpAndLogIn("Wanjiru");
-});
+const app = await getTestApp();
+const client = app.browser();
+const email = await client.signUpAndLogIn("Wanjiru");
 afterEach(() => app.proxy.fail("none"));
 
 const newLoggedInBrowser = async () => {

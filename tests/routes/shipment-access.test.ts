@@ -1,34 +1,18 @@
 import type { ServerBuild } from "react-router";
-import { beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { serverBuildFile } from "../../app/server/start/build.ts";
-import type { TestApp } from "../support/desk-fixtures.ts";
 import { unknownId } from "../support/page-parts.ts";
-import {
-  createPdf,
-  getTestApp,
-  logInToBackend,
-  type ParsedPage,
-  parsePage,
-  type TestBrowser,
-} from "../support/test-app.ts";
+import { createPdf, getTestApp, logInToBackend, type ParsedPage, parsePage } from "../support/test-app.ts";
 
-let app: TestApp;
-let owner: Awaited<ReturnType<typeof logInToBackend>>;
-let ownersPath: string;
-let document: string;
-let stranger: TestBrowser;
-let inaccessiblePaths: string[];
-beforeAll(async () => {
-  app = await getTestApp();
-  const browser = app.browser();
-  owner = await logInToBackend(await browser.signUpAndLogIn("Owner"));
-  ownersPath = await browser.createShipment("A secret cargo");
-  document = (await owner.backend.from("documents").select("id").limit(1).single()).data?.id ?? "";
-  stranger = app.browser();
-  await stranger.signUpAndLogIn("Stranger");
-  await stranger.open("/portal");
-  inaccessiblePaths = [ownersPath, `/portal/${unknownId}`, "/portal/not-a-uuid"];
-});
+const app = await getTestApp();
+const browser = app.browser();
+const owner = await logInToBackend(await browser.signUpAndLogIn("Owner"));
+const ownersPath = await browser.createShipment("A secret cargo");
+const document = (await owner.backend.from("documents").select("id").limit(1).single()).data?.id ?? "";
+const stranger = app.browser();
+await stranger.signUpAndLogIn("Stranger");
+await stranger.open("/portal");
+const inaccessiblePaths = [ownersPath, `/portal/${unknownId}`, "/portal/not-a-uuid"];
 
 async function expectUnchanged(): Promise<void> {
   const { data } = await owner.backend.from("documents").select("uploaded, storage_path");
@@ -104,7 +88,7 @@ async function listProtectedPaths(): Promise<string[]> {
 
 test("Every address under /portal and /desk redirects visitors and their forms to the login page.", async () => {
   const visitor = app.browser();
-  // These paths work without a session: they end one, or respond that there is none.
+  // These paths work without a session, because they end a session or report its state.
   const open = ["/portal/sign-out", "/portal/session", "/desk/session"];
   const addresses = (await listProtectedPaths()).filter((path) => !open.includes(path));
   expect(addresses.length).toBeGreaterThan(20);

@@ -1,22 +1,17 @@
-import { beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { listClientIds } from "../../app/models/client-id.server.ts";
 import { countEmailsTo, newEmailAddress } from "../support/route-fixtures.ts";
 import { issueClientIds } from "../support/service-role.ts";
-import { getTestApp, noStorePattern, parsePage, password, type TestBrowser } from "../support/test-app.ts";
+import { getTestApp, noStorePattern, parsePage, password } from "../support/test-app.ts";
 
-let app: Awaited<ReturnType<typeof getTestApp>>;
-let browser: TestBrowser;
-let unusedClientIds: string[];
-beforeAll(async () => {
-  app = await getTestApp();
-  browser = app.browser();
-  unusedClientIds = await issueClientIds(app.company, 20);
-});
+const app = await getTestApp();
+const browser = app.browser();
+let unusedClientIds = await issueClientIds(app.company, 20);
 
 const newClientId = () => unusedClientIds.pop() ?? "";
 const newAddress = (name: string) => newEmailAddress(name, "client.example");
 
-/** A complete form, except that nobody issued its client ID. */
+/** A complete form with a client ID that the company has not issued. */
 const validFields = {
   clientId: "7K3Q-X9MD-2HTV-W5BC",
   fullName: "Achieng Otieno",
@@ -192,7 +187,7 @@ describe("successful sign-up", () => {
 });
 
 describe("sign-up for an address with an account", () => {
-  /** Returns everything that a person sees of a sign-up, or "rejected". */
+  /** Returns everything that a visitor sees after a sign-up, or "rejected". */
   const describeSignUp = async (email: string, clientId: string) => {
     const person = app.browser();
     const response = await postSignUp({ clientId, email, password: "another password" }, person);

@@ -1,6 +1,5 @@
-import { beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { findAccountId } from "../../app/models/staff.server.ts";
-import type { StaffMember, TestApp } from "../support/desk-fixtures.ts";
 import {
   copyBrowser,
   countEmailsTo,
@@ -18,12 +17,8 @@ import {
 } from "../support/route-fixtures.ts";
 import { type FormValues, getTestApp, getText, type ParsedPage, parsePage } from "../support/test-app.ts";
 
-let app: TestApp;
-let lead: StaffMember;
-beforeAll(async () => {
-  app = await getTestApp();
-  lead = await newStaffMember(app, "lead", "Wambui Njoroge");
-});
+const app = await getTestApp();
+const lead = await newStaffMember(app, "lead", "Wambui Njoroge");
 
 const openTeam = () => lead.browser.open("/desk/team");
 const submitForm = async (button: string, fields: FormValues = {}) =>

@@ -10,15 +10,13 @@ import { readEmailsTo } from "./outbox.ts";
 import {
   createPdf,
   getFieldValue,
-  type getTestApp,
   getText,
   origin,
   type ParsedPage,
   parsePage,
+  type TestApp,
   type TestBrowser,
 } from "./test-app.ts";
-
-type TestApp = Awaited<ReturnType<typeof getTestApp>>;
 
 /** The password of every team member of the tests. */
 export const staffPassword = "a good password of a colleague";

@@ -1,5 +1,6 @@
 import process from "node:process";
 import { type HTMLElement, parse } from "node-html-parser";
+import postgres from "postgres";
 import { createRequestHandler, RouterContextProvider, type ServerBuild } from "react-router";
 import { expect } from "vitest";
 import { env } from "../../app/lib/http/env.server.ts";
@@ -25,6 +26,8 @@ export function getTestApp() {
   return testApp;
 }
 
+export type TestApp = Awaited<ReturnType<typeof startTestApp>>;
+
 async function startTestApp() {
   const url = process.env.SUPABASE_URL ?? "";
   const proxy = await startFaultProxy(url);
@@ -35,6 +38,8 @@ async function startTestApp() {
     proxy,
     /** A service-role client that bypasses the proxy, its faults and its record of calls. */
     company: serviceRoleClient({ ...env().backend, url }),
+    /** A connection to the database as its owner, which connects at its first query. */
+    sql: postgres(process.env.TESTS_DATABASE_URL ?? "", { max: 1, onnotice: () => undefined }),
     browser: () =>
       new TestBrowser((request) => {
         request.headers.set("X-Client-Address", request.headers.get("X-Forwarded-For") ?? "");
