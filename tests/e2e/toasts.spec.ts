@@ -172,9 +172,9 @@ test("A toast from script is announced once", { tag: "@script" }, async ({ page 
 });
 
 for (const { variant, button, text, announcements } of [
-  // Screen readers do not announce a status in the initial HTML, so the toast has to be announced.
+  // Screen readers do not announce a status in the initial HTML, so script must announce it.
   { variant: "default", button: "Forgot password?", text: "Feature coming soon!", announcements: 1 },
-  // An alert in the initial HTML is announced already.
+  // Screen readers announce an alert in the initial HTML, so script must not announce it again.
   { variant: "destructive", button: "Log in", text: "Login Failed", announcements: 0 },
 ] as const) {
   test(`A ${variant} banner becomes a toast in place and is announced once`, { tag: "@script" }, async ({ page }) => {
@@ -184,7 +184,7 @@ for (const { variant, button, text, announcements } of [
     await page.goto("/login", { waitUntil: "commit" });
     await page.getByRole("button", { name: button, exact: true }).click();
     const banner = page.locator(`div[data-toast=${variant}]`, { hasText: text });
-    // Nothing is painted before the stylesheet has loaded.
+    // The banner gets this position from the stylesheet, before which the browser paints nothing.
     await expect(banner).toHaveCSS("position", "fixed");
     const before = await banner.boundingBox();
     await release();
