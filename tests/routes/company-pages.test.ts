@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import { getHref, readContent } from "../support/public-form.ts";
+import { getHref } from "../support/page-parts.ts";
+import { readContent } from "../support/public-form.ts";
 import { getTestApp, getText, type ParsedPage } from "../support/test-app.ts";
 
 const visitor = (await getTestApp()).browser();

@@ -1,6 +1,7 @@
 import { afterAll, expect, test } from "vitest";
 import { dayInEastAfrica } from "../../app/lib/dates.ts";
-import { expectInvalidFields, getHref, getTextareaValue } from "../support/public-form.ts";
+import { getHref } from "../support/page-parts.ts";
+import { expectInvalidFields, getTextareaValue } from "../support/public-form.ts";
 import { getText, type ParsedPage, startTestSite } from "../support/test-app.ts";
 
 const path = "/resources/cost";

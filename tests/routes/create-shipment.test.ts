@@ -1,15 +1,17 @@
 import { afterEach, expect, test } from "vitest";
-import { allDocuments } from "../support/route-fixtures.ts";
-import { type FormValues, getTestApp, logInToBackend, noStorePattern, parsePage } from "../support/test-app.ts";
+import { allDocuments, newClient } from "../support/route-fixtures.ts";
+import { type FormValues, getTestApp, noStorePattern, parsePage } from "../support/test-app.ts";
 
 const app = await getTestApp();
-const client = app.browser();
-const owner = await logInToBackend(await client.signUpAndLogIn("Creator"));
+const { browser: client, id: owner } = await newClient(app, "Creator");
 
 afterEach(() => void client.cookies.delete("flash"));
 
 async function listShipments() {
-  const { data, error } = await owner.backend.from("shipments").select("name, stage, status, documents (name)");
+  const { data, error } = await app.company
+    .from("shipments")
+    .select("name, stage, status, documents (name)")
+    .eq("user_id", owner);
   if (error) throw error;
   return data;
 }

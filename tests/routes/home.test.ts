@@ -1,7 +1,8 @@
 import { existsSync, readFileSync, statSync } from "node:fs";
 import path from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
-import { companyData, expectEmailDraft, expectInvalidFields, getHref, readContent } from "../support/public-form.ts";
+import { getHref } from "../support/page-parts.ts";
+import { companyData, expectEmailDraft, expectInvalidFields, readContent } from "../support/public-form.ts";
 import { getTestApp, getText, type ParsedPage, parsePage, type TestBrowser } from "../support/test-app.ts";
 
 type TitledText = { title: string; text: string };

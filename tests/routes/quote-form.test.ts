@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { getHref } from "../support/page-parts.ts";
 import {
   expectEmailDraft,
   expectInvalidFields,
-  getHref,
   getSelected,
   getTextareaValue,
   listRequiredFields,

@@ -2,20 +2,20 @@ import type { ServerBuild } from "react-router";
 import { expect, test } from "vitest";
 import { serverBuildFile } from "../../app/server/start/build.ts";
 import { unknownId } from "../support/page-parts.ts";
-import { createPdf, getTestApp, logInToBackend, type ParsedPage, parsePage } from "../support/test-app.ts";
+import { getDocument, newClient, newShipment } from "../support/route-fixtures.ts";
+import { createPdf, getTestApp, noStorePattern, type ParsedPage, parsePage } from "../support/test-app.ts";
 
 const app = await getTestApp();
-const browser = app.browser();
-const owner = await logInToBackend(await browser.signUpAndLogIn("Owner"));
-const ownersPath = await browser.createShipment("A secret cargo");
-const document = (await owner.backend.from("documents").select("id").limit(1).single()).data?.id ?? "";
+const owner = await newClient(app, "Owner");
+const { id: shipment, portal: ownersPath } = await newShipment(app, owner, "A secret cargo");
+const { id: document } = await getDocument(app.company, shipment, "Packing List");
 const stranger = app.browser();
 await stranger.signUpAndLogIn("Stranger");
 await stranger.open("/portal");
 const inaccessiblePaths = [ownersPath, `/portal/${unknownId}`, "/portal/not-a-uuid"];
 
 async function expectUnchanged(): Promise<void> {
-  const { data } = await owner.backend.from("documents").select("uploaded, storage_path");
+  const { data } = await app.company.from("documents").select("uploaded, storage_path").eq("shipment_id", shipment);
   expect(data).toEqual(Array(4).fill({ uploaded: false, storage_path: null }));
   const { data: files } = await app.company.storage.from("documents").list(ownersPath.replace("/portal", owner.id));
   expect(files).toEqual([]);
@@ -95,7 +95,8 @@ test("Every address under /portal and /desk redirects visitors and their forms t
   for (const path of addresses) {
     for (const response of [await visitor.get(path), await visitor.post(path, { intent: "name", fullName: "x" })]) {
       const [location] = response.headers.get("Location")?.split("?") ?? [];
-      expect([path, response.status, location]).toEqual([path, 303, "/login"]);
+      expect([path, response.status, location, await response.text()]).toEqual([path, 303, "/login", ""]);
+      expect(response.headers.get("Cache-Control") ?? "").toMatch(noStorePattern);
     }
   }
 });

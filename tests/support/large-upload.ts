@@ -35,7 +35,7 @@ export async function createLargeUpload(place: { dataDir: string; port: number }
         path: `${path}/documents/resumable-upload`,
         headers: {
           Upload: upload.describe({ from: "0" }),
-          Cookie: [...browser.cookies].map(([name, value]) => `${name}=${value}`).join("; "),
+          Cookie: browser.cookieHeader,
           Origin: origin,
           "Content-Type": "application/octet-stream",
           "Content-Length": largeFileSize,

@@ -1,5 +1,4 @@
 /** Clients and team members for route tests, created as the company creates them, and their shipments and emails. */
-import http from "node:http";
 import process from "node:process";
 import { expect } from "vitest";
 import type { AppSupabaseClient } from "../../app/lib/supabase/client.server.ts";
@@ -202,24 +201,6 @@ export function expectRejectedForm(page: ParsedPage, status: number, message: st
 export function listDuplicateIds(page: ParsedPage): string[] {
   const ids = page.all("[id]").map((element) => element.getAttribute("id") ?? "");
   return ids.filter((id, index) => ids.indexOf(id) !== index);
-}
-
-/** Sends a request on a new connection. `bytes` counts all bytes that the connection received. */
-export function measureResponse(port: number, path: string, browser: TestBrowser, encoding = "br") {
-  const Cookie = [...browser.cookies].map(([name, value]) => `${name}=${value}`).join("; ");
-  const options = { port, path, headers: { "Accept-Encoding": encoding, Cookie }, agent: false };
-  type Measured = { status: number; headers: http.IncomingHttpHeaders; bytes: number; bodyBytes: number };
-  return new Promise<Measured>((resolve, reject) => {
-    const request = http.get(options, (response) => {
-      const { statusCode: status = 0, headers, socket } = response;
-      let bodyBytes = 0;
-      response.on("data", (chunk: Buffer) => {
-        bodyBytes += chunk.length;
-      });
-      response.on("end", () => resolve({ status, headers, bytes: socket.bytesRead, bodyBytes }));
-    });
-    request.on("error", reject);
-  });
 }
 
 const longTextWords = (

@@ -1,10 +1,12 @@
+import http from "node:http";
 import process from "node:process";
+import { buffer } from "node:stream/consumers";
 import { type HTMLElement, parse } from "node-html-parser";
 import postgres from "postgres";
 import { createRequestHandler, RouterContextProvider, type ServerBuild } from "react-router";
 import { expect } from "vitest";
 import { env } from "../../app/lib/http/env.server.ts";
-import { anonymousClient, serviceRoleClient } from "../../app/lib/supabase/client.server.ts";
+import { serviceRoleClient } from "../../app/lib/supabase/client.server.ts";
 import { serverBuildFile } from "../../app/server/start/build.ts";
 import { startFaultProxy } from "./fault-proxy.ts";
 import { getConfirmationLink } from "./outbox.ts";
@@ -74,12 +76,24 @@ export async function startTestSite(at = 0) {
   };
 }
 
-/** Returns a Supabase client signed in as the client with this address, and the account's id. */
-export async function logInToBackend(email: string) {
-  const backend = anonymousClient();
-  const { data, error } = await backend.auth.signInWithPassword({ email, password });
-  if (error) throw error;
-  return { backend, id: data.user.id };
+/** A response with the number of all bytes that its connection received. */
+type MeasuredResponse = { status: number; headers: http.IncomingHttpHeaders; body: Buffer; bytes: number };
+
+/** Sends a request to this machine on a new connection. */
+export function sendRequest(
+  port: number,
+  address: string,
+  headers: Record<string, string> = {},
+  method = "GET",
+): Promise<MeasuredResponse> {
+  return new Promise((resolve, reject) => {
+    const request = http.request({ port, path: address, method, headers, agent: false }, (response) => {
+      const { statusCode: status = 0, headers, socket } = response;
+      buffer(response).then((body) => resolve({ status, headers, body, bytes: socket.bytesRead }), reject);
+    });
+    request.on("error", reject);
+    request.end();
+  });
 }
 
 /** Returns a file of `size` bytes that starts with the signature of a PDF. */
@@ -112,9 +126,13 @@ export class TestBrowser {
     );
   }
 
+  /** The value of the Cookie header. */
+  get cookieHeader(): string {
+    return [...this.cookies].map(([name, value]) => `${name}=${value}`).join("; ");
+  }
+
   async send(request: Request): Promise<Response> {
-    const cookie = [...this.cookies].map(([name, value]) => `${name}=${value}`).join("; ");
-    if (cookie) request.headers.set("Cookie", cookie);
+    if (this.cookieHeader) request.headers.set("Cookie", this.cookieHeader);
     if (!request.headers.has("X-Forwarded-For")) request.headers.set("X-Forwarded-For", this.address);
     const response = await this.handle(request);
     for (const line of response.headers.getSetCookie()) {
