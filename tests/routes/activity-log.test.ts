@@ -24,14 +24,10 @@ const entries = "main form ~ div li";
 const noEntries = "Nothing like that has been done.";
 
 test("The activity log is filtered by person, action, shipment and day, and its form shows the filter.", async () => {
-  for (const who of [clerk.name, "KINYI odh"]) {
-    const page = await browser.open(`/desk/log?who=${encodeURIComponent(who)}&shipment=${shipment.id}`);
-    expect(page.text).toMatch(/Stage corrected Logged Akinyi Odhiambo .* EAT stage 1 → stage 3 Reason: =cmd/);
-    expect(page.form("Find").fields).toMatchObject({ who, shipment: shipment.id });
-  }
-  const corrections = await browser.open(`/desk/log?what=shipment+correct&shipment=${shipment.id.slice(0, 8)}`);
-  expect(corrections.form("Find").fields).toMatchObject({ what: "shipment correct" });
-  expect([corrections.text.includes("=cmd"), listReasons(corrections)]).toEqual([true, []]);
+  const fields = { who: "KINYI odh", what: "shipment correct", shipment: shipment.id.slice(0, 8) };
+  const corrections = await browser.open(`/desk/log?${new URLSearchParams(fields)}`);
+  expect(corrections.text).toMatch(/Stage corrected Logged Akinyi Odhiambo .* EAT stage 1 → stage 3 Reason: =cmd/);
+  expect([corrections.form("Find").fields, listReasons(corrections)]).toEqual([expect.objectContaining(fields), []]);
   const today = new Date(Date.now() + 3 * 60 * 60 * 1000).toISOString().slice(0, 10);
   const filter = `who=Log+Writer&what=shipment+extend-retention&shipment=${shipment.id}`;
   for (const parameter of [`day=${today}`, "day=2026-02-30", "day=2026-13-01", "day=x", "page=0", "page=x"]) {
@@ -41,13 +37,12 @@ test("The activity log is filtered by person, action, shipment and day, and its 
   for (const who of ["%00", "'", "%25"]) expect((await browser.get(`/desk/log?who=${who}`)).status).toBe(200);
 });
 
-test.each(["day=2020-01-01", "who=Nobody+is+called+so", "shipment=zzzz", "what=no+such+act"])(
-  "The activity log says that it has no entry for %s.",
-  async (filter) => {
+test("The activity log says that it has no entry for a filter.", async () => {
+  for (const filter of ["day=2020-01-01", "who=Nobody+is+called+so", "shipment=zzzz"]) {
     const page = await browser.open(`/desk/log?${filter}`);
     expect([page.status, page.all(entries).length, page.text.includes(noEntries)]).toEqual([200, 0, true]);
-  },
-);
+  }
+});
 
 test("The activity log has the newest entries first in pages of 50, and links to their shipments.", async () => {
   const first = await browser.open(`/desk/log?who=Log+Writer&shipment=${shipment.id}`);
