@@ -34,8 +34,8 @@ describe("change of the password", () => {
     const { browser, email } = owner;
     const page = await parsePage(await submitOnAccount(browser, "Change password", { ...validFields, ...change }));
     expect([page.status, page.title.startsWith("Error: ")]).toEqual([400, true]);
-    const { said, value, isMarked } = getField(page, `password-${field}`);
-    expect([value, isMarked, said.at(-1)]).toEqual(["", true, expect.stringMatching(reason)]);
+    const { descriptions, value, isMarked } = getField(page, `password-${field}`);
+    expect([value, isMarked, descriptions.at(-1)]).toEqual(["", true, expect.stringMatching(reason)]);
     expect(page.problems.map(({ id }) => id)).toContain(`password-${field}`);
     for (const typed of [newPassword, password]) expect(page.html).not.toContain(typed);
     expect([await isLoggedIn(browser), await tryLogIn(app, email), await countEmailsTo(email)]).toEqual([
@@ -129,9 +129,9 @@ test("An account with a second factor changes password and address only with a f
   for (const [button, form, code] of attempts) {
     const typed = { ...validFields, email: address, code };
     const page = await parsePage(await submitOnAccount(browser, button, typed));
-    const { isMarked, value, said } = getField(page, `${form}-code`);
+    const { isMarked, value, descriptions } = getField(page, `${form}-code`);
     expect([button, code, page.status, isMarked, value]).toEqual([button, code, 400, true, ""]);
-    expect(said.at(-1)).toMatch(/code/);
+    expect(descriptions.at(-1)).toMatch(/code/);
     if (form === "email") expect(getField(page, "email-email").value).toBe(address);
   }
   expect([await isLoggedIn(browser), await tryLogIn(app, email), await countEmailsTo(address)]).toEqual([

@@ -53,7 +53,7 @@ describe("careers form", () => {
     const page = await visitor.open("/careers");
     expect(page.title).toMatch(/^Careers · /);
     expect(page.all("main input[name=cv]")[0]?.getAttribute("accept")).toBe(".pdf,.doc,.docx");
-    expect(page.saidOf("cv").join()).toMatch(/\.pdf, \.doc or \.docx/);
+    expect(page.getDescriptions("cv").join()).toMatch(/\.pdf, \.doc or \.docx/);
     // ARIA has no "required" for file fields.
     expect(listRequiredFields(page)).toEqual(["name", "email"]);
     expect(page.text).toContain("sends and stores nothing. Mail your application to nairobi@mizigo.example.");

@@ -55,12 +55,12 @@ test("An outdated form shows the stored values next to the typed ones, and then 
     [{ title: "Not changed", description, variant: "destructive" }],
   ]);
   expect([outdated.value("name"), outdated.value("awb")]).toEqual(["Second", "S-2"]);
-  expect([outdated.saidOf("name"), outdated.saidOf("awb")]).toEqual([["Stored: First"], ["Stored: none"]]);
+  expect(["name", "awb"].map(outdated.getDescriptions)).toEqual([["Stored: First"], ["Stored: none"]]);
   const saved = await browser.follow(await browser.submit(outdated, "Save", { name: "First", awb: "S-3" }));
   expect([saved.h1, readAwb(saved)]).toEqual(["First", "S-3"]);
   // The typed name equals the stored name, so its field has no hint.
   const again = await parsePage(await browser.submit(second, "Save", { name: "First", awb: "S-4" }));
-  expect([again.saidOf("name"), again.saidOf("awb")]).toEqual([[], ["Stored: S-3"]]);
+  expect(["name", "awb"].map(again.getDescriptions)).toEqual([[], ["Stored: S-3"]]);
   for (const expectedVersion of ["", "x", "-1"])
     expect((await browser.post(`${portal}/change`, { name: "x", expectedVersion })).status).toBe(409);
 });

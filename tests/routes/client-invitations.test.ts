@@ -130,7 +130,7 @@ test.each<[FormValues, string, string]>([
 ])("An invitation form with %j issues nothing and shows the error at its field %s.", async (fields, name, message) => {
   const page = await parsePage(await issue({ for: "Never issued", ...fields }));
   expect(page.status).toBe(400);
-  expect(getField(page, `issue-${name}`).said.at(-1)).toBe(message);
+  expect(getField(page, `issue-${name}`).descriptions.at(-1)).toBe(message);
   expect(page.form("Issue").fields).toMatchObject(fields);
   expect(await listIssuedFor("Never issued")).toEqual([]);
 });
@@ -140,7 +140,7 @@ test("A withdrawn client ID opens no account, and cannot be withdrawn again.", a
   const page = await openPageOf(clientId);
   const button = `Withdraw ${clientId}`;
   const rejected = await parsePage(await clerk.submit(page, button, { reason: "" }));
-  expect(getField(rejected, `withdraw-${clientId}-reason`).said).toEqual(["Say why, in a few words."]);
+  expect(getField(rejected, `withdraw-${clientId}-reason`).descriptions).toEqual(["Say why, in a few words."]);
   const withdrawn = await clerk.follow(await clerk.submit(rejected, button, { reason: "Wrong person" }));
   expect(withdrawn.toasts).toEqual(successToast(`${clientId} is withdrawn`));
   expect(await listIssuedFor("Withdrawn")).toEqual([]);

@@ -57,7 +57,7 @@ test.each([
         text: typeof message === "string" ? message : expect.stringMatching(message),
       },
     ]);
-    expect(page.saidOf("containerNumbers").at(-1)).toBe(page.problems[0]?.text);
+    expect(page.getDescriptions("containerNumbers").at(-1)).toBe(page.problems[0]?.text);
     expect(page.form("Create Shipment").fields).toMatchObject(fields);
   },
 );

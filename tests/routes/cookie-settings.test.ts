@@ -46,7 +46,7 @@ describe("cookie settings page", () => {
     const page = await visitor.open(path);
     for (const box of page.all("main input[type=checkbox]")) {
       expect(getText(page.all(`label[for=${box.id}]`)[0]), box.id).not.toBe("");
-      expect(page.saidOf(box.getAttribute("name") ?? "")[0], box.id).not.toBe("");
+      expect(page.getDescriptions(box.getAttribute("name") ?? "")[0], box.id).not.toBe("");
       expect(box.hasAttribute("disabled"), box.id).toBe(box.id === "necessary");
     }
   });

@@ -78,7 +78,7 @@ test.each([
     expect(page.toasts).toEqual(createFailedToast(message));
     expect(page.problems.map(({ text }) => text)).toEqual([message]);
     expect(page.all(`[id=${page.problems[0]?.id}]`).map((input) => input.getAttribute("name"))).toEqual([field]);
-    expect(page.saidOf(field)).toContain(message);
+    expect(page.getDescriptions(field)).toContain(message);
     expect([page.value("name"), page.value("awb")]).toEqual([fields.name, fields.awb]);
     expect(await listShipments()).toEqual(before);
 

@@ -57,7 +57,7 @@ test("A client whose account is closed is signed out and cannot log in until it 
   const withoutReason = await clerk.browser.submit(await openAccount(client), "Close account", { reason: " " });
   const rejected = await parsePage(withoutReason);
   expect(rejected.status).toBe(400);
-  expect(getField(rejected, "close-account-reason").said).toEqual(["Say why, in a few words."]);
+  expect(getField(rejected, "close-account-reason").descriptions).toEqual(["Say why, in a few words."]);
   expect((await client.browser.get("/portal")).status).toBe(200);
 
   const closed = await submitForm(client, "Close account");

@@ -164,7 +164,7 @@ describe("tracking request", () => {
       expect(rejected.toasts).toEqual([
         { title: "Tracking Number Required", description: text, variant: "destructive" },
       ]);
-      expect(rejected.saidOf("trackingNumber")).toEqual(["Bill of lading, air waybill or container", text]);
+      expect(rejected.getDescriptions("trackingNumber")).toEqual(["Bill of lading, air waybill or container", text]);
       expect(rejected.all("main a[href^='mailto:']")).toEqual([]);
     }
   });

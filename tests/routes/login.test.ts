@@ -62,7 +62,7 @@ describe("rejected login", () => {
       expect(page.toasts).toEqual([{ title: "Login Failed", description: errors[0], variant: "destructive" }]);
       expect(page.problems.map(({ text }) => text)).toEqual(errors);
       for (const { id } of page.problems) expect(page.has(id), id).toBe(true);
-      expect([...page.saidOf("email"), ...page.saidOf("password")]).toEqual(errors);
+      expect([...page.getDescriptions("email"), ...page.getDescriptions("password")]).toEqual(errors);
       expect([page.value("email"), page.value("password")]).toEqual([typed.email, ""]);
       if (typed.password) expect(page.html).not.toContain(typed.password);
       expect(browser.cookies.has("session")).toBe(false);

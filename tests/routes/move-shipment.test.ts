@@ -93,7 +93,7 @@ test("A move with a place or a note that is too long is rejected at both fields 
     ["location", fields.location, "Use at most 120 characters for the location."],
     ["note", fields.note, "Use at most 1,000 characters for the note."],
   ] as const)
-    expect(getField(rejected, `move-${name}`)).toMatchObject({ value, said: [message] });
+    expect(getField(rejected, `move-${name}`)).toMatchObject({ value, descriptions: [message] });
 });
 
 test("A closed shipment has no move form and rejects one.", async () => {

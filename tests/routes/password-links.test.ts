@@ -64,7 +64,7 @@ describe("link of an invitation", () => {
     expect([page.status, page.h1]).toEqual([200, "Set your password"]);
     expect(page.headers.get("Cache-Control") ?? "").toMatch(noStorePattern);
     expect(page.html).toContain('<meta name="robots" content="noindex"');
-    expect(getField(page, "password-password").said).toEqual(["At least 12 characters"]);
+    expect(getField(page, "password-password").descriptions).toEqual(["At least 12 characters"]);
     for (const [typed, reason] of [
       ["", /^Choose a password/],
       ["elevenchars", /^Choose a password of at least 12/],
@@ -72,8 +72,8 @@ describe("link of an invitation", () => {
     ] as const) {
       const rejected = await parsePage(await setPassword(link, { password: typed }));
       expect([rejected.status, rejected.title.startsWith("Error: ")]).toEqual([400, true]);
-      const { said, value } = getField(rejected, "password-password");
-      expect([said.at(-1), value]).toEqual([expect.stringMatching(reason), ""]);
+      const { descriptions, value } = getField(rejected, "password-password");
+      expect([descriptions.at(-1), value]).toEqual([expect.stringMatching(reason), ""]);
       if (typed) expect(rejected.html).not.toContain(typed);
     }
 
@@ -105,7 +105,8 @@ describe("link to a new password", () => {
     const device = await newLoggedInBrowser(app, email);
     const linkEmail = await getLatestEmailTo(email);
     expect(linkEmail.text).toContain("within one hour");
-    expect(getField(await app.browser().open(link), "password-password").said).toEqual(["At least 6 characters"]);
+    const form = await app.browser().open(link);
+    expect(getField(form, "password-password").descriptions).toEqual(["At least 6 characters"]);
     expect((await setPassword(link, { password: "five5" })).status).toBe(400);
     expect(await Promise.all([browser, device].map(isLoggedIn))).toEqual([true, true]);
 
@@ -183,8 +184,9 @@ describe("link of an account with a second factor", () => {
     const emails = await countEmailsTo(email);
     for (const code of ["", "12345", await authenticator.wrongCode()]) {
       const page = await parsePage(await setPassword(link, { password: newPassword, code }));
-      const { isMarked, said } = getField(page, "password-code");
-      expect([code, page.status, isMarked, said.at(-1)]).toEqual([code, 400, true, expect.stringMatching(/code/)]);
+      const { isMarked, descriptions } = getField(page, "password-code");
+      expect([code, page.status, isMarked]).toEqual([code, 400, true]);
+      expect(descriptions.at(-1)).toMatch(/code/);
       expect(page.html).not.toContain(newPassword);
     }
     expect([await isLoggedIn(browser), await countEmailsTo(email)]).toEqual([true, emails]);

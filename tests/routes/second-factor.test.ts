@@ -31,7 +31,7 @@ function expectCodeError(page: ParsedPage, error: string): void {
   expect([page.status, page.title.startsWith("Error: ")]).toEqual([400, true]);
   const [field] = page.all("main input[name=code]");
   expect([field?.getAttribute("aria-invalid"), page.value("code")]).toEqual(["true", ""]);
-  expect(page.saidOf("code")).toContain(error);
+  expect(page.getDescriptions("code")).toContain(error);
   expect(page.problems).toEqual([{ text: error, id: field?.getAttribute("id") }]);
 }
 

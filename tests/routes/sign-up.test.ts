@@ -34,8 +34,8 @@ const toRejectionToast = (description: string) => [
 test("The sign-up has the empty, required fields of the specification, hints and links", async () => {
   const page = await app.browser().open("/signup");
   expect(page.all("main label").map((label) => label.text)).toEqual(["Client ID", "Full Name", "Email", "Password"]);
-  expect(page.saidOf("clientId")).toEqual(["Provided by the company"]);
-  expect(page.saidOf("password")).toEqual(["At least 6 characters"]);
+  expect(page.getDescriptions("clientId")).toEqual(["Provided by the company"]);
+  expect(page.getDescriptions("password")).toEqual(["At least 6 characters"]);
   expect(page.all("main a").map((link) => link.getAttribute("href"))).toEqual([
     ...["/login", "tel:+254700000001", "/additional-info#identity-check"],
   ]);
@@ -75,7 +75,7 @@ describe("invalid sign-up", () => {
         expect(page.all("main input[aria-invalid]").map((input) => [input.getAttribute("name"), input.id])).toEqual([
           [field, page.problems[0]?.id],
         ]);
-        expect(page.saidOf(field)).toContain(error);
+        expect(page.getDescriptions(field)).toContain(error);
         for (const name of ["clientId", "fullName", "email"] as const) expect(page.value(name)).toBe(fields[name]);
         expect(page.value("password")).toBe("");
         if (fields.password) expect(page.html).not.toContain(fields.password);

@@ -69,8 +69,8 @@ async function expectFieldError(button: string, fields: FormValues, field: strin
   const rejected = await parsePage(await clerk.submit(page, button, fields));
   expect(rejected.status).toBe(400);
   expect(rejected.title).toMatch(/^Error: /);
-  const { said, isMarked } = getField(rejected, field);
-  expect([said.at(-1), isMarked]).toEqual([message, true]);
+  const { descriptions, isMarked } = getField(rejected, field);
+  expect([descriptions.at(-1), isMarked]).toEqual([message, true]);
   expect(rejected.problems).toEqual([{ text: message, id: field }]);
   // A list field cannot show an option that it does not have.
   const shown = Object.entries(fields).filter(
@@ -117,7 +117,7 @@ test("An existing AWB/BL is changed or removed only with a reason, and the page 
   const fields = { awb: "176-2", reason: "" };
   const rejected = await parsePage(await clerk.submit(form, "Save numbers", fields));
   expect([rejected.status, rejected.problems]).toEqual([400, [{ text: reasonMissing, id: "numbers-reason" }]]);
-  expect(getField(rejected, "numbers-reason")).toMatchObject({ said: [reasonMissing], isMarked: true });
+  expect(getField(rejected, "numbers-reason")).toMatchObject({ descriptions: [reasonMissing], isMarked: true });
   expect(rejected.form("Save numbers").fields).toMatchObject(fields);
   const reason = "A slip of the <airline>";
   const after = await clerk.follow(await clerk.submit(rejected, "Save numbers", { awb: "176-2", reason }));

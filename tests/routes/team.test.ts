@@ -75,7 +75,7 @@ test.each<[FormValues, string, string]>([
 ])("An invitation with %j is rejected at its field %s and stays in the form.", async (fields, name, message) => {
   const page = await parsePage(await submitForm("Invite", fields));
   expect(page.status).toBe(400);
-  expect(getField(page, `invite-${name}`).said.at(-1)).toBe(message);
+  expect(getField(page, `invite-${name}`).descriptions.at(-1)).toBe(message);
   expect(page.form("Invite").fields).toMatchObject({ name: fields.name, email: fields.email });
 });
 
@@ -103,7 +103,7 @@ test("A changed role applies to open sessions immediately, and a removed team me
 
   const button = "Remove Changing Role";
   const rejected = await parsePage(await submitForm(button, { reason: "" }));
-  expect(getField(rejected, `remove-${member.id}-reason`).said).toEqual(["Say why, in a few words."]);
+  expect(getField(rejected, `remove-${member.id}-reason`).descriptions).toEqual(["Say why, in a few words."]);
   const removed = await lead.browser.follow(await lead.browser.submit(rejected, button, { reason: "Left us" }));
   expect(removed.toasts).toEqual(successToast("Removed, and signed out everywhere"));
   expect(removed.text).toMatch(new RegExp(`Removed .*Changing Role, ${member.email}`));

@@ -50,7 +50,7 @@ test.each<[string, string, (upload: ReturnType<typeof startUpload>) => void]>([
 
     const page = await parsePage(await sendApplication(from));
     expect(page.headers.get("Retry-After")).toBe("60");
-    expect(page.saidOf("cv")).toContain("Too many files come from your network. Try again in a minute.");
+    expect(page.getDescriptions("cv")).toContain("Too many files come from your network. Try again in a minute.");
     expect(page.headers.get("Cache-Control") ?? "").toMatch(noStorePattern);
 
     if (first) end(first);

@@ -39,7 +39,7 @@ export function expectInvalidFields(page: ParsedPage, fields: string[], status =
   expect(page.problems.map(({ id }) => id)).toEqual(invalid.map(({ id }) => id));
   for (const [index, name] of fields.entries()) {
     expect(page.problems[index]?.text, name).not.toBe("");
-    expect(page.saidOf(name), name).toContain(page.problems[index]?.text);
+    expect(page.getDescriptions(name), name).toContain(page.problems[index]?.text);
   }
   const order = page.all("h1, [aria-labelledby=error-summary]").map(({ tagName }) => tagName);
   expect(order, "the error summary is above the h1").toEqual(["SECTION", "H1"]);

@@ -56,7 +56,7 @@ export async function getLatestLinkTo(address: string): Promise<string> {
 /** Starts to set up a second factor. Returns the page with the secret, and an authenticator that has the secret. */
 export async function startFactorSetup(browser: TestBrowser, path: string, button = "Set up 2FA") {
   const page = await parsePage(await browser.submit(await browser.open(path), button));
-  const link = page.all("a").find((one) => one.getAttribute("href")?.startsWith("otpauth:"));
+  const link = page.all("a").find((each) => each.getAttribute("href")?.startsWith("otpauth:"));
   return { page, authenticator: Authenticator.fromUri(link?.getAttribute("href") ?? "") };
 }
 
@@ -182,7 +182,7 @@ export function getField(page: ParsedPage, id: string) {
   const descriptionIds = (field.getAttribute("aria-describedby") ?? "").split(" ").filter(Boolean);
   return {
     value: getFieldValue(field),
-    said: descriptionIds.map((one) => getText(page.all(`[id="${one}"]`)[0])),
+    descriptions: descriptionIds.map((each) => getText(page.all(`[id="${each}"]`)[0])),
     isMarked: field.getAttribute("aria-invalid") === "true",
   };
 }

@@ -216,10 +216,10 @@ export async function parsePage(response: Response) {
   // Most tests read one or two parts of a page, so each part is parsed when it is read first.
   const root = memoize(() => parse(html, { comment: false }));
   const all = (selector: string) => root().querySelectorAll(selector);
-  const one = (selector: string) => memoize(() => getText(root().querySelector(selector)));
-  const title = one("head title");
-  const h1 = one("h1");
-  const text = one("main");
+  const readText = (selector: string) => memoize(() => getText(root().querySelector(selector)));
+  const title = readText("head title");
+  const h1 = readText("h1");
+  const text = readText("main");
   const toasts = memoize(() =>
     all("[role=alert], [role=status]").map((toast) => ({
       title: getText(toast.querySelector("p")),
@@ -260,13 +260,13 @@ export async function parsePage(response: Response) {
     /** Returns the value of a field. */
     value: (name: string) => root().querySelector(`main [name=${name}]`)?.getAttribute("value") ?? "",
     /** Returns the hint and the error that a screen reader adds to a field's label. */
-    saidOf: (name: string) => {
+    getDescriptions: (name: string) => {
       const ids = root().querySelector(`main [name=${name}]`)?.getAttribute("aria-describedby") ?? "";
       return ids.split(" ").flatMap((id) => (id ? [getText(root().getElementById(id))] : []));
     },
     /** Returns the form of a button, with the fields that a browser would send. */
     form: (button: string) => {
-      const form = all("form").find((one) => one.querySelectorAll("button").some((each) => getText(each) === button));
+      const form = all("form").find((each) => each.querySelectorAll("button").map(getText).includes(button));
       if (!form) throw new Error(`No button "${button}" on the page "${h1()}" (${response.status})`);
       const fields: FormValues = {};
       for (const field of form.querySelectorAll("input, select, textarea, button[name]")) {
