@@ -3,6 +3,7 @@ import path from "node:path";
 import process from "node:process";
 import { downloadZip } from "client-zip";
 import { beforeEach, describe, expect, test } from "vitest";
+import { pngBytes } from "../support/invoice-fixtures.ts";
 import { expectInvalidFields, getTextareaValue, listRequiredFields, readContent } from "../support/public-form.ts";
 import {
   createPdf,
@@ -28,7 +29,6 @@ const sendApplication = async (typed: FormValues) =>
   visitor.submit(await visitor.open("/careers"), "Submit Application", typed);
 const sendInvalid = async (typed: FormValues) => parsePage(await sendApplication(typed));
 
-const png = new Uint8Array([137, 80, 78, 71, 13, 10, 26, 10, 0, 0, 0, 13, 73, 72, 68, 82, ...Array(40).fill(1)]);
 const oleDocument = new Uint8Array([0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1, ...Array(2048).fill(0)]);
 const docx = await createDocx();
 const maxBytes = 10 * 1024 * 1024;
@@ -86,7 +86,7 @@ describe("careers form", () => {
     { what: "a program", file: createFile("cv.exe", "MZ", "x".repeat(99)), problem: wrongType },
     { what: "a program whose name contains .pdf", file: createFile("cv.pdf.exe", "%PDF-1.4"), problem: wrongType },
     { what: "a PDF without an ending", file: createFile("cv", "%PDF-1.4"), problem: wrongType },
-    { what: "a photo", file: createFile("cv.png", png), problem: wrongType },
+    { what: "a photo", file: createFile("cv.png", pngBytes), problem: wrongType },
     { what: "a plain text", file: createFile("cv.txt", "I am a clerk"), problem: wrongType },
     { what: "HTML named .pdf", file: createFile("cv.pdf", "<script>alert(1)</script>"), problem: wrongContent(".pdf") },
     { what: "a PDF named .docx", file: createFile("cv.docx", "%PDF-1.4\n"), problem: wrongContent(".docx") },

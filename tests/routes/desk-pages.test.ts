@@ -3,7 +3,7 @@ import { recordAuditEntry } from "../../app/models/audit-log.server.ts";
 import { maxContainers } from "../../app/models/limits.ts";
 import { createContainerNumber } from "../support/container-numbers.ts";
 import { listDeskAddresses, noteForm, type TestShipment } from "../support/desk-fixtures.ts";
-import { ambiguousStatuses, faults } from "../support/fault-proxy.ts";
+import { allFaults } from "../support/fault-proxy.ts";
 import { getHref } from "../support/page-parts.ts";
 import {
   allDocuments,
@@ -84,7 +84,7 @@ describe("failures of the backend", () => {
     },
   );
 
-  test.each([...faults, ...ambiguousStatuses, "other json"] as const)(
+  test.each([...allFaults, "other json"] as const)(
     "The desk's page of a shipment shows an error while the backend fails (%s), and the shipment afterwards.",
     async (fault) => {
       app.proxy.fail(fault, fault === "other json" ? /desk_shipments/ : /./);

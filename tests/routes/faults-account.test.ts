@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from "vitest";
-import { ambiguousStatuses, faults } from "../support/fault-proxy.ts";
+import { allFaults, ambiguousStatuses, faults } from "../support/fault-proxy.ts";
 import { countEmailsTo, newEmailAddress } from "../support/route-fixtures.ts";
 import { issueClientIds } from "../support/service-role.ts";
 import {
@@ -32,8 +32,6 @@ function expectFailure(page: ParsedPage, title: string): void {
   expect(page.html).not.toContain(password);
   expectNoInternals(page);
 }
-
-const allFaults = [...faults, ...ambiguousStatuses];
 
 describe("sign-up while the backend fails", () => {
   const steps = [

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { ambiguousStatuses, type Fault, faults } from "../support/fault-proxy.ts";
+import { allFaults, type Fault, faults } from "../support/fault-proxy.ts";
 import { getHref, listButtons } from "../support/page-parts.ts";
 import {
   createPdf,
@@ -28,8 +28,6 @@ function expectFailure(page: ParsedPage, title: string): void {
   expect(client.cookies.has("session")).toBe(true);
   expectNoInternals(page);
 }
-
-const allFaults = [...faults, ...ambiguousStatuses];
 
 test.each<Fault>([...allFaults, "other json"])(
   "The portal shows an error instead of shipments while the backend fails (%s), and the shipments afterwards.",

@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from "vitest";
-import { ambiguousStatuses, type Fault, faults } from "../support/fault-proxy.ts";
+import { allFaults } from "../support/fault-proxy.ts";
 import { newClient, startFactorSetup } from "../support/route-fixtures.ts";
 import { newProtectedClient, newSessionWithoutCode } from "../support/second-factor-suite.ts";
 import {
@@ -15,8 +15,6 @@ const app = await getTestApp();
 afterEach(() => app.proxy.fail("none"));
 
 const path = "/portal/2fa";
-const allFaults: Fault[] = [...faults, ...ambiguousStatuses];
-
 /** Expects an error page whose toast has this title, and that the client is still signed in. */
 function expectFailure(page: ParsedPage, browser: TestBrowser, title: RegExp) {
   expect([502, 503]).toContain(page.status);

@@ -15,6 +15,7 @@ import {
   setUpSecondFactor,
   staffPassword,
 } from "../support/route-fixtures.ts";
+import { newProtectedClient } from "../support/second-factor-suite.ts";
 import { expectNoInternals, getTestApp, noStorePattern, origin, parsePage, password } from "../support/test-app.ts";
 
 const app = await getTestApp();
@@ -37,9 +38,8 @@ async function newClientWithLink(name: string) {
 }
 
 async function newProtectedClientWithLink(name: string) {
-  const client = await newClient(app, name);
-  const authenticator = await setUpSecondFactor(client.browser, "/portal/2fa");
-  return { ...client, authenticator, link: await sendLink(client) };
+  const client = await newProtectedClient(app, name);
+  return { ...client, link: await sendLink(client) };
 }
 
 /** Invites a team member and returns the address and the path of the link. */

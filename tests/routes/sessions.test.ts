@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { afterEach, describe, expect, test } from "vitest";
-import { ambiguousStatuses, faults } from "../support/fault-proxy.ts";
+import { allFaults } from "../support/fault-proxy.ts";
 import { copyBrowser } from "../support/route-fixtures.ts";
 import { changeSession, encodeSession } from "../support/session-cookie.ts";
 import { getTestApp, noStorePattern, type TestBrowser } from "../support/test-app.ts";
@@ -136,7 +136,7 @@ describe("refresh of a session", () => {
     expect((await browser.get("/portal")).status).toBe(200);
   });
 
-  test.each([...faults, ...ambiguousStatuses])(
+  test.each(allFaults)(
     "A session whose refresh fails with %s stays in its cookie and is refreshed later",
     async (fault) => {
       const browser = await newExpiredBrowser();

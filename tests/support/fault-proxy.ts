@@ -13,6 +13,8 @@ export const faults: readonly Fault[] = [500, 503, "close", "html", "half json"]
 /** Statuses that have a meaning in a response of the backend, but not in a response of a proxy in front of it. */
 export const ambiguousStatuses: readonly Fault[] = [401, 404, 409, 422, 429, 502, 504];
 
+export const allFaults = [...faults, ...ambiguousStatuses];
+
 /** A response to the calls that match `pattern`. */
 type StubbedResponse = { pattern: RegExp; status: number; body: object };
 

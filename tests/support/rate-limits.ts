@@ -1,6 +1,6 @@
 /** Requests and expectations that tests of rate limits share. */
 import { expect } from "vitest";
-import { newClient, setUpSecondFactor } from "./route-fixtures.ts";
+import { newProtectedClient, newSessionWithoutCode } from "./second-factor-suite.ts";
 import { noStorePattern, type ParsedPage, password, type TestApp, type TestBrowser } from "./test-app.ts";
 
 export const wrongPassword = "not the password";
@@ -37,9 +37,6 @@ export async function lockAccount(app: TestApp, email: string): Promise<void> {
 
 /** Returns a new client with a second factor, logged in in `owner`, and a browser `half` that lacks the code. */
 export async function newClientWithoutCode(app: TestApp, name: string) {
-  const { browser: owner, email, id } = await newClient(app, name);
-  const authenticator = await setUpSecondFactor(owner, "/portal/2fa");
-  const half = app.browser();
-  expect((await logIn(half, email, password)).headers.get("Location")).toBe("/login/verify");
-  return { owner, half, email, id, authenticator };
+  const { browser: owner, ...client } = await newProtectedClient(app, name);
+  return { ...client, owner, half: await newSessionWithoutCode(app, client.email) };
 }
