@@ -63,7 +63,7 @@ test("In forced colours, text, borders and drawings have only system colours", {
   expect(problems).toEqual([]);
 });
 
-/** Features that the site's script needs; each function removes one, as in a browser that lacks it. */
+/** Functions that remove a feature which the site's script needs, as in an old browser. */
 const missingFeatures = {
   "a newer language": () => Reflect.deleteProperty(Array.prototype, "toSorted"),
   dialogs: () => Reflect.deleteProperty(window, "HTMLDialogElement"),
@@ -81,7 +81,7 @@ for (const [feature, remove] of Object.entries(missingFeatures)) {
     const dataRequests: string[] = [];
     page.on("request", (request) => request.url().includes(".data") && dataRequests.push(request.url()));
     await page.goto("/login", { waitUntil: "networkidle" });
-    // A busy machine has no idle moment: the site starts its script after two seconds at the latest.
+    // The site starts its script when the browser is idle, or after two seconds.
     await page.evaluate(() => new Promise((idle) => requestIdleCallback(idle, { timeout: 2000 })));
     await expect(page.getByRole("region", { name: labels.notifications })).toHaveCount(0);
     await fillLogin(page, client);

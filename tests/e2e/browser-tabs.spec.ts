@@ -101,7 +101,7 @@ test("A tab checks its session at most every 30 s, and typed text stays whatever
     await page.evaluate(() => Object.assign(window, { same: true }));
     for (const _attempt of [3, 4]) {
       await page.clock.fastForward(31_000);
-      // The previous response may still be on its way.
+      // Waits for this attempt's own response, because the previous response may arrive late.
       const failure = page.waitForResponse((response) => response.status() === 503);
       await showTab(page);
       await failure;
@@ -126,7 +126,7 @@ test("A page restored from the back/forward cache is hidden until its session is
   const currentData = page.waitForResponse(`**/portal/${id}.data*`);
   expect(await restore()).toBe(false);
   await expect(heading(page)).toBeVisible();
-  // The page loads its current data.
+  // A restored page reloads its data.
   await currentData;
   await context.clearCookies({ name: "session" });
   expect(await restore()).toBe(false);

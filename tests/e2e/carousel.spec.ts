@@ -36,7 +36,7 @@ test.describe("The row of industries", { tag: "@script" }, () => {
     await page.mouse.move(card.x - 250, card.y + 60, { steps: 8 });
     expect(await getScrollLeft(page)).toBeCloseTo(400, -1);
     await page.mouse.up();
-    // The row stops at the start of a card.
+    // Scroll snap stops the row at the start of a card.
     await expect.poll(() => getScrollLeft(page)).toBe(472);
     await expect(row(page)).not.toHaveAttribute("data-dragged");
     await expect(toast(page)).toHaveCount(0);
@@ -84,7 +84,7 @@ async function swipe(page: Page, over: ReturnType<Page["locator"]>, xDistance: n
 
 test.describe("The story in five scenes", { tag: "@script" }, () => {
   test.use(withMotion);
-  // The animated streaks slow the browser down and are not drawn on a device that saves data.
+  // The site draws no animated streaks on a device that saves data, which makes the browser faster.
   test.beforeEach(({ page }) => page.addInitScript(enableSaveData));
 
   const story = (page: Page) => page.getByRole("region", { name: labels.story });
@@ -153,7 +153,7 @@ test.describe("The story in five scenes", { tag: "@script" }, () => {
 
     await test.step("it advances every 8 s, and from the last scene to the first", async () => {
       await stopClock(page);
-      // The 8 s start when the pointer leaves.
+      // The interval of 8 s starts when the pointer leaves the story.
       await page.getByRole("link", { name: "Skip to the content" }).focus();
       await expect(live).toHaveAttribute("aria-live", "polite");
       await page.mouse.move(0, 0);

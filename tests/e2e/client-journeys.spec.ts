@@ -1,5 +1,5 @@
 import { createSamplePdf } from "../../app/server/start/demo.ts";
-import { createAndOpenShipment, expect, heading, logInWithoutPage, test, toast } from "../support/e2e-fixtures.ts";
+import { createAndOpenShipment, expect, heading, test, toast } from "../support/e2e-fixtures.ts";
 import { labels } from "../support/labels.ts";
 import { fileField, uploadButton } from "../support/upload-page.ts";
 
@@ -76,46 +76,4 @@ test("A client renames a shipment, uploads, opens and removes a file, finds the 
     expect((await visitorPage.goto(address))?.status()).toBe(404);
     await visitor.close();
   });
-});
-
-test("A client changes name, password and email settings, and downloads all data", {
-  tag: "@script",
-}, async ({ page, newClient: newcomer }) => {
-  await logInWithoutPage(page, newcomer);
-  await page.goto("/portal");
-  await page.getByRole("link", { name: "Account", exact: true }).click();
-  const part = (title: string) =>
-    page.locator("section").filter({ has: page.getByRole("heading", { name: title, exact: true }) });
-
-  await page.getByLabel("Full name").fill("Achieng A. Otieno");
-  await page.getByRole("button", { name: "Save name" }).click();
-  await expect(toast(page, "Name saved")).toBeVisible();
-  await expect(page.getByLabel("Full name")).toHaveValue("Achieng A. Otieno");
-
-  await test.step("a wrong current password is shown next to its field, and the right one is accepted", async () => {
-    const password = "harbour at dawn";
-    const fill = async (current: string) => {
-      await part("Password").getByLabel("Current password").fill(current);
-      await part("Password").getByLabel("New password").fill(password);
-      await page.getByRole("button", { name: "Change password" }).click();
-    };
-    await fill("not this one");
-    await expect(part("Password").getByText("This is not the password of the account.")).toBeVisible();
-    await fill(newcomer.password);
-    await expect(toast(page, /Password changed/)).toBeVisible();
-    newcomer.password = password;
-    await page.goto("/portal/account");
-    await expect(heading(page)).toHaveText("Your account");
-  });
-
-  await page.getByLabel(/^Write to me/).uncheck();
-  await page.getByRole("button", { name: "Save notices" }).click();
-  await expect(toast(page, "You get no more of these mails")).toBeVisible();
-  await expect(page.getByLabel(/^Write to me/)).not.toBeChecked();
-
-  const [download] = await Promise.all([
-    page.waitForEvent("download"),
-    page.getByRole("button", { name: "Download your data" }).click(),
-  ]);
-  expect(download.suggestedFilename()).toBe("my-data.zip");
 });

@@ -17,7 +17,7 @@ const test = base.extend<{ shipments: { id: string; rice: string } }>({
   },
 });
 
-// A conflict with another change has status 409.
+// A form that conflicts with another change gets status 409.
 test.use({ expectedErrors: /status of 409/ });
 
 const noteField = (page: Page) => page.locator("#note").getByLabel(labels.noteToClient);

@@ -1,7 +1,7 @@
 import { createAndOpenShipment, expect, heading, logInWithoutPage, test, toast } from "../support/e2e-fixtures.ts";
 import { labels } from "../support/labels.ts";
 
-// The page that asks for confirmation has status 409.
+// A move with missing documents gets status 409 and a confirmation form.
 test.use({ expectedErrors: /status of 409/ });
 
 const pdf = { mimeType: "application/pdf", buffer: Buffer.from(`%PDF-1.4\n${" ".repeat(2000)}%%EOF\n`) };

@@ -163,7 +163,7 @@ test("The forms of the portal open as dialogs, show errors in place and are sent
     await page.goBack();
     await expect(page).toHaveURL(/\/portal$/);
     await expect(dialog).toHaveCount(0);
-    // The focus returns before the next step moves it.
+    // The next step moves the focus, so it must have returned before.
     await expect(opener).toBeFocused();
   });
 

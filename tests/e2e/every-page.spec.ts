@@ -6,7 +6,7 @@ import { emulateFontSize, findOverflow, findPrintProblems } from "../support/pag
 import { recordCspViolations } from "../support/page-recorder.ts";
 import { authPages, publicPages } from "../support/public-pages.ts";
 
-/** The last path is a 404. */
+/** Public pages with the quote form. The last path has no page and gets status 404. */
 const publicPaths = ["/?quote", "/actions/quote", ...publicPages];
 const portalPaths = [
   ...["/portal", "/portal/new", "/portal/2fa", "/portal/:id", "/portal/:id?quote"],
@@ -42,7 +42,7 @@ async function measureScriptBytes(page: Page): Promise<number> {
 /** Expects a page to hydrate without console output or CSP violations, with 80 to 135 KB of script. */
 async function expectHydrated(page: Page, path: string, messages: string[]): Promise<void> {
   await waitForHydration(page);
-  // Script adds this button last.
+  // Hydration is complete when script has added this button.
   await expect(page.locator("button", { hasText: labels.pauseMotion })).toBeVisible({ timeout: 15_000 });
   expect(await page.evaluate(() => window.violations), path).toEqual([]);
   if (path !== "/no-such-page") expect(messages, path).toEqual([]);
@@ -55,23 +55,23 @@ type AxeViolation = { id: string; nodes: { html: string }[] };
 
 declare global {
   interface Window {
-    /** AxeBuilder leaves this on each page it has analysed. */
+    /** The axe-core API, which AxeBuilder adds to the page. */
     axe: { run: (options: object) => Promise<{ violations: AxeViolation[] }> };
   }
 }
 
 /** Returns the violations of WCAG 2.2 AA in both themes. */
 async function findAxeViolations(page: Page): Promise<string[]> {
-  // Legacy mode opens no second page, as there are no frames; only violations are reported in detail.
+  // Legacy mode is faster because it opens no second page, and pages without frames do not need one.
   const axe = new AxeBuilder({ page }).setLegacyMode().options({ resultTypes: ["violations"] });
   const { violations: inDark } = await axe.withTags(["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]).analyze();
-  // Themes differ only in colours.
+  // The themes differ only in colours, so only the contrast is checked in the light theme.
   await page.evaluate(async () => {
     document.documentElement.className = "light";
     const transitions = document.getAnimations().filter((each) => each instanceof CSSTransition);
     await Promise.allSettled(transitions.map(({ finished }) => finished));
   });
-  // AxeBuilder would send its half megabyte of script to the page again.
+  // Calling axe-core directly avoids loading its half megabyte of script again.
   const inLight = await page.evaluate(async () => {
     const options = { resultTypes: ["violations"], runOnly: { type: "rule", values: ["color-contrast"] } };
     const { violations } = await window.axe.run(options);
@@ -86,7 +86,7 @@ async function findAxeViolations(page: Page): Promise<string[]> {
   ].flatMap(({ id, theme, nodes }) => nodes.map(({ html }) => `${id}, ${theme}: ${html}`));
 }
 
-/** Returns parts that do not fit a window of this width, and targets of less than 44 px. */
+/** Returns elements that do not fit a window of this width, and click targets smaller than 44 px. */
 const findLayoutProblems = (page: Page, width: number, links: string) =>
   page.evaluate(
     ({ width, links }) => {
@@ -102,7 +102,7 @@ const findLayoutProblems = (page: Page, width: number, links: string) =>
           problems.push(`${each.outerHTML.slice(0, 200)}: ${box.width} x ${box.height}`);
         }
       }
-      // A title must not break within a word.
+      // A title must not break within the word "e-mail".
       const titles = document.createTreeWalker(document.querySelector("h1") ?? new Text(), NodeFilter.SHOW_TEXT);
       for (let text = titles.nextNode(); text; text = titles.nextNode()) {
         const at = text.textContent?.indexOf("e-mail") ?? -1;
@@ -123,7 +123,7 @@ const findLayoutProblems = (page: Page, width: number, links: string) =>
  * With large letters, fonts of 24 and 32 px must fit a phone too.
  */
 async function expectFits(page: Page, path: string, withLargeLetters: boolean): Promise<void> {
-  // In portal and desk, links within a sentence may be as low as their text.
+  // WCAG exempts links within a sentence from the minimum target size.
   const links = /^\/(portal|desk)/.test(path) ? "a:not(p a)" : "a";
   const size = withLargeLetters ? await emulateFontSize(page) : null;
   for (const width of [390, 375, 320]) {
@@ -190,7 +190,7 @@ for (const [group, paths] of Object.entries(pathGroups)) {
     for (const path of paths) {
       await test.step(path, async () => {
         await page.setViewportSize({ width: 1280, height: 720 });
-        // Buttons change colour in a transition: the page is opened in print media.
+        // Opening the page in print media avoids a colour transition of the buttons.
         const isPrinted = !javaScriptEnabled && paths !== deskPaths;
         if (isPrinted) await page.emulateMedia({ media: "print" });
         await page.goto(path.replace(":id", id).replace(":client", account));

@@ -48,7 +48,7 @@ test.describe("Moving parts of a page", { tag: "@script" }, () => {
         await expect.poll(() => listRunningAnimations(page)).toContain("marquee");
       });
 
-      // CSS no longer pauses an animation after script has paused it.
+      // A pause by script overrides the pause by CSS.
       const seam = await strip.evaluate((strip) => {
         const [animation] = strip.getAnimations({ subtree: true });
         if (!animation) throw new Error("nothing moves");
@@ -194,7 +194,7 @@ for (const { result, reducedMotion, paused, moves } of [
     test(`A toast, a dialog and a stage ${result}`, async ({ page, client, serviceRole: company }) => {
       await watchAnimations(page);
       await logInWithoutPage(page, client);
-      // All tests of a worker share this client. The portal lists the client's oldest waiting shipment first.
+      // All tests of a worker share this client, so the name must be unique.
       const name = `Tea ${crypto.randomUUID()}`;
       const id = await newShipment(page, name);
       const listAnimated = async () => [...new Set(await readAnimatedElements(page))].sort();

@@ -31,7 +31,7 @@ test.describe("Deletion of offline copies", { tag: "@script" }, () => {
     await logInWithoutPage(page, client);
     await visitAndCache(page, "/portal");
     await followAndCache(page, "About", "/about");
-    // A copy of the public page may be in the cache already, so this waits for the account's copy.
+    // The cache may already have a visitor's copy of the public page, so this waits for the account's copy.
     await pollWithClock(page, () => listAccountPaths(page)).toEqual(expect.arrayContaining(["/portal", "/about"]));
   }
 

@@ -77,7 +77,7 @@ test.describe("Browsers that store no offline copies", { tag: "@script" }, () =>
 });
 
 test.describe("Browsers without storage", { tag: "@script" }, () => {
-  /** Browsers without the Cache API or with a blocked one, and one without workers, as over plain HTTP. */
+  /** Functions that block or remove the Cache API or service workers, as browsers do over plain HTTP or in private mode. */
   const restrictions = {
     "if the Cache API is missing": () => Reflect.deleteProperty(window, "caches"),
     "if its access throws": () =>

@@ -84,7 +84,7 @@ test.describe("Cookie settings over a lost connection", { tag: "@script" }, () =
     await page.getByRole("button", { name: "Save My Preferences" }).click();
     await expect(page.getByRole("region", { name: labels.errorSummary })).toContainText(labels.typedTextStays);
     await page.unroute("**/*.data*");
-    // A new theme reloads the data of the page.
+    // A change of the theme reloads the page's data.
     const read = page.waitForResponse((answer) => /\.data/.test(answer.url()) && answer.request().method() === "GET");
     await page.getByRole("button", { name: labels.useLightTheme }).click();
     expect((await read).ok()).toBe(true);
@@ -145,7 +145,7 @@ for (const { motion, runs, effect } of [
 }
 
 test("Leaving a page while it loads causes no error", { tag: "@script" }, async ({ page }) => {
-  // The response body and the page's module never complete.
+  // The response body and the page's script module never complete, so the navigation stays pending.
   await page.addInitScript(() => {
     const real = window.fetch;
     window.fetch = async (input, init) => {

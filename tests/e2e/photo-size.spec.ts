@@ -39,13 +39,13 @@ test("A photo over 2 MB is shrunk before it is sent, and the module for this loa
   const downloads: string[] = [];
   const sizes: number[] = [];
   page.on("request", async (request) => {
-    // The upload module loads with every large file.
+    // The upload module loads for every large file, photo or not.
     if (/\/resumable-upload-/.test(request.url())) return;
     if (request.method() === "GET") downloads.push(request.url());
     else sizes.push(Number((await request.allHeaders())["content-length"]));
   });
   await fileField(page, "Packing List").setInputFiles(createPdfPayload("list.pdf", 3_000_000));
-  // After two frames all requests that the file choice causes have started.
+  // Requests that follow a file choice start within two frames.
   await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))));
   const large = createPhoto("IMG 2041.PNG", 2600, 500);
   expect(large.buffer.length).toBeGreaterThan(2 * 1024 * 1024);

@@ -78,7 +78,7 @@ test("A 9 MB file survives ten lost connections with less than 5 % extra bytes",
   await limitUploadSpeed(page, 3_000_000);
   await page.clock.install();
   const before = connection.received();
-  // Interruptions within chunks, the first one within the first chunk.
+  // Each interruption is within a chunk, and the first is within the first chunk.
   const lengths = [100_000, ...Array.from({ length: 9 }, (_, index) => 900_000 + 17_000 * index)];
   const owner = await company.from("shipments").select("user_id").eq("id", shipment).single();
   const account = owner.data?.user_id ?? "";
@@ -162,7 +162,7 @@ test("A connection without progress for 30 s counts as lost", { tag: "@script" }
   await expect(bill).toContainText(`${labels.connectionGone} 0 KB of`);
   connection.restore();
   await expectWithClock(page, bill, /[1-9]\d* KB of/);
-  // For the page, a clock jump of 31 s is 31 s without progress.
+  // A jump of the page's clock by 31 s counts as 31 s without progress.
   await expect
     .poll(async () => {
       await page.clock.runFor(31_000);

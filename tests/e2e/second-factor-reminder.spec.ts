@@ -8,7 +8,7 @@ test("The 2FA reminder follows the login toast for ten seconds", { tag: "@script
   const reminder = toast(page, "Enable 2-Factor Authentication");
   await expect(toast(page)).toHaveText(/Login Successful/);
   await expect(reminder).toHaveCount(0);
-  // The login has used an unknown part of the first toast's time.
+  // The time that the first toast has left depends on the duration of the login.
   await expect(async () => {
     await page.clock.runFor(500);
     await expect(reminder).toBeVisible({ timeout: 100 });

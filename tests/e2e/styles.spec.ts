@@ -14,24 +14,6 @@ test("An opening section grows only without reduced motion", { tag: "@no-script"
   }
 });
 
-test("A feed opens in a new tab without referrer and opener", { tag: "@no-script" }, async ({ page, context }) => {
-  const referers: (string | undefined)[] = [];
-  await context.route(/^https:/, (route) => {
-    referers.push(route.request().headers().referer);
-    return route.fulfill({ contentType: "text/html", body: "<title>News</title>" });
-  });
-  await page.goto("/resources/feeds");
-  const links = page.getByRole("link", { name: /^Visit News Center/ });
-  await expect(links).toHaveCount(6);
-  const popup = page.waitForEvent("popup");
-  await links.last().click();
-  const tab = await popup;
-  await expect(tab).toHaveTitle("News");
-  expect(await tab.evaluate(() => window.opener)).toBeNull();
-  expect(referers).toEqual([undefined]);
-  await expect(page).toHaveURL(/\/resources\/feeds$/);
-});
-
 test("The drawing of the home page loads and has its size", { tag: "@no-script" }, async ({ page }) => {
   const drawings = page.waitForResponse((response) => response.url().endsWith("/art/hero.svg"));
   await page.goto("/");

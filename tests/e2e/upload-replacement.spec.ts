@@ -39,7 +39,7 @@ async function replaceUpload(
   await fileField(page, name).setInputFiles(writeToDisk(replacement));
 }
 
-/** Delays the upload module. The returned function lets it load or fail, and waits for that. */
+/** Delays the upload module. The returned function lets the module load or fail, and waits until it has. */
 async function holdUploadScript(page: Page) {
   let release = (_: boolean) => {};
   const held = new Promise<boolean>((resolve) => {
@@ -112,7 +112,7 @@ test("A cancelled large upload never continues next to the file that replaces it
     await uploadButton(page, "Commercial Invoice").click();
     await page.waitForFunction(() => "isHeld" in window);
     await replaceUpload(page, "Commercial Invoice", createPdfPayload("other.pdf", 20_000));
-    // The step after hashing the withdrawn file starts before the replacement is sent.
+    // Waits until the withdrawn upload has continued after its hash, as it would before a wrong request.
     await page.evaluate(async () => {
       (window as unknown as { releaseDigest(): void }).releaseDigest();
       await crypto.subtle.digest("SHA-256", new Uint8Array(3_000_000));
@@ -124,7 +124,7 @@ test("A cancelled large upload never continues next to the file that replaces it
 
   await test.step("while it waits for a connection", async () => {
     await limitUploadSpeed(page, 1_000_000);
-    // The pause before the next attempt lasts until the test ends it.
+    // A stopped clock extends the pause before the next attempt.
     await page.clock.install();
     await page.clock.pauseAt(Date.now() + 60_000);
     await fileField(page, "Bill of Lading").setInputFiles(writeToDisk(createPdfPayload("withdrawn.pdf", 3_000_000)));

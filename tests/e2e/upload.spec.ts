@@ -155,7 +155,7 @@ test("A file that is too large, empty or of a wrong type is reported before send
   });
 });
 
-/** Returns the data of a drag of files from outside the browser. */
+/** Returns a DataTransfer with files, as for a drag from the desktop. */
 const createDrag = (page: Page, names: string[]) =>
   page.evaluateHandle(
     ({ names, content }) => {

@@ -25,7 +25,7 @@ test("A clicked section stays in place while a section above it closes", { tag: 
         await expect(page.locator("main details[open]")).toHaveCount(1);
         await expect(page.locator("main details").nth(at)).toHaveAttribute("open");
         await expect.poll(async () => Math.abs((await top(at)) - before)).toBeLessThanOrEqual(1);
-        // The position is unchanged after the animation too.
+        // The position must be unchanged after the animation too.
         await page
           .locator("main details")
           .nth(at)

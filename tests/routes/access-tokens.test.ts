@@ -8,19 +8,15 @@ import {
 } from "node:crypto";
 import process from "node:process";
 import { decodeJwt, decodeProtectedHeader, exportJWK, type JWTPayload, SignJWT } from "jose";
-import { afterEach, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
+import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { ensureKeys } from "../../app/server/embedded-backend.ts";
 import { copyBrowser } from "../support/route-fixtures.ts";
 import { changeSession, readSession } from "../support/session-cookie.ts";
-import { getTestApp, type TestBrowser } from "../support/test-app.ts";
+import { getTestApp } from "../support/test-app.ts";
 
-let app: Awaited<ReturnType<typeof getTestApp>>;
-let client: TestBrowser;
-beforeAll(async () => {
-  app = await getTestApp();
-  client = app.browser();
-  await client.signUpAndLogIn("Wanjiru");
-});
+const app = await getTestApp();
+const client = app.browser();
+await client.signUpAndLogIn("Wanjiru");
 afterEach(() => app.proxy.fail("none"));
 
 const getToken = () => readSession(client).access_token;

@@ -1,4 +1,4 @@
-import { afterEach, beforeAll, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test } from "vitest";
 import { accountPath, isLoggedIn, newLoggedInBrowser, submitOnAccount, tryLogIn } from "../support/account-suite.ts";
 import {
   countEmailsTo,
@@ -12,10 +12,8 @@ import {
 } from "../support/route-fixtures.ts";
 import { expectNoInternals, getTestApp, parsePage, password } from "../support/test-app.ts";
 
-let app: Awaited<ReturnType<typeof getTestApp>>;
-beforeAll(async () => {
-  app = await getTestApp();
-});
+const app = await getTestApp();
+const owner = await newClient(app, "Password Owner");
 afterEach(() => app.proxy.fail("none"));
 
 const newPassword = "a new password";
@@ -33,11 +31,11 @@ describe("change of the password", () => {
     ["a new one of 74 bytes", { password: "é".repeat(37) }, "password", /^Choose a shorter password: at most 72/],
     ["the present one again", { password }, "password", /^This is the password you have\. Choose another one\.$/],
   ])("A password form with %s changes nothing and repeats no password", async (_what, change, field, reason) => {
-    const { browser, email } = await newClient(app, "Password Owner");
+    const { browser, email } = owner;
     const page = await parsePage(await submitOnAccount(browser, "Change password", { ...validFields, ...change }));
     expect([page.status, page.title.startsWith("Error: ")]).toEqual([400, true]);
-    const { said, value, isMarked } = getField(page, `password-${field}`);
-    expect([value, isMarked, said.at(-1)]).toEqual(["", true, expect.stringMatching(reason)]);
+    const { descriptions, value, isMarked } = getField(page, `password-${field}`);
+    expect([value, isMarked, descriptions.at(-1)]).toEqual(["", true, expect.stringMatching(reason)]);
     expect(page.problems.map(({ id }) => id)).toContain(`password-${field}`);
     for (const typed of [newPassword, password]) expect(page.html).not.toContain(typed);
     expect([await isLoggedIn(browser), await tryLogIn(app, email), await countEmailsTo(email)]).toEqual([
@@ -131,9 +129,9 @@ test("An account with a second factor changes password and address only with a f
   for (const [button, form, code] of attempts) {
     const typed = { ...validFields, email: address, code };
     const page = await parsePage(await submitOnAccount(browser, button, typed));
-    const { isMarked, value, said } = getField(page, `${form}-code`);
+    const { isMarked, value, descriptions } = getField(page, `${form}-code`);
     expect([button, code, page.status, isMarked, value]).toEqual([button, code, 400, true, ""]);
-    expect(said.at(-1)).toMatch(/code/);
+    expect(descriptions.at(-1)).toMatch(/code/);
     if (form === "email") expect(getField(page, "email-email").value).toBe(address);
   }
   expect([await isLoggedIn(browser), await tryLogIn(app, email), await countEmailsTo(address)]).toEqual([
@@ -143,7 +141,7 @@ test("An account with a second factor changes password and address only with a f
   const typed = { ...validFields, code: await authenticator.freshCode() };
   const page = await browser.follow(await submitOnAccount(browser, "Change password", typed));
   expect(page.toasts).toEqual(changedToast);
-  // This session has entered the code, so it can still open the account page.
+  // A session without the code would be redirected to the page that asks for it.
   expect(page.text).toContain("Manage 2FA");
   expect(await tryLogIn(app, email, newPassword)).toBe("/login/verify");
 });

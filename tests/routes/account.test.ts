@@ -1,6 +1,4 @@
-import process from "node:process";
-import postgres from "postgres";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { afterEach, beforeAll, describe, expect, test } from "vitest";
 import { createUnsubscribeUrl } from "../../app/models/email-delivery.server.ts";
 import { accountPath, isLoggedIn, newLoggedInBrowser, submitOnAccount } from "../support/account-suite.ts";
 import {
@@ -13,13 +11,8 @@ import {
 } from "../support/route-fixtures.ts";
 import { getTestApp, getText, noStorePattern, origin, parsePage } from "../support/test-app.ts";
 
-let app: Awaited<ReturnType<typeof getTestApp>>;
-let sql: postgres.Sql;
-beforeAll(async () => {
-  app = await getTestApp();
-  sql = postgres(process.env.TESTS_DATABASE_URL ?? "", { max: 1, onnotice: () => undefined });
-});
-afterAll(() => sql.end());
+const app = await getTestApp();
+const { sql } = app;
 afterEach(() => app.proxy.fail("none"));
 
 describe("account page", () => {
@@ -38,11 +31,6 @@ describe("account page", () => {
     for (const button of ["Save name", "Change password", "Change email", "Save notices", "Sign out everywhere else"])
       expect(() => page.form(button)).not.toThrow();
     expect(listDuplicateIds(page)).toEqual([]);
-  });
-
-  test("A visitor who opens the account page is redirected to the login and back", async () => {
-    const { headers } = await app.browser().get(accountPath);
-    expect(headers.get("Location")).toBe(`/login?next=${encodeURIComponent(accountPath)}`);
   });
 
   test("A client saves a name, and the portal shows it as text", async () => {
@@ -77,7 +65,7 @@ describe("account page", () => {
 
   test("A client turns shipment emails off and on, and the link in such an email turns them off too", async () => {
     const { browser, id } = client;
-    /** Returns the box on the page and the row in the database. */
+    /** Returns whether the page's box is checked, and the number of opt-outs in the database. */
     const readChoice = async () => {
       const [box] = (await browser.open(accountPath)).all("#shipment-emails input[name=enabled]");
       const rows = await sql`select from private.email_opt_outs where account_id = ${id}`;
@@ -114,7 +102,7 @@ describe("erasure request", () => {
   test("A client requests erasure and withdraws the request, and the desk shows the request in between", async () => {
     const clerk = await newStaffMember(app, "clerk", "Erasure Clerk");
     const { browser, id } = await newClient(app, "Leaving Owner");
-    /** Returns the text of the link to the client among the requests of the desk's first page. */
+    /** Returns what the desk's page Today shows about the client's erasure request. */
     const readRequest = async () => {
       const today = await clerk.browser.open("/desk");
       const link = today.all("main a").find((each) => each.getAttribute("href") === `/desk/clients/${id}`);

@@ -1,45 +1,33 @@
-import { beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { recordAuditEntry } from "../../app/models/audit-log.server.ts";
-import type { StaffMember, TestApp, TestShipment } from "../support/desk-fixtures.ts";
 import { getHref, listLinkAddresses, readCsv } from "../support/page-parts.ts";
-import { type LoggedInClient, newClient, newShipment, newStaffMember } from "../support/route-fixtures.ts";
+import { newClient, newShipment, newStaffMember } from "../support/route-fixtures.ts";
 import { resultOrThrow, setCharge } from "../support/staff-actions.ts";
-import { getTestApp, getText, type ParsedPage, type TestBrowser } from "../support/test-app.ts";
+import { getTestApp, getText, type ParsedPage } from "../support/test-app.ts";
 
-let app: TestApp;
-let clerk: StaffMember;
-let browser: TestBrowser;
-let client: LoggedInClient;
-let shipment: TestShipment;
-beforeAll(async () => {
-  app = await getTestApp();
-  clerk = await newStaffMember(app, "clerk", "Akinyi Odhiambo");
-  browser = clerk.browser;
-  client = await newClient(app, "Baraka Mwangi");
-  shipment = await newShipment(app, client, "Logged");
-  const page = await browser.open(shipment.desk);
-  await browser.submit(page, "Correct the stage", { stage: "3", reason: '=cmd|"/c calc"!A1, a slip' });
-  browser.cookies.delete("flash");
-  for (let number = 1; number <= 51; number += 1) {
-    const reason = `Line ${number}`;
-    const entry = { action: "shipment extend-retention", shipment_id: shipment.id, reason };
-    await recordAuditEntry(app.company, "Log Writer", entry);
-  }
-});
+const app = await getTestApp();
+const clerk = await newStaffMember(app, "clerk", "Akinyi Odhiambo");
+const browser = clerk.browser;
+const client = await newClient(app, "Baraka Mwangi");
+const shipment = await newShipment(app, client, "Logged");
+const page = await browser.open(shipment.desk);
+await browser.submit(page, "Correct the stage", { stage: "3", reason: '=cmd|"/c calc"!A1, a slip' });
+browser.cookies.delete("flash");
+for (let number = 1; number <= 51; number += 1) {
+  const reason = `Line ${number}`;
+  const entry = { action: "shipment extend-retention", shipment_id: shipment.id, reason };
+  await recordAuditEntry(app.company, "Log Writer", entry);
+}
 
 const listReasons = (page: ParsedPage) => [...page.text.matchAll(/Reason: (Line \d+)/g)].map(([, reason]) => reason);
 const entries = "main form ~ div li";
 const noEntries = "Nothing like that has been done.";
 
 test("The activity log is filtered by person, action, shipment and day, and its form shows the filter.", async () => {
-  for (const who of [clerk.name, "KINYI odh"]) {
-    const page = await browser.open(`/desk/log?who=${encodeURIComponent(who)}&shipment=${shipment.id}`);
-    expect(page.text).toMatch(/Stage corrected Logged Akinyi Odhiambo .* EAT stage 1 → stage 3 Reason: =cmd/);
-    expect(page.form("Find").fields).toMatchObject({ who, shipment: shipment.id });
-  }
-  const corrections = await browser.open(`/desk/log?what=shipment+correct&shipment=${shipment.id.slice(0, 8)}`);
-  expect(corrections.form("Find").fields).toMatchObject({ what: "shipment correct" });
-  expect([corrections.text.includes("=cmd"), listReasons(corrections)]).toEqual([true, []]);
+  const fields = { who: "KINYI odh", what: "shipment correct", shipment: shipment.id.slice(0, 8) };
+  const corrections = await browser.open(`/desk/log?${new URLSearchParams(fields)}`);
+  expect(corrections.text).toMatch(/Stage corrected Logged Akinyi Odhiambo .* EAT stage 1 → stage 3 Reason: =cmd/);
+  expect([corrections.form("Find").fields, listReasons(corrections)]).toEqual([expect.objectContaining(fields), []]);
   const today = new Date(Date.now() + 3 * 60 * 60 * 1000).toISOString().slice(0, 10);
   const filter = `who=Log+Writer&what=shipment+extend-retention&shipment=${shipment.id}`;
   for (const parameter of [`day=${today}`, "day=2026-02-30", "day=2026-13-01", "day=x", "page=0", "page=x"]) {
@@ -49,13 +37,12 @@ test("The activity log is filtered by person, action, shipment and day, and its 
   for (const who of ["%00", "'", "%25"]) expect((await browser.get(`/desk/log?who=${who}`)).status).toBe(200);
 });
 
-test.each(["day=2020-01-01", "who=Nobody+is+called+so", "shipment=zzzz", "what=no+such+act"])(
-  "The activity log says that it has no entry for %s.",
-  async (filter) => {
+test("The activity log says that it has no entry for a filter.", async () => {
+  for (const filter of ["day=2020-01-01", "who=Nobody+is+called+so", "shipment=zzzz"]) {
     const page = await browser.open(`/desk/log?${filter}`);
     expect([page.status, page.all(entries).length, page.text.includes(noEntries)]).toEqual([200, 0, true]);
-  },
-);
+  }
+});
 
 test("The activity log has the newest entries first in pages of 50, and links to their shipments.", async () => {
   const first = await browser.open(`/desk/log?who=Log+Writer&shipment=${shipment.id}`);

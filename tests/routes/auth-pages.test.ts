@@ -1,12 +1,8 @@
-import { beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { getTestApp, getText, noStorePattern, origin, type ParsedPage } from "../support/test-app.ts";
 
-let app: Awaited<ReturnType<typeof getTestApp>>;
-let email: string;
-beforeAll(async () => {
-  app = await getTestApp();
-  email = await app.browser().signUpAndLogIn("Baraka");
-});
+const app = await getTestApp();
+const email = await app.browser().signUpAndLogIn("Baraka");
 
 const newLoggedInBrowser = async () => {
   const browser = app.browser();

@@ -1,19 +1,12 @@
 import { setTimeout } from "node:timers/promises";
-import { afterEach, beforeAll, expect, test } from "vitest";
-import type { TestApp } from "../support/desk-fixtures.ts";
+import { afterEach, expect, test } from "vitest";
 import type { Fault } from "../support/fault-proxy.ts";
 import { createPdf, getTestApp, type TestBrowser } from "../support/test-app.ts";
 
-let app: TestApp;
-let client: TestBrowser;
-let email: string;
-let shipment: string;
-beforeAll(async () => {
-  app = await getTestApp();
-  client = app.browser();
-  email = await client.signUpAndLogIn("Retried");
-  shipment = await client.createShipment("Tea");
-});
+const app = await getTestApp();
+const client = app.browser();
+const email = await client.signUpAndLogIn("Retried");
+const shipment = await client.createShipment("Tea");
 afterEach(() => app.proxy.fail("none"));
 
 const pageCall = /^GET \/rest\/v1\/rpc\/portal_page/;

@@ -1,6 +1,5 @@
 import process from "node:process";
-import { afterEach, beforeAll, expect, test } from "vitest";
-import type { TestApp } from "../support/desk-fixtures.ts";
+import { afterEach, expect, test } from "vitest";
 import { listButtons } from "../support/page-parts.ts";
 import { issueClientIds } from "../support/service-role.ts";
 import {
@@ -10,24 +9,17 @@ import {
   noStorePattern,
   parsePage,
   password,
-  type TestBrowser,
   unavailableText,
 } from "../support/test-app.ts";
 
 const deadlineSeconds = 4;
 
-let app: TestApp;
-let client: TestBrowser;
-let email: string;
-let shipment: string;
-beforeAll(async () => {
-  const seconds = String(deadlineSeconds);
-  Object.assign(process.env, { PAGE_SECONDS: seconds, WRITE_SECONDS: seconds, UPLOAD_SECONDS: seconds });
-  app = await getTestApp();
-  client = app.browser();
-  email = await client.signUpAndLogIn("Waiting");
-  shipment = await client.createShipment("Tea");
-});
+const seconds = String(deadlineSeconds);
+Object.assign(process.env, { PAGE_SECONDS: seconds, WRITE_SECONDS: seconds, UPLOAD_SECONDS: seconds });
+const app = await getTestApp();
+const client = app.browser();
+const email = await client.signUpAndLogIn("Waiting");
+const shipment = await client.createShipment("Tea");
 afterEach(() => app.proxy.fail("none"));
 
 /** Sends a request while matching calls hang, and expects its page before two deadlines in a row would have passed. */

@@ -8,17 +8,13 @@ import { ArticleData } from "../../app/components/site/structured-data.tsx";
 import { companyDetails } from "../../app/models/content.server.ts";
 import { type ArticleFile, articles, placeholderArticles, publishedArticles } from "../support/articles.ts";
 import { listDuplicateIds } from "../support/route-fixtures.ts";
-import { getTestApp, getText, origin, type ParsedPage, type TestBrowser } from "../support/test-app.ts";
+import { getTestApp, getText, origin, type ParsedPage } from "../support/test-app.ts";
 
 const blogPath = "/resources/blog";
 const categories = [...new Set(articles.map(({ category }) => category))].sort();
 
-let app: Awaited<ReturnType<typeof getTestApp>>;
-let visitor: TestBrowser;
-beforeAll(async () => {
-  app = await getTestApp();
-  visitor = app.browser();
-});
+const app = await getTestApp();
+const visitor = app.browser();
 
 const openCategory = (category: string) => visitor.open(`${blogPath}?${new URLSearchParams({ category })}`);
 const listSlugs = (page: ParsedPage) =>

@@ -1,5 +1,4 @@
-import { afterEach, beforeAll, expect, test } from "vitest";
-import type { TestApp } from "../support/desk-fixtures.ts";
+import { afterEach, expect, test } from "vitest";
 import { getHref, listLinkAddresses } from "../support/page-parts.ts";
 import {
   allDocuments,
@@ -12,28 +11,16 @@ import {
   uploadDocument,
 } from "../support/route-fixtures.ts";
 import { advanceShipment } from "../support/service-role.ts";
-import {
-  expectNoInternals,
-  getTestApp,
-  getText,
-  type ParsedPage,
-  parsePage,
-  type TestBrowser,
-} from "../support/test-app.ts";
+import { expectNoInternals, getTestApp, getText, type ParsedPage, parsePage } from "../support/test-app.ts";
 
-let app: TestApp;
-let clerk: TestBrowser;
-beforeAll(async () => {
-  app = await getTestApp();
-  clerk = (await newStaffMember(app, "clerk", "Akinyi Odhiambo")).browser;
-});
+const app = await getTestApp();
+const clerk = (await newStaffMember(app, "clerk", "Akinyi Odhiambo")).browser;
 afterEach(() => app.proxy.fail("none"));
 
 const openList = ({ email }: LoggedInClient) => clerk.open(`/desk/shipments?q=${encodeURIComponent(email)}`);
 const listIds = (page: ParsedPage) =>
   page.all("main input[name=shipment]").map((box) => box.getAttribute("value") ?? "");
 
-/** Selects shipments of the list and sends its form. */
 async function submitMove(page: ParsedPage, ids: string[], location = ""): Promise<Response> {
   const { action, fields } = page.form("Move to the next stage");
   const form = new URLSearchParams({ ...(fields as Record<string, string>), location });
@@ -41,13 +28,13 @@ async function submitMove(page: ParsedPage, ids: string[], location = ""): Promi
   return clerk.post(action, form);
 }
 
-/** Selects shipments of the list and returns the page that the form leads to. */
+/** Selects shipments of the list, sends its form and returns the page of the result. */
 async function moveShipments(page: ParsedPage, ids: string[], location = ""): Promise<ParsedPage> {
   const response = await submitMove(page, ids, location);
   return response.status === 303 ? clerk.follow(response) : parsePage(response);
 }
 
-/** Returns the rows under each heading of the result. */
+/** Returns the rows of the result by heading. */
 const listResults = (page: ParsedPage) =>
   Object.fromEntries(
     page
@@ -93,9 +80,6 @@ test("A bulk move lists which of 20 shipments moved, which did not, and why.", a
   expect(getHref(result, "Back to the shipments")).toBe(`/desk/shipments?q=${encodeURIComponent(owner.email)}`);
   const { data: events } = await app.company.from("tracking_events").select("location").in("shipment_id", complete);
   expect(events).toEqual(Array(2).fill({ location: "Mombasa" }));
-
-  expect((await moveShipments(page, complete, "Mombasa")).h1).toBe("2 moved, 0 did not");
-  expect(await listStages(complete)).toEqual([2, 2]);
 
   const list = await openList(owner);
   expect(list.all(`main input[value="${closed}"]`)[0]?.hasAttribute("disabled")).toBe(true);

@@ -2,7 +2,8 @@ import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import process from "node:process";
 import { downloadZip } from "client-zip";
-import { beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
+import { pngBytes } from "../support/invoice-fixtures.ts";
 import { expectInvalidFields, getTextareaValue, listRequiredFields, readContent } from "../support/public-form.ts";
 import {
   createPdf,
@@ -15,11 +16,8 @@ import {
   type TestBrowser,
 } from "../support/test-app.ts";
 
-let app: Awaited<ReturnType<typeof getTestApp>>;
 let visitor: TestBrowser;
-beforeAll(async () => {
-  app = await getTestApp();
-});
+const app = await getTestApp();
 beforeEach(() => {
   visitor = app.browser();
 });
@@ -31,12 +29,11 @@ const sendApplication = async (typed: FormValues) =>
   visitor.submit(await visitor.open("/careers"), "Submit Application", typed);
 const sendInvalid = async (typed: FormValues) => parsePage(await sendApplication(typed));
 
-const png = new Uint8Array([137, 80, 78, 71, 13, 10, 26, 10, 0, 0, 0, 13, 73, 72, 68, 82, ...Array(40).fill(1)]);
 const oleDocument = new Uint8Array([0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1, ...Array(2048).fill(0)]);
 const docx = await createDocx();
 const maxBytes = 10 * 1024 * 1024;
 
-/** Expects the text answers of the application in the form. */
+/** Expects that the form still has the applicant's texts. */
 function expectAnswers(page: ParsedPage): void {
   const answers = { name: page.value("name"), email: page.value("email"), letter: getTextareaValue(page, "letter") };
   expect(answers).toEqual(person);
@@ -56,7 +53,7 @@ describe("careers form", () => {
     const page = await visitor.open("/careers");
     expect(page.title).toMatch(/^Careers · /);
     expect(page.all("main input[name=cv]")[0]?.getAttribute("accept")).toBe(".pdf,.doc,.docx");
-    expect(page.saidOf("cv").join()).toMatch(/\.pdf, \.doc or \.docx/);
+    expect(page.getDescriptions("cv").join()).toMatch(/\.pdf, \.doc or \.docx/);
     // ARIA has no "required" for file fields.
     expect(listRequiredFields(page)).toEqual(["name", "email"]);
     expect(page.text).toContain("sends and stores nothing. Mail your application to nairobi@mizigo.example.");
@@ -89,7 +86,7 @@ describe("careers form", () => {
     { what: "a program", file: createFile("cv.exe", "MZ", "x".repeat(99)), problem: wrongType },
     { what: "a program whose name contains .pdf", file: createFile("cv.pdf.exe", "%PDF-1.4"), problem: wrongType },
     { what: "a PDF without an ending", file: createFile("cv", "%PDF-1.4"), problem: wrongType },
-    { what: "a photo", file: createFile("cv.png", png), problem: wrongType },
+    { what: "a photo", file: createFile("cv.png", pngBytes), problem: wrongType },
     { what: "a plain text", file: createFile("cv.txt", "I am a clerk"), problem: wrongType },
     { what: "HTML named .pdf", file: createFile("cv.pdf", "<script>alert(1)</script>"), problem: wrongContent(".pdf") },
     { what: "a PDF named .docx", file: createFile("cv.docx", "%PDF-1.4\n"), problem: wrongContent(".docx") },
@@ -160,7 +157,7 @@ describe("careers form", () => {
   });
 });
 
-/** Returns the bytes of a file; none if another test deleted it in the meantime. */
+/** Returns the bytes of a file, or no bytes if another test has deleted the file. */
 function readBytes(file: string): Buffer {
   try {
     return readFileSync(file);
@@ -170,7 +167,7 @@ function readBytes(file: string): Buffer {
   }
 }
 
-/** Returns the files of the data directory that contain a text; the database is on a server. */
+/** Returns the files of the data directory that contain a text. The database is not in this directory. */
 function findFiles(text: string): string[] {
   return readdirSync(process.env.DATA_DIR ?? "", { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
@@ -199,7 +196,7 @@ test("An application calls no backend and leaves nothing in the data directory, 
   for (const text of [marker, person.email]) expect(findFiles(text)).toEqual([]);
 });
 
-/** Returns a text document as word processors write it. */
+/** Returns a DOCX file with the three parts that Office Open XML requires. */
 async function createDocx(): Promise<Uint8Array<ArrayBuffer>> {
   const main = "application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml";
   const relation = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument";

@@ -1,11 +1,9 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import { getHref, readContent } from "../support/public-form.ts";
-import { getTestApp, getText, type ParsedPage, type TestBrowser } from "../support/test-app.ts";
+import { getHref } from "../support/page-parts.ts";
+import { readContent } from "../support/public-form.ts";
+import { getTestApp, getText, type ParsedPage } from "../support/test-app.ts";
 
-let visitor: TestBrowser;
-beforeAll(async () => {
-  visitor = (await getTestApp()).browser();
-});
+const visitor = (await getTestApp()).browser();
 
 describe("services page", () => {
   const { services } = readContent<{ services: { id: string; title: string }[] }>("services");
@@ -62,7 +60,7 @@ describe("services page", () => {
       expect(getText(link)).toBe(`Ask for a quote for ${title}`);
       const form = await visitor.open(link?.getAttribute("href") ?? "");
       expect(form.h1).toBe("Get a Quote");
-      // The form has nine of the services; the message names the other two.
+      // The form's list has nine of the eleven services. The message field names the other two.
       const [selected] = form.all("option[selected]").map(getText);
       if (selected !== title) expect(form.all("textarea")[0]?.text).toBe(`${title}: `);
     }

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import {
   branchOffice,
   companyData,
@@ -12,13 +12,9 @@ import {
 } from "../support/public-form.ts";
 import { type FormValues, getTestApp, parsePage, startTestSite, type TestBrowser } from "../support/test-app.ts";
 
-let app: Awaited<ReturnType<typeof getTestApp>>;
-let site: Awaited<ReturnType<typeof startTestSite>>;
 let visitor: TestBrowser;
-beforeAll(async () => {
-  app = await getTestApp();
-  site = await startTestSite();
-});
+const app = await getTestApp();
+const site = await startTestSite();
 beforeEach(() => {
   visitor = app.browser();
   app.proxy.calls.length = 0;

@@ -1,7 +1,5 @@
 import { randomUUID } from "node:crypto";
-import process from "node:process";
-import postgres from "postgres";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { sendDueShipmentEmails } from "../../app/models/email-delivery.server.ts";
 import { createContainerNumber } from "../support/container-numbers.ts";
 import { emailSender, getLatestEmailTo, newClient, newShipment, newStaffMember } from "../support/route-fixtures.ts";
@@ -10,19 +8,12 @@ import { getTestApp, parsePage } from "../support/test-app.ts";
 const [first, second] = ["CSQU3054383", "TOLU4734787"];
 const wrongDigit = "The last digit of CSQU3054384 should be 3.";
 
-let app: Awaited<ReturnType<typeof getTestApp>>;
-let client: Awaited<ReturnType<typeof newClient>>;
-let clerk: Awaited<ReturnType<typeof newStaffMember>>;
-let sql: postgres.Sql;
-beforeAll(async () => {
-  app = await getTestApp();
-  client = await newClient(app, "Container Owner");
-  clerk = await newStaffMember(app, "clerk", "Container Clerk");
-  sql = postgres(process.env.TESTS_DATABASE_URL ?? "", { max: 1, onnotice: () => undefined });
-});
-afterAll(() => sql.end());
+const app = await getTestApp();
+const { sql } = app;
+const client = await newClient(app, "Container Owner");
+const clerk = await newStaffMember(app, "clerk", "Container Clerk");
 
-/** Returns a shipment of the client with both containers. */
+/** Creates a shipment of the client with an AWB/BL and the containers `first` and `second`. */
 async function newContainerShipment(name: string) {
   const shipment = await newShipment(app, client, name);
   await sql`update shipments set awb = 'MEDUX4471203', container_numbers = ${[first, second]} where id = ${shipment.id}`;
@@ -66,7 +57,7 @@ test.each([
         text: typeof message === "string" ? message : expect.stringMatching(message),
       },
     ]);
-    expect(page.saidOf("containerNumbers").at(-1)).toBe(page.problems[0]?.text);
+    expect(page.getDescriptions("containerNumbers").at(-1)).toBe(page.problems[0]?.text);
     expect(page.form("Create Shipment").fields).toMatchObject(fields);
   },
 );

@@ -1,11 +1,8 @@
-import { beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { getTestApp, getText, noStorePattern, type ParsedPage, type TestBrowser } from "../support/test-app.ts";
 
-let app: Awaited<ReturnType<typeof getTestApp>>;
 let visitor: TestBrowser;
-beforeAll(async () => {
-  app = await getTestApp();
-});
+const app = await getTestApp();
 beforeEach(() => {
   visitor = app.browser();
 });
@@ -15,13 +12,12 @@ const optional = ["performance", "functional", "marketing"] as const;
 type Settings = Partial<Record<(typeof optional)[number], boolean>>;
 const defaults = { necessary: true, performance: true, functional: true, marketing: false };
 
-/** Returns which boxes are checked. */
 const readBoxes = (page: ParsedPage) =>
   Object.fromEntries(
     page.all("main input[type=checkbox]").map((box) => [box.getAttribute("name"), box.hasAttribute("checked")]),
   );
 
-/** Sends the form as a browser does: with the checked boxes only. */
+/** Sends the form. Browsers omit unchecked boxes. */
 function saveSettings(settings: Settings, button: Record<string, string> = {}) {
   const checked = optional.filter((name) => settings[name]).map((name) => [name, "on"]);
   return visitor.post(path, { ...Object.fromEntries(checked), ...button });
@@ -50,7 +46,7 @@ describe("cookie settings page", () => {
     const page = await visitor.open(path);
     for (const box of page.all("main input[type=checkbox]")) {
       expect(getText(page.all(`label[for=${box.id}]`)[0]), box.id).not.toBe("");
-      expect(page.saidOf(box.getAttribute("name") ?? "")[0], box.id).not.toBe("");
+      expect(page.getDescriptions(box.getAttribute("name") ?? "")[0], box.id).not.toBe("");
       expect(box.hasAttribute("disabled"), box.id).toBe(box.id === "necessary");
     }
   });

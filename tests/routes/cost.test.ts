@@ -1,20 +1,17 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { dayInEastAfrica } from "../../app/lib/dates.ts";
-import { expectInvalidFields, getHref, getTextareaValue } from "../support/public-form.ts";
-import { getText, type ParsedPage, startTestSite, type TestBrowser } from "../support/test-app.ts";
+import { getHref } from "../support/page-parts.ts";
+import { expectInvalidFields, getTextareaValue } from "../support/public-form.ts";
+import { getText, type ParsedPage, startTestSite } from "../support/test-app.ts";
 
 const path = "/resources/cost";
 const quoteLink = "Get a quote for this";
 
-let site: Awaited<ReturnType<typeof startTestSite>>;
-let visitor: TestBrowser;
-beforeAll(async () => {
-  site = await startTestSite();
-  visitor = site.browser();
-});
+const site = await startTestSite();
+const visitor = site.browser();
 afterAll(() => site.close());
 
-/** Returns the month in East Africa so many months ago, as YYYY-MM. */
+/** Returns the month that was `months` months ago in East Africa Time, as YYYY-MM. */
 function getPastMonth(months: number): string {
   const [year = 0, month = 0] = dayInEastAfrica(new Date()).split("-").map(Number);
   return new Date(Date.UTC(year, month - 1 - months)).toISOString().slice(0, 7);
@@ -33,7 +30,7 @@ const openEstimate = (fields: Record<string, string>) => visitor.open(`${path}?$
 const openQuote = async (fields: Record<string, string>) =>
   visitor.open(getHref(await openEstimate(fields), quoteLink) ?? "");
 
-/** Returns name and amount of each row of the estimate. */
+/** Returns the name and the amount of each row of the estimate. */
 const listAmounts = (page: ParsedPage) =>
   page
     .all("main tbody tr")
@@ -155,7 +152,7 @@ test.each([`13/${year}`, `${year}-00`, `Mayor ${year}`, `${year}`, "5", "05/21",
   "The month of registration %j is rejected with an example and stays in its field",
   async (registered) => {
     const page = await openEstimate({ ...car, registered });
-    expect(page.saidOf("registered").join(" ")).toContain("such as 2021-04");
+    expect(page.getDescriptions("registered").join(" ")).toContain("such as 2021-04");
     expect(page.value("registered")).toBe(registered);
   },
 );

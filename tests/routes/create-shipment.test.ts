@@ -1,28 +1,17 @@
-import { afterEach, beforeAll, expect, test } from "vitest";
-import type { TestApp } from "../support/desk-fixtures.ts";
-import { allDocuments } from "../support/route-fixtures.ts";
-import {
-  type FormValues,
-  getTestApp,
-  logInToBackend,
-  noStorePattern,
-  parsePage,
-  type TestBrowser,
-} from "../support/test-app.ts";
+import { afterEach, expect, test } from "vitest";
+import { allDocuments, newClient } from "../support/route-fixtures.ts";
+import { type FormValues, getTestApp, noStorePattern, parsePage } from "../support/test-app.ts";
 
-let app: TestApp;
-let client: TestBrowser;
-let owner: Awaited<ReturnType<typeof logInToBackend>>;
-beforeAll(async () => {
-  app = await getTestApp();
-  client = app.browser();
-  owner = await logInToBackend(await client.signUpAndLogIn("Creator"));
-});
+const app = await getTestApp();
+const { browser: client, id: owner } = await newClient(app, "Creator");
 
 afterEach(() => void client.cookies.delete("flash"));
 
 async function listShipments() {
-  const { data, error } = await owner.backend.from("shipments").select("name, stage, status, documents (name)");
+  const { data, error } = await app.company
+    .from("shipments")
+    .select("name, stage, status, documents (name)")
+    .eq("user_id", owner);
   if (error) throw error;
   return data;
 }
@@ -89,7 +78,7 @@ test.each([
     expect(page.toasts).toEqual(createFailedToast(message));
     expect(page.problems.map(({ text }) => text)).toEqual([message]);
     expect(page.all(`[id=${page.problems[0]?.id}]`).map((input) => input.getAttribute("name"))).toEqual([field]);
-    expect(page.saidOf(field)).toContain(message);
+    expect(page.getDescriptions(field)).toContain(message);
     expect([page.value("name"), page.value("awb")]).toEqual([fields.name, fields.awb]);
     expect(await listShipments()).toEqual(before);
 

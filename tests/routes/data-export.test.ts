@@ -1,6 +1,4 @@
-import process from "node:process";
-import postgres from "postgres";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { afterEach, beforeAll, describe, expect, test } from "vitest";
 import { accountPath, isLoggedIn } from "../support/account-suite.ts";
 import {
   getDocument,
@@ -17,13 +15,8 @@ import { unzip } from "../support/zip.ts";
 
 const exportPath = `${accountPath}/data.zip`;
 
-let app: Awaited<ReturnType<typeof getTestApp>>;
-let sql: postgres.Sql;
-beforeAll(async () => {
-  app = await getTestApp();
-  sql = postgres(process.env.TESTS_DATABASE_URL ?? "", { max: 1, onnotice: () => undefined });
-});
-afterAll(() => sql.end());
+const app = await getTestApp();
+const { sql } = app;
 afterEach(() => app.proxy.fail("none"));
 
 const unpack = async (response: Response) => unzip(Buffer.from(await response.arrayBuffer()));
@@ -184,7 +177,7 @@ describe("download of the data export", () => {
     const calls = await app.proxy.during(async () => {
       files = await unpack(await browser.get(exportPath));
     });
-    // 50, 50, 1 and an empty page.
+    // Three pages have 50, 50 and 1 shipments. The fourth page is empty.
     const pageCalls = calls.filter((call) => call.includes("rpc/data_export"));
     expect([pageCalls.length, new Set(pageCalls).size]).toEqual([4, 4]);
     const shipments = JSON.parse(files.get("shipments.json")?.toString() ?? "") as { id: string }[];
@@ -205,7 +198,7 @@ describe("download of the data export", () => {
       expect([page.status, page.headers.get("Content-Disposition")]).toEqual([503, null]);
       expectNoInternals(page);
     });
-    // The first call and two retries.
+    // The site retries a failed read twice.
     expect(calls.filter((call) => call.includes("rpc/data_export"))).toHaveLength(3);
   });
 

@@ -1,5 +1,4 @@
-import { beforeAll, expect, test } from "vitest";
-import type { StaffMember, TestApp } from "../support/desk-fixtures.ts";
+import { expect, test } from "vitest";
 import { listButtons, listLinkAddresses, unknownId } from "../support/page-parts.ts";
 import {
   copyBrowser,
@@ -18,12 +17,8 @@ import {
 import { issueClientIds } from "../support/service-role.ts";
 import { createPdf, getTestApp, type ParsedPage, parsePage, password } from "../support/test-app.ts";
 
-let app: TestApp;
-let clerk: StaffMember;
-beforeAll(async () => {
-  app = await getTestApp();
-  clerk = await newStaffMember(app, "clerk", "Akinyi Odhiambo");
-});
+const app = await getTestApp();
+const clerk = await newStaffMember(app, "clerk", "Akinyi Odhiambo");
 
 const openAccount = ({ id }: { id: string }) => clerk.browser.open(`/desk/clients/${id}`);
 
@@ -62,7 +57,7 @@ test("A client whose account is closed is signed out and cannot log in until it 
   const withoutReason = await clerk.browser.submit(await openAccount(client), "Close account", { reason: " " });
   const rejected = await parsePage(withoutReason);
   expect(rejected.status).toBe(400);
-  expect(getField(rejected, "close-account-reason").said).toEqual(["Say why, in a few words."]);
+  expect(getField(rejected, "close-account-reason").descriptions).toEqual(["Say why, in a few words."]);
   expect((await client.browser.get("/portal")).status).toBe(200);
 
   const closed = await submitForm(client, "Close account");

@@ -1,5 +1,4 @@
-import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import type { StaffMember, TestApp, TestShipment } from "../support/desk-fixtures.ts";
+import { afterAll, afterEach, expect, test } from "vitest";
 import { getHref, unknownId } from "../support/page-parts.ts";
 import {
   copyBrowser,
@@ -15,24 +14,15 @@ import { createPdf, expectNoInternals, getTestApp, noStorePattern, startTestSite
 
 const fileName = "Añadido – 发票 'final' 100%.pdf";
 
-let app: TestApp;
-let site: Awaited<ReturnType<typeof startTestSite>>;
-let clerk: StaffMember;
-let shipment: TestShipment;
-let otherShipment: TestShipment;
-let document: string;
-let address: string;
-beforeAll(async () => {
-  app = await getTestApp();
-  site = await startTestSite();
-  clerk = await newStaffMember(app, "clerk", "Akinyi Odhiambo");
-  const client = await newClient(app, "Baraka Mwangi");
-  otherShipment = await newShipment(app, client, "Another");
-  shipment = await newShipment(app, client, "With a file");
-  await uploadDocument(client.browser, shipment.portal, "Packing List", createPdf(fileName, 3000));
-  document = (await getDocument(app.company, shipment.id, "Packing List")).id;
-  address = getHref(await clerk.browser.open(shipment.desk), "Open the Packing List") ?? "";
-});
+const app = await getTestApp();
+const site = await startTestSite();
+const clerk = await newStaffMember(app, "clerk", "Akinyi Odhiambo");
+const client = await newClient(app, "Baraka Mwangi");
+const otherShipment = await newShipment(app, client, "Another");
+const shipment = await newShipment(app, client, "With a file");
+await uploadDocument(client.browser, shipment.portal, "Packing List", createPdf(fileName, 3000));
+const document = (await getDocument(app.company, shipment.id, "Packing List")).id;
+const address = getHref(await clerk.browser.open(shipment.desk), "Open the Packing List") ?? "";
 afterEach(() => app.proxy.fail("none"));
 afterAll(() => site.close());
 

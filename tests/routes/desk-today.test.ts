@@ -1,9 +1,7 @@
-import { beforeAll, expect, test } from "vitest";
-import type { TestApp } from "../support/desk-fixtures.ts";
+import { expect, test } from "vitest";
 import { listLinkAddresses } from "../support/page-parts.ts";
 import {
   getField,
-  type LoggedInClient,
   listDuplicateIds,
   newClient,
   newShipment,
@@ -11,22 +9,17 @@ import {
   successToast,
 } from "../support/route-fixtures.ts";
 import { resultOrThrow, saveArrival } from "../support/staff-actions.ts";
-import { getTestApp, getText, parsePage, type TestBrowser } from "../support/test-app.ts";
+import { getTestApp, getText, parsePage } from "../support/test-app.ts";
 
-let app: TestApp;
-let clerk: TestBrowser;
-let client: LoggedInClient;
-beforeAll(async () => {
-  app = await getTestApp();
-  clerk = (await newStaffMember(app, "clerk", "Akinyi Odhiambo")).browser;
-  client = await newClient(app, "Baraka Mwangi");
-});
+const app = await getTestApp();
+const clerk = (await newStaffMember(app, "clerk", "Akinyi Odhiambo")).browser;
+const client = await newClient(app, "Baraka Mwangi");
 
 test("An announcement is shown to clients above their shipments until a team member changes or ends it.", async () => {
   const shipment = await newShipment(app, client, "Announced");
   const announce = async (text: string) => clerk.submit(await clerk.open("/desk"), "Set the notice", { text });
   const empty = await parsePage(await announce(""));
-  expect([empty.status, getField(empty, "announce-text").said.at(-1)]).toEqual([400, "Write the notice."]);
+  expect([empty.status, getField(empty, "announce-text").descriptions.at(-1)]).toEqual([400, "Write the notice."]);
   const long = await parsePage(await announce("x".repeat(201)));
   expect(getField(long, "announce-text")).toMatchObject({ value: "x".repeat(201), isMarked: true });
 

@@ -1,6 +1,4 @@
-import process from "node:process";
-import postgres from "postgres";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, afterEach, describe, expect, test } from "vitest";
 import { noFile, setUpInvoice } from "../support/invoice-fixtures.ts";
 import { getHref, unknownId } from "../support/page-parts.ts";
 import { copyBrowser, expectRejectedForm, replaceStoredFile } from "../support/route-fixtures.ts";
@@ -16,25 +14,17 @@ import {
   type TestBrowser,
 } from "../support/test-app.ts";
 
-const invoice = setUpInvoice("Downloader");
-const { readInvoice, upload, download, listFiles } = invoice;
-let sql: postgres.Sql;
-let site: Awaited<ReturnType<typeof startTestSite>>;
-let stranger: TestBrowser;
-beforeAll(async () => {
-  sql = postgres(process.env.TESTS_DATABASE_URL ?? "", { max: 1, onnotice: () => undefined });
-  site = await startTestSite();
-  stranger = invoice.app.browser();
-  await stranger.signUpAndLogIn("Stranger");
-});
+const invoice = await setUpInvoice("Downloader");
+const { app, readDocument, upload, download, listFiles } = invoice;
+const { sql } = app;
+const site = await startTestSite();
+const stranger = app.browser();
+await stranger.signUpAndLogIn("Stranger");
 afterEach(() => {
-  invoice.app.proxy.fail("none");
+  app.proxy.fail("none");
   invoice.client.cookies.delete("flash");
 });
-afterAll(async () => {
-  await sql.end();
-  await site.close();
-});
+afterAll(() => site.close());
 
 const openShipment = () => invoice.client.open(invoice.path);
 const getFileAddress = (page: ParsedPage) => getHref(page, "Open the Commercial Invoice");
@@ -45,14 +35,14 @@ function readInvoiceRow(page: ParsedPage): string[] {
 }
 
 test("A document shows its file's name, size and time in East Africa Time, and after a rejection the reason.", async () => {
-  /** Sets a time that triggers protect. */
+  /** Runs an update without triggers, which would reject a changed time. */
   const setTime = (...statement: [TemplateStringsArray, string]) =>
     sql.begin(async (session) => {
       await session`set local session_replication_role = replica`;
       await session(...statement);
     });
   await upload(createPdf("invoice-2291.pdf", 212 * 1024 - 5));
-  const { id } = await readInvoice();
+  const { id } = await readDocument();
   const [row] = await sql`select uploaded_at from documents where id = ${id}`;
   const time = new Date(row?.uploaded_at.valueOf() + 3 * 3_600_000).toISOString().slice(11, 16);
   expect(readInvoiceRow(await openShipment())).toEqual([
@@ -62,7 +52,7 @@ test("A document shows its file's name, size and time in East Africa Time, and a
   await setTime`update documents set uploaded_at = '2020-05-12T11:05:00Z' where id = ${id}`;
   expect(readInvoiceRow(await openShipment())[1]).toBe("invoice-2291.pdf, 212 KB, 12 May 2020, 14:05 EAT");
 
-  resultOrThrow(await rejectDocument(invoice.app.company, id, "page 2 is unreadable", {}));
+  resultOrThrow(await rejectDocument(app.company, id, "page 2 is unreadable", {}));
   const page = await openShipment();
   expect(readInvoiceRow(page)[0]).toMatch(/^Sent back \d{1,2} [A-Z][a-z]{2,3}: page 2 is unreadable$/);
   expect([getFileAddress(page), page.text.includes("invoice-2291.pdf")]).toEqual([undefined, false]);
@@ -79,7 +69,7 @@ test.each([
   const file = createPdf(name);
   await upload(file);
   const address = getFileAddress(await openShipment());
-  expect(address).toBe(`${invoice.path}/documents/${(await readInvoice()).id}`);
+  expect(address).toBe(`${invoice.path}/documents/${(await readDocument()).id}`);
   const response = await copyBrowser(site, invoice.client).get(address ?? "");
   const header = (name: string) => response.headers.get(name);
   expect([response.status, await response.text()]).toEqual([200, await file.text()]);
@@ -99,12 +89,12 @@ test("HTML in a text file is sent as text.", async () => {
 
 test("A file has the same 404 for a stranger, another shipment, an unknown ID and an invalid one.", async () => {
   await upload();
-  const { id } = await readInvoice();
+  const { id } = await readDocument();
   const otherPath = await invoice.client.createShipment("Another");
   const requests: [TestBrowser, string][] = [
     [stranger, `${invoice.path}/documents/${id}`],
     ...[
-      ...[`${otherPath}/documents/${id}`, `${otherPath}/documents/${(await readInvoice(otherPath)).id}`],
+      ...[`${otherPath}/documents/${id}`, `${otherPath}/documents/${(await readDocument(otherPath)).id}`],
       ...[`/portal/${unknownId}/documents/${id}`, `/portal/x/documents/${id}`],
       ...[unknownId, "x", "%00", `${id}'%20or%201=1`, "..%2f..%2fetc%2fpasswd"].map(
         (document) => `${invoice.path}/documents/${document}`,
@@ -122,16 +112,16 @@ test("A file has the same 404 for a stranger, another shipment, an unknown ID an
 
 test("A visitor and a client who signed out elsewhere are redirected from a file to the login page.", async () => {
   await upload();
-  const address = `${invoice.path}/documents/${(await readInvoice()).id}`;
-  const browser = invoice.app.browser();
+  const address = `${invoice.path}/documents/${(await readDocument()).id}`;
+  const browser = app.browser();
   await browser.logIn(invoice.owner.email);
-  const copy = copyBrowser(invoice.app, browser);
+  const copy = copyBrowser(app, browser);
   const opened = await copy.get(address);
   expect([opened.status, (await opened.arrayBuffer()).byteLength]).toEqual([200, 2000]);
   await browser.post("/portal/sign-out", {});
-  for (const visitor of [invoice.app.browser(), copy]) {
+  for (const visitor of [app.browser(), copy]) {
     const response = await visitor.get(address);
-    // A login cannot lead to a download.
+    // After a login, the site redirects to pages, never to downloads.
     const location = `/login?next=${encodeURIComponent(invoice.path)}`;
     expect([response.status, response.headers.get("Location"), await response.text()]).toEqual([303, location, ""]);
   }
@@ -139,23 +129,23 @@ test("A visitor and a client who signed out elsewhere are redirected from a file
 
 test("A file that was replaced or deleted in the file store is not sent to its owner.", async () => {
   await upload();
-  const { storage_path } = await readInvoice();
-  await replaceStoredFile(invoice.app.company, storage_path ?? "");
+  const { storage_path } = await readDocument();
+  await replaceStoredFile(app.company, storage_path ?? "");
   const page = await parsePage(await download());
   expect(page.status).toBe(409);
   expect(page.html).not.toContain("%PDF");
   expect(page.text).toContain("The stored file is not the one that was uploaded.");
-  await invoice.app.company.storage.from("documents").remove([storage_path ?? ""]);
+  await app.company.storage.from("documents").remove([storage_path ?? ""]);
   expect((await download()).status).toBe(409);
 });
 
 test("A file is an error page while the file store fails, and is sent afterwards.", async () => {
   await upload();
-  invoice.app.proxy.fail(503, /^GET [^?]*\/storage\/v1\//);
+  app.proxy.fail(503, /^GET [^?]*\/storage\/v1\//);
   const page = await parsePage(await download());
   expect([page.status, page.html.includes("%PDF")]).toEqual([503, false]);
   expect(page.headers.get("Cache-Control") ?? "").toMatch(noStorePattern);
-  invoice.app.proxy.fail("none");
+  app.proxy.fail("none");
   expect((await download()).status).toBe(200);
 });
 
@@ -175,7 +165,7 @@ describe("removing a file", () => {
     expect(after.toasts).toEqual([toast]);
     expect(readInvoiceRow(after)[0]).toBe("Not uploaded");
     expect(after.text).not.toContain("wrong.pdf");
-    expect(await readInvoice()).toMatchObject({ ...noFile, sha256: null, file_name: null, file_size: null });
+    expect(await readDocument()).toMatchObject({ ...noFile, sha256: null, file_name: null, file_size: null });
     expect([await listFiles(), (await download()).status]).toEqual([[], 404]);
 
     expect((await upload(createPdf("right.pdf"))).status).toBe(303);
@@ -186,7 +176,7 @@ describe("removing a file", () => {
       409,
       "The Commercial Invoice has changed since you opened this page. Look at it again.",
     );
-    expect([(await readInvoice()).uploaded, await listFiles()]).toEqual([true, ["commercial-invoice-right.pdf"]]);
+    expect([(await readDocument()).uploaded, await listFiles()]).toEqual([true, ["commercial-invoice-right.pdf"]]);
   });
 
   test("A file is not removed by a stranger or an invalid form, or if it is verified or its shipment closed.", async () => {
@@ -196,8 +186,7 @@ describe("removing a file", () => {
     const form = (await openConfirmation()).form("Remove file").fields as Record<string, string>;
     const sendForm = async (sent = form) =>
       (await parsePage(await invoice.client.post(address, sent))).problems[0]?.text;
-    const setStage = (stage: number) =>
-      invoice.app.company.from("shipments").update({ stage }).eq("id", invoice.shipmentId);
+    const setStage = (stage: number) => app.company.from("shipments").update({ stage }).eq("id", invoice.shipmentId);
     expect((await stranger.post(address, form)).status).toBe(404);
     for (const expectedVersion of ["", "x"])
       expect(await sendForm({ ...form, expectedVersion })).toContain("has changed");
@@ -210,10 +199,10 @@ describe("removing a file", () => {
     expect(await sendForm()).toBe("This shipment is closed: its documents stay as they are.");
 
     await setStage(2);
-    await verifyDocumentByName(invoice.app.company, invoice.shipmentId, "Commercial Invoice");
+    await verifyDocumentByName(app.company, invoice.shipmentId, "Commercial Invoice");
     const verified = await openShipment();
     expect(getHref(verified, "Remove file: Commercial Invoice")).toBeUndefined();
     expect(await sendForm()).toBe("The Commercial Invoice is verified by now: call us if it is not the right one.");
-    expect([(await readInvoice()).verified, (await download()).status]).toEqual([true, 200]);
+    expect([(await readDocument()).verified, (await download()).status]).toEqual([true, 200]);
   });
 });

@@ -1,6 +1,5 @@
 import process from "node:process";
-import postgres from "postgres";
-import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
+import { afterEach, expect, test, vi } from "vitest";
 import { sendPasswordLink } from "../../app/models/staff.server.ts";
 import {
   accountPath,
@@ -32,14 +31,8 @@ import {
   unavailableText,
 } from "../support/test-app.ts";
 
-let app: Awaited<ReturnType<typeof getTestApp>>;
-/** The database, in which tests let time pass. */
-let sql: postgres.Sql;
-beforeAll(async () => {
-  app = await getTestApp();
-  sql = postgres(process.env.TESTS_DATABASE_URL ?? "", { max: 1, onnotice: () => undefined });
-});
-afterAll(() => sql.end());
+const app = await getTestApp();
+const { sql } = app;
 afterEach(() => app.proxy.fail("none"));
 
 const subjects = {
@@ -61,7 +54,7 @@ async function requestChange(browser: TestBrowser, email: string): Promise<Parse
   return browser.follow(await submitOnAccount(browser, "Change email", { email, currentPassword: password }));
 }
 
-/** Opens the link and confirms the address with this password. */
+/** Opens the link and submits its form with this password. */
 const confirmChange = async (link: string, typed: string, browser = app.browser()) =>
   browser.submit(await browser.open(link), "Confirm this address", { password: typed });
 
@@ -73,8 +66,11 @@ async function newRequest(name: string) {
   return { ...client, address, page, link: await getEmailChangeLink(address) };
 }
 
-test("A client who confirms the new address with the password logs in only with it, and the old address is notified", async () => {
+test("A client requests a new address once a minute, confirms it with the password and then logs in only with it", async () => {
   const { browser, email, address, page, link } = await newRequest("Moving");
+  const typed = { email: address, currentPassword: password };
+  const repeated = await parsePage(await submitOnAccount(browser, "Change email", typed));
+  expectRejectedForm(repeated, 429, "A message is on its way already. Wait a minute and try again.");
   expect(page.toasts).toEqual(requestedToast);
   expect(page.text).toContain(`We wrote to ${address}. Your address changes when you open the link in that mail.`);
   const [warning = ""] = await listEmailTexts(email, subjects.requested);
@@ -88,7 +84,7 @@ test("A client who confirms the new address with the password logs in only with 
   expect([account.text.includes(`Email ${address} `), account.text.includes("We wrote to")]).toEqual([true, false]);
 });
 
-test("The page of the link shows only the new address, and no cache or search engine stores it", async () => {
+test("The page of the link shows only the new address, no cache or search engine stores it, and a wrong password is rejected", async () => {
   const { email, name, address, link } = await newRequest("Opened");
   expect(link).toMatch(/^\/auth\/email\?token=[0-9a-f]{64}$/);
   const form = await app.browser().open(link);
@@ -96,20 +92,15 @@ test("The page of the link shows only the new address, and no cache or search en
   expect([form.html.includes(email), form.html.includes(name)]).toEqual([false, false]);
   expect(form.headers.get("Cache-Control") ?? "").toMatch(noStorePattern);
   expect(form.html).toContain('<meta name="robots" content="noindex"');
-});
-
-test.each(["", "a wrong guess"])(
-  "The password %j does not confirm a new address and is not repeated",
-  async (typed) => {
-    const { email, address, link } = await newRequest("Mistyped");
+  for (const typed of ["", "a wrong guess"]) {
     const page = await parsePage(await confirmChange(link, typed));
-    expect([page.status, page.title.startsWith("Error: ")]).toEqual([400, true]);
+    expect([typed, page.status, page.title.startsWith("Error: ")]).toEqual([typed, 400, true]);
     expect(page.toasts).toEqual([]);
     expect(page.problems.map(({ id }) => page.has(id))).toEqual([true]);
     if (typed) expect(page.html).not.toContain(typed);
-    expect(await openPortalOf(email, address)).toEqual(["/portal", 400]);
-  },
-);
+  }
+  expect(await openPortalOf(email, address)).toEqual(["/portal", 400]);
+});
 
 test("A thief who has the link needs the owner's password, and five wrong passwords pause the link", async () => {
   const { email, address, link } = await newRequest("Robbed");
@@ -155,18 +146,11 @@ test("An email form with a wrong password or address sends nothing and preserves
     const typed = { currentPassword: password, ...change };
     const page = await parsePage(await submitOnAccount(browser, "Change email", typed));
     expect([change, page.status]).toEqual([change, 400]);
-    expect(getField(page, `email-${field}`).said.at(-1)).toMatch(reason);
+    expect(getField(page, `email-${field}`).descriptions.at(-1)).toMatch(reason);
     expect(getField(page, "email-email").value).toBe(change.email);
     expect(getField(page, "email-currentPassword").value).toBe("");
   }
   expect([await countEmailsTo(address), await countEmails(email, subjects.requested)]).toEqual([0, 0]);
-});
-
-test("A second request within a minute is rejected with the reason", async () => {
-  const { browser, address } = await newRequest("Impatient");
-  const typed = { email: address, currentPassword: password };
-  const page = await parsePage(await submitOnAccount(browser, "Change email", typed));
-  expectRejectedForm(page, 429, "A message is on its way already. Wait a minute and try again.");
 });
 
 test("A used, unknown or damaged link shows one page that does not say which it is", async () => {
@@ -232,7 +216,7 @@ test.each([
     expect(text).toContain("was perhaps changed a moment ago");
     expect((await confirmChange(link, password)).headers.get("Location")).toBe("/login");
     expect(await openPortalOf(email, address)).toEqual([400, "/portal"]);
-    // The only email to the new address has the link: the warning is for the previous address.
+    // The warning goes to the previous address. The new address got only the link.
     expect([await countEmails(email, subjects.uncertain), await countEmailsTo(address)]).toEqual([1, 1]);
     expect((await app.browser().open(link)).text).toContain(expiredText);
   },
@@ -255,17 +239,16 @@ test("An email change whose email cannot be sent counts neither towards five per
   const passwordLink = await getLatestLinkTo(email);
   process.env.SMTP_URL = `smtp://127.0.0.1:${await freePort()}`;
   try {
-    for (const address of addresses) {
-      const typed = { email: address, currentPassword: password };
-      const page = await parsePage(await submitOnAccount(browser, "Change email", typed));
-      expectRejectedForm(page, 503, "The mail could not be sent. Your address stays as it is. Try again in a minute.");
-      expect(page.text).not.toContain("We wrote to");
-    }
+    const typed = { email: newAddress("Unsent"), currentPassword: password };
+    const page = await parsePage(await submitOnAccount(browser, "Change email", typed));
+    expectRejectedForm(page, 503, "The mail could not be sent. Your address stays as it is. Try again in a minute.");
+    expect(page.text).not.toContain("We wrote to");
   } finally {
     delete process.env.SMTP_URL;
   }
   expect(await countEmails(email, subjects.requested)).toBe(0);
   expect((await app.browser().open(passwordLink)).text).toContain("Set password");
+  // If the failed request counted, the fifth of these would exceed the limit.
   for (const address of addresses) {
     expect((await requestChange(browser, address)).toasts).toEqual(requestedToast);
     expect(await countEmailsTo(address)).toBe(1);

@@ -1,14 +1,11 @@
 import process from "node:process";
-import { beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { getConfirmationLink } from "../support/outbox.ts";
 import { newEmailAddress } from "../support/route-fixtures.ts";
 import { issueClientIds } from "../support/service-role.ts";
 import { getTestApp, parsePage, password } from "../support/test-app.ts";
 
-let app: Awaited<ReturnType<typeof getTestApp>>;
-beforeAll(async () => {
-  app = await getTestApp();
-});
+const app = await getTestApp();
 
 const unknownLink = "/auth/confirm?token_hash=a-token-of-at-least-sixteen-letters";
 const wrongLoginText = "The e-mail address or the password is not right.";

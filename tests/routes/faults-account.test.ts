@@ -1,5 +1,5 @@
-import { afterEach, beforeAll, describe, expect, test } from "vitest";
-import { ambiguousStatuses, faults } from "../support/fault-proxy.ts";
+import { afterEach, describe, expect, test } from "vitest";
+import { allFaults, ambiguousStatuses, faults } from "../support/fault-proxy.ts";
 import { countEmailsTo, newEmailAddress } from "../support/route-fixtures.ts";
 import { issueClientIds } from "../support/service-role.ts";
 import {
@@ -12,13 +12,9 @@ import {
   unavailableText,
 } from "../support/test-app.ts";
 
-let app: Awaited<ReturnType<typeof getTestApp>>;
+const app = await getTestApp();
+const email = await app.browser().signUpAndLogIn("Patient");
 let browser: TestBrowser;
-let email: string;
-beforeAll(async () => {
-  app = await getTestApp();
-  email = await app.browser().signUpAndLogIn("Patient");
-});
 afterEach(() => app.proxy.fail("none"));
 
 /** Returns complete fields of a sign-up, without the password. */
@@ -28,7 +24,7 @@ async function newSignUp(fullName = "Akinyi <Odhiambo>") {
   return { clientId, fullName, email: newEmailAddress("Patient", "client.example") };
 }
 
-/** Expects an error page with this toast that says that the backend does not answer. */
+/** Expects an error page whose toast has this title and says that the backend is unavailable. */
 function expectFailure(page: ParsedPage, title: string): void {
   expect([502, 503]).toContain(page.status);
   expect(page.title).toMatch(/^Error: /);
@@ -36,8 +32,6 @@ function expectFailure(page: ParsedPage, title: string): void {
   expect(page.html).not.toContain(password);
   expectNoInternals(page);
 }
-
-const allFaults = [...faults, ...ambiguousStatuses];
 
 describe("sign-up while the backend fails", () => {
   const steps = [

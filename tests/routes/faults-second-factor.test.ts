@@ -1,5 +1,5 @@
-import { afterEach, beforeAll, expect, test } from "vitest";
-import { ambiguousStatuses, type Fault, faults } from "../support/fault-proxy.ts";
+import { afterEach, expect, test } from "vitest";
+import { allFaults } from "../support/fault-proxy.ts";
 import { newClient, startFactorSetup } from "../support/route-fixtures.ts";
 import { newProtectedClient, newSessionWithoutCode } from "../support/second-factor-suite.ts";
 import {
@@ -11,16 +11,11 @@ import {
   unavailableText,
 } from "../support/test-app.ts";
 
-let app: Awaited<ReturnType<typeof getTestApp>>;
-beforeAll(async () => {
-  app = await getTestApp();
-});
+const app = await getTestApp();
 afterEach(() => app.proxy.fail("none"));
 
 const path = "/portal/2fa";
-const allFaults: Fault[] = [...faults, ...ambiguousStatuses];
-
-/** Expects an error page with a toast of this title, and the client still signed in. */
+/** Expects an error page whose toast has this title, and that the client is still signed in. */
 function expectFailure(page: ParsedPage, browser: TestBrowser, title: RegExp) {
   expect([502, 503]).toContain(page.status);
   expect(page.toasts.at(-1)).toEqual({

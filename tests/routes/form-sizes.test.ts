@@ -1,6 +1,6 @@
 import { connect } from "node:net";
 import { buffer } from "node:stream/consumers";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import {
   createPdf,
   getTestApp,
@@ -9,20 +9,14 @@ import {
   parsePage,
   password,
   startTestSite,
-  type TestBrowser,
 } from "../support/test-app.ts";
 
 const KiB = 1024;
 
-let site: Awaited<ReturnType<typeof startTestSite>>;
-let client: TestBrowser;
-let email: string;
-beforeAll(async () => {
-  await getTestApp();
-  site = await startTestSite();
-  client = site.browser();
-  email = await client.signUpAndLogIn("Requester");
-});
+await getTestApp();
+const site = await startTestSite();
+const client = site.browser();
+const email = await client.signUpAndLogIn("Requester");
 afterAll(() => site.close());
 
 const createTextForm = (size: number) => ({ email, password: "p", more: "m".repeat(size) });

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import path from "node:path";
 import process from "node:process";
 import { RouterContextProvider } from "react-router";
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterAll, describe, expect, test, vi } from "vitest";
 import { acquireUploadSlot } from "../../app/lib/http/transfer-slots.server.ts";
 import { root } from "../support/site-process.ts";
 import { demoCredentials } from "../support/site-sandbox.ts";
@@ -10,24 +10,20 @@ import { getTestApp, password, startTestSite, TestBrowser } from "../support/tes
 
 const portalOrigin = "https://portal.example";
 
-let logLines: string[];
-let site: Awaited<ReturnType<typeof startTestSite>>;
-beforeAll(async () => {
-  process.env.APP_ORIGIN = portalOrigin;
-  process.env.TRUSTED_PROXIES = "";
-  // Low limits, to reach them quickly.
-  Object.assign(process.env, { LOGINS_PER_ADDRESS: "3", CLIENT_ID_GUESSES: "2" });
-  await getTestApp();
-  const printed = vi.spyOn(console, "log");
-  site = await startTestSite();
-  // Log lines are written when the event loop next runs.
-  await new Promise(setImmediate);
-  logLines = printed.mock.calls.join("\n").split("\n").filter(Boolean);
-  printed.mockRestore();
-});
+process.env.APP_ORIGIN = portalOrigin;
+process.env.TRUSTED_PROXIES = "";
+// Low limits let the tests exceed them with few requests.
+Object.assign(process.env, { LOGINS_PER_ADDRESS: "3", CLIENT_ID_GUESSES: "2" });
+await getTestApp();
+const printed = vi.spyOn(console, "log");
+const site = await startTestSite();
+// The site writes log lines in the next round of the event loop.
+await new Promise(setImmediate);
+const logLines = printed.mock.calls.join("\n").split("\n").filter(Boolean);
+printed.mockRestore();
 afterAll(() => site.close());
 
-/** Returns the lines of an event in the log of the start. */
+/** Returns the log lines with this event that the site wrote at its start. */
 const filterLog = (event: string) => logLines.map((line) => JSON.parse(line)).filter((line) => line.event === event);
 
 /** Returns a browser that opens https://portal.example through a proxy that ends TLS. */

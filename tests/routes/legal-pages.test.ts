@@ -1,10 +1,7 @@
-import { beforeAll, expect, test } from "vitest";
-import { getTestApp, getText, type ParsedPage, type TestBrowser } from "../support/test-app.ts";
+import { expect, test } from "vitest";
+import { getTestApp, getText, type ParsedPage } from "../support/test-app.ts";
 
-let visitor: TestBrowser;
-beforeAll(async () => {
-  visitor = (await getTestApp()).browser();
-});
+const visitor = (await getTestApp()).browser();
 
 const listSections = (page: ParsedPage) => page.all(".prose h2").map(getText);
 const createRange = (last: number) => Array.from({ length: last }, (_, index) => index + 1);

@@ -1,6 +1,4 @@
-import process from "node:process";
-import postgres from "postgres";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { countEmailsTo, newClient, newEmailAddress } from "../support/route-fixtures.ts";
 import { issueClientIds } from "../support/service-role.ts";
 import { closeAccount, resultOrThrow } from "../support/staff-actions.ts";
@@ -14,23 +12,16 @@ import {
   password,
 } from "../support/test-app.ts";
 
-let app: Awaited<ReturnType<typeof getTestApp>>;
-let email: string;
-let shipment: string;
-let sql: postgres.Sql;
-beforeAll(async () => {
-  app = await getTestApp();
-  sql = postgres(process.env.TESTS_DATABASE_URL ?? "", { max: 1, onnotice: () => undefined });
-  const browser = app.browser();
-  email = await browser.signUpAndLogIn("Baraka");
-  shipment = await browser.createShipment("Coffee");
-});
-afterAll(() => sql.end());
+const app = await getTestApp();
+const { sql } = app;
+const browser = app.browser();
+const email = await browser.signUpAndLogIn("Baraka");
+const shipment = await browser.createShipment("Coffee");
 
 const wrongLoginText = "The e-mail address or the password is not right.";
 const wrongPassword = "not the password";
 
-/** Sends the login form of a new visitor. Returns the page of the response, the browser and the logins sent to auth. */
+/** Sends the login form as a new visitor. Returns the response's page, the browser and the calls that check a password. */
 async function submitLogin(typed: FormValues) {
   const browser = app.browser();
   const previous = app.proxy.bodies.length;
@@ -71,7 +62,7 @@ describe("rejected login", () => {
       expect(page.toasts).toEqual([{ title: "Login Failed", description: errors[0], variant: "destructive" }]);
       expect(page.problems.map(({ text }) => text)).toEqual(errors);
       for (const { id } of page.problems) expect(page.has(id), id).toBe(true);
-      expect([...page.saidOf("email"), ...page.saidOf("password")]).toEqual(errors);
+      expect([...page.getDescriptions("email"), ...page.getDescriptions("password")]).toEqual(errors);
       expect([page.value("email"), page.value("password")]).toEqual([typed.email, ""]);
       if (typed.password) expect(page.html).not.toContain(typed.password);
       expect(browser.cookies.has("session")).toBe(false);
@@ -99,7 +90,7 @@ describe("rejected login", () => {
       expect([page.status, page.toasts, page.text]).toEqual([400, wrong.page.toasts, wrong.page.text]);
       expect(browser.cookies.has("session")).toBe(false);
     }
-    // Auth hashes no password for a closed account. A second login with an unknown address makes the time equal.
+    // Auth does not hash the password of a closed account, so the site logs in again with an unknown address.
     const counts = [wrong, unknown, closedWithPassword, closedWithGuess].map(({ logins }) => logins.length);
     expect(counts).toEqual([1, 1, 2, 2]);
     const [first, second] = closedWithPassword.logins;
@@ -140,7 +131,7 @@ describe("login of an unconfirmed address", () => {
     const address = await newUnconfirmedAddress();
     const guess = await submitLogin({ email: address, password: wrongPassword });
     expect(guess.page.toasts[0]?.description).toBe(wrongLoginText);
-    // Six attempts in one browser: more than the five failed logins that are allowed.
+    // Five failed logins would lock this browser.
     const browser = app.browser();
     for (let attempt = 0; attempt < 6; attempt += 1) {
       const page = await parsePage(await browser.post("/login", { email: address, password }));
@@ -297,7 +288,7 @@ describe("browser without cookies", () => {
     const browser = app.browser();
     await browser.logIn(email);
     await browser.follow(await browser.post("/portal/sign-out", {}));
-    // After Back or a reload, the Referer is still the login.
+    // Browsers repeat the Referer of the login page after Back or a reload.
     let response = await browser.get("/portal", headers);
     while (response.status === 303) response = await browser.get(response.headers.get("Location") ?? "");
     const page = await parsePage(response);

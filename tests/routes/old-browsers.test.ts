@@ -3,28 +3,24 @@ import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { type HTMLElement, NodeType, parse } from "node-html-parser";
 import postcss, { type Container } from "postcss";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import { clientBuildFolder } from "../../app/server/start/build.ts";
 import { authPages, publicPages } from "../support/public-pages.ts";
-import { getTestApp, startTestSite, type TestBrowser } from "../support/test-app.ts";
+import { getTestApp, startTestSite } from "../support/test-app.ts";
 
 const publicPaths = [...publicPages, "/?quote", ...authPages, "/actions/forgot-password"];
 const clientPaths = ["/portal", "/portal/new", "/portal/2fa", "/portal/sign-out"];
 
-let site: Awaited<ReturnType<typeof startTestSite>>;
-let client: TestBrowser;
 /** The HTML of every page, by its path. */
 const pages = new Map<string, string>();
-beforeAll(async () => {
-  await getTestApp();
-  site = await startTestSite();
-  client = site.browser();
-  await client.signUpAndLogIn("Wanjiru Kamau");
-  const shipment = await client.createShipment("Solar panels, two 40 ft containers");
-  const visitor = site.browser();
-  for (const page of publicPaths) pages.set(page, await (await visitor.get(page)).text());
-  for (const page of [...clientPaths, shipment]) pages.set(page, await (await client.get(page)).text());
-});
+await getTestApp();
+const site = await startTestSite();
+const client = site.browser();
+await client.signUpAndLogIn("Wanjiru Kamau");
+const shipment = await client.createShipment("Solar panels, two 40 ft containers");
+const visitor = site.browser();
+for (const page of publicPaths) pages.set(page, await (await visitor.get(page)).text());
+for (const page of [...clientPaths, shipment]) pages.set(page, await (await client.get(page)).text());
 afterAll(() => site.close());
 
 /** Returns the faults of all pages, each with the path of its page. */
@@ -47,11 +43,11 @@ describe("styles of pages and linked files", () => {
     css.walkAtRules(({ name, params }) => {
       // Browsers without container queries show the bar's menu folded.
       if (!["media", "supports", "keyframes", "container"].includes(name)) dropped.push(`@${name} ${params}`);
-      // No range, and no `not` without a media type. Browsers that know `scripting` know such a `not`.
+      // Old browsers know neither ranges nor `not` without a media type. Browsers with `scripting` know such a `not`.
       if (name === "media" && /[<>]|not \((?!scripting)/.test(params)) dropped.push(`@media ${params}`);
     });
     css.walkRules((rule) => {
-      // An unknown selector makes the whole list invalid.
+      // Browsers drop a selector list that contains an unknown selector.
       const isDropped = rule.selectors.length > 1 && rule.selectors.some((selector) => newSelectors.test(selector));
       if (isDropped) dropped.push(rule.selector);
       if (rule.nodes.some(({ type }) => type === "rule")) dropped.push(`nested in ${rule.selector}`);
@@ -75,7 +71,7 @@ describe("styles of pages and linked files", () => {
     for (const sheet of readSheets()) {
       const variables = [...sheet.matchAll(/var\((--[\w-]+)\)/g)].map(([, name = ""]) => name);
       expect(variables.length).toBeGreaterThan(5);
-      // The variables of colours and type scale are in the main stylesheet, and inlined in every page.
+      // Every page has the variables of colours and font sizes.
       expect(variables.filter((name) => name.startsWith("--tw-") && !sheet.includes(`${name}:`))).toEqual([]);
     }
   });

@@ -1,66 +1,36 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
-import http from "node:http";
+import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import { clientBuildFolder } from "../../app/server/start/build.ts";
-import type { TestApp } from "../support/desk-fixtures.ts";
+import { publishedArticles } from "../support/articles.ts";
 import { authPages, publicPages } from "../support/public-pages.ts";
-import { getTestApp, startTestSite, type TestBrowser } from "../support/test-app.ts";
+import { getTestApp, sendRequest, startTestSite } from "../support/test-app.ts";
 
 /** The size of the first flight of ten TCP segments, headers included, in bytes (RFC 6928). */
 const firstFlightBytes = 14_300;
-/** Script before a page is idle, brotli, in bytes. */
+/** The limit of script that a page preloads, in bytes after Brotli compression. */
 const maxScriptBytes = 115_000;
 
 const publicPaths = [...publicPages, ...authPages];
 
-let app: TestApp;
-let site: Awaited<ReturnType<typeof startTestSite>>;
-let cookie: string;
-let shipment: string;
-beforeAll(async () => {
-  app = await getTestApp();
-  site = await startTestSite();
-  const client = site.browser();
-  await client.signUpAndLogIn("Wanjiru Kamau");
-  await client.get("/portal");
-  shipment = await client.createShipment("Solar panels, two 40 ft containers");
-  cookie = formatCookies(client);
-});
+const app = await getTestApp();
+const site = await startTestSite();
+const client = site.browser();
+await client.signUpAndLogIn("Wanjiru Kamau");
+await client.get("/portal");
+const shipment = await client.createShipment("Solar panels, two 40 ft containers");
 afterAll(() => site.close());
 
-const formatCookies = ({ cookies }: TestBrowser) => [...cookies].map(([name, value]) => `${name}=${value}`).join("; ");
+const cookie = client.cookieHeader;
 
-type MeasuredResponse = {
-  status: number;
-  headers: http.IncomingHttpHeaders;
-  body: Buffer;
-  /** All bytes received on the connection. */
-  bytes: number;
-};
-
-/** Sends a request on a new connection. */
-function sendRequest(address: string, more: Record<string, string> = {}, method = "GET"): Promise<MeasuredResponse> {
-  return new Promise((resolve, reject) => {
-    const headers = { "Accept-Encoding": "br", ...more };
-    const request = http.request({ port: site.port, path: address, method, headers, agent: false }, (response) => {
-      const chunks: Buffer[] = [];
-      response.on("data", (chunk: Buffer) => chunks.push(chunk));
-      response.on("end", () => {
-        const { statusCode: status = 0, headers, socket } = response;
-        resolve({ status, headers, body: Buffer.concat(chunks), bytes: socket.bytesRead });
-      });
-    });
-    request.on("error", reject);
-    request.end();
-  });
-}
+const fetchPage = (address: string, headers: Record<string, string> = {}, method = "GET") =>
+  sendRequest(site.port, address, { "Accept-Encoding": "br", ...headers }, method);
 
 const fetchHtml = async (address: string, headers: Record<string, string> = {}) =>
-  (await sendRequest(address, { ...headers, "Accept-Encoding": "identity" })).body.toString("utf8");
+  (await fetchPage(address, { ...headers, "Accept-Encoding": "identity" })).body.toString("utf8");
 
 async function expectOneFlight(address: string, headers: Record<string, string> = {}): Promise<void> {
-  const response = await sendRequest(address, headers);
+  const response = await fetchPage(address, headers);
   expect(response.headers["content-encoding"]).toBe("br");
   expect(response.bytes, address).toBeLessThanOrEqual(firstFlightBytes);
 }
@@ -81,7 +51,7 @@ function expectScriptBudget(html: string): void {
 
 function getBrotliSize(href: string): number {
   const file = path.join(clientBuildFolder, href);
-  // The smallest files have no compressed copy.
+  // The build compresses no file below a minimum size.
   return readFileSync(existsSync(`${file}.br`) ? `${file}.br` : file).length;
 }
 
@@ -101,40 +71,40 @@ describe("public pages", () => {
     expectScriptBudget(await fetchHtml(page));
   });
 
-  test.each(publicPaths)(
-    "The page %s is only text on a slow connection or if the visitor asks for that.",
+  test.each([...publicPaths, "/?quote", "/resources/blog?quote"])(
+    "The text-only version of %s has no script and no decorative image.",
     async (page) => {
-      for (const [name, value] of [
-        ["Save-Data", "on"],
-        ["ECT", "2g"],
-        ["ECT", "slow-2g"],
-        ["Cookie", "lite=1"],
-      ] as const)
-        expectTextOnly(await fetchHtml(page, { [name]: value }));
-      expect(await fetchHtml(page, { ECT: "4g" })).toContain("<script");
-      expect(await fetchHtml(page, { "Save-Data": "on", Cookie: "lite=0" })).toContain("<script");
-      const { headers } = await sendRequest(page);
-      for (const name of ["Accept-Encoding", "Cookie", "Save-Data", "ECT", "Sec-Fetch-Site"])
-        expect(headers.vary).toContain(name);
-      expect(headers["accept-ch"]).toBe("ECT");
+      expectTextOnly(await fetchHtml(page, { "Save-Data": "on" }));
     },
   );
 
-  test("The text-only version with the quote form has no script.", async () => {
-    for (const page of ["/?quote", "/resources/blog?quote"])
-      expectTextOnly(await fetchHtml(page, { "Save-Data": "on" }));
+  test("A page is only text on a slow connection or if the visitor asks for that.", async () => {
+    for (const [name, value] of [
+      ["ECT", "2g"],
+      ["ECT", "slow-2g"],
+      ["Cookie", "lite=1"],
+    ] as const)
+      expectTextOnly(await fetchHtml("/about", { [name]: value }));
+    expect(await fetchHtml("/about", { ECT: "4g" })).toContain("<script");
+    expect(await fetchHtml("/about", { "Save-Data": "on", Cookie: "lite=0" })).toContain("<script");
   });
 
-  test("Every article fits into one flight.", async () => {
-    const articles = readdirSync(path.resolve("content/blog")).map((file) => path.basename(file, ".mdx"));
-    expect(articles).toContain("port-clearance-mistakes");
-    for (const article of articles) await expectOneFlight(`/resources/blog/${article}`);
+  test.each(publicPaths)("The response of %s names each request header on which it depends.", async (page) => {
+    const { headers } = await fetchPage(page);
+    for (const name of ["Accept-Encoding", "Cookie", "Save-Data", "ECT", "Sec-Fetch-Site"])
+      expect(headers.vary).toContain(name);
+    expect(headers["accept-ch"]).toBe("ECT");
+  });
+
+  test("Every written article fits into one flight.", async () => {
+    expect(publishedArticles).toHaveLength(5);
+    for (const { slug } of publishedArticles) await expectOneFlight(`/resources/blog/${slug}`);
   });
 
   test("The longest pages fit into one flight for a signed-in client with the light theme.", async () => {
     const browser = site.browser();
     await browser.post("/actions/theme", { theme: "light" });
-    const Cookie = `${cookie}; ${formatCookies(browser)}`;
+    const Cookie = `${cookie}; ${browser.cookieHeader}`;
     for (const page of ["/", "/services"]) await expectOneFlight(page, { Cookie });
   });
 
@@ -160,68 +130,59 @@ describe("public pages", () => {
 });
 
 describe("portal pages", () => {
-  const portalPages: [string, () => string][] = [
-    ...["/portal", "/portal/new", "/portal/2fa"].map((page): [string, () => string] => [page, () => page]),
-    ["a shipment", () => shipment],
-  ];
-  test.each(portalPages)(
-    "The portal page %s fits into one flight and loads at most 115 KB of script.",
-    async (_page, address) => {
-      expect((await sendRequest(address(), { Cookie: cookie })).status).toBe(200);
-      await expectOneFlight(address(), { Cookie: cookie });
-      for (const panel of ["", "?quote"]) expectScriptBudget(await fetchHtml(address() + panel, { Cookie: cookie }));
-    },
-  );
-
-  test.each<[string, () => string]>([
-    ["the list", () => "/portal"],
-    ["a later page of the list", () => "/portal?page=2"],
-    ["a shipment", () => shipment],
-    ["a shipment's data for script", () => `${shipment}.data`],
-  ])("The portal makes one backend call for %s.", async (_name, address) => {
-    const calls = await app.proxy.during(async () => {
-      expect((await sendRequest(address(), { Cookie: cookie })).status).toBe(200);
-    });
-    expect(calls.map((call) => call.split("?")[0])).toEqual(["GET /rest/v1/rpc/portal_page"]);
+  test.each([
+    ["the list of shipments", "/portal"],
+    ["a new shipment", "/portal/new"],
+    ["two-factor authentication", "/portal/2fa"],
+    ["a shipment", shipment],
+  ])("The portal page of %s fits into one flight and loads at most 115 KB of script.", async (_page, address) => {
+    expect((await fetchPage(address, { Cookie: cookie })).status).toBe(200);
+    await expectOneFlight(address, { Cookie: cookie });
+    for (const panel of ["", "?quote"]) expectScriptBudget(await fetchHtml(address + panel, { Cookie: cookie }));
   });
 
-  test("A public page makes no backend call, also for a signed-in client.", async () => {
+  test.each([
+    ["the list", "/portal"],
+    ["a later page of the list", "/portal?page=2"],
+    ["a shipment", shipment],
+    ["a shipment's data for script", `${shipment}.data`],
+  ])("The portal makes one backend call for %s.", async (_name, address) => {
     const calls = await app.proxy.during(async () => {
-      for (const page of publicPages) await sendRequest(page, { Cookie: cookie });
+      expect((await fetchPage(address, { Cookie: cookie })).status).toBe(200);
     });
-    expect(calls).toEqual([]);
+    expect(calls.map((call) => call.split("?")[0])).toEqual(["GET /rest/v1/rpc/portal_page"]);
   });
 });
 
 describe("cached responses", () => {
   test("A public page is not sent again to a browser that has it.", async () => {
-    const first = await sendRequest("/about");
-    const again = await sendRequest("/about", { "If-None-Match": first.headers.etag ?? "" });
+    const first = await fetchPage("/about");
+    const again = await fetchPage("/about", { "If-None-Match": first.headers.etag ?? "" });
     expect([again.status, again.body.length]).toEqual([304, 0]);
     expect(again.headers["content-security-policy"]).toBe(first.headers["content-security-policy"]);
   });
 
   test("Each encoding and the text-only version of a public page have their own ETag.", async () => {
     const etags = [
-      (await sendRequest("/about")).headers.etag,
-      (await sendRequest("/about", { "Accept-Encoding": "gzip" })).headers.etag,
-      (await sendRequest("/about", { "Accept-Encoding": "identity" })).headers.etag,
-      (await sendRequest("/about", { "Save-Data": "on" })).headers.etag,
+      (await fetchPage("/about")).headers.etag,
+      (await fetchPage("/about", { "Accept-Encoding": "gzip" })).headers.etag,
+      (await fetchPage("/about", { "Accept-Encoding": "identity" })).headers.etag,
+      (await fetchPage("/about", { "Save-Data": "on" })).headers.etag,
     ];
     expect(new Set(etags).size).toBe(4);
   });
 
   test("HEAD has the headers of GET and no body.", async () => {
-    const head = await sendRequest("/about", {}, "HEAD");
+    const head = await fetchPage("/about", {}, "HEAD");
     expect(head.body.length).toBe(0);
-    expect(head.headers["content-length"]).toBe((await sendRequest("/about")).headers["content-length"]);
+    expect(head.headers["content-length"]).toBe((await fetchPage("/about")).headers["content-length"]);
   });
 
   test("A public page is cached for each theme and for signed-in clients, but not with a toast or cookie settings.", async () => {
-    /** Requests the page, and again with its ETag. */
+    /** Requests the page, then revalidates it with its ETag. */
     const requestTwice = async (Cookie: string) => {
-      const { etag } = (await sendRequest("/about", { Cookie })).headers;
-      const again = await sendRequest("/about", { Cookie, "If-None-Match": etag ?? "" });
+      const { etag } = (await fetchPage("/about", { Cookie })).headers;
+      const again = await fetchPage("/about", { Cookie, "If-None-Match": etag ?? "" });
       return { etag, status: again.status };
     };
     const browser = site.browser();
@@ -229,15 +190,15 @@ describe("cached responses", () => {
     expect(dark).toEqual({ etag: expect.any(String), status: 304 });
 
     await browser.post("/actions/forgot-password", {});
-    expect(await fetchHtml("/about", { Cookie: formatCookies(browser) })).toContain("Feature coming soon!");
+    expect(await fetchHtml("/about", { Cookie: browser.cookieHeader })).toContain("Feature coming soon!");
     await browser.get("/about");
-    expect(await requestTwice(formatCookies(browser))).toEqual(dark);
+    expect(await requestTwice(browser.cookieHeader)).toEqual(dark);
 
     await browser.post("/cookie-settings", { marketing: "on" });
     await browser.get("/cookie-settings");
-    expect(await requestTwice(formatCookies(browser))).toEqual(dark);
-    const settings = await sendRequest("/cookie-settings", {
-      Cookie: formatCookies(browser),
+    expect(await requestTwice(browser.cookieHeader)).toEqual(dark);
+    const settings = await fetchPage("/cookie-settings", {
+      Cookie: browser.cookieHeader,
       "Accept-Encoding": "identity",
     });
     expect(settings.headers.etag).toBeUndefined();
@@ -245,8 +206,8 @@ describe("cached responses", () => {
     expect(await fetchHtml("/cookie-settings")).not.toMatch(/<input[^>]*id="marketing"[^>]* checked/);
 
     await browser.post("/actions/theme", { theme: "light" });
-    const light = await requestTwice(formatCookies(browser));
-    expect(await fetchHtml("/about", { Cookie: formatCookies(browser) })).toContain('<html lang="en" class="light">');
+    const light = await requestTwice(browser.cookieHeader);
+    expect(await fetchHtml("/about", { Cookie: browser.cookieHeader })).toContain('<html lang="en" class="light">');
     const client = await requestTwice(cookie);
     expect([light.status, client.status]).toEqual([304, 304]);
     expect(new Set([dark.etag, light.etag, client.etag]).size).toBe(3);
@@ -260,33 +221,34 @@ describe("cached responses", () => {
   });
 
   test("Neither an error nor a page with a toast is cached.", async () => {
-    const withToast = await sendRequest("/about", { Cookie: "flash=x" });
+    const withToast = await fetchPage("/about", { Cookie: "flash=x" });
     expect(withToast.headers.etag).toBeUndefined();
     expect(withToast.headers["set-cookie"]?.join()).toMatch(/^flash=;.*Max-Age=0/);
-    await sendRequest("/faq-not-there", { Cookie: cookie });
-    const { status, headers } = await sendRequest("/faq-not-there");
+    await fetchPage("/faq-not-there", { Cookie: cookie });
+    const { status, headers } = await fetchPage("/faq-not-there");
     expect([status, headers.etag]).toEqual([404, undefined]);
     expect(headers["cache-control"]).toContain("no-store");
   });
 });
 
 test.each(["br", "gzip"])("Data for script are compressed with %s if the browser accepts that.", async (encoding) => {
-  const { headers } = await sendRequest(`${shipment}.data`, { Cookie: cookie, "Accept-Encoding": encoding });
+  const { headers } = await fetchPage(`${shipment}.data`, { Cookie: cookie, "Accept-Encoding": encoding });
   expect([headers["content-encoding"], headers.vary]).toEqual([encoding, expect.stringContaining("Accept-Encoding")]);
 });
 
-test("Files of the build are compressed, have their media type and are cached for a year.", async () => {
+test("Files of the build are compressed, have their media type and are cached for a year, and a missing one is a 404.", async () => {
   const href = /href="(\/assets\/[^"]+\.js)"/.exec(await fetchHtml("/"))?.[1] ?? "";
-  const { headers, status } = await sendRequest(href);
+  const { headers, status } = await fetchPage(href);
   expect(status).toBe(200);
   expect(headers["content-type"]).toMatch(/javascript/);
   expect(headers["content-encoding"]).toBe("br");
   expect(headers["cache-control"]).toBe("public, max-age=31536000, immutable");
   expect(headers["x-content-type-options"]).toBe("nosniff");
+  expect((await fetchPage("/assets/no-such-file.js")).status).toBe(404);
   const gzip = { "Accept-Encoding": "gzip" };
-  const picture = await sendRequest("/art/hero.svg", gzip);
+  const picture = await fetchPage("/art/hero.svg", gzip);
   expect(picture.headers["content-type"]).toMatch(/svg/);
   expect(picture.headers["content-encoding"]).toBe("gzip");
-  const again = await sendRequest("/art/hero.svg", { ...gzip, "If-None-Match": picture.headers.etag ?? "" });
+  const again = await fetchPage("/art/hero.svg", { ...gzip, "If-None-Match": picture.headers.etag ?? "" });
   expect(again.status).toBe(304);
 });

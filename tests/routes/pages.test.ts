@@ -2,29 +2,14 @@ import { createHash } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { publicPages } from "../support/public-pages.ts";
 import { listDuplicateIds } from "../support/route-fixtures.ts";
-import {
-  getTestApp,
-  getText,
-  noStorePattern,
-  type ParsedPage,
-  parsePage,
-  startTestSite,
-  type TestBrowser,
-} from "../support/test-app.ts";
+import { getTestApp, getText, noStorePattern, type ParsedPage, parsePage, startTestSite } from "../support/test-app.ts";
 
-let app: Awaited<ReturnType<typeof getTestApp>>;
-let site: Awaited<ReturnType<typeof startTestSite>>;
-let visitor: TestBrowser;
-let client: TestBrowser;
-let shipment: string;
-beforeAll(async () => {
-  app = await getTestApp();
-  site = await startTestSite();
-  visitor = site.browser();
-  client = site.browser();
-  await client.signUpAndLogIn("Wanjiru Kamau");
-  shipment = await client.createShipment("Tea to Mombasa");
-});
+const app = await getTestApp();
+const site = await startTestSite();
+const visitor = site.browser();
+const client = site.browser();
+await client.signUpAndLogIn("Wanjiru Kamau");
+const shipment = await client.createShipment("Tea to Mombasa");
 afterAll(() => site.close());
 
 const confirmPath = "/auth/confirm?token_hash=a-token-of-at-least-sixteen-letters";
@@ -57,13 +42,13 @@ const securityHeaders = {
   "referrer-policy": "strict-origin-when-cross-origin",
   "cross-origin-opener-policy": "same-origin",
   "cross-origin-resource-policy": "same-origin",
-  // Denied to every origin, this site included.
+  // An empty list denies a feature to every origin, this site included.
   "permissions-policy": expect.stringMatching(
     /^camera=\(\), geolocation=\(\), microphone=\(\), payment=\(\), usb=\(\)(, [a-z-]+=\(\))*$/,
   ),
 };
 
-/** Expects security headers, and a policy that allows each inline script and style by hash or nonce, and nothing else. */
+/** Expects security headers and a content security policy that allows inline code only by hash or nonce. */
 function expectSecurePage(page: ParsedPage): void {
   expect(Object.fromEntries(page.headers)).toMatchObject(securityHeaders);
   expect([page.headers.has("Server"), page.headers.has("X-Powered-By")]).toEqual([false, false]);
@@ -93,7 +78,7 @@ function expectSecurePage(page: ParsedPage): void {
 describe.each(frameCases)("$name", ({ name, path, status = 200, title, h1 }) => {
   let page: ParsedPage;
   beforeAll(async () => {
-    // The login and the sign-up redirect signed-in clients.
+    // A signed-in client is redirected from the login and the sign-up.
     const browser = ["/login", "/signup"].includes(path) ? visitor : client;
     page = await browser.open(path === "shipment" ? shipment : path);
   });
@@ -204,7 +189,7 @@ test("Every public page opens while the backend is down and calls no backend, si
     for (const path of paths) expect((await client.get(path)).status, path).toBe(200);
     for (const browser of [visitor, client]) expect((await browser.get("/no-such-page")).status).toBe(404);
   });
-  // These pages check the session of a client.
+  // The login and the sign-up check a client's session, which calls the backend.
   for (const path of ["/login", "/signup"]) expect((await client.get(path)).status).toBe(200);
   app.proxy.fail("none");
   expect(calls).toEqual([]);
@@ -218,16 +203,3 @@ test.each(["/portal.php", "/.env", "/%E0%A4%A", "/%00", "/a%2F..%2Fb", "/portal/
     expect(page.html).not.toContain("<script>alert");
   },
 );
-
-test("A HEAD request gets the headers of the page without a body", async () => {
-  const response = await visitor.send(new Request("http://127.0.0.1:3000/login", { method: "HEAD" }));
-  expect([response.status, response.headers.get("Content-Type")]).toEqual([200, "text/html; charset=utf-8"]);
-  expect(await response.text()).toBe("");
-});
-
-test("Browsers may cache a built file for a year, and a missing one is a 404", async () => {
-  const [style] = (await visitor.open("/")).all("link[rel=stylesheet]");
-  const file = await visitor.get(style?.getAttribute("href") ?? "");
-  expect(file.headers.get("Cache-Control")).toBe("public, max-age=31536000, immutable");
-  expect((await visitor.get("/assets/no-such-file.js")).status).toBe(404);
-});

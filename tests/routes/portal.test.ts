@@ -1,16 +1,9 @@
-import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { anonymousClient } from "../../app/lib/supabase/client.server.ts";
 import { companyDetails, storageTariff } from "../../app/models/content.server.ts";
 import { getLastFreeDay } from "../../app/models/free-storage.ts";
-import type { TestApp } from "../support/desk-fixtures.ts";
 import { getHref, listButtons, listLinkAddresses, listShipmentNames, shipmentLinks } from "../support/page-parts.ts";
-import {
-  allDocuments,
-  type LoggedInClient,
-  newClient,
-  newShipment,
-  uploadDocument,
-} from "../support/route-fixtures.ts";
+import { allDocuments, newClient, newShipment, uploadDocument } from "../support/route-fixtures.ts";
 import { advanceShipment, issueClientIds, setAwb } from "../support/service-role.ts";
 import { correctStage, resultOrThrow, saveArrival, setCharge, setChargePaid } from "../support/staff-actions.ts";
 import {
@@ -25,18 +18,14 @@ import {
   type TestBrowser,
 } from "../support/test-app.ts";
 
-let app: TestApp;
-let client: LoggedInClient;
-beforeAll(async () => {
-  app = await getTestApp();
-  client = await newClient(app, "Wanjiru Kamau");
-});
+const app = await getTestApp();
+const client = await newClient(app, "Wanjiru Kamau");
 
 const listRows = (page: ParsedPage) =>
   page.all(shipmentLinks).map((link) => link.querySelectorAll("span").map(getText));
 const readProgress = (page: ParsedPage) => page.all("[aria-label=Progress] > div p span").map(getText);
 
-/** Returns name, state and whether there is an upload form, for each document on the page of a shipment. */
+/** Returns the name and the state of each document on a shipment's page, and whether the document has an upload form. */
 function listDocuments(page: ParsedPage) {
   return page
     .all("main li")
@@ -96,7 +85,7 @@ describe("the list of shipments", () => {
     await browser.signUpAndLogIn("Achieng Otieno");
     await otherBrowser.signUpAndLogIn("Mukasa Okello");
     const readBody = async (viewer: TestBrowser, path = "/portal") => (await viewer.get(path)).text();
-    // The first page has the reminder of the second factor.
+    // Only the first page shows the reminder to set up a second factor.
     for (const viewer of [browser, otherBrowser]) await viewer.get("/portal");
     const body = await readBody(browser);
     expect(body).toContain("Achieng Otieno");
@@ -136,7 +125,7 @@ describe("the page of a shipment", () => {
     expect([progress?.getAttribute("value"), progress?.getAttribute("max")]).toEqual(["1", "10"]);
     expect(listDocuments(page)).toEqual(allDocuments.map((name) => [name, "Not uploaded", true]));
     expect(page.text).toContain("No tracking history yet.");
-    // Once in the stations of wide screens, and once in the list of stages of phones.
+    // Wide screens show the stage among the stations, and phones show it in a list.
     expect(page.all("[aria-current=step]").map(getText)).toEqual(["Client Onboarding", "Client Onboarding"]);
     const beside = await client.browser.open(`${portal}?page=1`);
     expect(listLinkAddresses(beside, "main [aria-current=page]")).toEqual([portal]);

@@ -1,8 +1,8 @@
-import { afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { getHref } from "../support/page-parts.ts";
 import {
   expectEmailDraft,
   expectInvalidFields,
-  getHref,
   getSelected,
   getTextareaValue,
   listRequiredFields,
@@ -17,11 +17,8 @@ import {
   type TestBrowser,
 } from "../support/test-app.ts";
 
-let app: Awaited<ReturnType<typeof getTestApp>>;
 let visitor: TestBrowser;
-beforeAll(async () => {
-  app = await getTestApp();
-});
+const app = await getTestApp();
 beforeEach(() => {
   visitor = app.browser();
   app.proxy.calls.length = 0;

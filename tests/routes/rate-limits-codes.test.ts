@@ -1,14 +1,10 @@
-import { afterEach, beforeAll, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test } from "vitest";
 import { sendPasswordLink } from "../../app/models/staff.server.ts";
-import type { TestApp } from "../support/desk-fixtures.ts";
 import { expectRateLimited, getStatus, logIn, newClientWithoutCode, repeat } from "../support/rate-limits.ts";
 import { emailSender, getLatestLinkTo } from "../support/route-fixtures.ts";
 import { getTestApp, parsePage, password, type TestBrowser } from "../support/test-app.ts";
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await getTestApp();
-});
+const app = await getTestApp();
 afterEach(() => app.proxy.fail("none"));
 
 type TestClient = Awaited<ReturnType<typeof newClientWithoutCode>>;
@@ -56,7 +52,7 @@ describe("codes at login", () => {
       expect(cookies.filter((cookie) => cookie.startsWith("flash="))).toHaveLength(1);
     });
     expect(filterVerifications(calls)).toHaveLength(1);
-    // Hosted auth accepts a code repeatedly while it is valid, which is 90 s.
+    // Hosted Supabase Auth accepts a code repeatedly for 90 s, so the site must remember used codes at least as long.
     const periods = app.proxy.bodies.flatMap((body) => /"max_hits":1,"window_seconds":(\d+)/.exec(body)?.[1] ?? []);
     expect(periods.length).toBeGreaterThanOrEqual(1);
     for (const seconds of periods) expect(Number(seconds)).toBeGreaterThanOrEqual(90);
@@ -73,7 +69,7 @@ describe("codes at login", () => {
 });
 
 describe("an owner whose codes are locked by someone with the password", () => {
-  /** Enters wrong codes in two unknown browsers until no code is checked there. */
+  /** Enters wrong codes in two unknown browsers until the site rejects further codes there with 429. */
   async function lockCodes(client: TestClient): Promise<void> {
     const [first, second] = [app.browser(), app.browser()];
     for (const browser of [first, second]) await logIn(browser, client.email, password);

@@ -1,6 +1,5 @@
 import process from "node:process";
-import { afterEach, beforeAll, describe, expect, test } from "vitest";
-import type { TestApp } from "../support/desk-fixtures.ts";
+import { afterEach, describe, expect, test } from "vitest";
 import {
   expectRateLimited,
   getStatus,
@@ -13,14 +12,10 @@ import {
 import { issueClientIds } from "../support/service-role.ts";
 import { getTestApp, parsePage, password, type TestBrowser } from "../support/test-app.ts";
 
-let app: TestApp;
-let email: string;
-beforeAll(async () => {
-  // app/lib/http/env.server.test.ts tests the default of 100.
-  process.env.LOGINS_PER_ACCOUNT = "12";
-  app = await getTestApp();
-  email = await app.browser().signUpAndLogIn("Limited");
-});
+// The unit test env.server.test.ts covers the default limit of 100.
+process.env.LOGINS_PER_ACCOUNT = "12";
+const app = await getTestApp();
+const email = await app.browser().signUpAndLogIn("Limited");
 afterEach(() => app.proxy.fail("none"));
 
 const browserAt = (address: string): TestBrowser => Object.assign(app.browser(), { address });

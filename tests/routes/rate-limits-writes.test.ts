@@ -1,16 +1,12 @@
 import process from "node:process";
-import { beforeAll, expect, test } from "vitest";
-import type { TestApp } from "../support/desk-fixtures.ts";
+import { expect, test } from "vitest";
 import { expectRateLimited, getStatus, logIn, wrongPassword } from "../support/rate-limits.ts";
 import { createPatternedPdf, createResumableUpload } from "../support/resumable-upload.ts";
 import { countEmailsTo, newClient, newEmailAddress } from "../support/route-fixtures.ts";
 import { createPdf, type FormValues, getTestApp, parsePage, password } from "../support/test-app.ts";
 
-let app: TestApp;
-beforeAll(async () => {
-  process.env.WRITES_PER_MINUTE = "6";
-  app = await getTestApp();
-});
+process.env.WRITES_PER_MINUTE = "6";
+const app = await getTestApp();
 
 const tooManyWrites = /^Too many changes in one minute\. Try again in \d+ seconds?\.$/;
 

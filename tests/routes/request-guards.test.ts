@@ -1,28 +1,12 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
-import type { TestApp } from "../support/desk-fixtures.ts";
+import { afterAll, expect, test } from "vitest";
 import { listLinkAddresses } from "../support/page-parts.ts";
-import {
-  getTestApp,
-  noStorePattern,
-  origin,
-  parsePage,
-  password,
-  startTestSite,
-  type TestBrowser,
-} from "../support/test-app.ts";
+import { getTestApp, noStorePattern, origin, parsePage, password, startTestSite } from "../support/test-app.ts";
 
-let app: TestApp;
-let site: Awaited<ReturnType<typeof startTestSite>>;
-let client: TestBrowser;
-let email: string;
-let shipment: string;
-beforeAll(async () => {
-  app = await getTestApp();
-  site = await startTestSite();
-  client = site.browser();
-  email = await client.signUpAndLogIn("Requester");
-  shipment = await client.createShipment("Requests");
-});
+const app = await getTestApp();
+const site = await startTestSite();
+const client = site.browser();
+const email = await client.signUpAndLogIn("Requester");
+const shipment = await client.createShipment("Requests");
 afterAll(() => site.close());
 
 /** Headers that browsers send with a form of another site. */
@@ -109,7 +93,7 @@ test.each(formPaths)("A damaged form for %s causes no server error.", async (_wh
 });
 
 test("Rejected requests change neither the client's shipments nor the theme.", async () => {
-  // A damaged form to sign out signs out nevertheless.
+  // The damaged form for the sign-out has signed the client out.
   if (!client.cookies.has("session")) await client.logIn(email);
   const page = await client.open("/portal");
   expect(page.all("main section[aria-labelledby=shipments-title] li")).toHaveLength(1);

@@ -1,19 +1,13 @@
 import { connect } from "node:net";
 import { buffer } from "node:stream/consumers";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
-import { getTestApp, noStorePattern, password, startTestSite, type TestBrowser } from "../support/test-app.ts";
+import { getTestApp, noStorePattern, password, startTestSite } from "../support/test-app.ts";
 
-let site: Awaited<ReturnType<typeof startTestSite>>;
-let client: TestBrowser;
-let email: string;
-let shipment: string;
-beforeAll(async () => {
-  await getTestApp();
-  site = await startTestSite();
-  client = site.browser();
-  email = await client.signUpAndLogIn("Requester");
-  shipment = await client.createShipment("Requests");
-});
+await getTestApp();
+const site = await startTestSite();
+const client = site.browser();
+const email = await client.signUpAndLogIn("Requester");
+const shipment = await client.createShipment("Requests");
 afterAll(() => site.close());
 
 describe("unusual addresses", () => {
@@ -30,7 +24,7 @@ describe("unusual addresses", () => {
     vi.restoreAllMocks();
   });
 
-  /** Sends a request whose target is exactly as given, which fetch would normalize, and waits for its log line. */
+  /** Sends a request over a socket, because fetch normalizes addresses, and waits for its log line. */
   async function send(target: string, method = "GET", moreHeaders = "", body = "") {
     const socket = connect(site.port, "127.0.0.1").on("error", () => undefined);
     const head = `Host: x\r\nConnection: close\r\n${moreHeaders}Content-Length: ${body.length}`;

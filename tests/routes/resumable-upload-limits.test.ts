@@ -14,8 +14,8 @@ import {
 import { allDocuments } from "../support/route-fixtures.ts";
 import { createPdf } from "../support/test-app.ts";
 
-const suite = setUpResumableUploads();
-const { readDocument, createUpload, listStored } = suite;
+const { app, owner, invoice, readDocument, createUpload, listStored } = await setUpResumableUploads();
+const { sql } = app;
 const createFileUpload = (size = fileSize) => createUpload(createPatternedPdf("a.pdf", size));
 const countChunks = async () => (await listStored()).chunks.length;
 /** Expects that the finished upload is the only stored object. */
@@ -30,29 +30,29 @@ describe("failures of the file store", () => {
       const stream = createUploadStream(upload.content.slice(0, chunkSize));
       const sending = upload.stream(0, stream.body);
       await expect.poll(countChunks).toBe(1);
-      suite.app.proxy.fail(fault, /^POST .*object\/upload-chunks/);
+      app.proxy.fail(fault, /^POST .*object\/upload-chunks/);
       stream.send(upload.content.slice(chunkSize));
       stream.end();
       const unavailable = rejected(503, expect.stringMatching("^Our records do not answer"));
       expect(await sending).toMatchObject(unavailable);
-      suite.app.proxy.fail("none");
+      app.proxy.fail("none");
       expect(await upload.ask()).toMatchObject(received(chunkSize));
       expect(await upload.send(chunkSize)).toMatchObject(received(fileSize));
       for (const calls of [/^GET .*object\/upload-chunks/, /^POST .*object\/documents/]) {
-        suite.app.proxy.fail(fault, calls);
+        app.proxy.fail(fault, calls);
         expect(await upload.finish()).toMatchObject(unavailable);
       }
       expect(await readDocument()).toMatchObject({ uploaded: false });
-      suite.app.proxy.fail("none");
+      app.proxy.fail("none");
       expect(await upload.finish()).toMatchObject(completed);
     },
   );
 
   test("A chunk whose response was lost is stored once.", async () => {
     const upload = await createFileUpload();
-    suite.app.proxy.fail("lost answer", /^POST .*object\/upload-chunks/);
+    app.proxy.fail("lost answer", /^POST .*object\/upload-chunks/);
     expect((await upload.send(0)).status).toBe(503);
-    suite.app.proxy.fail("none");
+    app.proxy.fail("none");
     expect(await upload.ask()).toMatchObject(received(chunkSize));
     expect(await upload.send(chunkSize)).toMatchObject(received(fileSize));
     expect(await countChunks()).toBe(5);
@@ -75,7 +75,7 @@ describe("parallel requests", () => {
     const sending = first.stream(0, stream.body);
     await expect.poll(countChunks).toBe(1);
     expect(await second.ask()).toMatchObject(received(chunkSize));
-    // The second tab ends the request of the first, whose received bytes are stored.
+    // The site ends the first tab's request, after it has stored the received bytes.
     expect(await second.send(chunkSize)).toMatchObject(received(300_000, 409));
     expect(await second.send(300_000)).toMatchObject(received(fileSize));
     expect(await sending).toMatchObject({ status: 200 });
@@ -88,15 +88,15 @@ describe("parallel requests", () => {
     await upload.send(0, chunkSize);
     const [firstChunk = ""] = (await listStored()).chunks;
     const stream = createUploadStream(upload.content.slice(chunkSize, chunkSize + 100));
-    const countLists = () => suite.app.proxy.calls.filter((call) => call.includes("list_upload_chunks")).length;
+    const countLists = () => app.proxy.calls.filter((call) => call.includes("list_upload_chunks")).length;
     const before = countLists();
     const sending = upload.stream(chunkSize, stream.body);
-    // After the second list, the site knows the stored chunks and does not request the list again.
+    // The site lists the stored chunks twice per request, so the next chunk is unknown to it.
     await expect.poll(countLists).toBe(before + 2);
     const name = firstChunk.replace(/0-\d+$/, `${chunkSize}-${chunkSize}`);
     const options = { contentType: "application/octet-stream" };
     const bytes = upload.content.slice(chunkSize, 2 * chunkSize);
-    const { error } = await suite.app.company.storage.from("upload-chunks").upload(name, bytes, options);
+    const { error } = await app.company.storage.from("upload-chunks").upload(name, bytes, options);
     expect(error).toBeNull();
     stream.send(upload.content.slice(chunkSize + 100));
     stream.end();
@@ -113,7 +113,7 @@ describe("parallel requests", () => {
     const tooMany = rejected(429, "Your other files are still on their way. Try again in a minute.");
     expect(await uploads[3]?.send(0)).toMatchObject(tooMany);
     expect(await uploads[3]?.finish()).toMatchObject(tooMany);
-    // A new request for a file ends an open request for the same file.
+    // A new request for a file ends the file's open request, which frees an upload slot.
     expect(await uploads[0]?.send(chunkSize)).toMatchObject(received(fileSize));
     for (const stream of streams.slice(1)) stream.end();
     await Promise.all(sending);
@@ -122,12 +122,12 @@ describe("parallel requests", () => {
 });
 
 describe("limits of unfinished uploads", () => {
-  /** Stores a chunk from the start of a file of the invoice, some minutes ago, and returns the file's upload. */
+  /** Records a chunk that was stored `minutes` minutes ago, and returns the upload of its file. */
   async function createUnfinished(size: number, sha256: string, length: number, minutes: number) {
     const document = (await readDocument()).id;
-    const shipment = suite.path.replace("/portal/", "");
-    const folder = getUploadFolder({ account: suite.owner.id, shipment, document, size, sha256 });
-    await suite.sql`insert into storage.objects (bucket_id, name, created_at)
+    const shipment = invoice.shipmentId;
+    const folder = getUploadFolder({ account: owner.id, shipment, document, size, sha256 });
+    await sql`insert into storage.objects (bucket_id, name, created_at)
       values ('upload-chunks', ${`${folder}0-${length}`}, now() - make_interval(mins => ${minutes}))`;
     return createUpload(createPdf(), { header: { size: String(size), sha256 } });
   }
@@ -154,9 +154,9 @@ describe("limits of unfinished uploads", () => {
     expect(await unfinished[1]?.ask()).toMatchObject(received(20_000));
     expect(await upload.send(chunkSize)).toMatchObject(received(fileSize));
     expect(await unfinished[1]?.ask()).toMatchObject(received(20_000));
-    // Another process stores chunks of many more files.
-    await suite.sql`insert into storage.objects (bucket_id, name)
-      select 'upload-chunks', ${`${suite.owner.id}/`} || file || '/0-20000' from generate_series(1, 40) as file`;
+    // These rows are like chunks of 40 more files that another process stored.
+    await sql`insert into storage.objects (bucket_id, name)
+      select 'upload-chunks', ${`${owner.id}/`} || file || '/0-20000' from generate_series(1, 40) as file`;
     expect(await upload.send(fileSize)).toMatchObject(received(fileSize));
     const { chunks } = await listStored();
     expect(new Set(chunks.map((name) => name.split("/")[1])).size).toBe(20);
@@ -166,8 +166,8 @@ describe("limits of unfinished uploads", () => {
   test("Chunks older than a day do not count and are deleted by the account's next upload.", async () => {
     const upload = await createFileUpload();
     await upload.send(0, 2 * chunkSize);
-    await suite.sql`update storage.objects set created_at = now() - interval '25 hours'
-      where bucket_id = 'upload-chunks' and name like ${`${suite.owner.id}/%`}`;
+    await sql`update storage.objects set created_at = now() - interval '25 hours'
+      where bucket_id = 'upload-chunks' and name like ${`${owner.id}/%`}`;
     expect(await upload.ask()).toMatchObject(received(0));
     expect(await countChunks()).toBe(2);
     expect(await upload.send(2 * chunkSize)).toMatchObject(received(0, 409));
@@ -182,10 +182,10 @@ describe("limits of unfinished uploads", () => {
     await old.send(0, chunkSize);
     const [oldChunk = ""] = (await listStored()).chunks;
     await recent.send(0, 2 * chunkSize);
-    await suite.sql`update storage.objects set created_at = now() - interval '25 hours'
+    await sql`update storage.objects set created_at = now() - interval '25 hours'
       where bucket_id = 'upload-chunks' and name = ${oldChunk}`;
-    // Emails of other tests are not sent here.
-    suite.app.proxy.answer({ pattern: /claim_shipment_emails/, status, body: [] });
+    // The background jobs must not send shipment emails of other tests.
+    app.proxy.answer({ pattern: /claim_shipment_emails/, status, body: [] });
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     const stop = startBackgroundJobs();
     try {

@@ -1,21 +1,17 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import path from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import { buildServiceWorker } from "../../app/lib/build/worker.ts";
 import { clientBuildFolder } from "../../app/server/start/build.ts";
 import { getTestApp, startTestSite } from "../support/test-app.ts";
 
-let app: Awaited<ReturnType<typeof getTestApp>>;
-let site: Awaited<ReturnType<typeof startTestSite>>;
-beforeAll(async () => {
-  app = await getTestApp();
-  site = await startTestSite();
-});
+const app = await getTestApp();
+const site = await startTestSite();
 afterAll(() => site.close());
 
 describe("service worker", () => {
-  /** Requests the worker as a browser does that revalidates its copy. */
+  /** Requests the worker as a browser that revalidates its copy. */
   const revalidate = (tag = "") =>
     fetch(`http://127.0.0.1:${site.port}/worker.js`, {
       headers: { "If-None-Match": tag, "Cache-Control": "max-age=0" },

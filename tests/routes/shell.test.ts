@@ -2,17 +2,13 @@ import type { HTMLElement } from "node-html-parser";
 import { beforeAll, describe, expect, test } from "vitest";
 import { companyData, headOffice, toTelephoneUrl } from "../support/public-form.ts";
 import { listDuplicateIds } from "../support/route-fixtures.ts";
-import { getTestApp, getText, type ParsedPage, parsePage, type TestBrowser } from "../support/test-app.ts";
+import { getTestApp, getText, type ParsedPage, parsePage } from "../support/test-app.ts";
 
-let visitor: TestBrowser;
-let client: TestBrowser;
-beforeAll(async () => {
-  const app = await getTestApp();
-  visitor = app.browser();
-  client = app.browser();
-  await client.signUpAndLogIn("Wanjiru Kamau");
-  await client.open("/portal");
-});
+const app = await getTestApp();
+const visitor = app.browser();
+const client = app.browser();
+await client.signUpAndLogIn("Wanjiru Kamau");
+await client.open("/portal");
 
 /** Returns text and target of the links below an element. */
 const listLinks = (element: HTMLElement | undefined) =>
@@ -120,7 +116,7 @@ describe.each([
     expect(page.all("dialog")).toEqual([]);
     expect(findLink(page, "footer", "Get a Quote")?.getAttribute("href")).toBe(quotePath);
     expect((await visitor.open(quotePath)).all("dialog[open]")).toHaveLength(1);
-    // The home page starts with this link; the bar of a client has none.
+    // The home page has this link in its content, and the bar of a client has no such link.
     const inBar = findLink(page, "header", "Get a Quote")?.getAttribute("href");
     expect([inBar, findLink(clientPage, "header", "Get a Quote")]).toEqual([
       ...[path === "/" ? undefined : quotePath, undefined],

@@ -1,37 +1,21 @@
 import type { ServerBuild } from "react-router";
-import { beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { serverBuildFile } from "../../app/server/start/build.ts";
-import type { TestApp } from "../support/desk-fixtures.ts";
 import { unknownId } from "../support/page-parts.ts";
-import {
-  createPdf,
-  getTestApp,
-  logInToBackend,
-  type ParsedPage,
-  parsePage,
-  type TestBrowser,
-} from "../support/test-app.ts";
+import { getDocument, newClient, newShipment } from "../support/route-fixtures.ts";
+import { createPdf, getTestApp, noStorePattern, type ParsedPage, parsePage } from "../support/test-app.ts";
 
-let app: TestApp;
-let owner: Awaited<ReturnType<typeof logInToBackend>>;
-let ownersPath: string;
-let document: string;
-let stranger: TestBrowser;
-let inaccessiblePaths: string[];
-beforeAll(async () => {
-  app = await getTestApp();
-  const browser = app.browser();
-  owner = await logInToBackend(await browser.signUpAndLogIn("Owner"));
-  ownersPath = await browser.createShipment("A secret cargo");
-  document = (await owner.backend.from("documents").select("id").limit(1).single()).data?.id ?? "";
-  stranger = app.browser();
-  await stranger.signUpAndLogIn("Stranger");
-  await stranger.open("/portal");
-  inaccessiblePaths = [ownersPath, `/portal/${unknownId}`, "/portal/not-a-uuid"];
-});
+const app = await getTestApp();
+const owner = await newClient(app, "Owner");
+const { id: shipment, portal: ownersPath } = await newShipment(app, owner, "A secret cargo");
+const { id: document } = await getDocument(app.company, shipment, "Packing List");
+const stranger = app.browser();
+await stranger.signUpAndLogIn("Stranger");
+await stranger.open("/portal");
+const inaccessiblePaths = [ownersPath, `/portal/${unknownId}`, "/portal/not-a-uuid"];
 
 async function expectUnchanged(): Promise<void> {
-  const { data } = await owner.backend.from("documents").select("uploaded, storage_path");
+  const { data } = await app.company.from("documents").select("uploaded, storage_path").eq("shipment_id", shipment);
   expect(data).toEqual(Array(4).fill({ uploaded: false, storage_path: null }));
   const { data: files } = await app.company.storage.from("documents").list(ownersPath.replace("/portal", owner.id));
   expect(files).toEqual([]);
@@ -104,14 +88,15 @@ async function listProtectedPaths(): Promise<string[]> {
 
 test("Every address under /portal and /desk redirects visitors and their forms to the login page.", async () => {
   const visitor = app.browser();
-  // These paths work without a session: they end one, or respond that there is none.
+  // These paths work without a session, because they end a session or report its state.
   const open = ["/portal/sign-out", "/portal/session", "/desk/session"];
   const addresses = (await listProtectedPaths()).filter((path) => !open.includes(path));
   expect(addresses.length).toBeGreaterThan(20);
   for (const path of addresses) {
     for (const response of [await visitor.get(path), await visitor.post(path, { intent: "name", fullName: "x" })]) {
       const [location] = response.headers.get("Location")?.split("?") ?? [];
-      expect([path, response.status, location]).toEqual([path, 303, "/login"]);
+      expect([path, response.status, location, await response.text()]).toEqual([path, 303, "/login", ""]);
+      expect(response.headers.get("Cache-Control") ?? "").toMatch(noStorePattern);
     }
   }
 });

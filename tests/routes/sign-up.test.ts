@@ -1,22 +1,17 @@
-import { beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { listClientIds } from "../../app/models/client-id.server.ts";
 import { countEmailsTo, newEmailAddress } from "../support/route-fixtures.ts";
 import { issueClientIds } from "../support/service-role.ts";
-import { getTestApp, noStorePattern, parsePage, password, type TestBrowser } from "../support/test-app.ts";
+import { getTestApp, noStorePattern, parsePage, password } from "../support/test-app.ts";
 
-let app: Awaited<ReturnType<typeof getTestApp>>;
-let browser: TestBrowser;
-let unusedClientIds: string[];
-beforeAll(async () => {
-  app = await getTestApp();
-  browser = app.browser();
-  unusedClientIds = await issueClientIds(app.company, 20);
-});
+const app = await getTestApp();
+const browser = app.browser();
+let unusedClientIds = await issueClientIds(app.company, 20);
 
 const newClientId = () => unusedClientIds.pop() ?? "";
 const newAddress = (name: string) => newEmailAddress(name, "client.example");
 
-/** A complete form, except that nobody issued its client ID. */
+/** A complete form with a client ID that the company has not issued. */
 const validFields = {
   clientId: "7K3Q-X9MD-2HTV-W5BC",
   fullName: "Achieng Otieno",
@@ -39,8 +34,8 @@ const toRejectionToast = (description: string) => [
 test("The sign-up has the empty, required fields of the specification, hints and links", async () => {
   const page = await app.browser().open("/signup");
   expect(page.all("main label").map((label) => label.text)).toEqual(["Client ID", "Full Name", "Email", "Password"]);
-  expect(page.saidOf("clientId")).toEqual(["Provided by the company"]);
-  expect(page.saidOf("password")).toEqual(["At least 6 characters"]);
+  expect(page.getDescriptions("clientId")).toEqual(["Provided by the company"]);
+  expect(page.getDescriptions("password")).toEqual(["At least 6 characters"]);
   expect(page.all("main a").map((link) => link.getAttribute("href"))).toEqual([
     ...["/login", "tel:+254700000001", "/additional-info#identity-check"],
   ]);
@@ -80,7 +75,7 @@ describe("invalid sign-up", () => {
         expect(page.all("main input[aria-invalid]").map((input) => [input.getAttribute("name"), input.id])).toEqual([
           [field, page.problems[0]?.id],
         ]);
-        expect(page.saidOf(field)).toContain(error);
+        expect(page.getDescriptions(field)).toContain(error);
         for (const name of ["clientId", "fullName", "email"] as const) expect(page.value(name)).toBe(fields[name]);
         expect(page.value("password")).toBe("");
         if (fields.password) expect(page.html).not.toContain(fields.password);
@@ -192,7 +187,7 @@ describe("successful sign-up", () => {
 });
 
 describe("sign-up for an address with an account", () => {
-  /** Returns everything that a person sees of a sign-up, or "rejected". */
+  /** Returns everything that a visitor sees after a sign-up, or "rejected". */
   const describeSignUp = async (email: string, clientId: string) => {
     const person = app.browser();
     const response = await postSignUp({ clientId, email, password: "another password" }, person);

@@ -3,12 +3,9 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { companyDetails } from "../../app/models/content.server.ts";
 import { articles, publishedArticles } from "../support/articles.ts";
 import { publicPages } from "../support/public-pages.ts";
-import { getTestApp, origin, type ParsedPage, type TestBrowser } from "../support/test-app.ts";
+import { getTestApp, origin, type ParsedPage } from "../support/test-app.ts";
 
-let visitor: TestBrowser;
-beforeAll(async () => {
-  visitor = (await getTestApp()).browser();
-});
+const visitor = (await getTestApp()).browser();
 
 const articleUrls = publishedArticles.map(({ slug }) => `${origin}/resources/blog/${slug}`);
 const hasNoindex = (page: ParsedPage) => page.all('meta[name="robots"][content="noindex"]').length === 1;

@@ -1,11 +1,9 @@
-import { beforeAll, expect, test } from "vitest";
-import type { TestApp, TestShipment } from "../support/desk-fixtures.ts";
+import { expect, test } from "vitest";
 import { unknownId } from "../support/page-parts.ts";
 import {
   expectRejectedForm,
   getDocument,
   getField,
-  type LoggedInClient,
   listShipmentAuditEntries,
   newClient,
   newShipment,
@@ -14,32 +12,17 @@ import {
 } from "../support/route-fixtures.ts";
 import { verifyDocumentByName } from "../support/service-role.ts";
 import { resultOrThrow, setCharge, setChargePaid } from "../support/staff-actions.ts";
-import {
-  expectNoInternals,
-  type FormValues,
-  getTestApp,
-  getText,
-  type ParsedPage,
-  parsePage,
-  type TestBrowser,
-} from "../support/test-app.ts";
+import { expectNoInternals, type FormValues, getTestApp, getText, parsePage } from "../support/test-app.ts";
 
-let app: TestApp;
-let clerk: TestBrowser;
-let client: LoggedInClient;
-let shipment: TestShipment;
-let page: ParsedPage;
-beforeAll(async () => {
-  app = await getTestApp();
-  clerk = (await newStaffMember(app, "clerk", "Akinyi Odhiambo")).browser;
-  client = await newClient(app, "Baraka Mwangi");
-  shipment = await newShipment(app, client, "Rejected", ["Packing List", "Bill of Lading"]);
-  await verifyDocumentByName(app.company, shipment.id, "Bill of Lading");
-  const charge = { item: "idf-fee", amount: 100, currency: "KES" };
-  resultOrThrow(await setCharge(app.company, shipment.id, charge, {}));
-  resultOrThrow(await setChargePaid(app.company, shipment.id, { item: "idf-fee", paid: true }, {}));
-  page = await clerk.open(shipment.desk);
-});
+const app = await getTestApp();
+const clerk = (await newStaffMember(app, "clerk", "Akinyi Odhiambo")).browser;
+const client = await newClient(app, "Baraka Mwangi");
+const shipment = await newShipment(app, client, "Rejected", ["Packing List", "Bill of Lading"]);
+await verifyDocumentByName(app.company, shipment.id, "Bill of Lading");
+const charge = { item: "idf-fee", amount: 100, currency: "KES" };
+resultOrThrow(await setCharge(app.company, shipment.id, charge, {}));
+resultOrThrow(await setChargePaid(app.company, shipment.id, { item: "idf-fee", paid: true }, {}));
+const page = await clerk.open(shipment.desk);
 
 const createText = (length: number) => `${"Long words ".repeat(length / 10).slice(0, length - 1)}!`;
 const reasonMissing = "Say why, in a few words.";
@@ -80,16 +63,16 @@ const invalidForms: [button: string, fields: FormValues, field: string, message:
   ),
 ];
 
-/** Expects that a form changes nothing, stays open and filled in, and has one error, at this field. */
+/** Expects that a form is rejected with one error, at this field, and stays open and filled in. */
 async function expectFieldError(button: string, fields: FormValues, field: string, message: string): Promise<void> {
   const before = await listShipmentAuditEntries(app.company, shipment.id);
   const rejected = await parsePage(await clerk.submit(page, button, fields));
   expect(rejected.status).toBe(400);
   expect(rejected.title).toMatch(/^Error: /);
-  const { said, isMarked } = getField(rejected, field);
-  expect([said.at(-1), isMarked]).toEqual([message, true]);
+  const { descriptions, isMarked } = getField(rejected, field);
+  expect([descriptions.at(-1), isMarked]).toEqual([message, true]);
   expect(rejected.problems).toEqual([{ text: message, id: field }]);
-  // A select cannot show an invalid option.
+  // A list field cannot show an option that it does not have.
   const shown = Object.entries(fields).filter(
     ([name]) => !(message.startsWith("Choose") && field.endsWith(`-${name}`)),
   );
@@ -134,7 +117,7 @@ test("An existing AWB/BL is changed or removed only with a reason, and the page 
   const fields = { awb: "176-2", reason: "" };
   const rejected = await parsePage(await clerk.submit(form, "Save numbers", fields));
   expect([rejected.status, rejected.problems]).toEqual([400, [{ text: reasonMissing, id: "numbers-reason" }]]);
-  expect(getField(rejected, "numbers-reason")).toMatchObject({ said: [reasonMissing], isMarked: true });
+  expect(getField(rejected, "numbers-reason")).toMatchObject({ descriptions: [reasonMissing], isMarked: true });
   expect(rejected.form("Save numbers").fields).toMatchObject(fields);
   const reason = "A slip of the <airline>";
   const after = await clerk.follow(await clerk.submit(rejected, "Save numbers", { awb: "176-2", reason }));

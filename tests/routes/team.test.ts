@@ -1,6 +1,5 @@
-import { beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { findAccountId } from "../../app/models/staff.server.ts";
-import type { StaffMember, TestApp } from "../support/desk-fixtures.ts";
 import {
   copyBrowser,
   countEmailsTo,
@@ -18,12 +17,8 @@ import {
 } from "../support/route-fixtures.ts";
 import { type FormValues, getTestApp, getText, type ParsedPage, parsePage } from "../support/test-app.ts";
 
-let app: TestApp;
-let lead: StaffMember;
-beforeAll(async () => {
-  app = await getTestApp();
-  lead = await newStaffMember(app, "lead", "Wambui Njoroge");
-});
+const app = await getTestApp();
+const lead = await newStaffMember(app, "lead", "Wambui Njoroge");
 
 const openTeam = () => lead.browser.open("/desk/team");
 const submitForm = async (button: string, fields: FormValues = {}) =>
@@ -80,7 +75,7 @@ test.each<[FormValues, string, string]>([
 ])("An invitation with %j is rejected at its field %s and stays in the form.", async (fields, name, message) => {
   const page = await parsePage(await submitForm("Invite", fields));
   expect(page.status).toBe(400);
-  expect(getField(page, `invite-${name}`).said.at(-1)).toBe(message);
+  expect(getField(page, `invite-${name}`).descriptions.at(-1)).toBe(message);
   expect(page.form("Invite").fields).toMatchObject({ name: fields.name, email: fields.email });
 });
 
@@ -108,7 +103,7 @@ test("A changed role applies to open sessions immediately, and a removed team me
 
   const button = "Remove Changing Role";
   const rejected = await parsePage(await submitForm(button, { reason: "" }));
-  expect(getField(rejected, `remove-${member.id}-reason`).said).toEqual(["Say why, in a few words."]);
+  expect(getField(rejected, `remove-${member.id}-reason`).descriptions).toEqual(["Say why, in a few words."]);
   const removed = await lead.browser.follow(await lead.browser.submit(rejected, button, { reason: "Left us" }));
   expect(removed.toasts).toEqual(successToast("Removed, and signed out everywhere"));
   expect(removed.text).toMatch(new RegExp(`Removed .*Changing Role, ${member.email}`));

@@ -1,11 +1,8 @@
-import { beforeAll, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import { getTestApp, noStorePattern, type ParsedPage, parsePage, type TestBrowser } from "../support/test-app.ts";
 
-let app: Awaited<ReturnType<typeof getTestApp>>;
 let visitor: TestBrowser;
-beforeAll(async () => {
-  app = await getTestApp();
-});
+const app = await getTestApp();
 beforeEach(() => {
   visitor = app.browser();
 });

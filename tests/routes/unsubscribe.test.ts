@@ -1,8 +1,5 @@
-import process from "node:process";
-import postgres from "postgres";
-import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
+import { afterAll, afterEach, expect, test, vi } from "vitest";
 import { createUnsubscribeUrl } from "../../app/models/email-delivery.server.ts";
-import type { TestApp } from "../support/desk-fixtures.ts";
 import { faults } from "../support/fault-proxy.ts";
 import { listButtons } from "../support/page-parts.ts";
 import { type LoggedInClient, newClient, newShipments, successToast } from "../support/route-fixtures.ts";
@@ -15,26 +12,16 @@ import {
   startTestSite,
 } from "../support/test-app.ts";
 
-let app: TestApp;
-let site: Awaited<ReturnType<typeof startTestSite>>;
-let sql: postgres.Sql;
-let client: LoggedInClient;
-let otherClient: LoggedInClient;
-beforeAll(async () => {
-  app = await getTestApp();
-  site = await startTestSite();
-  sql = postgres(process.env.TESTS_DATABASE_URL ?? "", { max: 1, onnotice: () => undefined });
-  client = await newClient(app, "Subscribed Client");
-  otherClient = await newClient(app, "Other Client");
-});
+const app = await getTestApp();
+const { sql } = app;
+const site = await startTestSite();
+const client = await newClient(app, "Subscribed Client");
+const otherClient = await newClient(app, "Other Client");
 afterEach(async () => {
   app.proxy.fail("none");
   await sql`delete from private.email_opt_outs where account_id = ${client.id}`;
 });
-afterAll(async () => {
-  await sql.end();
-  await site.close();
-});
+afterAll(() => site.close());
 
 const getPath = ({ id }: LoggedInClient) => createUnsubscribeUrl(id).replace(origin, "");
 const getToken = ({ id }: LoggedInClient) => new URL(createUnsubscribeUrl(id)).searchParams.get("token") ?? "";

@@ -1,26 +1,13 @@
 import { connect, type Socket } from "node:net";
-import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import {
-  createPdf,
-  getTestApp,
-  noStorePattern,
-  origin,
-  parsePage,
-  startTestSite,
-  type TestBrowser,
-} from "../support/test-app.ts";
+import { afterAll, afterEach, expect, test } from "vitest";
+import { createPdf, getTestApp, noStorePattern, origin, parsePage, startTestSite } from "../support/test-app.ts";
 
-let site: Awaited<ReturnType<typeof startTestSite>>;
-let client: TestBrowser;
-let shipment: string;
 const sockets: Socket[] = [];
-beforeAll(async () => {
-  await getTestApp();
-  site = await startTestSite();
-  client = site.browser();
-  await client.signUpAndLogIn("Requester");
-  shipment = await client.createShipment("Requests");
-});
+await getTestApp();
+const site = await startTestSite();
+const client = site.browser();
+await client.signUpAndLogIn("Requester");
+const shipment = await client.createShipment("Requests");
 const closeSockets = () => {
   for (const socket of sockets.splice(0)) socket.destroy();
 };
@@ -41,7 +28,7 @@ function startUpload(path: string, from: string, cookie = "") {
   return { socket, rest };
 }
 
-/** Sends an application without a name: the status is 400, or 429 if there is no upload slot. */
+/** Sends an application without a name. The status is 400, or 429 if no upload slot is free. */
 function sendApplication(from: string): Promise<Response> {
   const form = new FormData();
   form.append("cv", createPdf("cv.pdf", 1000));
@@ -63,7 +50,7 @@ test.each<[string, string, (upload: ReturnType<typeof startUpload>) => void]>([
 
     const page = await parsePage(await sendApplication(from));
     expect(page.headers.get("Retry-After")).toBe("60");
-    expect(page.saidOf("cv")).toContain("Too many files come from your network. Try again in a minute.");
+    expect(page.getDescriptions("cv")).toContain("Too many files come from your network. Try again in a minute.");
     expect(page.headers.get("Cache-Control") ?? "").toMatch(noStorePattern);
 
     if (first) end(first);

@@ -1,15 +1,12 @@
-/** Steps of the route tests that change the password, email or second factor of an account. */
+/** Steps that route tests of the account page share. */
 import process from "node:process";
 import { readEmailsTo } from "./outbox.ts";
-import { type FormValues, type getTestApp, origin, password, type TestBrowser } from "./test-app.ts";
-
-type TestApp = Awaited<ReturnType<typeof getTestApp>>;
+import { type FormValues, origin, password, type TestApp, type TestBrowser } from "./test-app.ts";
 
 export const accountPath = "/portal/account";
 
 export const isLoggedIn = async (browser: TestBrowser) => (await browser.get("/portal")).status === 200;
 
-/** Fills in the form with this button on the account page and sends it. */
 export const submitOnAccount = async (browser: TestBrowser, button: string, typed: FormValues = {}) =>
   browser.submit(await browser.open(accountPath), button, typed);
 

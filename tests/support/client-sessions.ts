@@ -1,4 +1,4 @@
-/** Client sessions that give no access to the account: ended, or without the code of its second factor. */
+/** Creates client sessions without access: ended sessions, and sessions before the code of the second factor. */
 import type { AppSupabaseClient, startTestBackend } from "./test-backend.ts";
 
 type TestBackend = Awaited<ReturnType<typeof startTestBackend>>;

@@ -1,4 +1,4 @@
-/** A connection between browser and site that tests can cut, stall, interrupt within a request, and restore. */
+/** A proxy between browser and site that can cut, stall, interrupt and restore the connection. */
 import { type ClientRequest, createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import type { Duplex } from "node:stream";
@@ -25,7 +25,7 @@ export async function startConnectionProxy(site: string) {
   let dropsResponses = false;
   let stall = { until: Promise.resolve(), end: () => {} };
   let received = 0;
-  /** Bytes to receive before each of the next interruptions. */
+  /** The number of bytes to receive before each of the next interruptions. */
   let interruptions: number[] = [];
   let isReadyToContinue = () => Promise.resolve();
 

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import process from "node:process";
 
-/** The previous installation. The next one waits for it, because apt-get cannot run twice at a time. */
+/** The latest installation. Installations run in sequence, because apt-get cannot run twice at the same time. */
 let lastInstallation: Promise<unknown> = Promise.resolve();
 let packageListUpdate: Promise<void> | undefined;
 

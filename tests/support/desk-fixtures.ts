@@ -1,8 +1,7 @@
 /** Addresses and forms that several route tests of the desk send. */
 import { getDocument, type LoggedInClient, type newShipment, type newStaffMember } from "./route-fixtures.ts";
-import type { getTestApp, TestBrowser } from "./test-app.ts";
+import type { TestApp, TestBrowser } from "./test-app.ts";
 
-export type TestApp = Awaited<ReturnType<typeof getTestApp>>;
 export type StaffMember = Awaited<ReturnType<typeof newStaffMember>>;
 export type TestShipment = Awaited<ReturnType<typeof newShipment>>;
 

@@ -20,7 +20,7 @@ export type SiteOptions = {
 
 export type ClientCredentials = { email: string; fullName: string; password: string };
 
-/** Expected statuses of responses, which the browser logs as errors. */
+/** Statuses of rejected forms and missing pages. The browser logs them as console errors. */
 const expectedStatusPattern = /status of (400|404|413|503)/;
 const networkErrorPattern = /net::ERR_/;
 
@@ -41,7 +41,7 @@ export const test = base.extend<SiteOptions & TestFixtures, { client: ClientCred
   motionEnabled: [false, { option: true }],
 
   // Without a graphics card the 50 animated streaks use half a processor, so only tests of motion run with them.
-  // A `storageState` would open an extra page before each test.
+  // An init script is used because `storageState` would open an extra page before each test.
   context: async ({ context, motionEnabled: mayMove, javaScriptEnabled }, use) => {
     if (javaScriptEnabled && !mayMove) {
       await context.addInitScript(() => {

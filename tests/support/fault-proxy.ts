@@ -10,13 +10,15 @@ export type Fault = "none" | number | "close" | "hang" | "html" | "half json" | 
 /** Faults that end a call without a timeout. */
 export const faults: readonly Fault[] = [500, 503, "close", "html", "half json"];
 
-/** Statuses that mean something if the backend sends them, but not if a proxy in front of it does, as here. */
+/** Statuses that have a meaning in a response of the backend, but not in a response of a proxy in front of it. */
 export const ambiguousStatuses: readonly Fault[] = [401, 404, 409, 422, 429, 502, 504];
+
+export const allFaults = [...faults, ...ambiguousStatuses];
 
 /** A response to the calls that match `pattern`. */
 type StubbedResponse = { pattern: RegExp; status: number; body: object };
 
-/** The site sends this call shortly after a request, so no test expects it at a certain place. */
+/** A call that the site sends some time after a request, so tests cannot expect it at a certain place. */
 const refundCall = "POST /rest/v1/rpc/refund_rate_limits";
 
 /**

@@ -1,8 +1,8 @@
-import type { TestApp, TestShipment } from "./desk-fixtures.ts";
+import type { TestShipment } from "./desk-fixtures.ts";
 import { type LoggedInClient, newShipment, uploadDocument } from "./route-fixtures.ts";
 import { setAwb } from "./service-role.ts";
 import { moveShipment, resultOrThrow, sendNote, setCharge, setChargePaid } from "./staff-actions.ts";
-import { createPdf } from "./test-app.ts";
+import { createPdf, type TestApp } from "./test-app.ts";
 
 /** Returns a new shipment at stage 2 with a file, a paid and an unpaid charge, a note and an AWB/BL. */
 export async function newFullShipment(app: TestApp, client: LoggedInClient, name: string): Promise<TestShipment> {

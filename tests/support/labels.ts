@@ -1,4 +1,4 @@
-/** UI labels that more than one journey uses. Labels of the specification stay literal. */
+/** UI labels that more than one journey uses. Journeys write labels of the specification literally. */
 export const labels = {
   // The site
   useLightTheme: "Use the light theme",

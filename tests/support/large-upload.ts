@@ -5,7 +5,7 @@ import { createPatternedPdf, createResumableUpload } from "./resumable-upload.ts
 import { createServiceRoleClient } from "./service-role.ts";
 import { origin, type TestBrowser } from "./test-app.ts";
 
-/** In bytes, as are the sizes of the first request and of each stored chunk. */
+/** The size of the uploaded file in bytes. */
 export const largeFileSize = 1_500_000;
 const firstRequestSize = 900_000;
 const chunkSize = 256 * 1024;
@@ -25,7 +25,7 @@ export async function createLargeUpload(place: { dataDir: string; port: number }
   return {
     ...upload,
     document: data.id,
-    /** The same upload in another tab of the browser. */
+    /** Returns the same upload for another tab of the browser. */
     openInSecondTab: openUpload,
     /** Sends the first part of the file. Returns the request, which is still open. */
     async sendHalf(): Promise<ClientRequest> {
@@ -35,7 +35,7 @@ export async function createLargeUpload(place: { dataDir: string; port: number }
         path: `${path}/documents/resumable-upload`,
         headers: {
           Upload: upload.describe({ from: "0" }),
-          Cookie: [...browser.cookies].map(([name, value]) => `${name}=${value}`).join("; "),
+          Cookie: browser.cookieHeader,
           Origin: origin,
           "Content-Type": "application/octet-stream",
           "Content-Length": largeFileSize,

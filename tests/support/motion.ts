@@ -2,7 +2,7 @@
 import { expect, type Page } from "@playwright/test";
 import { labels } from "./labels.ts";
 
-/** For `test.use`: enables the animations that the fixtures pause. */
+/** Options for `test.use` that enable animations. */
 export const withMotion = { motionEnabled: true };
 
 export const pauseButton = (page: Page) => page.getByRole("button", { name: labels.pauseMotion });
@@ -13,12 +13,12 @@ export async function openMovingPage(page: Page, path: string): Promise<void> {
   await expect(pauseButton(page)).toBeVisible({ timeout: 15_000 });
 }
 
-/** For `addInitScript`: a device that saves data. */
+/** Simulates a device that saves data. Pass it to `addInitScript`. */
 export function enableSaveData(): void {
   Object.defineProperty(navigator, "connection", { value: { saveData: true } });
 }
 
-/** Stops the clock of the page; afterwards only `page.clock.runFor` advances it. */
+/** Stops the clock of the page. Only `page.clock.runFor` advances a stopped clock. */
 export async function stopClock(page: Page): Promise<void> {
   await page.clock.pauseAt((await page.evaluate(() => Date.now())) + 1000);
 }

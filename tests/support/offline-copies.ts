@@ -2,7 +2,7 @@ import type { Page } from "@playwright/test";
 import { test as base } from "./connection-test.ts";
 import { expect, waitForHydration } from "./e2e-fixtures.ts";
 
-/** Tests with a service worker, which has the real clock, and pages whose clock they advance. */
+/** A test with a service worker, whose clock is real, and with a page whose clock the test advances. */
 export const test = base.extend({
   serviceWorkers: "allow",
   expectedErrors: /net::ERR_|status of 50\d/,
@@ -84,7 +84,7 @@ export async function waitUntilSettled(page: Page): Promise<void> {
 export const followLink = (page: Page, name: string) =>
   page.locator("header").getByRole("link", { name, exact: true }).click();
 
-/** Follows a link in the header to a page that is not cached yet. Waits until it is cached and the worker controls the document. */
+/** Follows a link in the header. Waits until the new page is cached and the worker controls the document. */
 export async function followAndCache(page: Page, name: string, path: string): Promise<void> {
   await followLink(page, name);
   await expect(page).toHaveURL(path);

@@ -3,7 +3,7 @@ import path from "node:path";
 import process from "node:process";
 import PostalMime, { type Email } from "postal-mime";
 
-/** The email files that were read. A file does not change once it has its name, and a long run has thousands. */
+/** Cached email files. A file does not change after it has its final name. */
 const emailCache = new Map<string, { file: Buffer; text: string }>();
 
 /**

@@ -63,7 +63,7 @@ export async function recordCspViolations(page: Page): Promise<void> {
   });
 }
 
-/** Delays all scripts, or those with this name. The returned function releases these and all later ones. */
+/** Delays all scripts, or those with this name. The returned function releases the delayed scripts and all later ones. */
 export async function holdScripts(page: Page, name = "*"): Promise<() => Promise<void>> {
   return holdRequests(page, `**/assets/${name}.js`, () => true);
 }
@@ -88,7 +88,7 @@ async function holdRequests(page: Page, url: string, isHeld: (route: Route) => b
   });
   return async () => {
     open = true;
-    // Requests of a page that was left fail.
+    // `continue` fails for requests of a page that the browser has left.
     await Promise.all(held.splice(0).map((route) => route.continue().catch(() => {})));
   };
 }

@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import { expect } from "vitest";
 import { parse } from "yaml";
+import { getHref } from "./page-parts.ts";
 import { getText, noStorePattern, type ParsedPage } from "./test-app.ts";
 
 /** Returns the parsed content of content/data/<name>.yaml. */
@@ -28,13 +29,6 @@ export const getSelected = (page: ParsedPage, name: string) =>
 export const listRequiredFields = (page: ParsedPage) =>
   page.all("main [aria-required=true]").map((field) => field.getAttribute("name"));
 
-/** Returns the target of the first link of the page's content with this text. */
-export const getHref = (page: ParsedPage, text: string) =>
-  page
-    .all("main a")
-    .find((link) => getText(link) === text)
-    ?.getAttribute("href");
-
 /** Expects errors at exactly these fields: in the title, in the summary above the heading, and next to each field. */
 export function expectInvalidFields(page: ParsedPage, fields: string[], status = 400): void {
   expect(page.status).toBe(status);
@@ -45,7 +39,7 @@ export function expectInvalidFields(page: ParsedPage, fields: string[], status =
   expect(page.problems.map(({ id }) => id)).toEqual(invalid.map(({ id }) => id));
   for (const [index, name] of fields.entries()) {
     expect(page.problems[index]?.text, name).not.toBe("");
-    expect(page.saidOf(name), name).toContain(page.problems[index]?.text);
+    expect(page.getDescriptions(name), name).toContain(page.problems[index]?.text);
   }
   const order = page.all("h1, [aria-labelledby=error-summary]").map(({ tagName }) => tagName);
   expect(order, "the error summary is above the h1").toEqual(["SECTION", "H1"]);

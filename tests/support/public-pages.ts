@@ -1,6 +1,6 @@
 import * as siteMap from "../../app/site-map.ts";
 
-/** The pages of the sitemap, with one article for all. The last path has no page: its response is a 404. */
+/** The pages of the sitemap, with one article for all articles. The last path has no page and gets status 404. */
 export const publicPages: readonly string[] = [
   ...siteMap.publicPages
     .filter(({ inSitemap }) => inSitemap)

@@ -1,8 +1,7 @@
 /** Requests and expectations that tests of rate limits share. */
 import { expect } from "vitest";
-import type { TestApp } from "./desk-fixtures.ts";
-import { newClient, setUpSecondFactor } from "./route-fixtures.ts";
-import { noStorePattern, type ParsedPage, password, type TestBrowser } from "./test-app.ts";
+import { newProtectedClient, newSessionWithoutCode } from "./second-factor-suite.ts";
+import { noStorePattern, type ParsedPage, password, type TestApp, type TestBrowser } from "./test-app.ts";
 
 export const wrongPassword = "not the password";
 export const newUnknownEmail = () => `nobody-${Math.random().toString(36).slice(2)}@client.example`;
@@ -22,7 +21,7 @@ export function expectRateLimited(page: ParsedPage, title: string | null, messag
   expect(page.status).toBe(429);
   expect(page.title).toMatch(/^Error: /);
   const retryAfter = Number(page.headers.get("Retry-After"));
-  // Part of the period has passed while the attempts were made.
+  // The attempts took a part of the period.
   expect(retryAfter).toBeGreaterThan(Math.max(seconds * 0.8, seconds - 45));
   expect(retryAfter).toBeLessThanOrEqual(seconds);
   const toast = { title, description: expect.stringMatching(message), variant: "destructive" };
@@ -39,9 +38,6 @@ export async function lockAccount(app: TestApp, email: string): Promise<void> {
 
 /** Returns a new client with a second factor, logged in in `owner`, and a browser `half` that lacks the code. */
 export async function newClientWithoutCode(app: TestApp, name: string) {
-  const { browser: owner, email, id } = await newClient(app, name);
-  const authenticator = await setUpSecondFactor(owner, "/portal/2fa");
-  const half = app.browser();
-  expect((await logIn(half, email, password)).headers.get("Location")).toBe("/login/verify");
-  return { owner, half, email, id, authenticator };
+  const { browser: owner, ...client } = await newProtectedClient(app, name);
+  return { ...client, owner, half: await newSessionWithoutCode(app, client.email) };
 }

@@ -1,5 +1,4 @@
 /** Clients and team members for route tests, created as the company creates them, and their shipments and emails. */
-import http from "node:http";
 import process from "node:process";
 import { expect } from "vitest";
 import type { AppSupabaseClient } from "../../app/lib/supabase/client.server.ts";
@@ -10,15 +9,13 @@ import { readEmailsTo } from "./outbox.ts";
 import {
   createPdf,
   getFieldValue,
-  type getTestApp,
   getText,
   origin,
   type ParsedPage,
   parsePage,
+  type TestApp,
   type TestBrowser,
 } from "./test-app.ts";
-
-type TestApp = Awaited<ReturnType<typeof getTestApp>>;
 
 /** The password of every team member of the tests. */
 export const staffPassword = "a good password of a colleague";
@@ -59,7 +56,7 @@ export async function getLatestLinkTo(address: string): Promise<string> {
 /** Starts to set up a second factor. Returns the page with the secret, and an authenticator that has the secret. */
 export async function startFactorSetup(browser: TestBrowser, path: string, button = "Set up 2FA") {
   const page = await parsePage(await browser.submit(await browser.open(path), button));
-  const link = page.all("a").find((one) => one.getAttribute("href")?.startsWith("otpauth:"));
+  const link = page.all("a").find((each) => each.getAttribute("href")?.startsWith("otpauth:"));
   return { page, authenticator: Authenticator.fromUri(link?.getAttribute("href") ?? "") };
 }
 
@@ -185,7 +182,7 @@ export function getField(page: ParsedPage, id: string) {
   const descriptionIds = (field.getAttribute("aria-describedby") ?? "").split(" ").filter(Boolean);
   return {
     value: getFieldValue(field),
-    said: descriptionIds.map((one) => getText(page.all(`[id="${one}"]`)[0])),
+    descriptions: descriptionIds.map((each) => getText(page.all(`[id="${each}"]`)[0])),
     isMarked: field.getAttribute("aria-invalid") === "true",
   };
 }
@@ -204,24 +201,6 @@ export function expectRejectedForm(page: ParsedPage, status: number, message: st
 export function listDuplicateIds(page: ParsedPage): string[] {
   const ids = page.all("[id]").map((element) => element.getAttribute("id") ?? "");
   return ids.filter((id, index) => ids.indexOf(id) !== index);
-}
-
-/** Sends a request on a new connection. `bytes` counts all bytes that the connection received. */
-export function measureResponse(port: number, path: string, browser: TestBrowser, encoding = "br") {
-  const Cookie = [...browser.cookies].map(([name, value]) => `${name}=${value}`).join("; ");
-  const options = { port, path, headers: { "Accept-Encoding": encoding, Cookie }, agent: false };
-  type Measured = { status: number; headers: http.IncomingHttpHeaders; bytes: number; bodyBytes: number };
-  return new Promise<Measured>((resolve, reject) => {
-    const request = http.get(options, (response) => {
-      const { statusCode: status = 0, headers, socket } = response;
-      let bodyBytes = 0;
-      response.on("data", (chunk: Buffer) => {
-        bodyBytes += chunk.length;
-      });
-      response.on("end", () => resolve({ status, headers, bytes: socket.bytesRead, bodyBytes }));
-    });
-    request.on("error", reject);
-  });
 }
 
 const longTextWords = (

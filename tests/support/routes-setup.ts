@@ -29,15 +29,15 @@ async function startRoutesBackend() {
   const dataDir = mkdtempSync(path.join(tmpdir(), "routes-"));
   const database = await createDatabase(server.url);
   process.env.DATABASE_URL = database.url;
-  // Remains set for tests that change the database without the backend.
+  // Tests use this address to change the database without the backend.
   process.env.TESTS_DATABASE_URL = database.url;
   Object.assign(process.env, cheapPasswordHashes);
   process.env.DATA_DIR = dataDir;
   process.env.BACKEND_PORT = String(await freePort());
-  // Tests send more forms per minute than a person. Tests of rate limits set their own limit.
+  // Tests send more forms per minute than a client. Tests of rate limits set their own limit.
   process.env.WRITES_PER_MINUTE = "100000";
   process.env.TRUSTED_PROXIES = "127.0.0.1";
-  // For a busy machine. Tests of a hanging backend set their own deadlines.
+  // A busy machine needs long deadlines. Tests of a hanging backend set their own deadlines.
   Object.assign(process.env, longDeadlines);
   const embedded = await startEmbeddedBackend(readSettings());
   // On a PostgreSQL server, the backend does not create the demo data.

@@ -1,8 +1,6 @@
 /** Clients with a second factor, for route tests. */
 import { newClient, setUpSecondFactor } from "./route-fixtures.ts";
-import { type getTestApp, password, type TestBrowser } from "./test-app.ts";
-
-type TestApp = Awaited<ReturnType<typeof getTestApp>>;
+import { password, type TestApp, type TestBrowser } from "./test-app.ts";
 
 /** Returns a new client with a second factor, and a browser that has entered the code. */
 export async function newProtectedClient(app: TestApp, name: string) {

@@ -4,7 +4,7 @@ import type { BackendAccess } from "../../app/lib/http/env.server.ts";
 import { type AppSupabaseClient, serviceRoleClient } from "../../app/lib/supabase/client.server.ts";
 import { issueClientIds as issue } from "../../app/models/client-id.server.ts";
 import { findDocumentId, verifyDocument } from "../../app/models/document.server.ts";
-import { findAccountId, resultOrThrow, runStaffAction } from "../../app/models/staff.server.ts";
+import { resultOrThrow, runStaffAction } from "../../app/models/staff.server.ts";
 import { getRunningAccess } from "../../app/server/embedded-backend.ts";
 
 /**
@@ -53,11 +53,4 @@ export async function verifyDocumentByName(
 ): Promise<void> {
   const error = await verifyDocument(serviceRole, serviceRole, await findDocumentId(serviceRole, shipment, name), {});
   if (error) throw new Error(error.reason);
-}
-
-/** Removes all second factors of an account. */
-export async function removeSecondFactors(serviceRole: AppSupabaseClient, email: string): Promise<void> {
-  resultOrThrow(
-    await runStaffAction(serviceRole, "remove_second_factors", { account_id: await findAccountId(serviceRole, email) }),
-  );
 }

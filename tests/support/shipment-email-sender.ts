@@ -1,4 +1,4 @@
-/** Processes that send due shipment updates, as the site does, and report their memory use. */
+/** Starts processes that send due shipment updates and report their memory use. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import process from "node:process";
@@ -53,7 +53,7 @@ if (process.argv[1] === import.meta.filename) {
   };
   const backend = serviceRoleClient();
   let count = 0;
-  // The other process may still hold emails, so one empty round does not end this one.
+  // The other process may have claimed the remaining emails, so this process ends after two empty rounds.
   for (let emptyRounds = 0; emptyRounds < 2; ) {
     const sent = await sendDueShipmentEmails(backend, readEmailSender(), isStopped);
     count += sent;

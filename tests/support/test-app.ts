@@ -1,9 +1,12 @@
+import http from "node:http";
 import process from "node:process";
+import { buffer } from "node:stream/consumers";
 import { type HTMLElement, parse } from "node-html-parser";
+import postgres from "postgres";
 import { createRequestHandler, RouterContextProvider, type ServerBuild } from "react-router";
 import { expect } from "vitest";
 import { env } from "../../app/lib/http/env.server.ts";
-import { anonymousClient, serviceRoleClient } from "../../app/lib/supabase/client.server.ts";
+import { serviceRoleClient } from "../../app/lib/supabase/client.server.ts";
 import { serverBuildFile } from "../../app/server/start/build.ts";
 import { startFaultProxy } from "./fault-proxy.ts";
 import { getConfirmationLink } from "./outbox.ts";
@@ -25,6 +28,8 @@ export function getTestApp() {
   return testApp;
 }
 
+export type TestApp = Awaited<ReturnType<typeof startTestApp>>;
+
 async function startTestApp() {
   const url = process.env.SUPABASE_URL ?? "";
   const proxy = await startFaultProxy(url);
@@ -35,6 +40,8 @@ async function startTestApp() {
     proxy,
     /** A service-role client that bypasses the proxy, its faults and its record of calls. */
     company: serviceRoleClient({ ...env().backend, url }),
+    /** A connection to the database as its owner, which connects at its first query. */
+    sql: postgres(process.env.TESTS_DATABASE_URL ?? "", { max: 1, onnotice: () => undefined }),
     browser: () =>
       new TestBrowser((request) => {
         request.headers.set("X-Client-Address", request.headers.get("X-Forwarded-For") ?? "");
@@ -69,12 +76,24 @@ export async function startTestSite(at = 0) {
   };
 }
 
-/** Returns a Supabase client signed in as the client with this address, and the account's id. */
-export async function logInToBackend(email: string) {
-  const backend = anonymousClient();
-  const { data, error } = await backend.auth.signInWithPassword({ email, password });
-  if (error) throw error;
-  return { backend, id: data.user.id };
+/** A response with the number of all bytes that its connection received. */
+type MeasuredResponse = { status: number; headers: http.IncomingHttpHeaders; body: Buffer; bytes: number };
+
+/** Sends a request to this machine on a new connection. */
+export function sendRequest(
+  port: number,
+  address: string,
+  headers: Record<string, string> = {},
+  method = "GET",
+): Promise<MeasuredResponse> {
+  return new Promise((resolve, reject) => {
+    const request = http.request({ port, path: address, method, headers, agent: false }, (response) => {
+      const { statusCode: status = 0, headers, socket } = response;
+      buffer(response).then((body) => resolve({ status, headers, body, bytes: socket.bytesRead }), reject);
+    });
+    request.on("error", reject);
+    request.end();
+  });
 }
 
 /** Returns a file of `size` bytes that starts with the signature of a PDF. */
@@ -107,9 +126,13 @@ export class TestBrowser {
     );
   }
 
+  /** The value of the Cookie header. */
+  get cookieHeader(): string {
+    return [...this.cookies].map(([name, value]) => `${name}=${value}`).join("; ");
+  }
+
   async send(request: Request): Promise<Response> {
-    const cookie = [...this.cookies].map(([name, value]) => `${name}=${value}`).join("; ");
-    if (cookie) request.headers.set("Cookie", cookie);
+    if (this.cookieHeader) request.headers.set("Cookie", this.cookieHeader);
     if (!request.headers.has("X-Forwarded-For")) request.headers.set("X-Forwarded-For", this.address);
     const response = await this.handle(request);
     for (const line of response.headers.getSetCookie()) {
@@ -193,10 +216,10 @@ export async function parsePage(response: Response) {
   // Most tests read one or two parts of a page, so each part is parsed when it is read first.
   const root = memoize(() => parse(html, { comment: false }));
   const all = (selector: string) => root().querySelectorAll(selector);
-  const one = (selector: string) => memoize(() => getText(root().querySelector(selector)));
-  const title = one("head title");
-  const h1 = one("h1");
-  const text = one("main");
+  const readText = (selector: string) => memoize(() => getText(root().querySelector(selector)));
+  const title = readText("head title");
+  const h1 = readText("h1");
+  const text = readText("main");
   const toasts = memoize(() =>
     all("[role=alert], [role=status]").map((toast) => ({
       // An error summary that is a toast has its title as heading and its message as link.
@@ -238,13 +261,13 @@ export async function parsePage(response: Response) {
     /** Returns the value of a field. */
     value: (name: string) => root().querySelector(`main [name=${name}]`)?.getAttribute("value") ?? "",
     /** Returns the hint and the error that a screen reader adds to a field's label. */
-    saidOf: (name: string) => {
+    getDescriptions: (name: string) => {
       const ids = root().querySelector(`main [name=${name}]`)?.getAttribute("aria-describedby") ?? "";
       return ids.split(" ").flatMap((id) => (id ? [getText(root().getElementById(id))] : []));
     },
     /** Returns the form of a button, with the fields that a browser would send. */
     form: (button: string) => {
-      const form = all("form").find((one) => one.querySelectorAll("button").some((each) => getText(each) === button));
+      const form = all("form").find((each) => each.querySelectorAll("button").map(getText).includes(button));
       if (!form) throw new Error(`No button "${button}" on the page "${h1()}" (${response.status})`);
       const fields: FormValues = {};
       for (const field of form.querySelectorAll("input, select, textarea, button[name]")) {
