@@ -1,13 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { beforeEach, expect, test } from "vitest";
-import { newEndedSession, runWithSecondFactor } from "../support/client-sessions.ts";
 import { callRpcOrGetRejection as callRpc, readPage, setUpDesk } from "../support/database-suite.ts";
 import { callConcurrently } from "../support/staff-members.ts";
 import type { AppSupabaseClient } from "../support/test-backend.ts";
 
 const { testBackend, owner, clerk, query, setUpClient, newShipment, readShipment } = setUpDesk();
 const stranger = setUpClient("stranger@client.example");
-const logInAgainError = "403 Log in again to do this.";
 const unknownShipmentError = "404 There is no such shipment.";
 
 let shipment: string;
@@ -51,9 +49,8 @@ test("A client's change is rejected for an outdated version, but not if the same
 test("A client's change makes a team member's open form outdated.", async () => {
   expect(await change({ name: "Coffee", awb: "" })).toBeNull();
   const move = { shipment_id: shipment, despite_missing: true, expected_version: 0 };
-  expect(await callRpc("move_shipment", move, clerk.supabase)).toBe(
-    "409 This shipment has changed since you opened it.",
-  );
+  const staleVersionError = "409 This shipment has changed since you opened it.";
+  expect(await callRpc("move_shipment", move, clerk.supabase)).toBe(staleVersionError);
 });
 
 test("Of four parallel changes by a client one succeeds and the others are rejected.", async () => {
@@ -66,15 +63,11 @@ test("Of four parallel changes by a client one succeeds and the others are rejec
   expect(await readShipment(shipment)).toMatchObject({ version: 1 });
 });
 
-test("Only the owner with a valid session can change a shipment.", async () => {
+test("Only the owner of a shipment can change it.", async () => {
   const before = await readShipment(shipment);
   for (const supabase of [stranger.supabase, clerk.supabase])
     expect(await change({}, supabase)).toBe(unknownShipmentError);
   expect(await change({ shipment_id: randomUUID() })).toBe(unknownShipmentError);
-  expect(await change({}, testBackend.anonymous())).toMatch(/^401 /);
-  expect(await change({}, clerk.aal1)).toBe(logInAgainError);
-  expect(await change({}, await newEndedSession(testBackend, owner.email))).toBe(logInAgainError);
-  await runWithSecondFactor(testBackend, owner.id, async () => expect(await change()).toBe(logInAgainError));
   expect(await readShipment(shipment)).toEqual(before);
 });
 
@@ -89,20 +82,12 @@ test("A client cannot change a shipment after stage 1 unless it is corrected bac
   expect(await change({ expected_version: (await readShipment(shipment)).version })).toBeNull();
 });
 
-test.each(["", " ", " Gold", "Gold ", "x".repeat(121), "Gold\nGold", "Gold\u202eGold", "Gold\u009bGold", null])(
-  "A client cannot change a shipment's name to %j.",
-  async (name) => {
+// tests/database/shipments.test.ts has every name and AWB/BL that the table rejects.
+test.each([{ name: "" }, { name: null }, { name: "Gold\nGold" }, { awb: "x".repeat(65) }, { awb: "706\n510" }])(
+  "A client cannot change a shipment to %j.",
+  async (invalid) => {
     const before = await readShipment(shipment);
-    expect(await change({ name })).toMatch(/^400 /);
-    expect(await readShipment(shipment)).toEqual(before);
-  },
-);
-
-test.each(["x".repeat(65), "706\n510", "706\t510", "706\u202e510", "706\u2028510"])(
-  "A client cannot change a shipment's AWB/BL to %j.",
-  async (awb) => {
-    const before = await readShipment(shipment);
-    expect(await change({ awb })).toMatch(/^400 /);
+    expect(await change(invalid)).toMatch(/^400 /);
     expect(await readShipment(shipment)).toEqual(before);
   },
 );

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
 import { DEFAULT_DOCUMENTS } from "../../app/models/document.ts";
 import { getRejection, setUpDesk } from "../support/database-suite.ts";
-import { callConcurrently, callRepeatedly, readDeskState } from "../support/staff-members.ts";
+import { callConcurrently, readDeskState } from "../support/staff-members.ts";
 import type { AppSupabaseClient } from "../support/test-backend.ts";
 
 const desk = setUpDesk();
@@ -152,15 +152,4 @@ test("Two parallel bulk moves with overlapping lists finish and move each shipme
     const parts = [await getStage(id), (await listAuditEntries(id)).length, (await listEvents(id)).length];
     expect(parts).toEqual([2, 1, 1]);
   }
-});
-
-test("A bulk move form that arrives four times in parallel moves each shipment once and reports success four times.", async () => {
-  const ids = [await newCompleteShipment(), await newCompleteShipment()];
-  const args = { moves: ids.map((id) => ({ id, expected_version: 0 })), idempotency_key: randomUUID() };
-  const call = { name: "move_shipments", args, token: clerk.accessToken };
-  const results = await callRepeatedly(testBackend, 4, call);
-  expect(results.map(({ result }) => sortById(result as MoveResult[]))).toEqual(
-    Array(4).fill(sortById(ids.map((id) => ({ id, failure: null })))),
-  );
-  for (const id of ids) expect([await getStage(id), (await listAuditEntries(id)).length]).toEqual([2, 1]);
 });
