@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import { enrollFactor, readPage, setUpDesk, type TestClient } from "../support/database-suite.ts";
+import { enrollFactor } from "../support/client-sessions.ts";
+import { readPage, setUpDesk, type TestClient } from "../support/database-suite.ts";
 import { newStaffMember, newStaffMemberWithoutFactor } from "../support/staff-members.ts";
 import { toUntypedClient } from "../support/test-backend.ts";
 
@@ -45,11 +46,8 @@ describe("desk client list", () => {
     const id = await newShipment(client, "Tiles");
     await query("update public.shipments set retention_ends_on = '2040-02-29' where id = $1", [id]);
     await enrollFactor(client.supabase);
-    await testBackend.serviceRole.rpc("close_account", {
-      account_id: client.id,
-      reason: "They asked",
-      actor_name: "Otieno",
-    });
+    const closing = { account_id: client.id, reason: "They asked", actor_name: "Otieno" };
+    await testBackend.serviceRole.rpc("close_account", closing);
     expect((await list({ opened_id: client.id })).opened).toMatchObject({
       ...{ id: client.id, email: client.email, name: `Client ${client.email}`, client_id: clientId, factor_count: 1 },
       ...{ retention_ends_on: "2040-02-29", closed: true, confirmed: true },
@@ -87,18 +85,10 @@ test("The team page shows who the viewer is, who has a second factor and who was
   await callRpc("remove_staff_member", { account_id: removed.id, reason: "Retired" }, lead.supabase);
   const { staff_members } = await readPage(lead.supabase, "desk_team");
   const membersByEmail = Object.fromEntries(staff_members.map((member: { email: string }) => [member.email, member]));
-  expect(membersByEmail[lead.email]).toMatchObject({
-    role: "lead",
-    is_viewer: true,
-    has_factor: true,
-    removed_at: null,
-  });
-  expect(membersByEmail[newcomer.email]).toMatchObject({
-    role: "clerk",
-    is_viewer: false,
-    has_factor: false,
-    removed_at: null,
-  });
+  const leadRow = { role: "lead", is_viewer: true, has_factor: true, removed_at: null };
+  const newcomerRow = { role: "clerk", is_viewer: false, has_factor: false, removed_at: null };
+  expect(membersByEmail[lead.email]).toMatchObject(leadRow);
+  expect(membersByEmail[newcomer.email]).toMatchObject(newcomerRow);
   expect(membersByEmail["removed@company.example"].removed_at).not.toBeNull();
   expect(staff_members.at(-1).email).toBe("removed@company.example");
   expect(membersByEmail[owner.email]).toBeUndefined();

@@ -172,6 +172,7 @@ const expectedOutcomes: Record<AccessRole, (string | undefined)[]> = {
   "a clerk before the code": [staff, staff, viewer, viewer, again, again, runs, runs, "-"],
   "a lead before the code": [staff, staff, viewer, viewer, again, again, runs, runs, "-"],
   "a clerk without a second factor": [staff, staff, viewer, viewer, runs, again, runs, runs, "-"],
+  "a clerk whose second factor was removed": [staff, staff, viewer, viewer, runs, again, runs, runs, "-"],
   "a removed clerk": [staff, staff, viewer, viewer, runs, again, runs, runs, "-"],
   "a clerk after signing out": [staff, staff, viewer, viewer, again, again, runs, runs, "-"],
   "a clerk": [runs, leads, runs, viewer, runs, again, runs, runs, "-"],

@@ -59,6 +59,7 @@ const expectedRows: Record<AccessRole, string[]> = {
   "a clerk before the code": noRows,
   "a lead before the code": noRows,
   "a clerk without a second factor": announcementsOnly,
+  "a clerk whose second factor was removed": announcementsOnly,
   "a removed clerk": announcementsOnly,
   "a clerk after signing out": noRows,
   "a clerk": staffRows,

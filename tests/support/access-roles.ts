@@ -1,6 +1,6 @@
 /** Creates one Supabase client for each kind of person and session with different database rights. */
-import { newEndedSession } from "./client-sessions.ts";
-import { enrollFactor, type TestBackend } from "./database-suite.ts";
+import { enrollFactor, newEndedSession } from "./client-sessions.ts";
+import type { TestBackend } from "./database-suite.ts";
 import { logIn, newStaffMember, newStaffMemberWithoutFactor } from "./staff-members.ts";
 import type { AppSupabaseClient } from "./test-backend.ts";
 
@@ -13,6 +13,7 @@ export const outsiders = [
   "a clerk before the code",
   "a lead before the code",
   "a clerk without a second factor",
+  "a clerk whose second factor was removed",
   "a removed clerk",
   "a clerk after signing out",
 ] as const;
@@ -28,6 +29,9 @@ export async function newAccessRoles(testBackend: TestBackend) {
   const clerk = await newStaffMember(testBackend, "clerk", "clerk@company.example");
   const lead = await newStaffMember(testBackend, "lead", "lead@company.example");
   const newcomer = await newStaffMemberWithoutFactor(testBackend, "clerk", "newcomer@company.example");
+  const unprotected = await newStaffMember(testBackend, "clerk", "unprotected@company.example");
+  const { admin } = testBackend.serviceRole.auth;
+  await admin.mfa.deleteFactor({ userId: unprotected.id, id: unprotected.factorId });
   const removed = await newStaffMember(testBackend, "clerk", "removed@company.example");
   // Only the row changes: the session of this team member stays valid, at AAL2.
   await testBackend.backend.db.query("update public.staff_members set removed_at = now() where account_id = $1", [
@@ -44,6 +48,7 @@ export async function newAccessRoles(testBackend: TestBackend) {
     "a clerk before the code": clerk.aal1,
     "a lead before the code": lead.aal1,
     "a clerk without a second factor": newcomer.supabase,
+    "a clerk whose second factor was removed": testBackend.withToken(unprotected.accessToken),
     "a removed clerk": removed.supabase,
     "a clerk after signing out": testBackend.withToken(signedOut.accessToken),
     "a clerk": clerk.supabase,

@@ -1,7 +1,6 @@
 /** Set-up and calls that several files of tests/database share. */
 import { createHash, randomUUID } from "node:crypto";
 import { afterAll, beforeAll } from "vitest";
-import { Authenticator } from "./authenticator.ts";
 import { callConcurrently, newStaffMember } from "./staff-members.ts";
 import { type AppSupabaseClient, startTestBackend, toUntypedClient } from "./test-backend.ts";
 
@@ -227,16 +226,6 @@ export async function readPage(supabase: AppSupabaseClient, name: string, args: 
 }
 
 export const hashToken = (token: string) => createHash("sha256").update(token).digest("hex");
-
-/** Adds a verified second factor to an account, which lifts this session to AAL2. */
-export async function enrollFactor(supabase: AppSupabaseClient, friendlyName = "Phone") {
-  const { data, error } = await supabase.auth.mfa.enroll({ factorType: "totp", friendlyName });
-  if (error) throw error;
-  const app = new Authenticator(data.totp.secret);
-  const verified = await supabase.auth.mfa.challengeAndVerify({ factorId: data.id, code: await app.freshCode() });
-  if (verified.error) throw verified.error;
-  return { factorId: data.id, app, accessToken: verified.data.access_token };
-}
 
 /** Returns the claims of an access token. */
 export function decodeClaims(token: string): Record<string, unknown> & { sub: string } {
