@@ -2,30 +2,23 @@ import { expect, test } from "vitest";
 import { countRowsRead } from "../support/database.ts";
 import { setUpTestBackend } from "../support/database-suite.ts";
 
-const { testBackend } = setUpTestBackend();
+const { testBackend, query } = setUpTestBackend();
 
 type RateLimitInput = { key: string; max_hits: number; window_seconds: number };
 
 async function consumeRateLimit(...limits: RateLimitInput[]) {
-  const { data, error } = await testBackend.serviceRole.rpc("consume_rate_limit", { limits });
-  if (error) throw error;
+  const { data } = await testBackend.serviceRole.rpc("consume_rate_limit", { limits }).throwOnError();
   return data as { attempt_id: string } | { exceeded_key: string; retry_after: number };
 }
 
 /** Returns the number of stored attempts. */
 async function countHits(): Promise<number> {
-  const { rows } = await testBackend.backend.db.query<{ count: number }>(
-    "select count(*)::int as count from private.rate_limit_hits",
-  );
-  return rows[0]?.count ?? -1;
+  return (await query("select from private.rate_limit_hits")).length;
 }
 
 /** Moves all attempts into the past. */
 const passTime = (seconds: number) =>
-  testBackend.backend.db.query(
-    "update private.rate_limit_hits set expires_at = expires_at - make_interval(secs => $1)",
-    [seconds],
-  );
+  query("update private.rate_limit_hits set expires_at = expires_at - make_interval(secs => $1)", [seconds]);
 
 /** Returns a function that expects a rejection with a wait of `seconds`, minus the time since this call. */
 function startWaitCheck() {
@@ -107,12 +100,8 @@ test("An attempt reads only the rows of its own keys.", async () => {
   );
   await db.exec("analyze private.rate_limit_hits");
   const limits = JSON.stringify([{ key: "other 1", max_hits: 2, window_seconds: 60 }]);
-  const read = await countRowsRead(
-    db,
-    "private.rate_limit_hits",
-    "public.consume_rate_limit(given.value::jsonb)",
-    limits,
-  );
+  const call = "public.consume_rate_limit(given.value::jsonb)";
+  const read = await countRowsRead(db, "private.rate_limit_hits", call, limits);
   expect(read).toBeGreaterThan(0);
   expect(read).toBeLessThan(100);
   await db.query("delete from private.rate_limit_hits where key like 'other %'");
