@@ -6,7 +6,6 @@ import { readDeskState } from "../support/staff-members.ts";
 const desk = setUpDesk();
 const { testBackend, owner, clerk, lead } = desk;
 const { query, callRpc, newShipment, readShipment, listAuditEntries, uploadDocument, runConcurrently } = desk;
-/** A new shipment of the owner for each test. */
 let shipment: string;
 beforeEach(async () => {
   shipment = await newShipment(owner);

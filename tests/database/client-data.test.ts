@@ -75,7 +75,7 @@ test("The account page counts the other sessions that are still valid.", async (
   expect(await countOtherSessions()).toBe(1);
 });
 
-test("The account page does not count sessions before the code of a second factor.", async () => {
+test("The account page does not count sessions that have not entered the second factor's code.", async () => {
   const careful = await testBackend.newClient("careful@client.example");
   const { factorId, app } = await enrollFactor(careful.supabase);
   const countOtherSessions = async () => (await readPortalAccount(careful.supabase)).account?.other_sessions;
@@ -148,7 +148,7 @@ test("The data export has the account, its emails and log, and each shipment wit
   ]);
 });
 
-test("The account page and the data export are empty before the code and name no viewer after the session ends.", async () => {
+test("The account page and the data export are empty without the second factor's code, and name no viewer after the session ends.", async () => {
   const { client } = first;
   const position = { before: new Date().toISOString(), before_id: randomUUID() };
   await runWithSecondFactor(testBackend, client.id, async () => {
@@ -191,7 +191,7 @@ test("The data export has 50 shipments per page, newest first, each once, even w
     seen.push(...shipments.map(({ id }: { id: string }) => id));
     const last = shipments.at(-1);
     if (last) position = { before: last.created_at, before_id: last.id };
-    // A shipment that is opened in between is newer than all that follow.
+    // The next page contains only older shipments than this new one.
     expect((await many.supabase.from("shipments").insert({ name: "Now", user_id: many.id })).error).toBeNull();
   }
   expect(seen).toEqual(ids.map(({ id }) => id));

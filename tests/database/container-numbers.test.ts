@@ -9,7 +9,6 @@ import { toUntypedClient } from "../support/test-backend.ts";
 const { testBackend, owner, clerk, callRpc, query, newShipment, readShipment, listAuditEntries } = setUpDesk();
 const [first, second] = ["CSQU3054383", "TOLU4734787"];
 
-/** A new shipment of the owner for each test. */
 let shipment: string;
 beforeEach(async () => {
   shipment = await newShipment(owner);

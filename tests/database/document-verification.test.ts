@@ -8,7 +8,6 @@ const desk = setUpDesk();
 const { testBackend, owner, clerk, lead } = desk;
 const { query, callRpc, newShipment, listAuditEntries, getDocumentId } = desk;
 const { storeFile, uploadDocument, runConcurrently, runWithSlowUpdates } = desk;
-/** A new shipment of the owner for each test. */
 let shipment: string;
 beforeEach(async () => {
   shipment = await newShipment(owner);

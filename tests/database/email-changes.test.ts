@@ -35,7 +35,7 @@ test("The link of an email change can be read many times and redeemed once.", as
   expect(await redeem(token)).toBe(true);
   expect(await redeem(token)).toBe(false);
   expect(await read(token)).toBeNull();
-  // Only auth changes the address.
+  // Redeeming the link does not change the address, which only Supabase Auth can change.
   expect(await query("select email from auth.users where id = $1", [owner.id])).toEqual([{ email: owner.email }]);
 });
 
@@ -124,7 +124,7 @@ test("An email change is redeemed if the account already has the address, and re
   expect(await redeem(token)).toBe("409 This address cannot be used. Choose another one on the page of your account.");
   expect(await read(token)).toMatchObject({ account_id: owner.id, email: next });
   await rename(taker.id, "gave-way@client.example");
-  // The change succeeded, and its response was lost.
+  // The account has the new address already if an earlier change succeeded and its response was lost.
   await rename(owner.id, next);
   try {
     expect(await read(token)).toMatchObject({ account_id: owner.id, email: next, old_email: next });

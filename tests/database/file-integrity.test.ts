@@ -36,7 +36,7 @@ test("Verifying a document a second time fails and changes nothing.", async () =
   expect(await listDocuments()).toEqual(before);
 });
 
-test("A team member at AAL2 verifies a document, and a client, a stranger or a session before the code cannot.", async () => {
+test("A team member at AAL2 verifies a document, and a client, a stranger or a team member without the code cannot.", async () => {
   await markUploaded(await storeFile());
   const { id = "" } = (await findDocument("Packing List")) ?? {};
   expect(await verifyDocument(stranger.supabase, testBackend.serviceRole, id, {})).toMatchObject({ status: 404 });

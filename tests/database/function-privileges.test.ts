@@ -6,7 +6,7 @@ import { toUntypedClient } from "../support/test-backend.ts";
 
 const { testBackend, query } = setUpTestBackend();
 
-/** Every function that a role may call, once, by the check with which it begins. */
+/** Every function of the schema public, by the kind of its caller and of its first check. */
 const functions = {
   "staff action": [
     "announce(text,uuid,text)",
@@ -153,7 +153,7 @@ const expectedGrants: Record<string, string[]> = {
   supabase_auth_admin: privateFunctions.supabase_auth_admin,
 };
 
-/** Outcome names by error message. */
+/** The name of the outcome for each error code and message. */
 const outcomesByRejection: Record<string, string> = {
   "42501 denied": "-",
   "PT403 Only a colleague of the company can do this.": "staff only",
@@ -167,10 +167,10 @@ const expectedOutcomes: Record<AccessRole, (string | undefined)[]> = {
   "a visitor": ["-", "-", "-", "-", "-", "-", "-", "-", "-"],
   "a client": [staff, staff, viewer, viewer, runs, runs, runs, runs, "-"],
   "a client at AAL2": [staff, staff, viewer, viewer, runs, runs, runs, runs, "-"],
-  "a client before the code": [staff, staff, viewer, viewer, again, again, runs, runs, "-"],
+  "a client who has not entered the code": [staff, staff, viewer, viewer, again, again, runs, runs, "-"],
   "an ended session": [staff, staff, viewer, viewer, again, again, runs, runs, "-"],
-  "a clerk before the code": [staff, staff, viewer, viewer, again, again, runs, runs, "-"],
-  "a lead before the code": [staff, staff, viewer, viewer, again, again, runs, runs, "-"],
+  "a clerk who has not entered the code": [staff, staff, viewer, viewer, again, again, runs, runs, "-"],
+  "a lead who has not entered the code": [staff, staff, viewer, viewer, again, again, runs, runs, "-"],
   "a clerk without a second factor": [staff, staff, viewer, viewer, runs, again, runs, runs, "-"],
   "a clerk whose second factor was removed": [staff, staff, viewer, viewer, runs, again, runs, runs, "-"],
   "a removed clerk": [staff, staff, viewer, viewer, runs, again, runs, runs, "-"],
@@ -245,7 +245,7 @@ test.each(["remove_second_factors", "request_password_link"])(
 
 const notStaff = String.raw`not private\.is_staff\(\)`;
 const noLead = String.raw`not exists \(select from public\.staff_members where account_id = auth\.uid\(\) and role = 'lead'\)`;
-/** Returns the beginning of a page that returns only the viewer under a condition. */
+/** Returns the pattern of a function body that starts by returning only the viewer if a condition is true. */
 const pageStart = (condition: string) =>
   new RegExp(
     String.raw`^(\s*declare[\s\S]*?)?\s*begin\s+if ${condition}\s+then\s+return jsonb_build_object\('viewer', private\.viewer\(\)\);`,
@@ -297,7 +297,7 @@ test("Signed-in users can execute exactly the listed functions that run with the
   );
 });
 
-/** Returns null for every parameter of each function of public, by signature. */
+/** Returns arguments for each function of the schema public, by signature. Every argument is null. */
 async function listParameters(): Promise<Map<string, Record<string, null>>> {
   const rows = await query<{ signature: string; names: string[] | null }>(
     `select oid::regprocedure::text as signature, proargnames[1:pronargs] as names

@@ -9,7 +9,6 @@ import type { AppSupabaseClient } from "../support/test-backend.ts";
 const desk = setUpDesk();
 const { testBackend, owner, clerk, lead } = desk;
 const { query, callRpc, newShipment, readShipment, listAuditEntries, uploadDocument, runConcurrently } = desk;
-/** A new shipment of the owner for each test. */
 let shipment: string;
 beforeEach(async () => {
   shipment = await newShipment(owner);
@@ -87,7 +86,7 @@ describe("moving a shipment", () => {
       }
       expect(await readDeskState(testBackend)).toEqual(before);
     }
-    // The page of a move shows neither notes nor charges.
+    // A note or a charge does not make an open move form outdated.
     const { version } = await readShipment(shipment);
     await callRpc("send_note", { shipment_id: shipment, note: "Your container is at the yard" });
     await callRpc("set_charge", { shipment_id: shipment, item: "duties", amount: 1, currency: "KES" });

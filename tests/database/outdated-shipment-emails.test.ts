@@ -6,7 +6,6 @@ const suite = setUpShipmentEmails();
 const { testBackend, owner } = suite;
 const { query, callRpc, newShipment, uploadDocument, listQueuedUpdates } = suite;
 const { claimEmails, finishEmails, makeDue, setFreeStorageEnd } = suite;
-/** A new shipment of the owner for each test. */
 let shipment: string;
 beforeEach(async () => {
   shipment = await newShipment(owner);

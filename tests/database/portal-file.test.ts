@@ -55,7 +55,7 @@ test("A request for a file after the session's end returns no viewer and no file
   expect((await readPortalFile(owner.supabase, id)).file).not.toBeNull();
 });
 
-test("A request for a file before the code returns no file.", async () => {
+test("A request for a file without the second factor's code returns no file.", async () => {
   await markUploaded(await storeFile());
   await runWithSecondFactor(testBackend, owner.id, async () => {
     expect(await readPortalFile(owner.supabase, id)).toMatchObject({

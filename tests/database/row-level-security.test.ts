@@ -9,7 +9,7 @@ let shipmentId: string;
 
 beforeAll(async () => {
   serviceRole = toUntypedClient(testBackend.serviceRole);
-  // The library reads the schema at the first request.
+  // The backend reads the database schema at its first request, so a later function would be unknown.
   await testBackend.backend.db.exec(`
     create function public.raise_state(state text) returns void language plpgsql as $$
       begin raise exception using errcode = state, message = 'message', detail = 'more', hint = 'help'; end

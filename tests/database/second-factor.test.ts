@@ -29,8 +29,8 @@ async function getAssuranceLevel(supabase: AppSupabaseClient): Promise<string | 
   return (await supabase.auth.mfa.getAuthenticatorAssuranceLevel()).data?.currentLevel;
 }
 
-describe("sessions before the code", () => {
-  test("A session before the code can neither remove the second factor nor add another.", async () => {
+describe("sessions without the code", () => {
+  test("A session without the second factor's code can neither remove the second factor nor add another.", async () => {
     const client = await newProtectedClient();
     const unverified = await logIn(client.email);
     expect((await unverified.auth.mfa.unenroll({ factorId: client.factorId })).error?.code).toBe("insufficient_aal");
@@ -38,7 +38,7 @@ describe("sessions before the code", () => {
     expect(added.error?.code).toBe("insufficient_aal");
   });
 
-  test("A session before the code cannot change password, email or phone, for any spelling of the endpoint.", async () => {
+  test("A session without the second factor's code cannot change password, email or phone, for any spelling of the endpoint.", async () => {
     const client = await newProtectedClient();
     const unverified = await logIn(client.email);
     const token = (await unverified.auth.getSession()).data.session?.access_token ?? "";

@@ -143,7 +143,7 @@ test("A share link opens nothing with a wrong token, after 30 days, or while the
     expect(await readShared(token)).toBeNull();
   } finally {
     await callRpc("reopen_account", closed, clerk.supabase);
-    // Closing the account ended the session.
+    // Closing the account has ended the owner's session.
     await owner.supabase.auth.signInWithPassword({ email: owner.email, password: "a good password" });
     const { data } = await owner.supabase.auth.getSession();
     Object.assign(owner, { accessToken: data.session?.access_token });

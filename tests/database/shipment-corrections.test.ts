@@ -4,7 +4,6 @@ import { getRejection, setUpDesk } from "../support/database-suite.ts";
 import { readDeskState } from "../support/staff-members.ts";
 
 const { testBackend, owner, callRpc, newShipment, readShipment, listAuditEntries, uploadDocument } = setUpDesk();
-/** A new shipment of the owner for each test. */
 let shipment: string;
 beforeEach(async () => {
   shipment = await newShipment(owner);

@@ -10,7 +10,6 @@ import { callRepeatedly } from "../support/staff-members.ts";
 
 const { testBackend, owner, clerk, query, callRpc, newShipment, uploadDocument, claimEmails, finishEmails, makeDue } =
   setUpShipmentEmails();
-/** A new shipment of the owner for each test. */
 let shipment: string;
 beforeEach(async () => {
   shipment = await newShipment(owner);

@@ -16,7 +16,6 @@ const suite = setUpShipmentEmails();
 const { testBackend, owner, clerk } = suite;
 const { query, callRpc, newShipment, uploadDocument, listQueuedUpdates, claimEmails } = suite;
 const { finishEmails, setEmailsEnabled, makeDue, setFreeStorageEnd, runWithRejectedWrites } = suite;
-/** A new shipment of the owner for each test. */
 let shipment: string;
 beforeEach(async () => {
   shipment = await newShipment(owner);

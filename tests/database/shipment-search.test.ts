@@ -146,7 +146,7 @@ describe("shipment search", () => {
       expect(await find({ waiting_on })).toEqual([]);
   });
 
-  test("A client's shipments are not found by a stranger, a team member, an ended session or a session before the code.", async () => {
+  test("A client's shipments are not found by a stranger, a team member, an ended session or a session without the second factor's code.", async () => {
     expect(await find({ q: "Pumps" }, stranger.supabase)).toEqual(["Pumps for Juba"]);
     const { shipments } = await callListRpc("portal_page", { q: "Pumps" }, stranger.supabase);
     expect(shipments.map(({ id }) => id)).toEqual([foreignId]);
@@ -214,7 +214,7 @@ describe("a list of 1,100 shipments", () => {
   }
 });
 
-/** Returns the viewer and the shipments of a list. Throws if the call is rejected. */
+/** Returns the viewer and the shipments that a database function lists. Throws if the call is rejected. */
 async function callListRpc(
   name: string,
   args: object,

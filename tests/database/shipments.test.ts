@@ -9,7 +9,6 @@ import { toUntypedClient } from "../support/test-backend.ts";
 const { testBackend, query, setUpClient } = setUpTestBackend();
 const owner = setUpClient("owner@client.example");
 const stranger = setUpClient("stranger@client.example");
-/** A new shipment of the owner for each test. */
 let shipment: DatabaseRow;
 
 beforeEach(async () => {

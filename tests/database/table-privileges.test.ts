@@ -41,7 +41,6 @@ const grants: Record<string, Record<string, string>> = {
   },
 };
 
-/** The rows that each role can read: all, its own, none, or "-" if the role has no grant on the table. */
 const tables = [
   ...["staff_members", "failed_emails", "audit_log", "shipments", "documents", "tracking_events", "charges"],
   ...["announcements", "client_ids", "email_outbox"],
@@ -50,14 +49,15 @@ const staffRows = [...["all", "all", "all", "all", "all", "all", "all"], ...["al
 const clientRows = [...["none", "none", "none", "own", "own", "own", "own"], ...["all", "-", "-"]];
 const noRows = [...["none", "none", "none", "none", "none", "none", "none"], ...["none", "-", "-"]];
 const announcementsOnly = [...["none", "none", "none", "none", "none", "none", "none"], ...["all", "-", "-"]];
+/** The rows that each role can read from each of `tables`: all, its own, none, or "-" without a grant on the table. */
 const expectedRows: Record<AccessRole, string[]> = {
   "a visitor": [...["-", "-", "-", "-", "-", "-", "-"], ...["-", "-", "-"]],
   "a client": clientRows,
   "a client at AAL2": clientRows,
-  "a client before the code": noRows,
+  "a client who has not entered the code": noRows,
   "an ended session": noRows,
-  "a clerk before the code": noRows,
-  "a lead before the code": noRows,
+  "a clerk who has not entered the code": noRows,
+  "a lead who has not entered the code": noRows,
   "a clerk without a second factor": announcementsOnly,
   "a clerk whose second factor was removed": announcementsOnly,
   "a removed clerk": announcementsOnly,

@@ -48,7 +48,7 @@ test("A portal page names the viewer with email and verified second factors, and
   });
 });
 
-test("A portal page before the code shows only the viewer.", async () => {
+test("A portal page of a session that has not entered the second factor's code shows only the viewer.", async () => {
   const client = await newProtectedClient();
   const unverified = await logIn(client.email);
   expect(await readPage(unverified, client.shipmentId)).toMatchObject({

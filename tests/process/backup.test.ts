@@ -85,10 +85,10 @@ describe.each(["PGlite", "PostgreSQL"])("Backup of %s", (database) => {
   });
 
   test("A backup of a stopped site is one private file, and a second backup does not replace it.", async () => {
-    const { code, printed, told } = await place.staff(["backup", file]);
-    expect(told).toMatch(/"action":"backup"/);
+    const { code, stdout, stderr } = await place.staff(["backup", file]);
+    expect(stderr).toMatch(/"action":"backup"/);
     expect(code).toBe(0);
-    expect(printed).toContain(file);
+    expect(stdout).toContain(file);
     expect(statSync(file).mode & 0o777).toBe(0o600);
     await expect(createBackup(place, file)).rejects.toThrow(`${file} is there already: give another name.`);
     expect(readdirSync(folder).filter((name) => name.startsWith(database))).toEqual([path.basename(file)]);
@@ -99,7 +99,7 @@ describe.each(["PGlite", "PostgreSQL"])("Backup of %s", (database) => {
   test("After a restore in another folder, a client is still signed in, can log in and has the documents.", async () => {
     const elsewhere = await createEmptySandbox(database);
     const restored = await elsewhere.staff(["restore", file]);
-    expect(restored.told).toMatch(/"action":"restore"/);
+    expect(restored.stderr).toMatch(/"action":"restore"/);
     expect(restored.code).toBe(0);
     const databaseFiles = database === "PGlite" ? ["database", "demo-lead.json"] : [];
     expect(readdirSync(elsewhere.dataDir).sort()).toEqual([...databaseFiles, "keys.json", "objects"]);
@@ -188,7 +188,7 @@ test("A backup or restore that is impossible prints one line with the reason.", 
     await place.staff(["restore", textFile]),
   ];
   expect(results.map(({ code }) => code)).toEqual([1, 1, 1, 1]);
-  expect(results.map(({ told }) => told.trim())).toEqual([
+  expect(results.map(({ stderr }) => stderr.trim())).toEqual([
     `There is nothing in ${place.dataDir} to back up.`,
     "SUPABASE_URL is set: back up that backend at its host.",
     `There is no file ${missingFile}.`,

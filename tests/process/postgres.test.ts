@@ -2,7 +2,6 @@ import { readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { setTimeout } from "node:timers/promises";
-import postgres from "postgres";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createBackend } from "../../supabase/local/backend.ts";
 import { backendKeys } from "../support/backend-keys.ts";
@@ -94,35 +93,6 @@ test("A start after a killed site has the clients' sessions, shipments and files
   const page = await parsePage(await browser.get(address));
   expect(page.text).toContain("Stored tea");
   expect(page.text).toContain("Packing List Uploaded, we check it next");
-});
-
-test("Parallel transactions cannot exceed a rate limit.", async () => {
-  const sql = postgres(url, { max: 3, onnotice: () => undefined });
-  const limits = [{ key: "parallel", max_hits: 1, window_seconds: 60 }];
-  const consume = async (session: postgres.ISql) => {
-    const [row] = await session`select public.consume_rate_limit(${sql.json(limits)}) as result`;
-    return row?.result as object;
-  };
-  try {
-    let second: Promise<object> | undefined;
-    await sql.begin(async (first) => {
-      expect(await consume(first)).toHaveProperty("attempt_id");
-      let hasEnded = false;
-      second = consume(sql).finally(() => {
-        hasEnded = true;
-      });
-      // The second waits for the first transaction to end.
-      await expect
-        .poll(async () => {
-          const waiting = await sql`select from pg_locks where locktype = 'advisory' and not granted`;
-          return hasEnded || waiting.length;
-        })
-        .toBe(1);
-    });
-    expect(await second).toMatchObject({ exceeded_key: "parallel" });
-  } finally {
-    await sql.end();
-  }
 });
 
 test("A backend can use a database owner without superuser rights after roles.sql was run.", async () => {
