@@ -21,16 +21,18 @@ const change = (more: object = {}, supabase: AppSupabaseClient = owner.supabase)
     supabase,
   );
 
-test("A client changes the name and the AWB/BL of a shipment at stage 1, and nothing else.", async () => {
+test("A client changes the name, the AWB/BL and the container numbers of a shipment at stage 1, and nothing else.", async () => {
   await query("update public.shipments set changed_at = now() - interval '1 day' where id = $1", [shipment]);
-  const { changed_at: _, ...before } = await readShipment(shipment);
-  expect(await change({ awb: " 706-51093844 " })).toBeNull();
-  const { changed_at, ...after } = await readShipment(shipment);
-  const search = { search_words: "Coffee\n706-51093844", search_codes: "70651093844" };
-  expect(after).toEqual({ ...before, ...search, name: "Coffee", awb: "706-51093844", version: 1 });
+  const before = await readShipment(shipment);
+  const container_numbers = ["CSQU3054383"];
+  expect(await change({ awb: " 706-51093844 ", container_numbers })).toBeNull();
+  const after = await readShipment(shipment);
+  const changes = { name: "Coffee", awb: "706-51093844", container_numbers, version: 1 };
+  const { changed_at, search_codes, search_words } = after;
+  expect(after).toEqual({ ...before, ...changes, changed_at, search_codes, search_words });
   expect(Math.abs(new Date(String(changed_at)).getTime() - Date.now())).toBeLessThan(60_000);
   const page = await readPage(owner.supabase, "portal_page", { opened_id: shipment });
-  expect(page.shipment).toMatchObject({ name: "Coffee", awb: "706-51093844", version: 1 });
+  expect(page.shipment).toMatchObject({ name: "Coffee", awb: "706-51093844", container_numbers, version: 1 });
 });
 
 test("A client's change is rejected for an outdated version, but not if the same form is sent again.", async () => {

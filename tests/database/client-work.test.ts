@@ -106,8 +106,10 @@ test("The portal's list of waiting shipments leaves out closed shipments, and sh
   await add("Waits", { since: "2026-01-01" });
   await add("Due", { due: "2026-07-01" });
   await add("Rejected", { rejected: "2026-06-01" });
-  for (let count = 0; count < 10; count += 1)
-    await add("Closed", { stage: 10, rejected: "2025-01-01", due: "2025-01-01" });
+  const closed = { stage: 10, rejected: "2025-01-01", documents: 4, due: "2025-01-01" };
+  // The page examines at most 100 documents and charges, and those of closed shipments must not count.
+  for (let count = 0; count < 34; count += 1)
+    await add("Closed", { ...closed, items: ["idf-fee", "duties", "agent-fee"] });
   await add("With the company");
   await query(
     "delete from public.documents where shipment_id in (select id from public.shipments where name = 'With the company')",
@@ -115,7 +117,7 @@ test("The portal's list of waiting shipments leaves out closed shipments, and sh
   await query("update public.shipments set staff_action_at = now() where name = 'With the company'");
   const { names, counts } = await readWork();
   expect(names).toEqual(["Rejected", "Due", "Waits"]);
-  expect(counts).toEqual({ client: 3, company: 1, nobody: 10 });
+  expect(counts).toEqual({ client: 3, company: 1, nobody: 34 });
 });
 
 test("Other clients, team members and sessions without the second factor's code do not see a client's waiting shipments, and a shipment's page does not list them.", async () => {

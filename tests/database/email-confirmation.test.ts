@@ -99,16 +99,6 @@ describe("confirmation needs the password", () => {
     expect(await findUser(email)).toMatchObject({ confirmed: false });
     expect((await confirmEmail(email, token)).error).toBeNull();
   });
-
-  test("The company can create an account that is confirmed from the start.", async () => {
-    const email = newEmailAddress();
-    await testBackend.backend.db.exec(`begin;
-      insert into auth.users (id, email, raw_user_meta_data)
-      values (gen_random_uuid(), '${email}', '{"client_id": "${await newClientId()}"}');
-      update auth.users set email_confirmed_at = now() where email = '${email}';
-      commit;`);
-    expect(await findUser(email)).toMatchObject({ confirmed: true });
-  });
 });
 
 test("The link in the confirmation email leads to the site and contains no session token.", async () => {

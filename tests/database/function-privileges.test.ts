@@ -243,35 +243,6 @@ test.each(["remove_second_factors", "request_password_link"])(
   },
 );
 
-const notStaff = String.raw`not private\.is_staff\(\)`;
-const noLead = String.raw`not exists \(select from public\.staff_members where account_id = auth\.uid\(\) and role = 'lead'\)`;
-/** Returns the pattern of a function body that starts by returning only the viewer if a condition is true. */
-const pageStart = (condition: string) =>
-  new RegExp(
-    String.raw`^(\s*declare[\s\S]*?)?\s*begin\s+if ${condition}\s+then\s+return jsonb_build_object\('viewer', private\.viewer\(\)\);`,
-  );
-const clientActionStart =
-  /^(\s*declare[^$]*?)?\s*begin\s+if not private\.has_valid_session\(\)[^;]*? then\s+raise sqlstate 'PT403'/;
-const actionStart = /^\s*declare\s+actor private\.actor := private\.require_actor\(/;
-
-test.each<[FunctionKind, RegExp]>([
-  ["staff action", actionStart],
-  ["lead action", actionStart],
-  ["desk page", pageStart(notStaff)],
-  ["lead page", pageStart(String.raw`${notStaff}\s+or ${noLead}`)],
-  ["client action", clientActionStart],
-  ["client request", clientActionStart],
-  ["own page", /private\.has_valid_session\(\)/],
-])("The body of every %s begins with the check of its caller.", async (kind, start) => {
-  const bodies = await listBodies(functions[kind]);
-  for (const { name, body } of bodies) expect(body, name).toMatch(start);
-});
-
-test("Private functions that read clients' rows with their owner's rights check the session.", async () => {
-  const bodies = await listBodies(["private.client_work()", "private.list_share_links(uuid)"]);
-  for (const { name, body } of bodies) expect(body, name).toContain("private.has_valid_session()");
-});
-
 test("Every function of public and private has an empty search path.", async () => {
   const rows = await query<{ name: string; config: string[] | null }>(
     `select oid::regprocedure::text as name, proconfig as config
@@ -306,13 +277,4 @@ async function listParameters(): Promise<Map<string, Record<string, null>>> {
   return new Map(
     rows.map(({ signature, names }) => [signature, Object.fromEntries((names ?? []).map((name) => [name, null]))]),
   );
-}
-
-async function listBodies(signatures: string[]): Promise<{ name: string; body: string }[]> {
-  const rows = await query<{ name: string; body: string }>(
-    "select oid::regprocedure::text as name, prosrc as body from pg_proc where oid::regprocedure::text = any ($1)",
-    [signatures],
-  );
-  expect(rows).toHaveLength(signatures.length);
-  return rows;
 }

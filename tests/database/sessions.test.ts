@@ -35,26 +35,15 @@ afterEach(async () => {
 
 /** Requests for the owner's data and files. Even a valid token gives access only to the data. */
 const protectedEndpoints = {
-  "reading the account": () => ({ method: "GET", at: "/auth/v1/user" }),
-  "changing the password": () => ({ method: "PUT", at: "/auth/v1/user", body: { password: "a stolen password" } }),
-  "reading shipments": () => ({ method: "GET", at: "/rest/v1/shipments?select=id,name" }),
-  "creating a shipment": () => ({
-    method: "POST",
-    at: "/rest/v1/shipments",
-    body: { name: "Forged", user_id: owner.id },
-  }),
-  "opening a document": () => ({
-    method: "GET",
-    at: `/rest/v1/rpc/portal_file?document_id=${documentId}&shipment_id=${shipmentId}`,
-  }),
-  "listing files": () => ({
-    method: "POST",
-    at: "/storage/v1/object/list/documents",
-    body: { prefix: `${owner.id}/${shipmentId}` },
-  }),
-  "reading a file": () => ({ method: "GET", at: `/storage/v1/object/documents/${filePath}` }),
-  "deleting a file": () => ({ method: "DELETE", at: "/storage/v1/object/documents", body: { prefixes: [filePath] } }),
-};
+  "reading the account": () => ["GET", "/auth/v1/user"],
+  "changing the password": () => ["PUT", "/auth/v1/user", { password: "a stolen password" }],
+  "reading shipments": () => ["GET", "/rest/v1/shipments?select=id,name"],
+  "creating a shipment": () => ["POST", "/rest/v1/shipments", { name: "Forged", user_id: owner.id }],
+  "opening a document": () => ["GET", `/rest/v1/rpc/portal_file?document_id=${documentId}&shipment_id=${shipmentId}`],
+  "listing files": () => ["POST", "/storage/v1/object/list/documents", { prefix: `${owner.id}/${shipmentId}` }],
+  "reading a file": () => ["GET", `/storage/v1/object/documents/${filePath}`],
+  "deleting a file": () => ["DELETE", "/storage/v1/object/documents", { prefixes: [filePath] }],
+} satisfies Record<string, () => [method: string, at: string, body?: object]>;
 type EndpointName = keyof typeof protectedEndpoints;
 const endpointNames = Object.keys(protectedEndpoints) as EndpointName[];
 
@@ -258,7 +247,7 @@ async function expectEndpointRejects(endpoint: EndpointName, token: string): Pro
 }
 
 function callEndpoint(endpoint: EndpointName, token: string): Promise<Response> {
-  const { method, at, body } = { body: undefined, ...protectedEndpoints[endpoint]() };
+  const [method, at, body]: [string, string, object?] = protectedEndpoints[endpoint]();
   return sendRequest(method, at, createAuthHeaders(token), body);
 }
 

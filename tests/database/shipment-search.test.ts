@@ -28,6 +28,7 @@ describe("shipment search", () => {
         [more.id ?? randomUUID().replace(/^..../, "0000"), client.id, name, more.awb ?? null, more.stage ?? 1],
       );
     await add(finder, "Pumps for Juba", { id: juba, awb: "706-51093844" });
+    await query("update public.shipments set container_numbers = '{TOLU4734787,CSQU3054383}' where id = $1", [juba]);
     await add(finder, "100% cotton", { id: cotton, awb: "MEDUX4471203" });
     for (const name of names.slice(2)) await add(finder, name);
     await add(finder, "Fourth", { stage: 4 });
@@ -74,6 +75,9 @@ describe("shipment search", () => {
     ["the beginning of an ID", "aaaa", ["100% cotton", "Pumps for Juba"]],
     ["a longer beginning of an ID in capitals and spaces", " AAAA1111-2222-4 ", ["100% cotton", "Pumps for Juba"]],
     ["a whole ID", juba, ["Pumps for Juba"]],
+    ["a container number", "CSQU3054383", ["Pumps for Juba"]],
+    ["a container number in another spelling", "csqu 305438-3", ["Pumps for Juba"]],
+    ["the digits of a container number", "305438", ["Pumps for Juba"]],
     ["three characters of an ID", "aaa", []],
     ["the end of an ID", "555555555501", []],
     ["the ID of a stranger's shipment", foreignId, []],

@@ -219,13 +219,6 @@ test.each([0, 11, -3, null])("Even the service role cannot set stage %s.", async
   expect(await readShipment()).toMatchObject({ stage: 1, status: "Client Onboarding" });
 });
 
-test("The app and the database have the same stages.", async () => {
-  const rows = await query<{ name: string | null }>(
-    "select private.stage_name(stage::smallint) as name from generate_series(0, 11) as stage order by stage",
-  );
-  expect(rows.map(({ name }) => name)).toEqual([null, ...STAGES, null]);
-});
-
 function listShipments() {
   return query("select * from public.shipments order by id");
 }

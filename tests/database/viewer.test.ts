@@ -48,16 +48,6 @@ test("A portal page names the viewer with email and verified second factors, and
   });
 });
 
-test("A portal page of a session that has not entered the second factor's code shows only the viewer.", async () => {
-  const client = await newProtectedClient();
-  const unverified = await logIn(client.email);
-  expect(await readPage(unverified, client.shipmentId)).toMatchObject({
-    viewer: { factors: [{ id: client.factorId }] },
-    shipments: [],
-    shipment: null,
-  });
-});
-
 test("A portal page after the session's end has no viewer and no data.", async () => {
   const client = await testBackend.newClient("leaves@client.example");
   const ended = testBackend.withToken(client.accessToken);

@@ -54,11 +54,8 @@ async function createSeededSandbox(database: string): Promise<BackupSandbox> {
 /** Returns the sizes of the files of a shipment's uploaded documents. */
 async function listFileSizes(place: BackupSandbox, address: string): Promise<number[]> {
   const serviceRole = createServiceRoleClient(place.dataDir);
-  const { data } = await serviceRole
-    .from("documents")
-    .select("storage_path")
-    .eq("shipment_id", address.split("/").at(-1) ?? "")
-    .eq("uploaded", true);
+  const documents = serviceRole.from("documents").select("storage_path").eq("uploaded", true);
+  const { data } = await documents.eq("shipment_id", address.split("/").at(-1) ?? "");
   const downloads = data?.map(({ storage_path }) => serviceRole.storage.from("documents").download(storage_path ?? ""));
   return (await Promise.all(downloads ?? [])).map((file) => file.data?.size ?? -1);
 }
@@ -77,9 +74,8 @@ describe.each(["PGlite", "PostgreSQL"])("Backup of %s", (database) => {
     browser = await newLoggedInBrowser(place, email);
     address = await newShipment(browser, "Backed up tea", 70_000);
 
-    await expect(createBackup(place, file)).rejects.toThrow(
-      /^The data in .+ is in use by process \d+: end that one first\.$/,
-    );
+    const inUse = /^The data in .+ is in use by process \d+: end that one first\.$/;
+    await expect(createBackup(place, file)).rejects.toThrow(inUse);
     expect(readdirSync(folder)).not.toContain(path.basename(file));
     await site.stop("SIGTERM");
   });
@@ -115,9 +111,8 @@ describe.each(["PGlite", "PostgreSQL"])("Backup of %s", (database) => {
     await newShipment(newBrowser, "Coffee after the restore", 2000);
     await site.stop("SIGTERM");
 
-    await expect(restoreBackup(elsewhere, file)).rejects.toThrow(
-      / holds data already \(keys\.json\): move it away first\.$/,
-    );
+    const holdsData = / holds data already \(keys\.json\): move it away first\.$/;
+    await expect(restoreBackup(elsewhere, file)).rejects.toThrow(holdsData);
     if (database === "PostgreSQL") {
       const { dataDir } = await createEmptySandbox("PGlite");
       await expect(restoreBackup({ ...elsewhere, dataDir }, file)).rejects.toThrow(
