@@ -12,7 +12,7 @@ import {
 } from "../support/database-suite.ts";
 import type { AppSupabaseClient } from "../support/test-backend.ts";
 
-const { testBackend, owner, clerk, query, newShipment, uploadDocument } = setUpDesk();
+const { testBackend, owner, clerk, query, getClientId, newShipment, uploadDocument } = setUpDesk();
 
 let first: ClientData;
 let second: ClientData;
@@ -42,15 +42,12 @@ test("The account page shows exactly the client's account data.", async () => {
     ...{ retention_ends_on: retention?.day, other_sessions: 2 },
   });
   await query("insert into private.email_opt_outs (account_id) values ($1)", [first.client.id]);
-  await query("update private.email_changes set expires_at = now() - interval '1 second' where account_id = $1", [
-    first.client.id,
-  ]);
+  const setExpiry = "update private.email_changes set expires_at = now() + $2::interval where account_id = $1";
+  await query(setExpiry, [first.client.id, "-1 second"]);
   const { account: changed } = await readPortalAccount(first.client.supabase);
   expect(changed).toMatchObject({ shipment_emails_enabled: false, new_email: null });
   await query("delete from private.email_opt_outs");
-  await query("update private.email_changes set expires_at = now() + interval '1 hour' where account_id = $1", [
-    first.client.id,
-  ]);
+  await query(setExpiry, [first.client.id, "1 hour"]);
 });
 
 test("The account page counts the other sessions that are still valid.", async () => {
@@ -238,10 +235,7 @@ async function createClientData(client: TestClient, word: string): Promise<Clien
   await call("issue_password_link", { account_id: client.id, valid_hours: 1 }, serviceRole);
   await query("update auth.users set banned_until = now() + interval '1 day' where id = $1", [client.id]);
   await call("reopen_account", { account_id: client.id, reason: `${word}: they called` });
-  const [row] = await query<{ client_id: string }>("select client_id from public.client_ids where account_id = $1", [
-    client.id,
-  ]);
-  const clientId = row?.client_id ?? "";
+  const clientId = await getClientId(client.id);
   const documents = await query<{ id: string }>("select id from public.documents where shipment_id = $1", [shipment]);
   const marks = [client.id, client.email, word, `${word}.pdf`, shipment, path, clientId, newEmail, `AWB-${word}`];
   const hidden = [share, token_hash, token, hashToken(token), `${word}-lading.pdf`];

@@ -4,7 +4,7 @@ import { readPage, setUpDesk, type TestClient } from "../support/database-suite.
 import { newStaffMember, newStaffMemberWithoutFactor } from "../support/staff-members.ts";
 import { toUntypedClient } from "../support/test-backend.ts";
 
-const { testBackend, owner, clerk, lead, query, callRpc, newShipment } = setUpDesk();
+const { testBackend, owner, clerk, lead, query, callRpc, getClientId, newShipment } = setUpDesk();
 
 describe("desk client list", () => {
   let client: TestClient;
@@ -12,10 +12,7 @@ describe("desk client list", () => {
   beforeAll(async () => {
     client = await testBackend.newClient("atieno_o@client.example");
     await testBackend.newClient("atienoxo@client.example");
-    const [row] = await query<{ client_id: string }>("select client_id from public.client_ids where account_id = $1", [
-      client.id,
-    ]);
-    clientId = row?.client_id ?? "";
+    clientId = await getClientId(client.id);
   });
   const list = (filter: object) => readPage(clerk.supabase, "desk_clients", filter);
   const find = async (q: string) => (await list({ q })).clients.map(({ email }: TestClient) => email);
@@ -73,10 +70,7 @@ test("The desk lists unused client IDs, newest first, with their recipient, and 
   const ids = data.invitations.map(({ client_id }: { client_id: string }) => client_id);
   expect([ids[0], ids.at(-1), ids.includes(invited)]).toEqual([newest, oldest, true]);
   expect(data.invitations.at(-1)).toMatchObject({ client_id: oldest, issued_for: "Tea Ltd", sent_to: "a@b.ke" });
-  const [used] = await query<{ client_id: string }>("select client_id from public.client_ids where account_id = $1", [
-    owner.id,
-  ]);
-  expect(JSON.stringify(data)).not.toContain(used?.client_id);
+  expect(JSON.stringify(data)).not.toContain(await getClientId(owner.id));
 });
 
 test("The team page shows who the viewer is, who has a second factor and who was removed.", async () => {

@@ -108,13 +108,11 @@ describe("closed accounts", () => {
     expect((await refresh()).error).toBeNull();
   });
 
+  const passwordChange = { password: otherPassword, current_password: password };
   const requests: [string, (supabase: AppSupabaseClient) => Promise<{ error: AuthError | null }>][] = [
     ["read its data", (supabase) => supabase.auth.getUser()],
     ["change its name", (supabase) => supabase.auth.updateUser({ data: { full_name: "Somebody" } })],
-    [
-      "change its password",
-      (supabase) => supabase.auth.updateUser({ password: otherPassword, current_password: password }),
-    ],
+    ["change its password", (supabase) => supabase.auth.updateUser(passwordChange)],
     ["enrol a second factor", (supabase) => supabase.auth.mfa.enroll({ factorType: "totp", friendlyName: "Phone" })],
     ["remove a second factor", (supabase) => supabase.auth.mfa.unenroll({ factorId: randomUUID() })],
   ];

@@ -1,14 +1,8 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { beforeEach, expect, test } from "vitest";
 import { runWithSecondFactor } from "../support/client-sessions.ts";
-import {
-  callRpcOrGetRejection as callRpc,
-  decodeClaims,
-  hashToken,
-  readPage,
-  setUpDesk,
-} from "../support/database-suite.ts";
-import { callConcurrently, callRepeatedly, runInSession } from "../support/staff-members.ts";
+import { callRpcOrGetRejection as callRpc, hashToken, readPage, setUpDesk } from "../support/database-suite.ts";
+import { callConcurrently, callRepeatedly, runAsCaller } from "../support/staff-members.ts";
 import { type AppSupabaseClient, toUntypedClient } from "../support/test-backend.ts";
 
 const { testBackend, owner, clerk, query, setUpClient, newShipment } = setUpDesk();
@@ -221,14 +215,9 @@ test("Only the owner's page lists a share link.", async () => {
 
 /** Returns the links that the page of the shipment would show to the holder of a token. */
 const listLinksAs = (token: string) =>
-  runInSession(testBackend, async (session) => {
-    const claims = decodeClaims(token);
-    await session`
-        select set_config('request.jwt.claims', ${JSON.stringify(claims)}, true),
-          set_config('request.jwt.claim.sub', ${claims.sub}, true),
-          set_config('role', 'authenticated', true)`;
-    const [row] = await session`select private.list_share_links(${shipment}) as shares`;
-    return row?.shares;
+  runAsCaller(testBackend, token, async (session) => {
+    const [row] = await session`select private.list_share_links(${shipment}) as links`;
+    return row?.links;
   });
 
 test("Deleting a shipment deletes its share links.", async () => {

@@ -2,8 +2,8 @@ import { randomUUID } from "node:crypto";
 import { beforeEach, expect, test } from "vitest";
 import { DEFAULT_DOCUMENTS } from "../../app/models/document.ts";
 import { STAGES } from "../../app/models/shipment.ts";
-import { type DatabaseRow, decodeClaims, setUpTestBackend } from "../support/database-suite.ts";
-import { runInSession } from "../support/staff-members.ts";
+import { type DatabaseRow, setUpTestBackend } from "../support/database-suite.ts";
+import { runAsCaller } from "../support/staff-members.ts";
 import { toUntypedClient } from "../support/test-backend.ts";
 
 const { testBackend, query, setUpClient } = setUpTestBackend();
@@ -128,14 +128,9 @@ test("An account opens at most 300 shipments in a day.", async () => {
 
 test("An account opens at most 300 shipments in a day, also by parallel requests.", async () => {
   const hasty = await testBackend.newClient("hasty@client.example");
-  const claims = JSON.stringify(decodeClaims(hasty.accessToken));
   const opened = await Promise.allSettled(
     Array.from({ length: 4 }, () =>
-      runInSession(testBackend, async (session) => {
-        await session`
-          select set_config('request.jwt.claims', ${claims}, true),
-            set_config('request.jwt.claim.sub', ${hasty.id}, true),
-            set_config('request.jwt.claim.role', 'authenticated', true), set_config('role', 'authenticated', true)`;
+      runAsCaller(testBackend, hasty.accessToken, async (session) => {
         await session`
           insert into public.shipments (user_id, name) select ${hasty.id}, 'Tea' from generate_series(1, 100)`;
       }),

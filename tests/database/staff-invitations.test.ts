@@ -49,10 +49,8 @@ test("An invitation is invalid in the sign-up form, and no sign-up creates a tea
     testBackend.anonymous().auth.signUp({ email, password: staffPassword, options: { data } });
   expect((await signUp({ full_name: "Me", staff_invite_id: invitation })).error).not.toBeNull();
   expect(await query("select from auth.users where email = $1", [email])).toEqual([]);
-  const { data: [issued] = [] } = (await toUntypedClient(testBackend.serviceRole).rpc("issue_client_ids")) as {
-    data: { client_id: string }[];
-  };
-  const forged = { full_name: "Me", client_id: issued?.client_id, staff_invite_id: randomUUID(), role: "lead" };
+  const { data: issued } = await testBackend.serviceRole.rpc("issue_client_ids", {});
+  const forged = { full_name: "Me", client_id: issued?.[0]?.client_id, staff_invite_id: randomUUID(), role: "lead" };
   expect((await signUp(forged)).error).toBeNull();
   const [{ id } = { id: "" }] = await query<{ id: string }>("select id from auth.users where email = $1", [email]);
   expect(id).not.toBe("");
@@ -60,14 +58,15 @@ test("An invitation is invalid in the sign-up form, and no sign-up creates a tea
 });
 
 test("An invitation to the address of a client or of a current team member is rejected.", async () => {
-  for (const email of [client.email, ` ${client.email.toUpperCase()} `]) {
-    expect(await getRejection(invite({ email }))).toBe(
-      "409 This address has a client's account. A colleague needs an address of their own.",
-    );
+  const clientError = "409 This address has a client's account. A colleague needs an address of their own.";
+  const staffError = "409 This address is a colleague's already.";
+  for (const [email, error] of [
+    [client.email, clientError],
+    [` ${client.email.toUpperCase()} `, clientError],
+    [lead.email, staffError],
+  ] as const) {
+    expect(await getRejection(invite({ email }))).toBe(error);
   }
-  expect(await getRejection(invite({ email: lead.email, role: "clerk" }))).toBe(
-    "409 This address is a colleague's already.",
-  );
   expect(await findStaffMember(lead.id)).toMatchObject({ role: "lead" });
   expect(await listAccountAuditEntries(client.id)).toEqual([]);
 });

@@ -68,9 +68,8 @@ export async function readDeskState(testBackend: TestBackend): Promise<Record<st
   const parts = staffActionTables.map(
     (table) => `'${table}', (select coalesce(jsonb_agg(row order by row::text), '[]') from ${table} as row)`,
   );
-  const { rows } = await testBackend.backend.db.query<{ state: Record<string, unknown[]> }>(
-    `select jsonb_build_object(${parts.join(", ")}) as state`,
-  );
+  const select = `select jsonb_build_object(${parts.join(", ")}) as state`;
+  const { rows } = await testBackend.backend.db.query<{ state: Record<string, unknown[]> }>(select);
   return rows[0]?.state ?? {};
 }
 
@@ -89,12 +88,7 @@ export async function callConcurrently(
   });
   const outcomes = await Promise.allSettled(
     calls.map(({ name, args, token }) =>
-      runInSession(testBackend, async (session) => {
-        const claims = token ? Buffer.from(token.split(".")[1] ?? "", "base64url").toString("utf8") : "{}";
-        await session`
-          select set_config('request.jwt.claims', ${claims}, true),
-            set_config('request.jwt.claim.sub', ${JSON.parse(claims).sub ?? ""}, true),
-            set_config('role', ${token ? "authenticated" : "service_role"}, true)`;
+      runAsCaller(testBackend, token, async (session) => {
         waiting -= 1;
         if (waiting === 0) begin();
         await all;
@@ -113,6 +107,23 @@ export async function callConcurrently(
 /** Runs the same call several times in parallel. */
 export function callRepeatedly(testBackend: TestBackend, times: number, call: RpcCall) {
   return callConcurrently(testBackend, Array(times).fill(call));
+}
+
+/** Runs a transaction with the rights of an access token, or without one as the service role. */
+export function runAsCaller<T>(
+  testBackend: TestBackend,
+  token: string | undefined,
+  job: (session: postgres.TransactionSql) => Promise<T>,
+) {
+  return runInSession(testBackend, async (session) => {
+    const claims = token ? Buffer.from(token.split(".")[1] ?? "", "base64url").toString("utf8") : "{}";
+    await session`
+      select set_config('request.jwt.claims', ${claims}, true),
+        set_config('request.jwt.claim.sub', ${JSON.parse(claims).sub ?? ""}, true),
+        set_config('request.jwt.claim.role', ${token ? "authenticated" : "service_role"}, true),
+        set_config('role', ${token ? "authenticated" : "service_role"}, true)`;
+    return job(session);
+  });
 }
 
 /** Runs a transaction in its own database session, because the backend's session runs one request at a time. */
