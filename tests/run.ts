@@ -1,7 +1,6 @@
 /**
- * npm test: runs lint, the type check, all tests and the journeys in Chromium and Firefox, then prints the slowest tests,
- * the failures and the totals. It uses its own ports and data, so a site can run at the same time. Three sequences
- * of phases run in parallel, because each often waits for timers, processes or browsers.
+ * npm test: runs lint, the type check and all tests in parallel phases, then prints the slowest tests, failures and totals.
+ * It uses its own ports and data, so a site can run at the same time.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";

@@ -31,7 +31,6 @@ export default defineConfig({
     // Long enough for a busy machine, but ends a test that hangs.
     testTimeout: 60_000,
     hookTimeout: 60_000,
-    // Long enough for a busy machine.
     expect: { poll: { timeout: 20_000 } },
     projects: [
       {

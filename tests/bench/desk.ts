@@ -85,11 +85,8 @@ async function measureCsv(url: string, cookie: string, memory: () => number) {
 /** Creates a lead with a second factor. Returns the session cookie of a browser that has entered the code. */
 async function createLeadCookie(dataDir: string, backendPort: number): Promise<string> {
   const company = createServiceRoleClient(dataDir, backendPort);
-  const invited = await company.rpc("invite_staff_member", {
-    email: leadCredentials.email,
-    name: "Lead",
-    role: "lead",
-  });
+  const invitation = { email: leadCredentials.email, name: "Lead", role: "lead" };
+  const invited = await company.rpc("invite_staff_member", invitation);
   const { invite_id: staff_invite_id } = invited.data as { invite_id: string };
   const user_metadata = { full_name: "Lead", staff_invite_id };
   const created = await company.auth.admin.createUser({ ...leadCredentials, email_confirm: true, user_metadata });
@@ -110,7 +107,7 @@ async function createLeadCookie(dataDir: string, backendPort: number): Promise<s
   return `session=base64-${Buffer.from(session).toString("base64url")}`;
 }
 
-const getSupabaseKey = (handle: object) => (handle as { supabaseKey: string }).supabaseKey;
+const getSupabaseKey = (supabase: object) => (supabase as { supabaseKey: string }).supabaseKey;
 
 /** Adds clients and shipments up to these numbers. Each shipment has its documents, most of them with a file. */
 async function growDatabase(sql: postgres.Sql, { clients, shipments }: typeof largeDataset): Promise<void> {

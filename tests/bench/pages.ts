@@ -14,18 +14,19 @@ export type PageCost = {
 
 export type BrowsingMode = "script" | "no script" | "lite";
 
+const byteKinds: Record<string, keyof PageCost["bytes"]> = {
+  ...{ Document: "document", Script: "script", Stylesheet: "style", Image: "image" },
+};
+
 const phoneViewport = { width: 390, height: 844 };
 
-/** A browser switch accepts the certificate: Playwright's option would open each first connection twice. */
+/** Starts Chromium. A switch accepts the certificate, because Playwright's option would open each first connection twice. */
 export async function launchBrowser(): Promise<Browser> {
   return chromium.launch({
     executablePath: findChromium() ?? undefined,
     args: [
-      "--no-sandbox",
-      "--ignore-certificate-errors",
-      "--disable-background-networking",
-      "--disable-component-update",
-      "--disable-sync",
+      ...["--no-sandbox", "--ignore-certificate-errors", "--disable-background-networking"],
+      ...["--disable-component-update", "--disable-sync"],
     ],
   });
 }
@@ -66,13 +67,7 @@ async function measureInContext(context: BrowserContext, address: string, mode: 
     const kind = kinds.get(requestId);
     if (kind === undefined) return;
     requests += 1;
-    const names: Record<string, keyof typeof bytes> = {
-      Document: "document",
-      Script: "script",
-      Stylesheet: "style",
-      Image: "image",
-    };
-    bytes[names[kind] ?? "other"] += encodedDataLength;
+    bytes[byteKinds[kind] ?? "other"] += encodedDataLength;
   });
   await page.goto(address, { waitUntil: "load", timeout: 120_000 });
   await page.waitForLoadState("networkidle", { timeout: 120_000 });

@@ -34,7 +34,7 @@ import {
   startPlainServe,
   stopSite,
 } from "./site.ts";
-import { connectionProfiles, startSlowConnection } from "./slow-connection.ts";
+import { type ConnectionProfile, connectionProfiles, startSlowConnection } from "./slow-connection.ts";
 import { startTlsProxy } from "./tls.ts";
 
 const onlyPart = process.argv[process.argv.indexOf("--only") + 1];
@@ -52,13 +52,7 @@ const inventedRequests = 100_000;
 
 type PaintResult = PageCost & { page: string; connection: string; mode: BrowsingMode };
 type RateResult = LoadResult & { what: string; server: string };
-type GrowthResult = {
-  shipments: number;
-  list: RequestCost;
-  search: RequestCost;
-  account: RequestCost;
-  detail: RequestCost;
-};
+type GrowthResult = { shipments: number } & Record<"list" | "search" | "account" | "detail", RequestCost>;
 type BackendCallsResult = { backend: string; calls: string; perSecond: number; time: number };
 type ComparisonResult = { what: string; before: number; now: number };
 type ParametersResult = { plain: LoadResult; invented: LoadResult; memory: number[] };
@@ -104,27 +98,21 @@ async function measurePaints(site: BenchSite): Promise<PaintResult[]> {
   const peer = await startBarePeer(path.join(workDir, "peer"));
   runningSites.push(peer);
   const rows: PaintResult[] = [];
-  const look = async (
-    name: string,
-    port: number,
-    page: string,
-    line: (typeof connectionProfiles)[keyof typeof connectionProfiles],
-    mode: BrowsingMode,
-  ) => {
-    const front = await startTlsProxy(port);
-    const slow = await startSlowConnection(line, front.port);
+  const measure = async (name: string, port: number, page: string, profile: ConnectionProfile, mode: BrowsingMode) => {
+    const tlsProxy = await startTlsProxy(port);
+    const slow = await startSlowConnection(profile, tlsProxy.port);
     const cost = await measurePage(browser, `https://127.0.0.1:${slow.port}${page}`, mode);
-    rows.push({ page: name, connection: line.name, mode, ...cost });
+    rows.push({ page: name, connection: profile.name, mode, ...cost });
     await slow.stop();
-    await front.stop();
+    await tlsProxy.stop();
   };
   for (const page of measuredPages) {
     for (const mode of ["script", "no script", "lite"] as const)
-      await look(page, site.port, page, connectionProfiles.slow3g, mode);
+      await measure(page, site.port, page, connectionProfiles.slow3g, mode);
   }
-  for (const mode of ["script", "lite"] as const) await look("/", site.port, "/", connectionProfiles.edge, mode);
-  for (const line of [connectionProfiles.slow3g, connectionProfiles.edge])
-    await look("bare React Router app", peer.port, "/", line, "script");
+  for (const mode of ["script", "lite"] as const) await measure("/", site.port, "/", connectionProfiles.edge, mode);
+  for (const profile of [connectionProfiles.slow3g, connectionProfiles.edge])
+    await measure("bare React Router app", peer.port, "/", profile, "script");
   await browser.close();
   return rows;
 }
@@ -145,15 +133,19 @@ async function measureLoads(site: BenchSite & { backendPort: number }, origin: s
     const cookie = isBare ? "" : await logIn(at, demoClient);
     const tag =
       (await fetch(`${at}/services`, { headers: { "accept-encoding": "br" } })).headers.get("ETag") ?? '"none"';
-    const of = async (what: string, options: Parameters<typeof measureLoad>[1], path: string) => {
+    const measure = async (what: string, options: Parameters<typeof measureLoad>[1], path: string) => {
       rows.push({ what, server, ...(await measureLoad(at + path, options)) });
     };
-    await of("anonymous page", {}, "/services");
-    await of("the same, not modified", { headers: { "if-none-match": tag, "accept-encoding": "br" } }, "/services");
+    await measure("anonymous page", {}, "/services");
+    await measure(
+      "the same, not modified",
+      { headers: { "if-none-match": tag, "accept-encoding": "br" } },
+      "/services",
+    );
     if (isBare) continue;
     const headers = { cookie, "accept-encoding": "br" };
-    await of("portal page, changed", { headers, ...withUniqueUrls("/portal") }, "/portal");
-    await of("the same, as it was", { headers }, "/portal");
+    await measure("portal page, changed", { headers, ...withUniqueUrls("/portal") }, "/portal");
+    await measure("the same, as it was", { headers }, "/portal");
     rows.push({ what: "login", server, ...(await measureLogins(at)) });
   }
   return rows;
@@ -195,17 +187,14 @@ async function measureBackendCalls(site: BenchSite & { backendPort: number }): P
     const at = `http://127.0.0.1:${near.port}`;
     const cookie = await logIn(at, demoClient);
     const kinds = [
-      ["one", cookie],
-      ["auth's check before it", await signCookieWithSecret(cookie, workDir)],
+      ["the page's data", cookie],
+      ["auth, then the page's data", await signCookieWithSecret(cookie, workDir)],
     ] as const;
     // A new process becomes twice as fast during its first hundreds of pages.
-    for (const [, sent] of [...kinds, ...kinds]) {
-      await measureLoad(`${at}/portal`, { headers: { cookie: sent }, ...withUniqueUrls("/portal") });
-    }
-    for (const [calls, sent] of kinds) {
-      const headers = { cookie: sent, "accept-encoding": "br" };
-      const { perSecond } = await measureLoad(`${at}/portal`, { headers, ...withUniqueUrls("/portal") });
-      const { time } = await measurePortalPage(at, "/portal", sent);
+    for (const [, cookie] of [...kinds, ...kinds]) await measurePortalLoad(at, cookie);
+    for (const [calls, cookie] of kinds) {
+      const { perSecond } = await measurePortalLoad(at, cookie);
+      const { time } = await measurePortalPage(at, "/portal", cookie);
       rows.push({ backend, calls, perSecond, time });
     }
   }
@@ -235,14 +224,11 @@ async function compareCheckouts(checkout: string): Promise<ComparisonResult[]> {
       const at = `http://127.0.0.1:${port}`;
       const headers = { cookie: await logIn(at, demoClient), "accept-encoding": "br" };
       // A new process becomes twice as fast during its first hundreds of pages.
-      for (let round = 0; round < 3; round++)
-        await measureLoad(`${at}/portal`, { headers, ...withUniqueUrls("/portal") });
-      const rendered = await measureLoad(`${at}/portal`, { headers, ...withUniqueUrls("/portal") });
+      for (let round = 0; round < 3; round++) await measurePortalLoad(at, headers.cookie);
+      const rendered = await measurePortalLoad(at, headers.cookie);
       better(`portal pages a second, changed, backend ${where}`, rendered.perSecond);
-      better(
-        `portal pages a second, as they were, ${where}`,
-        (await measureLoad(`${at}/portal`, { headers })).perSecond,
-      );
+      const unchanged = await measureLoad(`${at}/portal`, { headers });
+      better(`portal pages a second, as they were, ${where}`, unchanged.perSecond);
       const { time } = await measurePortalPage(at, "/portal", headers.cookie);
       better(`ms of a portal page, changed, backend ${where}`, time, Math.min);
     }
@@ -255,6 +241,11 @@ async function compareCheckouts(checkout: string): Promise<ComparisonResult[]> {
     rmSync(folder, { recursive: true, force: true });
   }
   return [...rows].map(([what, row]) => ({ what, ...row }));
+}
+
+/** Requests portal pages that no cache has, on ten connections. */
+function measurePortalLoad(at: string, cookie: string): Promise<LoadResult> {
+  return measureLoad(`${at}/portal`, { headers: { cookie, "accept-encoding": "br" }, ...withUniqueUrls("/portal") });
 }
 
 /** Logs in on four connections in parallel, without pauses. */

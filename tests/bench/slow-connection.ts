@@ -1,8 +1,7 @@
 /**
- * A proxy that simulates a phone network in front of a server, without administrator rights. Opening a connection takes
- * a round trip. Bytes arrive half a round trip late. All connections share the bandwidth of each direction. A connection
- * starts with ten segments of 1,460 bytes in flight and doubles them each round trip (RFC 6928 and slow start, without
- * loss). The TLS handshake is real: it passes through the proxy between browser and server.
+ * A proxy that simulates a phone network: opening a connection takes a round trip, and all connections share the bandwidth
+ * of each direction. A connection starts with ten segments of 1,460 bytes in flight and doubles them each round trip
+ * (RFC 6928 and slow start, without loss).
  */
 import net from "node:net";
 

@@ -8,7 +8,7 @@ import {
 } from "../../app/models/audit-log.server.ts";
 import { setUpTestBackend } from "../support/database-suite.ts";
 
-const { testBackend } = setUpTestBackend();
+const { testBackend, query } = setUpTestBackend();
 const shipment = "5a000000-0000-4000-8000-000000000001";
 
 // A trigger protects the table even from the owner of the database.
@@ -20,7 +20,7 @@ beforeEach(async () => {
 
 /** Adds an audit entry of the past. */
 const insertAuditEntry = (action: string, years = 0, days = 0) =>
-  testBackend.backend.db.query(
+  query(
     `insert into public.audit_log (actor_name, action, shipment_id, created_at)
      values ('Wanjiru', $1, $2, now() - make_interval(years => $3, days => $4))`,
     [action, shipment, years, days],
@@ -60,17 +60,15 @@ test("An audit entry has the actor, the target, the change and the reason.", asy
 });
 
 test("The audit log is listed completely, newest first, or from a given time.", async () => {
-  await testBackend.backend.db.query(
+  await query(
     `insert into public.audit_log (actor_name, action, created_at)
      select 'Wanjiru', 'action ' || number, timestamptz '2026-01-01' + make_interval(hours => number)
      from generate_series(1, 2100) as number`,
   );
   const all = await collectAuditEntries();
   expect(all.map(({ action }) => action)).toEqual(Array.from({ length: 2100 }, (_, index) => `action ${2100 - index}`));
-  expect((await collectAuditEntries(all[1]?.created_at)).map(({ action }) => action)).toEqual([
-    "action 2100",
-    "action 2099",
-  ]);
+  const newest = await collectAuditEntries(all[1]?.created_at);
+  expect(newest.map(({ action }) => action)).toEqual(["action 2100", "action 2099"]);
 });
 
 test.each([
@@ -81,17 +79,13 @@ test.each([
 ])("The owner of the database cannot change the audit log by: %s.", async (statement) => {
   await insertAuditEntry("written", 6, 364);
   await expect(testBackend.backend.db.exec(statement)).rejects.toThrow("What was done stays in the log.");
-  expect((await collectAuditEntries()).map(({ action, actor_name }) => [action, actor_name])).toEqual([
-    ["written", "Wanjiru"],
-  ]);
+  expect(await collectAuditEntries()).toMatchObject([{ action: "written", actor_name: "Wanjiru" }]);
 });
 
 test("Retention deletes an audit entry after seven years and never changes it.", async () => {
   await insertAuditEntry("old", 7, 1);
   await insertAuditEntry("recent", 6, 364);
-  await expect(
-    testBackend.backend.db.exec("update public.audit_log set reason = 'x' where action = 'old'"),
-  ).rejects.toThrow();
+  await expect(query("update public.audit_log set reason = 'x' where action = 'old'")).rejects.toThrow();
   expect(await countExpiredAuditEntries(testBackend.serviceRole)).toBe(1);
   expect(await deleteExpiredAuditEntries(testBackend.serviceRole)).toBe(1);
   expect((await collectAuditEntries()).map(({ action }) => action)).toEqual(["recent"]);
@@ -103,8 +97,5 @@ test("Deleting an account does not delete its audit entries.", async () => {
   await recordAuditEntry(testBackend.serviceRole, "Wanjiru", { action: "account reset-2fa", account_id: client.id });
   await testBackend.serviceRole.from("client_ids").delete().eq("account_id", client.id);
   expect((await testBackend.serviceRole.auth.admin.deleteUser(client.id)).error).toBeNull();
-  const entries = await collectAuditEntries();
-  expect(entries.filter(({ action }) => action === "account reset-2fa").map(({ account_id }) => account_id)).toEqual([
-    client.id,
-  ]);
+  expect(await collectAuditEntries()).toContainEqual(expect.objectContaining({ account_id: client.id }));
 });

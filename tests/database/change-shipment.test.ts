@@ -1,13 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { beforeEach, expect, test } from "vitest";
-import { newEndedSession, runWithSecondFactor } from "../support/client-sessions.ts";
 import { callRpcOrGetRejection as callRpc, readPage, setUpDesk } from "../support/database-suite.ts";
 import { callConcurrently } from "../support/staff-members.ts";
 import type { AppSupabaseClient } from "../support/test-backend.ts";
 
 const { testBackend, owner, clerk, query, setUpClient, newShipment, readShipment } = setUpDesk();
 const stranger = setUpClient("stranger@client.example");
-const logInAgainError = "403 Log in again to do this.";
 const unknownShipmentError = "404 There is no such shipment.";
 
 let shipment: string;
@@ -23,16 +21,18 @@ const change = (more: object = {}, supabase: AppSupabaseClient = owner.supabase)
     supabase,
   );
 
-test("A client changes the name and the AWB/BL of a shipment at stage 1, and nothing else.", async () => {
+test("A client changes the name, the AWB/BL and the container numbers of a shipment at stage 1, and nothing else.", async () => {
   await query("update public.shipments set changed_at = now() - interval '1 day' where id = $1", [shipment]);
-  const { changed_at: _, ...before } = await readShipment(shipment);
-  expect(await change({ awb: " 706-51093844 " })).toBeNull();
-  const { changed_at, ...after } = await readShipment(shipment);
-  const search = { search_words: "Coffee\n706-51093844", search_codes: "70651093844" };
-  expect(after).toEqual({ ...before, ...search, name: "Coffee", awb: "706-51093844", version: 1 });
+  const before = await readShipment(shipment);
+  const container_numbers = ["CSQU3054383"];
+  expect(await change({ awb: " 706-51093844 ", container_numbers })).toBeNull();
+  const after = await readShipment(shipment);
+  const changes = { name: "Coffee", awb: "706-51093844", container_numbers, version: 1 };
+  const { changed_at, search_codes, search_words } = after;
+  expect(after).toEqual({ ...before, ...changes, changed_at, search_codes, search_words });
   expect(Math.abs(new Date(String(changed_at)).getTime() - Date.now())).toBeLessThan(60_000);
   const page = await readPage(owner.supabase, "portal_page", { opened_id: shipment });
-  expect(page.shipment).toMatchObject({ name: "Coffee", awb: "706-51093844", version: 1 });
+  expect(page.shipment).toMatchObject({ name: "Coffee", awb: "706-51093844", container_numbers, version: 1 });
 });
 
 test("A client's change is rejected for an outdated version, but not if the same form is sent again.", async () => {
@@ -51,9 +51,8 @@ test("A client's change is rejected for an outdated version, but not if the same
 test("A client's change makes a team member's open form outdated.", async () => {
   expect(await change({ name: "Coffee", awb: "" })).toBeNull();
   const move = { shipment_id: shipment, despite_missing: true, expected_version: 0 };
-  expect(await callRpc("move_shipment", move, clerk.supabase)).toBe(
-    "409 This shipment has changed since you opened it.",
-  );
+  const staleVersionError = "409 This shipment has changed since you opened it.";
+  expect(await callRpc("move_shipment", move, clerk.supabase)).toBe(staleVersionError);
 });
 
 test("Of four parallel changes by a client one succeeds and the others are rejected.", async () => {
@@ -66,15 +65,11 @@ test("Of four parallel changes by a client one succeeds and the others are rejec
   expect(await readShipment(shipment)).toMatchObject({ version: 1 });
 });
 
-test("Only the owner with a valid session can change a shipment.", async () => {
+test("Only the owner of a shipment can change it.", async () => {
   const before = await readShipment(shipment);
   for (const supabase of [stranger.supabase, clerk.supabase])
     expect(await change({}, supabase)).toBe(unknownShipmentError);
   expect(await change({ shipment_id: randomUUID() })).toBe(unknownShipmentError);
-  expect(await change({}, testBackend.anonymous())).toMatch(/^401 /);
-  expect(await change({}, clerk.aal1)).toBe(logInAgainError);
-  expect(await change({}, await newEndedSession(testBackend, owner.email))).toBe(logInAgainError);
-  await runWithSecondFactor(testBackend, owner.id, async () => expect(await change()).toBe(logInAgainError));
   expect(await readShipment(shipment)).toEqual(before);
 });
 
@@ -89,20 +84,12 @@ test("A client cannot change a shipment after stage 1 unless it is corrected bac
   expect(await change({ expected_version: (await readShipment(shipment)).version })).toBeNull();
 });
 
-test.each(["", " ", " Gold", "Gold ", "x".repeat(121), "Gold\nGold", "Gold\u202eGold", "Gold\u009bGold", null])(
-  "A client cannot change a shipment's name to %j.",
-  async (name) => {
+// tests/database/shipments.test.ts has every name and AWB/BL that the table rejects.
+test.each([{ name: "" }, { name: null }, { name: "Gold\nGold" }, { awb: "x".repeat(65) }, { awb: "706\n510" }])(
+  "A client cannot change a shipment to %j.",
+  async (invalid) => {
     const before = await readShipment(shipment);
-    expect(await change({ name })).toMatch(/^400 /);
-    expect(await readShipment(shipment)).toEqual(before);
-  },
-);
-
-test.each(["x".repeat(65), "706\n510", "706\t510", "706\u202e510", "706\u2028510"])(
-  "A client cannot change a shipment's AWB/BL to %j.",
-  async (awb) => {
-    const before = await readShipment(shipment);
-    expect(await change({ awb })).toMatch(/^400 /);
+    expect(await change(invalid)).toMatch(/^400 /);
     expect(await readShipment(shipment)).toEqual(before);
   },
 );

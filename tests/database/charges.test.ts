@@ -1,13 +1,11 @@
-import { randomUUID } from "node:crypto";
 import { beforeEach, describe, expect, test } from "vitest";
 import { DEFAULT_DOCUMENTS } from "../../app/models/document.ts";
-import { getRejection, invisibleCharacters, setUpDesk } from "../support/database-suite.ts";
+import { getRejection, setUpDesk } from "../support/database-suite.ts";
 import { readDeskState } from "../support/staff-members.ts";
 
 const desk = setUpDesk();
 const { testBackend, owner, clerk, lead } = desk;
 const { query, callRpc, newShipment, readShipment, listAuditEntries, uploadDocument, runConcurrently } = desk;
-/** A new shipment of the owner for each test. */
 let shipment: string;
 beforeEach(async () => {
   shipment = await newShipment(owner);
@@ -26,12 +24,8 @@ describe("charges", () => {
     expect(await readShipment(shipment)).toMatchObject({ waiting_on: "company" });
     await set({ due_on: "2026-04-01", note: " KRA e-slip " });
     expect(await readShipment(shipment)).toMatchObject({ waiting_on: "client" });
-    expect(await readCharge()).toMatchObject({
-      currency: "KES",
-      due_on: "2026-04-01",
-      note: "KRA e-slip",
-      paid_at: null,
-    });
+    const stored = { currency: "KES", due_on: "2026-04-01", note: "KRA e-slip", paid_at: null };
+    expect(await readCharge()).toMatchObject(stored);
     await mark(true);
     expect(await readShipment(shipment)).toMatchObject({ waiting_on: "company" });
     expect(await getRejection(mark(true))).toBe("409 This is marked as paid already.");
@@ -94,24 +88,10 @@ describe("charges", () => {
     expect(await listAuditEntries(shipment)).toHaveLength(3);
   });
 
-  test("A charge form that is sent twice sets the charge once, even if the charge was paid in between.", async () => {
-    const request = randomUUID();
-    await set({ idempotency_key: request });
-    await mark(true, { idempotency_key: request });
-    await set({ idempotency_key: request });
-    await mark(true, { idempotency_key: request });
-    expect((await readCharge())?.paid_at).not.toBeNull();
-    expect(await listAuditEntries(shipment)).toHaveLength(2);
-    await set({ idempotency_key: request, note: "2026-05-01" });
-    await set({ idempotency_key: request, due_on: "2026-05-01" });
-    expect(await readCharge()).toMatchObject({ due_on: "2026-05-01", note: null });
-  });
-
   test.each([
-    ...[{ amount: 0 }, { amount: -5 }, { currency: "XXX" }, { item: "bribe" }, { note: "x".repeat(301) }],
+    ...[{ amount: 0 }, { amount: -5 }, { currency: "XXX" }, { item: "bribe" }],
     ...["NaN", "Infinity", "-Infinity", "1000000000000", "1e13"].map((amount) => ({ amount })),
     ...["infinity", "-infinity", "1999-12-31", "2100-01-02", "20260401-01-01"].map((due_on) => ({ due_on })),
-    ...invisibleCharacters.map((character) => ({ note: `Pay${character}here` })),
   ])("A charge with %j is rejected.", async (wrong) => {
     expect(await getRejection(set(wrong))).toMatch(/^400 /);
     expect(await readCharge()).toBeUndefined();

@@ -4,7 +4,7 @@ import { getRejection, setUpDesk, type TestClient } from "../support/database-su
 import { readDeskState } from "../support/staff-members.ts";
 import type { AppSupabaseClient } from "../support/test-backend.ts";
 
-const { testBackend, clerk, lead, query, callRpc } = setUpDesk();
+const { testBackend, clerk, lead, query, callRpc, listAccountAuditEntries } = setUpDesk();
 
 const password = "a good password";
 let client: TestClient;
@@ -16,10 +16,7 @@ beforeEach(async () => {
 const close = (more: object = {}) => callRpc("close_account", { account_id: client.id, reason: "They asked", ...more });
 const reopen = (more: object = {}) =>
   callRpc("reopen_account", { account_id: client.id, reason: "They called", ...more });
-const listActions = () =>
-  query("select action, reason, after, actor_name from public.audit_log where account_id = $1 order by created_at", [
-    client.id,
-  ]);
+const listActions = () => listAccountAuditEntries(client.id);
 const countShipments = async (supabase: AppSupabaseClient) =>
   (await supabase.from("shipments").select("id")).data?.length ?? "nothing";
 
@@ -29,9 +26,7 @@ test("Closing an account ends every session immediately, and no login succeeds u
   expect(await countShipments(endedClient)).toBe(1);
   await close();
   expect(await countShipments(endedClient)).not.toBe(1);
-  expect((await endedClient.rpc("get_viewer", {}, { get: true })).data).not.toMatchObject({
-    viewer: { email: client.email },
-  });
+  expect((await endedClient.rpc("get_viewer", {}, { get: true })).data).toEqual({ viewer: null });
   expect((await client.supabase.auth.refreshSession()).error).not.toBeNull();
   expect(await canLogIn(client.email, password)).toBe(false);
   expect(await getRejection(close())).toBe("409 This account is closed already.");
@@ -45,17 +40,10 @@ test("Closing an account ends every session immediately, and no login succeeds u
   ]);
 });
 
-test("Only a client's account can be closed, reopened or erased, and only with a reason.", async () => {
-  for (const attempt of [close({ reason: " " }), reopen({ reason: "" }), erase({ reason: "" })]) {
-    expect(await getRejection(attempt)).toBe("400 Say why, in a few words.");
-  }
-  for (const account of [lead.id, clerk.id, randomUUID()]) {
-    for (const attempt of [
-      close({ account_id: account }),
-      reopen({ account_id: account }),
-      erase({ account_id: account }),
-    ]) {
-      expect(await getRejection(attempt)).toBe("404 There is no such client.");
+test("Only a client's account can be closed, reopened or erased.", async () => {
+  for (const account_id of [lead.id, clerk.id, randomUUID()]) {
+    for (const run of [close, reopen, erase]) {
+      expect(await getRejection(run({ account_id }))).toBe("404 There is no such client.");
     }
   }
   expect(await listActions()).toEqual([]);
@@ -74,9 +62,8 @@ test("Removing second factors also ends the account's sessions, and fails if the
   expect(await query("select from auth.mfa_factors where user_id = $1", [client.id])).toEqual([]);
   expect((await client.supabase.auth.refreshSession()).error).not.toBeNull();
   expect(await canLogIn(client.email, password)).toBe(true);
-  expect(await listActions()).toEqual([
-    { action: "account reset-2fa", reason: "A stolen telephone", after: { removed: 2 }, actor_name: clerk.name },
-  ]);
+  const entry = { action: "account reset-2fa", reason: "A stolen telephone", before: null, after: { removed: 2 } };
+  expect(await listActions()).toEqual([{ ...entry, actor_name: clerk.name }]);
 });
 
 test("A password link can be requested for an account unless it is closed or unconfirmed.", async () => {
@@ -88,9 +75,8 @@ test("A password link can be requested for an account unless it is closed or unc
   expect(await getRejection(requestLink(randomUUID()))).toBe(unavailable);
   const [row] = (await testBackend.serviceRole.rpc("issue_client_ids", {})).data ?? [];
   const options = { data: { full_name: "Never Came", client_id: row?.client_id } };
-  const waiting = await testBackend
-    .anonymous()
-    .auth.signUp({ email: `never-${number}@client.example`, password, options });
+  const form = { email: `never-${number}@client.example`, password, options };
+  const waiting = await testBackend.anonymous().auth.signUp(form);
   expect(await getRejection(requestLink(waiting.data.user?.id))).toBe(unavailable);
   expect((await listActions()).map(({ action }) => action)).toEqual(["account send-password-link", "account close"]);
 });
@@ -100,25 +86,23 @@ const erase = (more: object = {}) => callRpc("start_erasure", { account_id: clie
 test("An account is not erased while a shipment must be stored, and the error names the last day.", async () => {
   await client.supabase.from("shipments").insert({ name: "Tea", user_id: client.id });
   await client.supabase.from("shipments").insert({ name: "Coffee", user_id: client.id });
-  await query("update public.shipments set retention_ends_on = '2039-05-04' where user_id = $1 and name = 'Tea'", [
-    client.id,
-  ]);
+  const setRetentionEnd = (day: string, name = "%") =>
+    query(`update public.shipments set retention_ends_on = ${day} where user_id = $1 and name like $2`, [
+      client.id,
+      name,
+    ]);
+  await setRetentionEnd("'2039-05-04'", "Tea");
   const before = await readDeskState(testBackend);
   expect(await getRejection(erase())).toBe(
     "409 This account has shipments that have to be kept, the last until 2039-05-04: nothing was deleted.",
   );
   expect(await readDeskState(testBackend)).toEqual(before);
-  await query("update public.shipments set retention_ends_on = (now() at time zone 'UTC')::date where user_id = $1", [
-    client.id,
-  ]);
+  await setRetentionEnd("(now() at time zone 'UTC')::date");
   expect(await getRejection(erase())).toMatch(/^409 /);
-  await query(
-    "update public.shipments set retention_ends_on = (now() at time zone 'UTC')::date - 1 where user_id = $1",
-    [client.id],
-  );
+  await setRetentionEnd("(now() at time zone 'UTC')::date - 1");
   expect(await erase()).toBe(client.email);
   expect(await listActions()).toEqual([
-    { action: "account erase", reason: "They asked", after: null, actor_name: clerk.name },
+    { action: "account erase", reason: "They asked", before: null, after: null, actor_name: clerk.name },
   ]);
   expect(await canLogIn(client.email, password)).toBe(false);
   expect((await client.supabase.auth.refreshSession()).error).not.toBeNull();

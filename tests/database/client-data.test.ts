@@ -1,19 +1,18 @@
 import { randomUUID } from "node:crypto";
 import { beforeAll, expect, test } from "vitest";
-import { newClientSession, newEndedSession, runWithSecondFactor } from "../support/client-sessions.ts";
+import { enrollFactor, newClientSession, newEndedSession, runWithSecondFactor } from "../support/client-sessions.ts";
 import {
   callRpcOrGetRejection as callRpc,
   type DatabaseRow,
   decodeClaims,
-  enrollFactor,
   hashToken,
   readPage,
   setUpDesk,
   type TestClient,
 } from "../support/database-suite.ts";
-import { type AppSupabaseClient, toUntypedClient } from "../support/test-backend.ts";
+import type { AppSupabaseClient } from "../support/test-backend.ts";
 
-const { testBackend, owner, clerk, query, newShipment, uploadDocument } = setUpDesk();
+const { testBackend, owner, clerk, query, getClientId, newShipment, uploadDocument } = setUpDesk();
 
 let first: ClientData;
 let second: ClientData;
@@ -31,48 +30,32 @@ test("The account page shows exactly the client's account data.", async () => {
     expect(error).toBeNull();
   }
   const { viewer, account } = await readPortalAccount(first.client.supabase);
-  expect(viewer).toEqual({
-    ...{
-      email: first.client.email,
-      full_name: `Client ${first.client.email}`,
-      has_aal2: false,
-      factors: [],
-      staff: null,
-    },
-  });
+  const { email } = first.client;
+  expect(viewer).toEqual({ email, full_name: `Client ${email}`, has_aal2: false, factors: [], staff: null });
   const [retention] = await query<{ day: string }>(
     "select max(retention_ends_on)::text as day from public.shipments where user_id = $1",
     [first.client.id],
   );
   expect(account).toEqual({
-    ...{
-      created_at: expect.any(String),
-      client_id: first.clientId,
-      shipment_emails_enabled: true,
-      new_email: first.newEmail,
-    },
-    ...{ erasure_requested_at: expect.any(String), retention_ends_on: retention?.day, other_sessions: 2 },
+    ...{ created_at: expect.any(String), client_id: first.clientId, new_email: first.newEmail },
+    ...{ shipment_emails_enabled: true, erasure_requested_at: expect.any(String) },
+    ...{ retention_ends_on: retention?.day, other_sessions: 2 },
   });
   await query("insert into private.email_opt_outs (account_id) values ($1)", [first.client.id]);
-  await query("update private.email_changes set expires_at = now() - interval '1 second' where account_id = $1", [
-    first.client.id,
-  ]);
+  const setExpiry = "update private.email_changes set expires_at = now() + $2::interval where account_id = $1";
+  await query(setExpiry, [first.client.id, "-1 second"]);
   const { account: changed } = await readPortalAccount(first.client.supabase);
   expect(changed).toMatchObject({ shipment_emails_enabled: false, new_email: null });
   await query("delete from private.email_opt_outs");
-  await query("update private.email_changes set expires_at = now() + interval '1 hour' where account_id = $1", [
-    first.client.id,
-  ]);
+  await query(setExpiry, [first.client.id, "1 hour"]);
 });
 
 test("The account page counts the other sessions that are still valid.", async () => {
   const client = await testBackend.newClient("roaming@client.example");
   const countOtherSessions = async () => (await readPortalAccount(client.supabase)).account?.other_sessions;
   expect(await countOtherSessions()).toBe(0);
-  const [recent, expired] = [
-    await newClientSession(testBackend, client.email),
-    await newClientSession(testBackend, client.email),
-  ];
+  const recent = await newClientSession(testBackend, client.email);
+  const expired = await newClientSession(testBackend, client.email);
   expect(await countOtherSessions()).toBe(2);
   const setLastUse = async ({ supabase }: { supabase: AppSupabaseClient }, time: string) => {
     const token = (await supabase.auth.getSession()).data.session?.access_token ?? "";
@@ -89,7 +72,7 @@ test("The account page counts the other sessions that are still valid.", async (
   expect(await countOtherSessions()).toBe(1);
 });
 
-test("The account page does not count sessions before the code of a second factor.", async () => {
+test("The account page does not count sessions that have not entered the second factor's code.", async () => {
   const careful = await testBackend.newClient("careful@client.example");
   const { factorId, app } = await enrollFactor(careful.supabase);
   const countOtherSessions = async () => (await readPortalAccount(careful.supabase)).account?.other_sessions;
@@ -162,7 +145,7 @@ test("The data export has the account, its emails and log, and each shipment wit
   ]);
 });
 
-test("The account page and the data export are empty before the code and name no viewer after the session ends.", async () => {
+test("The account page and the data export are empty without the second factor's code, and name no viewer after the session ends.", async () => {
   const { client } = first;
   const position = { before: new Date().toISOString(), before_id: randomUUID() };
   await runWithSecondFactor(testBackend, client.id, async () => {
@@ -176,9 +159,6 @@ test("The account page and the data export are empty before the code and name no
   expect(await readPortalAccount(ended)).toEqual({ viewer: null, account: null });
   for (const page of [{}, position]) {
     expect(await readExport(ended, page)).toEqual({ viewer: null, account: null, shipments: null });
-  }
-  for (const name of ["portal_account", "data_export"]) {
-    expect((await toUntypedClient(testBackend.anonymous()).rpc(name)).error?.code).toBe("42501");
   }
 });
 
@@ -208,7 +188,7 @@ test("The data export has 50 shipments per page, newest first, each once, even w
     seen.push(...shipments.map(({ id }: { id: string }) => id));
     const last = shipments.at(-1);
     if (last) position = { before: last.created_at, before_id: last.id };
-    // A shipment that is opened in between is newer than all that follow.
+    // The next page contains only older shipments than this new one.
     expect((await many.supabase.from("shipments").insert({ name: "Now", user_id: many.id })).error).toBeNull();
   }
   expect(seen).toEqual(ids.map(({ id }) => id));
@@ -228,6 +208,7 @@ type ClientData = {
 
 /** Gives a client data of every kind, all of which contains `word`. */
 async function createClientData(client: TestClient, word: string): Promise<ClientData> {
+  const { serviceRole } = testBackend;
   const call = async (name: string, args: object, supabase: AppSupabaseClient = clerk.supabase) => {
     const result = await callRpc(name, args, supabase);
     expect(String(result), name).not.toMatch(/^[45]\d\d /);
@@ -242,32 +223,19 @@ async function createClientData(client: TestClient, word: string): Promise<Clien
   await call("move_shipment", { ...target, despite_missing: true, location: `Port of ${word}` });
   await call("send_note", { ...target, note: `Note on ${word}` });
   await call("save_shipment_numbers", { ...target, awb: `AWB-${word}`, container_numbers: ["CSQU3054383"] });
-  await call("save_arrival", {
-    ...target,
-    storage_location: "naivasha",
-    day: "2026-03-01",
-    size: 40,
-    free_storage_ends_on: "2026-03-05",
-  });
+  const arrival = { storage_location: "naivasha", day: "2026-03-01", size: 40, free_storage_ends_on: "2026-03-05" };
+  await call("save_arrival", { ...target, ...arrival });
   const [share, token_hash] = [randomUUID(), hashToken(`link to ${word}`)];
   await call("create_share_link", { id: share, ...target, token_hash }, client.supabase);
   const newEmail = `${word.toLowerCase()}@new.example`;
-  const token = String(
-    await call("start_email_change", { account_id: client.id, email: newEmail }, testBackend.serviceRole),
-  );
-  await call(
-    "record_failed_email",
-    { kind: "email change", sent_to: newEmail, account_id: client.id },
-    testBackend.serviceRole,
-  );
+  const token = String(await call("start_email_change", { account_id: client.id, email: newEmail }, serviceRole));
+  const failure = { kind: "email change", sent_to: newEmail, account_id: client.id };
+  await call("record_failed_email", failure, serviceRole);
   await call("set_erasure_request", { requested: true }, client.supabase);
-  await call("issue_password_link", { account_id: client.id, valid_hours: 1 }, testBackend.serviceRole);
+  await call("issue_password_link", { account_id: client.id, valid_hours: 1 }, serviceRole);
   await query("update auth.users set banned_until = now() + interval '1 day' where id = $1", [client.id]);
   await call("reopen_account", { account_id: client.id, reason: `${word}: they called` });
-  const [row] = await query<{ client_id: string }>("select client_id from public.client_ids where account_id = $1", [
-    client.id,
-  ]);
-  const clientId = row?.client_id ?? "";
+  const clientId = await getClientId(client.id);
   const documents = await query<{ id: string }>("select id from public.documents where shipment_id = $1", [shipment]);
   const marks = [client.id, client.email, word, `${word}.pdf`, shipment, path, clientId, newEmail, `AWB-${word}`];
   const hidden = [share, token_hash, token, hashToken(token), `${word}-lading.pdf`];

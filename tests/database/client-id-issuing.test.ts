@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { getRejection, invisibleCharacters, setUpDesk } from "../support/database-suite.ts";
-import { callRepeatedly, readDeskState } from "../support/staff-members.ts";
+import { readDeskState } from "../support/staff-members.ts";
 import type { AppSupabaseClient } from "../support/test-backend.ts";
 
-const { testBackend, owner, clerk, lead, query, callRpc, runConcurrently } = setUpDesk();
+const { testBackend, owner, clerk, lead, query, callRpc } = setUpDesk();
 
 const signUp = (email: string, client_id?: string) =>
   testBackend.anonymous().auth.signUp({
@@ -38,34 +38,21 @@ test("A form for client IDs that is sent twice returns the same IDs, with the re
   expect([...(sameIds ?? [])].sort()).toEqual([...(ids ?? [])].sort());
 });
 
-test("A form for client IDs that arrives eight times in parallel issues them once.", async () => {
-  const form = { how_many: 2, issued_for: "Eight Ltd", idempotency_key: randomUUID() };
-  const outcomes = await runConcurrently(Array.from({ length: 8 }, () => ["issue_client_ids", form, clerk]));
-  expect(outcomes).toEqual(Array(8).fill("done"));
-  expect(await query("select from public.client_ids where issued_for = 'Eight Ltd'")).toHaveLength(2);
-});
-
 test.each([
-  ...invisibleCharacters.map((character) => ({ issued_for: `Tea${character}Ltd` })),
-  { issued_for: "x".repeat(121) },
   ...["a@client.example, b@client.example", "a@client.example,b@client.example", "a@client.example b@client.example"],
   ...["a@client.example;b@client.example", "Tea Ltd <a@client.example>", "a b@client.example", "a@client example"],
   ...["nobody", "@client.example", "a@", "a@b@client.example", '"a"@client.example', "list:a@client.example"],
   ...invisibleCharacters.map((character) => `a${character}b@client.example`),
   ...invisibleCharacters.map((character) => `a@client${character}.example`),
   `${"x".repeat(250)}@b.ke`,
-])("Client IDs are not issued for the recipient %j.", async (wrong) => {
+])("Client IDs are not issued for the recipient %j.", async (sent_to) => {
   const before = await readDeskState(testBackend);
-  expect(await getRejection(issue(typeof wrong === "string" ? { sent_to: wrong } : wrong))).toMatch(/^400 /);
+  expect(await getRejection(issue({ sent_to }))).toMatch(/^400 /);
   expect(await readDeskState(testBackend)).toEqual(before);
 });
 
 test("The audit log has the number of issued client IDs but not the IDs.", async () => {
-  for (const more of [
-    {},
-    { idempotency_key: randomUUID() },
-    { idempotency_key: randomUUID(), how_many: 3, sent_to: "a@b.ke" },
-  ]) {
+  for (const more of [{}, { how_many: 3, sent_to: "a@b.ke" }]) {
     const ids = await issue(more);
     const last = (await listActions("client-id issue")).at(-1);
     expect(last?.after).toEqual({ count: ids.length });
@@ -116,12 +103,9 @@ describe("client IDs by email", () => {
 
   test("Sending a client ID resolves its failed emails until another one fails.", async () => {
     const [id = "", secondId = ""] = await issue({ how_many: 2, sent_to: "bounced@client.example" });
+    const failure = { kind: "client ID", sent_to: "bounced@client.example" };
     const recordFailure = (client_id: string) =>
-      testBackend.serviceRole.rpc("record_failed_email", {
-        kind: "client ID",
-        sent_to: "bounced@client.example",
-        client_id,
-      });
+      testBackend.serviceRole.rpc("record_failed_email", { ...failure, client_id });
     await recordFailure(id);
     await recordFailure(secondId);
     const request = randomUUID();
@@ -138,15 +122,6 @@ describe("client IDs by email", () => {
     expect(await listFailedEmails(secondId)).toEqual([{ open: true }]);
     await send(secondId);
     expect(await listFailedEmails(secondId)).toEqual([{ open: false }]);
-  });
-
-  test("A form that sends a client ID and arrives eight times in parallel makes one audit entry.", async () => {
-    const [id = ""] = await issue({ sent_to: "eight@client.example" });
-    const before = (await listActions("client-id send")).length;
-    const args = { client_id: id, idempotency_key: randomUUID() };
-    const call = { name: "send_client_id", args, token: clerk.accessToken };
-    expect(await callRepeatedly(testBackend, 8, call)).toEqual(Array(8).fill({ result: "eight@client.example" }));
-    expect((await listActions("client-id send")).length).toBe(before + 1);
   });
 });
 
@@ -170,7 +145,6 @@ test("A client ID that was used by a sign-up or an existing account's address ca
   for (const used of [first, second]) {
     expect(await getRejection(withdraw(used))).toBe("409 This Client ID is not known, or has been used.");
   }
-  expect(await getRejection(withdraw(third, " "))).toMatch(/^400 /);
   const remaining = await query("select from public.client_ids where client_id = any ($1)", [[first, second, third]]);
   expect(remaining).toHaveLength(3);
 });

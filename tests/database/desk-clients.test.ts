@@ -1,9 +1,10 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import { enrollFactor, readPage, setUpDesk, type TestClient } from "../support/database-suite.ts";
+import { enrollFactor } from "../support/client-sessions.ts";
+import { readPage, setUpDesk, type TestClient } from "../support/database-suite.ts";
 import { newStaffMember, newStaffMemberWithoutFactor } from "../support/staff-members.ts";
 import { toUntypedClient } from "../support/test-backend.ts";
 
-const { testBackend, owner, clerk, lead, query, callRpc, newShipment } = setUpDesk();
+const { testBackend, owner, clerk, lead, query, callRpc, getClientId, newShipment } = setUpDesk();
 
 describe("desk client list", () => {
   let client: TestClient;
@@ -11,10 +12,7 @@ describe("desk client list", () => {
   beforeAll(async () => {
     client = await testBackend.newClient("atieno_o@client.example");
     await testBackend.newClient("atienoxo@client.example");
-    const [row] = await query<{ client_id: string }>("select client_id from public.client_ids where account_id = $1", [
-      client.id,
-    ]);
-    clientId = row?.client_id ?? "";
+    clientId = await getClientId(client.id);
   });
   const list = (filter: object) => readPage(clerk.supabase, "desk_clients", filter);
   const find = async (q: string) => (await list({ q })).clients.map(({ email }: TestClient) => email);
@@ -45,11 +43,8 @@ describe("desk client list", () => {
     const id = await newShipment(client, "Tiles");
     await query("update public.shipments set retention_ends_on = '2040-02-29' where id = $1", [id]);
     await enrollFactor(client.supabase);
-    await testBackend.serviceRole.rpc("close_account", {
-      account_id: client.id,
-      reason: "They asked",
-      actor_name: "Otieno",
-    });
+    const closing = { account_id: client.id, reason: "They asked", actor_name: "Otieno" };
+    await testBackend.serviceRole.rpc("close_account", closing);
     expect((await list({ opened_id: client.id })).opened).toMatchObject({
       ...{ id: client.id, email: client.email, name: `Client ${client.email}`, client_id: clientId, factor_count: 1 },
       ...{ retention_ends_on: "2040-02-29", closed: true, confirmed: true },
@@ -75,10 +70,7 @@ test("The desk lists unused client IDs, newest first, with their recipient, and 
   const ids = data.invitations.map(({ client_id }: { client_id: string }) => client_id);
   expect([ids[0], ids.at(-1), ids.includes(invited)]).toEqual([newest, oldest, true]);
   expect(data.invitations.at(-1)).toMatchObject({ client_id: oldest, issued_for: "Tea Ltd", sent_to: "a@b.ke" });
-  const [used] = await query<{ client_id: string }>("select client_id from public.client_ids where account_id = $1", [
-    owner.id,
-  ]);
-  expect(JSON.stringify(data)).not.toContain(used?.client_id);
+  expect(JSON.stringify(data)).not.toContain(await getClientId(owner.id));
 });
 
 test("The team page shows who the viewer is, who has a second factor and who was removed.", async () => {
@@ -87,18 +79,10 @@ test("The team page shows who the viewer is, who has a second factor and who was
   await callRpc("remove_staff_member", { account_id: removed.id, reason: "Retired" }, lead.supabase);
   const { staff_members } = await readPage(lead.supabase, "desk_team");
   const membersByEmail = Object.fromEntries(staff_members.map((member: { email: string }) => [member.email, member]));
-  expect(membersByEmail[lead.email]).toMatchObject({
-    role: "lead",
-    is_viewer: true,
-    has_factor: true,
-    removed_at: null,
-  });
-  expect(membersByEmail[newcomer.email]).toMatchObject({
-    role: "clerk",
-    is_viewer: false,
-    has_factor: false,
-    removed_at: null,
-  });
+  const leadRow = { role: "lead", is_viewer: true, has_factor: true, removed_at: null };
+  const newcomerRow = { role: "clerk", is_viewer: false, has_factor: false, removed_at: null };
+  expect(membersByEmail[lead.email]).toMatchObject(leadRow);
+  expect(membersByEmail[newcomer.email]).toMatchObject(newcomerRow);
   expect(membersByEmail["removed@company.example"].removed_at).not.toBeNull();
   expect(staff_members.at(-1).email).toBe("removed@company.example");
   expect(membersByEmail[owner.email]).toBeUndefined();

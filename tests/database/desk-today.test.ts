@@ -45,26 +45,19 @@ test("The page Today lists shipments before stage 9 whose free storage ends with
 
 test("The page Today lists shipments without an action for seven days since they wait for the company or the client.", async () => {
   const ago = (days: number) => `now() - interval '${days} days'`;
-  await addShipment("Today standing", `waiting_on = 'company', staff_action_at = ${ago(8)}, waiting_since = ${ago(9)}`);
-  await addShipment(
-    "Today standing longer",
-    `waiting_on = 'company', staff_action_at = ${ago(20)}, waiting_since = ${ago(21)}`,
-  );
-  await addShipment(
-    "Today ours for ten days",
-    `waiting_on = 'company', staff_action_at = ${ago(40)}, waiting_since = ${ago(10)}`,
-  );
-  await addShipment(
-    "Today ours for six days",
-    `waiting_on = 'company', staff_action_at = ${ago(40)}, waiting_since = ${ago(6)}`,
-  );
-  await addShipment("Today moving", `waiting_on = 'company', staff_action_at = ${ago(6)}, waiting_since = ${ago(30)}`);
-  await addShipment("Today waiting", `waiting_on = 'client', waiting_since = ${ago(8)}, staff_action_at = ${ago(1)}`);
-  await addShipment("Today asked", `waiting_on = 'client', waiting_since = ${ago(6)}, staff_action_at = ${ago(30)}`);
-  await addShipment(
-    "Today closed",
-    `waiting_on = 'nobody', stage = 10, waiting_since = ${ago(30)}, staff_action_at = ${ago(30)}`,
-  );
+  for (const [name, waitingOn, actionDays, waitingDays] of [
+    ["Today standing", "company", 8, 9],
+    ["Today standing longer", "company", 20, 21],
+    ["Today ours for ten days", "company", 40, 10],
+    ["Today ours for six days", "company", 40, 6],
+    ["Today moving", "company", 6, 30],
+    ["Today waiting", "client", 1, 8],
+    ["Today asked", "client", 30, 6],
+    ["Today closed", "nobody", 30, 30],
+  ] as const) {
+    const times = `staff_action_at = ${ago(actionDays)}, waiting_since = ${ago(waitingDays)}`;
+    await addShipment(name, `waiting_on = '${waitingOn}', ${waitingOn === "nobody" ? "stage = 10, " : ""}${times}`);
+  }
   const { no_update } = await today();
   const days = no_update.rows.map(({ name, since }) => [
     name,
@@ -112,25 +105,12 @@ test("The page Today shows a failed email's client ID and whether its recipient 
   ]) {
     expect((await testBackend.serviceRole.rpc("record_failed_email", args)).error).toBeNull();
   }
-  await query("update public.failed_emails set failed_at = '2019-01-01' where account_id = $1 or client_id = $2", [
-    newcomer.id,
-    clientId,
-  ]);
+  const makeOldest = "update public.failed_emails set failed_at = '2019-01-01' where account_id = $1 or client_id = $2";
+  await query(makeOldest, [newcomer.id, clientId]);
   const [first, second] = (await today()).failed_emails.rows as unknown as Record<string, unknown>[];
   const rows = [first, second].sort((a, b) => String(a?.kind).localeCompare(String(b?.kind)));
   expect(rows).toEqual([
     expect.objectContaining({ kind: "client ID", client_id: clientId, account_id: null, is_staff: false }),
     expect.objectContaining({ kind: "team invite", client_id: null, account_id: newcomer.id, is_staff: true }),
   ]);
-});
-
-test("The page Today and the portal show the announcement until it ends.", async () => {
-  const read = async () => (await readPage(clerk.supabase, "desk_today")).announcement;
-  const readAsClient = async () => (await readPage(owner.supabase, "portal_page")).announcement;
-  await callRpc("announce", { text: "Customs system down since 09:10" });
-  expect(await read()).toEqual({ text: "Customs system down since 09:10", started_at: expect.any(String) });
-  expect(await readAsClient()).toMatchObject({ text: "Customs system down since 09:10" });
-  await toUntypedClient(clerk.supabase).rpc("end_announcement");
-  expect(await read()).toBeNull();
-  expect(await readAsClient()).toBeNull();
 });

@@ -27,15 +27,13 @@ test("The link of an email change can be read many times and redeemed once.", as
   expect(token).toMatch(/^[0-9a-f]{64}$/);
   const change = { account_id: owner.id, email: "new@client.example", old_email: owner.email, factors: [] };
   for (const _twice of [1, 2]) expect(await read(token)).toEqual(change);
-  const rows = await query<{ row: string }>(
-    "select to_jsonb(change)::text as row from private.email_changes as change",
-  );
+  const rows = await query("select * from private.email_changes");
   expect(rows).toHaveLength(1);
-  expect(rows[0]?.row).not.toContain(token);
+  expect(JSON.stringify(rows)).not.toContain(token);
   expect(await redeem(token)).toBe(true);
   expect(await redeem(token)).toBe(false);
   expect(await read(token)).toBeNull();
-  // Only auth changes the address.
+  // Redeeming the link does not change the address, which only Supabase Auth can change.
   expect(await query("select email from auth.users where id = $1", [owner.id])).toEqual([{ email: owner.email }]);
 });
 
@@ -64,14 +62,11 @@ test("A wrong token, or a token after a day, neither reads nor redeems an email 
 test("An email change is neither read nor redeemed while its account is closed.", async () => {
   const closedClient = await testBackend.newClient("leaving@client.example");
   const token = await startChange("left@client.example", closedClient.id);
-  expect(
-    await callRpc("close_account", { account_id: closedClient.id, reason: "They asked" }, clerk.supabase),
-  ).toBeNull();
+  const closing = { account_id: closedClient.id, reason: "They asked" };
+  expect(await callRpc("close_account", closing, clerk.supabase)).toBeNull();
   expect(await read(token)).toBeNull();
   expect(await redeem(token)).toBe(false);
-  expect(
-    await callRpc("reopen_account", { account_id: closedClient.id, reason: "They called" }, clerk.supabase),
-  ).toBeNull();
+  expect(await callRpc("reopen_account", closing, clerk.supabase)).toBeNull();
   expect(await read(token)).toMatchObject({ account_id: closedClient.id });
   expect(await redeem(token)).toBe(true);
 });
@@ -124,7 +119,7 @@ test("An email change is redeemed if the account already has the address, and re
   expect(await redeem(token)).toBe("409 This address cannot be used. Choose another one on the page of your account.");
   expect(await read(token)).toMatchObject({ account_id: owner.id, email: next });
   await rename(taker.id, "gave-way@client.example");
-  // The change succeeded, and its response was lost.
+  // The account has the new address already if an earlier change succeeded and its response was lost.
   await rename(owner.id, next);
   try {
     expect(await read(token)).toMatchObject({ account_id: owner.id, email: next, old_email: next });
@@ -135,17 +130,14 @@ test("An email change is redeemed if the account already has the address, and re
 });
 
 test("A cancelled email change has no valid link, and a new one can start immediately.", async () => {
-  const password = String(
-    await callRpc("issue_password_link", { account_id: owner.id, valid_hours: 1 }, testBackend.serviceRole),
-  );
+  const { serviceRole } = testBackend;
+  const password = await callRpc("issue_password_link", { account_id: owner.id, valid_hours: 1 }, serviceRole);
   const token = await startChange();
   const foreignToken = await startChange("theirs@client.example", stranger.id);
   for (const _twice of [1, 2]) expect(await cancel()).toBeNull();
   expect([await read(token), await redeem(token)]).toEqual([null, false]);
   expect(await read(foreignToken)).toMatchObject({ account_id: stranger.id });
-  expect(await callRpc("password_link", { token: password }, testBackend.serviceRole)).toMatchObject({
-    account_id: owner.id,
-  });
+  expect(await callRpc("password_link", { token: password }, serviceRole)).toMatchObject({ account_id: owner.id });
   expect(await start("new@client.example")).toMatch(/^[0-9a-f]{64}$/);
   await query("delete from private.password_links where account_id = $1", [owner.id]);
 });

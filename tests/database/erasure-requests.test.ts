@@ -1,14 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { beforeEach, expect, test } from "vitest";
 import { eraseAccount } from "../../app/models/retention.server.ts";
-import { newEndedSession, runWithSecondFactor } from "../support/client-sessions.ts";
 import { callRpcOrGetRejection as callRpc, readPage, setUpDesk } from "../support/database-suite.ts";
 import { callRepeatedly } from "../support/staff-members.ts";
 import type { AppSupabaseClient } from "../support/test-backend.ts";
 
 const { testBackend, owner, clerk, query, setUpClient, listAccountAuditEntries } = setUpDesk();
 const stranger = setUpClient("stranger@client.example");
-const logInAgainError = "403 Log in again to do this.";
 
 beforeEach(() => query("delete from private.erasure_requests"));
 const request = (requested: boolean | null, supabase: AppSupabaseClient = owner.supabase) =>
@@ -34,57 +32,28 @@ test("A client's repeated erasure requests count as one, and the client can with
   expect(await readRequestTime()).toBeNull();
 });
 
-test("A client requests erasure only with a valid session and for their own account; a team member cannot.", async () => {
-  expect(await request(true, testBackend.anonymous())).toMatch(/^401 /);
-  for (const supabase of [
-    clerk.supabase,
-    clerk.aal1,
-    await newEndedSession(testBackend, owner.email),
-    testBackend.serviceRole,
-  ]) {
-    for (const requested of [true, false]) expect(await request(requested, supabase)).toMatch(/^40[13] /);
-  }
-  expect(await request(true, clerk.supabase)).toBe(logInAgainError);
-  expect(await listRequests()).toEqual([]);
-  await request(true);
-  await runWithSecondFactor(testBackend, owner.id, async () => {
-    for (const requested of [true, false]) expect(await request(requested)).toBe(logInAgainError);
-  });
-  expect(await listRequests()).toHaveLength(1);
-});
-
 test("The desk lists erasure requests, oldest first, until a team member answers.", async () => {
-  const readToday = (supabase: AppSupabaseClient = clerk.supabase) => readPage(supabase, "desk_today");
+  const readToday = () => readPage(clerk.supabase, "desk_today");
   const readClient = async (id: string) => (await readPage(clerk.supabase, "desk_clients", { opened_id: id })).opened;
   expect((await readToday()).erasure_requests).toEqual({ count: 0, rows: [] });
   expect(await readClient(owner.id)).toMatchObject({ erasure_requested_at: null });
   await request(true, stranger.supabase);
   await request(true);
-  await query("update private.erasure_requests set requested_at = now() - interval '1 day' where account_id = $1", [
-    owner.id,
-  ]);
-  await query("update auth.users set raw_user_meta_data = raw_user_meta_data - 'full_name' where id = $1", [
-    stranger.id,
-  ]);
-  try {
-    expect((await readToday()).erasure_requests).toEqual({
-      count: 2,
-      rows: [
-        { account_id: owner.id, name: `Client ${owner.email}`, requested_at: expect.any(String) },
-        { account_id: stranger.id, name: stranger.email, requested_at: expect.any(String) },
-      ],
-    });
-  } finally {
-    await query("update auth.users set raw_user_meta_data = raw_user_meta_data || $2::jsonb where id = $1", [
-      stranger.id,
-      JSON.stringify({ full_name: `Client ${stranger.email}` }),
-    ]);
-  }
+  const dayAgo = "update private.erasure_requests set requested_at = now() - interval '1 day' where account_id = $1";
+  await query(dayAgo, [owner.id]);
+  const noName = "update auth.users set raw_user_meta_data = raw_user_meta_data - 'full_name' where id = $1";
+  await query(noName, [stranger.id]);
+  const requested_at = expect.any(String);
+  expect((await readToday()).erasure_requests).toEqual({
+    count: 2,
+    rows: [
+      { account_id: owner.id, name: `Client ${owner.email}`, requested_at },
+      { account_id: stranger.id, name: stranger.email, requested_at },
+    ],
+  });
   expect((await readClient(owner.id)).erasure_requested_at).toBe(
     (await readToday()).erasure_requests.rows[0].requested_at,
   );
-  for (const supabase of [owner.supabase, clerk.aal1])
-    expect(Object.keys(await readToday(supabase))).toEqual(["viewer"]);
   expect(await reject(clerk.supabase)).toBe(owner.email);
   expect((await readToday()).erasure_requests).toMatchObject({ count: 1, rows: [{ account_id: stranger.id }] });
   expect(await readClient(owner.id)).toMatchObject({ erasure_requested_at: null });
@@ -93,9 +62,6 @@ test("The desk lists erasure requests, oldest first, until a team member answers
 test("A team member rejects an erasure request once, with a reason that the log has.", async () => {
   await request(true);
   const before = await listAccountAuditEntries(owner.id);
-  for (const reason of ["", "  ", "x".repeat(501), "Why\u202e", null]) {
-    expect(await reject(clerk.supabase, { reason })).toMatch(/^400 /);
-  }
   for (const account of [stranger.id, clerk.id, randomUUID()]) {
     expect(await reject(clerk.supabase, { account_id: account })).toBe(noRequest);
   }
@@ -117,29 +83,12 @@ test("A team member rejects an erasure request once, with a reason that the log 
   expect((await listAccountAuditEntries(owner.id)).at(-1)).toEqual({ ...entry, actor_name: "Wanjiru" });
 });
 
-test("Neither a client nor a team member before the code can reject an erasure request.", async () => {
-  await request(true);
-  const before = await listAccountAuditEntries(owner.id);
-  const staffOnly = "403 Only a colleague of the company can do this.";
-  for (const supabase of [owner.supabase, stranger.supabase, clerk.aal1])
-    expect(await reject(supabase)).toBe(staffOnly);
-  expect(await reject(await newEndedSession(testBackend, owner.email))).toBe(staffOnly);
-  expect(await reject(testBackend.anonymous())).toMatch(/^401 /);
-  expect(await listRequests()).toHaveLength(1);
-  expect(await listAccountAuditEntries(owner.id)).toEqual(before);
-});
-
 test("Erasing an account removes its erasure request and its email change.", async () => {
   const erasedClient = await testBackend.newClient("erased@client.example");
   expect(await request(true, erasedClient.supabase)).toBeNull();
-  await callRpc(
-    "start_email_change",
-    { account_id: erasedClient.id, email: "erased-too@client.example" },
-    testBackend.serviceRole,
-  );
-  expect(
-    await eraseAccount(testBackend.serviceRole, testBackend.serviceRole, erasedClient.id, "They asked"),
-  ).toBeNull();
+  const { serviceRole } = testBackend;
+  await callRpc("start_email_change", { account_id: erasedClient.id, email: "too@client.example" }, serviceRole);
+  expect(await eraseAccount(serviceRole, serviceRole, erasedClient.id, "They asked")).toBeNull();
   expect(await listRequests()).toEqual([]);
   expect(await query("select from private.email_changes where account_id = $1", [erasedClient.id])).toEqual([]);
 });

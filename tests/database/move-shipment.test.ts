@@ -1,14 +1,14 @@
 import { randomUUID } from "node:crypto";
 import { beforeEach, describe, expect, test } from "vitest";
 import { DEFAULT_DOCUMENTS } from "../../app/models/document.ts";
-import { getRejection, invisibleCharacters, invisibleInText, setUpDesk } from "../support/database-suite.ts";
+import { STAGES } from "../../app/models/shipment.ts";
+import { getRejection, setUpDesk } from "../support/database-suite.ts";
 import { readDeskState } from "../support/staff-members.ts";
 import type { AppSupabaseClient } from "../support/test-backend.ts";
 
 const desk = setUpDesk();
 const { testBackend, owner, clerk, lead } = desk;
 const { query, callRpc, newShipment, readShipment, listAuditEntries, uploadDocument, runConcurrently } = desk;
-/** A new shipment of the owner for each test. */
 let shipment: string;
 beforeEach(async () => {
   shipment = await newShipment(owner);
@@ -31,14 +31,8 @@ describe("moving a shipment", () => {
     expect(data).toEqual([expect.objectContaining(event)]);
     expect(await listAuditEntries(shipment)).toEqual([
       expect.objectContaining({
-        ...{
-          actor_name: clerk.name,
-          staff_id: clerk.id,
-          action: "shipment advance",
-          shipment_id: shipment,
-          reason: null,
-        },
-        ...{ before: { stage: 1 }, after: { stage: 2, location: "Mombasa" } },
+        ...{ actor_name: clerk.name, staff_id: clerk.id, action: "shipment advance", shipment_id: shipment },
+        ...{ reason: null, before: { stage: 1 }, after: { stage: 2, location: "Mombasa" } },
       }),
     ]);
     expect(JSON.stringify(await listAuditEntries(shipment))).not.toContain("original bill");
@@ -59,24 +53,26 @@ describe("moving a shipment", () => {
     expect(await move({ despite_missing: false })).toMatchObject({ stage: 3 });
   });
 
-  test("A shipment moves up to stage 10 and not further.", async () => {
-    for (let stage = 2; stage <= 10; stage += 1) expect(await move()).toMatchObject({ stage });
+  const listStages = async () => {
+    const sql = "select status from public.tracking_events where shipment_id = $1 order by created_at";
+    return (await query(sql, [shipment])).map(({ status }) => status);
+  };
+
+  test("A shipment moves by one stage up to stage 10 and not further, and its client sees each stage.", async () => {
+    for (let stage = 2; stage <= 10; stage += 1) expect(await move()).toEqual({ stage, status: STAGES[stage - 1] });
+    expect(await listStages()).toEqual(STAGES.slice(1));
     expect(await getRejection(move())).toBe("409 This shipment is closed: stage 10 is the last.");
     expect(await readShipment(shipment)).toMatchObject({ stage: 10, status: "Shipment Closed", waiting_on: "nobody" });
     expect(await listAuditEntries(shipment)).toHaveLength(9);
-    expect(await getRejection(callRpc("move_shipment", { shipment_id: randomUUID() }))).toBe(
-      "404 There is no such shipment.",
-    );
+    expect(await getRejection(move({ shipment_id: randomUUID() }))).toBe("404 There is no such shipment.");
   });
 
   test("A move, AWB, arrival or correction is rejected if another team member has changed the shipment since the page was opened.", async () => {
+    const arrival = { storage_location: "nairobi", day: "2026-03-01", size: 40, free_storage_ends_on: "2026-03-05" };
     const changes: [string, object][] = [
       ["move_shipment", { despite_missing: true }],
       ["save_shipment_numbers", { awb: "MEDUX4471203" }],
-      [
-        "save_arrival",
-        { storage_location: "nairobi", day: "2026-03-01", size: 40, free_storage_ends_on: "2026-03-05" },
-      ],
+      ["save_arrival", arrival],
       ["correct_stage", { stage: 7, reason: "It is there" }],
     ];
     for (const [name, change] of changes) {
@@ -85,13 +81,12 @@ describe("moving a shipment", () => {
       const before = await readDeskState(testBackend);
       expect(await getRejection(move({ expected_version: version }))).toBe(staleVersionError);
       for (const [action, args] of changes) {
-        expect(await getRejection(callRpc(action, { shipment_id: shipment, ...args, expected_version: version }))).toBe(
-          staleVersionError,
-        );
+        const staleArgs = { shipment_id: shipment, ...args, expected_version: version };
+        expect(await getRejection(callRpc(action, staleArgs))).toBe(staleVersionError);
       }
       expect(await readDeskState(testBackend)).toEqual(before);
     }
-    // The page of a move shows neither notes nor charges.
+    // A note or a charge does not make an open move form outdated.
     const { version } = await readShipment(shipment);
     await callRpc("send_note", { shipment_id: shipment, note: "Your container is at the yard" });
     await callRpc("set_charge", { shipment_id: shipment, item: "duties", amount: 1, currency: "KES" });
@@ -112,14 +107,12 @@ describe("moving a shipment", () => {
     expect(await listAuditEntries(shipment)).toHaveLength(4);
   });
 
-  test("Eight parallel posts of one form make one move, one tracking event and one audit entry.", async () => {
-    const request = randomUUID();
-    const args = { shipment_id: shipment, despite_missing: true, idempotency_key: request };
-    const outcomes = await runConcurrently(Array.from({ length: 8 }, () => ["move_shipment", args, clerk]));
-    expect(outcomes).toEqual(Array(8).fill("done"));
-    expect(await readShipment(shipment)).toMatchObject({ stage: 2 });
-    expect(await listAuditEntries(shipment)).toHaveLength(1);
-    expect(await query("select from public.tracking_events where shipment_id = $1", [shipment])).toHaveLength(1);
+  test("Twelve parallel moves by the desk skip no stage, and stop at stage 10.", async () => {
+    const args = { shipment_id: shipment, despite_missing: true };
+    const outcomes = await runConcurrently(Array.from({ length: 12 }, () => ["move_shipment", args, clerk]));
+    const closed = "This shipment is closed: stage 10 is the last.";
+    expect(outcomes.sort()).toEqual([...Array(3).fill(closed), ...Array(9).fill("done")]);
+    expect((await listStages()).sort()).toEqual(STAGES.slice(1).sort());
   });
 
   test("Only one of eight team members who saw the same stage moves the shipment; the others are rejected.", async () => {
@@ -137,7 +130,7 @@ describe("moving a shipment", () => {
   });
 });
 
-test("A note appears in the client's history but not in the audit log, and an empty note is rejected.", async () => {
+test("A note appears in the client's history but not in the audit log.", async () => {
   const request = randomUUID();
   for (const note of [" Your container is at the yard ", " Your container is at the yard "]) {
     await callRpc("send_note", { shipment_id: shipment, note, idempotency_key: request });
@@ -145,32 +138,5 @@ test("A note appears in the client's history but not in the audit log, and an em
   const { data } = await owner.supabase.from("tracking_events").select("status, note").eq("shipment_id", shipment);
   expect(data).toEqual([{ status: "Note", note: "Your container is at the yard" }]);
   expect(await listAuditEntries(shipment)).toEqual([expect.objectContaining({ action: "shipment note", after: null })]);
-  expect(await getRejection(callRpc("send_note", { shipment_id: shipment, note: "  " }))).toBe("400 Write the note.");
   expect(await readShipment(shipment)).toMatchObject({ version: 0 });
-});
-
-test("A note, sent separately or with a move, can contain line ends and tabs but no other invisible character.", async () => {
-  const move = { shipment_id: shipment, despite_missing: true };
-  const before = await readDeskState(testBackend);
-  for (const character of invisibleInText) {
-    const note = `Pay${character}here`;
-    expect(await getRejection(callRpc("send_note", { shipment_id: shipment, note })), note).toMatch(/^400 /);
-    expect(await getRejection(callRpc("move_shipment", { ...move, note })), note).toMatch(/^400 /);
-  }
-  expect(await readDeskState(testBackend)).toEqual(before);
-  await callRpc("send_note", { shipment_id: shipment, note: "Two\r\nlines,\ttwo columns" });
-  const { data } = await owner.supabase.from("tracking_events").select("note").eq("shipment_id", shipment);
-  expect(data).toEqual([{ note: "Two\r\nlines,\ttwo columns" }]);
-});
-
-test("A place and an AWB/BL with an invisible character are rejected.", async () => {
-  const before = await readDeskState(testBackend);
-  for (const character of invisibleCharacters) {
-    const location = `Mom${character}basa`;
-    const move = { despite_missing: true, location };
-    expect(await getRejection(callRpc("move_shipment", { shipment_id: shipment, ...move })), location).toMatch(/^400 /);
-    const awb = `706-${character}51093844`;
-    expect(await getRejection(callRpc("save_shipment_numbers", { shipment_id: shipment, awb })), awb).toMatch(/^400 /);
-  }
-  expect(await readDeskState(testBackend)).toEqual(before);
 });

@@ -6,7 +6,6 @@ const suite = setUpShipmentEmails();
 const { testBackend, owner } = suite;
 const { query, callRpc, newShipment, uploadDocument, listQueuedUpdates } = suite;
 const { claimEmails, finishEmails, makeDue, setFreeStorageEnd } = suite;
-/** A new shipment of the owner for each test. */
 let shipment: string;
 beforeEach(async () => {
   shipment = await newShipment(owner);
@@ -63,9 +62,7 @@ describe("outdated updates", () => {
     await claimEmails();
     await makeDue(shipment);
     const day = await setFreeStorageEnd(shipment, 2);
-    expect((await claimEmails()).map(({ events }) => events)).toEqual([
-      [{ kind: "storage", detail: day, reason: null }],
-    ]);
+    expect(await claimEmails()).toMatchObject([{ events: [{ kind: "storage", detail: day }] }]);
     expect(await query("select detail from public.email_outbox")).toEqual([{ detail: day }]);
     expect(day).not.toBe(oldDay);
   });
@@ -89,10 +86,7 @@ describe("outdated updates", () => {
 
   test("The update about a charge is deleted if the charge is paid, but not if the payment was revoked.", async () => {
     const setPaid = (paid: boolean) =>
-      callRpc("set_charge_paid", {
-        ...{ shipment_id: shipment, item: "duties", paid },
-        ...(!paid && { reason: "It bounced" }),
-      });
+      callRpc("set_charge_paid", { shipment_id: shipment, item: "duties", paid, reason: paid ? null : "It bounced" });
     await callRpc("set_charge", createChargeArgs(shipment));
     await setPaid(true);
     await setPaid(false);
@@ -134,10 +128,8 @@ describe("outdated updates", () => {
     for (const [index, id] of shipments.entries()) {
       await callRpc("set_charge", { ...createChargeArgs(shipment), shipment_id: id });
       if (index < 2) await callRpc("set_charge_paid", { shipment_id: id, item: "duties", paid: true });
-      await query("update public.email_outbox set due_at = now() - $2::interval where shipment_id = $1", [
-        id,
-        `${3 - index} minutes`,
-      ]);
+      const makeOverdue = "update public.email_outbox set due_at = now() - $2::interval where shipment_id = $1";
+      await query(makeOverdue, [id, `${3 - index} minutes`]);
     }
     expect((await claimEmails(1)).map(({ shipment_id }) => shipment_id)).toEqual([shipments[2]]);
     expect(await query("select shipment_id from public.email_outbox")).toEqual([{ shipment_id: shipments[2] }]);

@@ -8,16 +8,14 @@ const { publishableKey, secretKey } = backendKeys;
 const send = (method: string, path: string, key: string, token: string, body?: object) =>
   sendRequest(method, `/auth/v1/${path}`, { apikey: key, authorization: `Bearer ${token}` }, body);
 
+const passwordChange = { password: otherPassword, current_password: password };
 test.each<[string, (id: string, token: string) => Promise<Response>]>([
   [
     "another address",
-    (id) => send("PUT", `admin/users/${id}`, secretKey, secretKey, { email: `moved-${id}@client.example` }),
+    (id) => send("PUT", `admin/users/${id}`, secretKey, secretKey, { email: `x${id}@client.example` }),
   ],
   ["the account deleted", (id) => send("DELETE", `admin/users/${id}`, secretKey, secretKey)],
-  [
-    "another password",
-    (_id, token) => send("PUT", "user", publishableKey, token, { password: otherPassword, current_password: password }),
-  ],
+  ["another password", (_id, token) => send("PUT", "user", publishableKey, token, passwordChange)],
 ])("A login is rejected if it finds %s after the password check.", async (_what, change) => {
   const { email, id } = await newStaffAccount();
   const { session } = await newSession(email);
@@ -33,16 +31,13 @@ test("A new password ends every other session of the account, and of no other ac
   const here = await newSession(account.email);
   const otherSessions = [await newSession(account.email), await newSession(account.email)];
   const bystander = await newSession(otherAccount.email);
-  expect(
-    (await here.supabase.auth.updateUser({ password: otherPassword, current_password: password })).error,
-  ).toBeNull();
+  const change = { password: otherPassword, current_password: password };
+  expect((await here.supabase.auth.updateUser(change)).error).toBeNull();
 
   for (const { supabase, session } of otherSessions) {
     expect((await supabase.auth.getUser(session.access_token)).error).not.toBeNull();
-    expect(getErrorStatus(await testBackend.anonymous().auth.refreshSession(session))).toEqual([
-      400,
-      "refresh_token_not_found",
-    ]);
+    const refresh = await testBackend.anonymous().auth.refreshSession(session);
+    expect(getErrorStatus(refresh)).toEqual([400, "refresh_token_not_found"]);
   }
   for (const { supabase } of [here, bystander]) {
     expect((await supabase.auth.getUser()).error).toBeNull();
@@ -81,9 +76,8 @@ test.each([
   const { email } = await newStaffAccount();
   const [here, there] = [await newSession(email), await newSession(email)];
   const token = await createRecoveryToken(email);
-  expect(
-    getErrorStatus(await here.supabase.auth.updateUser({ password: newPassword, current_password: password })),
-  ).toEqual([status, code]);
+  const change = { password: newPassword, current_password: password };
+  expect(getErrorStatus(await here.supabase.auth.updateUser(change))).toEqual([status, code]);
   expect((await there.supabase.auth.getUser()).error).toBeNull();
   expect((await redeemToken(token)).error).toBeNull();
   expect((await newSession(email)).session).not.toBeNull();

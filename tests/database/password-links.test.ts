@@ -1,11 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { createRpcCaller, setUpDesk } from "../support/database-suite.ts";
 import { callRepeatedly } from "../support/staff-members.ts";
+import { setUpTeam } from "../support/team-suite.ts";
 
-const { testBackend, lead, query, setUpClient } = setUpDesk();
-const callRpc = createRpcCaller(() => lead.supabase);
-const client = setUpClient("client@client.example");
+const { testBackend, client, lead, query, callRpc, issueLink, readLink } = setUpTeam();
+const redeemLink = (token: string) => callRpc("redeem_password_link", { token }, testBackend.serviceRole);
 
 describe("password links", () => {
   test("Reading a password link returns the account, whether it is staff, and its second factors, without redeeming the link.", async () => {
@@ -124,12 +123,3 @@ describe("email claims", () => {
     expect([await claimEmail(request), await claimEmail(request)]).toEqual([true, false]);
   });
 });
-
-const issueLink = (account = client.id, hours = 1) =>
-  callRpc(
-    "issue_password_link",
-    { account_id: account, valid_hours: hours },
-    testBackend.serviceRole,
-  ) as Promise<string>;
-const readLink = (token: string) => callRpc("password_link", { token }, testBackend.serviceRole);
-const redeemLink = (token: string) => callRpc("redeem_password_link", { token }, testBackend.serviceRole);

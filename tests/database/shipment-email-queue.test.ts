@@ -16,45 +16,28 @@ const suite = setUpShipmentEmails();
 const { testBackend, owner, clerk } = suite;
 const { query, callRpc, newShipment, uploadDocument, listQueuedUpdates, claimEmails } = suite;
 const { finishEmails, setEmailsEnabled, makeDue, setFreeStorageEnd, runWithRejectedWrites } = suite;
-/** A new shipment of the owner for each test. */
 let shipment: string;
 beforeEach(async () => {
   shipment = await newShipment(owner);
 });
 
 const createRejectionArgs = async () => ({ document_id: (await uploadDocument(shipment)).id, reason: "Blurred" });
+const createCorrectionArgs = () => ({ shipment_id: shipment, stage: 7, reason: "It is there" });
+const createNoteArgs = () => ({ shipment_id: shipment, note: "Wire 5 USD" });
+const createBulkMoveArgs = async () => {
+  for (const name of DEFAULT_DOCUMENTS) await uploadDocument(shipment, name);
+  return { moves: [{ id: shipment }] };
+};
+const rejection = { kind: "rejected", reason: "Blurred" };
 
 /** The actions that queue a shipment update, with their arguments and the update. */
 const emailedActions: [string, string, () => object | Promise<object>, QueuedUpdate][] = [
   ["A move", "move_shipment", () => createMoveArgs(shipment), { kind: "stage", detail: "2", reason: null }],
-  [
-    "A correction",
-    "correct_stage",
-    () => ({ shipment_id: shipment, stage: 7, reason: "It is there" }),
-    { kind: "stage", detail: "7", reason: null },
-  ],
-  [
-    "A note",
-    "send_note",
-    () => ({ shipment_id: shipment, note: "Wire 5 USD" }),
-    { kind: "note", detail: "note", reason: null },
-  ],
-  [
-    "A rejected document",
-    "reject_document",
-    createRejectionArgs,
-    { kind: "rejected", detail: "Packing List", reason: "Blurred" },
-  ],
+  ["A correction", "correct_stage", createCorrectionArgs, { kind: "stage", detail: "7", reason: null }],
+  ["A note", "send_note", createNoteArgs, { kind: "note", detail: "note", reason: null }],
+  ["A rejected document", "reject_document", createRejectionArgs, { ...rejection, detail: "Packing List" }],
   ["A charge", "set_charge", () => createChargeArgs(shipment), { kind: "charge", detail: "duties", reason: null }],
-  [
-    "A bulk move",
-    "move_shipments",
-    async () => {
-      for (const name of DEFAULT_DOCUMENTS) await uploadDocument(shipment, name);
-      return { moves: [{ id: shipment }] };
-    },
-    { kind: "stage", detail: "2", reason: null },
-  ],
+  ["A bulk move", "move_shipments", createBulkMoveArgs, { kind: "stage", detail: "2", reason: null }],
 ];
 
 describe.each(emailedActions)("%s", (action, name, args, update) => {
@@ -198,8 +181,7 @@ test("Deleting a shipment deletes its updates, and erasing an account deletes al
   const client = await testBackend.newClient("leaving@client.example");
   const [first, second] = [await newShipment(client), await newShipment(client)];
   for (const id of [first, second]) await callRpc("send_note", { shipment_id: id, note: "It came" });
-  await testBackend.serviceRole.rpc("set_shipment_emails_enabled", { account_id: client.id, enabled: false });
-  await testBackend.serviceRole.rpc("set_shipment_emails_enabled", { account_id: client.id, enabled: true });
+  for (const enabled of [false, true]) await setEmailsEnabled(enabled, client.id);
   for (const id of [first, second]) await callRpc("send_note", { shipment_id: id, note: "It came" });
   await query("update public.shipments set retention_ends_on = '2020-01-01' where user_id = $1", [client.id]);
   const listEmails = () => query("select shipment_id from public.email_outbox where account_id = $1", [client.id]);

@@ -99,7 +99,7 @@ test("Resending sends the email to unconfirmed addresses only, once a minute, wi
   expect(listEmailsTo(unknown)).toEqual([]);
 });
 
-// The responses of GoTrue 2.196.0.
+// The error codes of GoTrue 2.196.0, the auth server of hosted Supabase.
 test.each([
   ["/auth/v1/token?grant_type=password", '{"email":5,"password":"x"}', "bad_json"],
   ["/auth/v1/token?grant_type=password", '{"email":"a@client.example","password":["x"]}', "bad_json"],

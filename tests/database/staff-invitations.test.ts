@@ -1,18 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
-import { createRpcCaller, getRejection, setUpDesk } from "../support/database-suite.ts";
-import { callRepeatedly, createStaffAccount, logIn, staffPassword } from "../support/staff-members.ts";
-import { type AppSupabaseClient, toUntypedClient } from "../support/test-backend.ts";
+import { getRejection } from "../support/database-suite.ts";
+import { createStaffAccount, logIn, staffPassword } from "../support/staff-members.ts";
+import { setUpTeam } from "../support/team-suite.ts";
+import { toUntypedClient } from "../support/test-backend.ts";
 
-const { testBackend, lead, query, setUpClient, listAccountAuditEntries } = setUpDesk();
-const callRpc = createRpcCaller(() => lead.supabase);
-const client = setUpClient("client@client.example");
-
-type InvitationResult = { invite_id?: string; account_id?: string };
-const invite = (more: object, supabase: AppSupabaseClient = lead.supabase) =>
-  callRpc("invite_staff_member", { name: "Nekesa", role: "clerk", ...more }, supabase) as Promise<InvitationResult>;
-const removeMember = (account: string, supabase: AppSupabaseClient = lead.supabase, reason = "They left") =>
-  callRpc("remove_staff_member", { account_id: account, reason }, supabase);
+const { testBackend, client, lead, query, listAccountAuditEntries, invite, removeMember, findStaffMember } =
+  setUpTeam();
 
 test("An invitation creates the team member's account with its name and role, and the log has who invited.", async () => {
   const { invite_id: invitation = "" } = await invite({ email: " New@Company.Example ", role: "lead" });
@@ -55,10 +49,8 @@ test("An invitation is invalid in the sign-up form, and no sign-up creates a tea
     testBackend.anonymous().auth.signUp({ email, password: staffPassword, options: { data } });
   expect((await signUp({ full_name: "Me", staff_invite_id: invitation })).error).not.toBeNull();
   expect(await query("select from auth.users where email = $1", [email])).toEqual([]);
-  const { data: [issued] = [] } = (await toUntypedClient(testBackend.serviceRole).rpc("issue_client_ids")) as {
-    data: { client_id: string }[];
-  };
-  const forged = { full_name: "Me", client_id: issued?.client_id, staff_invite_id: randomUUID(), role: "lead" };
+  const { data: issued } = await testBackend.serviceRole.rpc("issue_client_ids", {});
+  const forged = { full_name: "Me", client_id: issued?.[0]?.client_id, staff_invite_id: randomUUID(), role: "lead" };
   expect((await signUp(forged)).error).toBeNull();
   const [{ id } = { id: "" }] = await query<{ id: string }>("select id from auth.users where email = $1", [email]);
   expect(id).not.toBe("");
@@ -66,14 +58,15 @@ test("An invitation is invalid in the sign-up form, and no sign-up creates a tea
 });
 
 test("An invitation to the address of a client or of a current team member is rejected.", async () => {
-  for (const email of [client.email, ` ${client.email.toUpperCase()} `]) {
-    expect(await getRejection(invite({ email }))).toBe(
-      "409 This address has a client's account. A colleague needs an address of their own.",
-    );
+  const clientError = "409 This address has a client's account. A colleague needs an address of their own.";
+  const staffError = "409 This address is a colleague's already.";
+  for (const [email, error] of [
+    [client.email, clientError],
+    [` ${client.email.toUpperCase()} `, clientError],
+    [lead.email, staffError],
+  ] as const) {
+    expect(await getRejection(invite({ email }))).toBe(error);
   }
-  expect(await getRejection(invite({ email: lead.email, role: "clerk" }))).toBe(
-    "409 This address is a colleague's already.",
-  );
   expect(await findStaffMember(lead.id)).toMatchObject({ role: "lead" });
   expect(await listAccountAuditEntries(client.id)).toEqual([]);
 });
@@ -113,29 +106,10 @@ test("An invitation form that is sent twice makes one invitation.", async () => 
   await removeMember(id);
 });
 
-test("An invitation form that arrives eight times in parallel makes one invitation.", async () => {
-  const email = "eager@company.example";
-  const args = { email, name: "Nekesa", role: "clerk", idempotency_key: randomUUID() };
-  const results = await callRepeatedly(testBackend, 8, { name: "invite_staff_member", args, token: lead.accessToken });
-  const [created] = await listInvitations(email);
-  expect(results).toEqual(Array(8).fill({ result: { invite_id: created?.id } }));
-});
-
-test.each([
-  { role: "boss" },
-  { role: null },
-  { name: " " },
-  { name: "x".repeat(101) },
-  { name: "Two\nlines" },
-  { name: "Turned \u202e round" },
-])("An invitation with %j is rejected.", async (wrong) => {
+test.each([{ role: "boss" }, { role: null }, { name: " " }])("An invitation with %j is rejected.", async (wrong) => {
   expect(await getRejection(invite({ email: "wrong@company.example", ...wrong }))).toMatch(/^400 /);
   expect(await query("select from private.staff_invites where email like 'wrong%'")).toEqual([]);
 });
-
-async function findStaffMember(account: string) {
-  return (await query("select * from public.staff_members where account_id = $1", [account]))[0];
-}
 
 /** Returns the open invitations to an address. */
 function listInvitations(email: string) {

@@ -41,29 +41,30 @@ const grants: Record<string, Record<string, string>> = {
   },
 };
 
-/** The rows that each role can read: all, its own, none, or "-" if the role has no grant on the table. */
 const tables = [
   ...["staff_members", "failed_emails", "audit_log", "shipments", "documents", "tracking_events", "charges"],
   ...["announcements", "client_ids", "email_outbox"],
 ];
-const staffRows = [...["all", "all", "all", "all", "all", "all", "all"], ...["all", "-", "-"]];
-const clientRows = [...["none", "none", "none", "own", "own", "own", "own"], ...["all", "-", "-"]];
-const noRows = [...["none", "none", "none", "none", "none", "none", "none"], ...["none", "-", "-"]];
-const announcementsOnly = [...["none", "none", "none", "none", "none", "none", "none"], ...["all", "-", "-"]];
+const staffRows = [...Array(8).fill("all"), "-", "-"];
+const clientRows = [...Array(3).fill("none"), ...Array(4).fill("own"), "all", "-", "-"];
+const noRows = [...Array(8).fill("none"), "-", "-"];
+const announcementsOnly = [...Array(7).fill("none"), "all", "-", "-"];
+/** The rows that each role can read from each of `tables`: all, its own, none, or "-" without a grant on the table. */
 const expectedRows: Record<AccessRole, string[]> = {
-  "a visitor": [...["-", "-", "-", "-", "-", "-", "-"], ...["-", "-", "-"]],
+  "a visitor": Array(10).fill("-"),
   "a client": clientRows,
   "a client at AAL2": clientRows,
-  "a client before the code": noRows,
+  "a client who has not entered the code": noRows,
   "an ended session": noRows,
-  "a clerk before the code": noRows,
-  "a lead before the code": noRows,
+  "a clerk who has not entered the code": noRows,
+  "a lead who has not entered the code": noRows,
   "a clerk without a second factor": announcementsOnly,
+  "a clerk whose second factor was removed": announcementsOnly,
   "a removed clerk": announcementsOnly,
   "a clerk after signing out": noRows,
   "a clerk": staffRows,
   "a lead": staffRows,
-  "the service role": [...["all", "all", "all", "all", "all", "all", "all"], ...["all", "all", "-"]],
+  "the service role": [...Array(9).fill("all"), "-"],
 };
 
 let people: Awaited<ReturnType<typeof newAccessRoles>>;
@@ -122,10 +123,8 @@ test("Signed-in users can read exactly the listed columns of each table.", async
 test.each(accessRoles)("From each table, %s reads exactly the rows that are listed for the role.", async (role) => {
   const seen = [];
   for (const table of tables) {
-    const [{ count } = { count: 0 }] = await query<{ count: number }>(
-      `select count(*)::integer as count from public.${table}`,
-    );
-    expect(count, table).toBeGreaterThan(table === "announcements" ? 0 : 1 - Number(table === "failed_emails"));
+    const { length: count } = await query(`select from public.${table}`);
+    expect(count, table).toBeGreaterThan(0);
     const rest = toUntypedClient(people.clientsByRole[role]).from(table);
     const { data, error, count: visible } = await rest.select("*", { count: "exact" });
     if (error) expect([data, error.code], table).toEqual([null, "42501"]);
@@ -141,13 +140,11 @@ test.each(accessRoles)("The rows of a closed table do not change when %s tries t
   for (const table of tables.filter((name) => role !== "the service role" || !serviceTables.includes(name))) {
     const before = await query(`select * from public.${table} order by 1, 2`);
     const [column = ""] = Object.keys(before[0] ?? {});
-    const row: DatabaseRow = table === "shipments" ? { name: "Gold", user_id: people.newcomer.id } : { [column]: null };
+    const emptyColumn = { [column]: null };
+    const row: DatabaseRow = table === "shipments" ? { name: "Gold", user_id: people.newcomer.id } : emptyColumn;
     const attempts = {
       insert: supabase.from(table).insert(row),
-      update: supabase
-        .from(table)
-        .update({ [column]: null })
-        .not(column, "is", null),
+      update: supabase.from(table).update(emptyColumn).not(column, "is", null),
       delete: supabase.from(table).delete().not(column, "is", null),
     };
     for (const [verb, attempt] of Object.entries(attempts)) {
@@ -187,13 +184,6 @@ test("Row-level security is enabled on every table of public, private and storag
   expect(rows.filter(({ secured }) => !secured)).toEqual([]);
 });
 
-test("The schema public has no view, which would bypass row-level security.", async () => {
-  const views = await query(
-    "select relname from pg_class where relnamespace = 'public'::regnamespace and relkind in ('v', 'm', 'f')",
-  );
-  expect(views).toEqual([]);
-});
-
 test("Visitors cannot use the schema private.", async () => {
   const [row] = await query<{ may: boolean }>("select has_schema_privilege('anon', 'private', 'usage, create') as may");
   expect(row?.may).toBe(false);
@@ -227,48 +217,25 @@ test.each(["anon", "authenticated"])(
   },
 );
 
-test("No policy lets anyone read a stored file or a bucket with their own token.", async () => {
+test("No policy permits a request to read or write a stored object or a bucket.", async () => {
   const policies = await query(
-    `select policyname from pg_policies
-     where permissive = 'PERMISSIVE' and cmd in ('SELECT', 'ALL') and schemaname = 'storage'`,
+    "select policyname from pg_policies where permissive = 'PERMISSIVE' and schemaname = 'storage'",
   );
   expect(policies).toEqual([]);
 });
 
-test("No policy lets a client write a document, or an object of any bucket.", async () => {
-  const policies = await query(
-    `select tablename, policyname, cmd from pg_policies
-     where permissive = 'PERMISSIVE' and cmd <> 'SELECT' and tablename in ('documents', 'objects', 'buckets')`,
-  );
-  expect(policies).toEqual([]);
-});
-
-test("Every column that a policy looks rows up by leads an index.", async () => {
-  const used = await query<{ column: string; indexed: boolean }>(
+test("Every column by which a policy finds rows, and every user_id and shipment_id column, leads an index.", async () => {
+  const columns = await query<{ column: string; indexed: boolean }>(
     `select distinct attrelid::regclass || '.' || attname as column,
        exists (select 1 from pg_index where indrelid = attrelid and indkey[0] = attnum) as indexed
-     from pg_policy
-     join pg_depend on pg_depend.classid = 'pg_policy'::regclass and pg_depend.objid = pg_policy.oid
-       and refclassid = 'pg_class'::regclass and refobjsubid > 0
-     join pg_attribute on attrelid = refobjid and attnum = refobjsubid
-     join pg_class on pg_class.oid = attrelid
-     where relnamespace = 'public'::regnamespace and polqual is not null`,
-  );
-  expect(used.map(({ column }) => column)).toEqual(
-    expect.arrayContaining(["shipments.user_id", "documents.user_id", "tracking_events.shipment_id"]),
-  );
-  expect(used.filter(({ indexed }) => !indexed)).toEqual([]);
-});
-
-test("Every user_id and shipment_id column leads an index.", async () => {
-  const keys = await query<{ column: string; indexed: boolean }>(
-    `select attrelid::regclass || '.' || attname as column,
-       exists (select 1 from pg_index where indrelid = attrelid and indkey[0] = attnum) as indexed
      from pg_attribute join pg_class on pg_class.oid = attrelid
-     where relnamespace = 'public'::regnamespace and relkind = 'r' and attname in ('user_id', 'shipment_id')`,
+     where relnamespace = 'public'::regnamespace and relkind = 'r' and (attname in ('user_id', 'shipment_id') or exists (
+       select from pg_policy join pg_depend on classid = 'pg_policy'::regclass and objid = pg_policy.oid
+       where refclassid = 'pg_class'::regclass and refobjid = attrelid and refobjsubid = attnum and polqual is not null
+     ))`,
   );
-  expect(keys).toHaveLength(7);
-  expect(keys.filter(({ indexed }) => !indexed)).toEqual([]);
+  expect(columns.length).toBeGreaterThanOrEqual(7);
+  expect(columns.filter(({ indexed }) => !indexed)).toEqual([]);
 });
 
 test("Every policy is for signed-in users and reads their identity once per query, not per row.", async () => {
@@ -281,24 +248,6 @@ test("Every policy is for signed-in users and reads their identity once per quer
     expect(roles, policyname).toBe("{authenticated}");
     const perRow = rule.replaceAll(/\( ?SELECT (auth|private)\.\w+\(\)/g, "");
     expect(perRow, policyname).not.toMatch(/auth\.(uid|jwt|role)\(\)|private\.\w+\(\)/);
-  }
-});
-
-test("A restrictive policy on every client table and on stored objects requires a valid session for every operation.", async () => {
-  const policies = await query<{ place: string; rule: string; condition: string }>(
-    `select schemaname || '.' || tablename as place, qual as rule, with_check as condition
-     from pg_policies where permissive = 'RESTRICTIVE' and cmd = 'ALL' order by place`,
-  );
-  expect(policies.map(({ place }) => place)).toEqual([
-    "public.announcements",
-    "public.charges",
-    "public.documents",
-    "public.shipments",
-    "public.tracking_events",
-    "storage.objects",
-  ]);
-  for (const { place, rule, condition } of policies) {
-    for (const expression of [rule, condition]) expect(expression, place).toContain("private.has_valid_session()");
   }
 });
 

@@ -1,15 +1,11 @@
 import { generateTypescript, sortGeneratorMetadata } from "@supabase/postgrest-typegen/generation";
 import { introspect } from "@supabase/postgrest-typegen/introspection";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { startTestBackend } from "../support/test-backend.ts";
+import { expect, test } from "vitest";
+import { setUpTestBackend } from "../support/database-suite.ts";
 
-let testBackend: Awaited<ReturnType<typeof startTestBackend>>;
-beforeAll(async () => {
-  testBackend = await startTestBackend();
-});
-afterAll(() => testBackend.close());
+const { testBackend } = setUpTestBackend();
 
-/** `npm run types` runs this file with permission to write the types it compares with. */
+// `npm run types` runs this file with permission to write the types.
 test("The types in app/lib/supabase/database.ts match the migrations; npm run types generates them.", async () => {
   const schema = await introspect(testBackend.backend.db, { includedSchemas: ["public"] });
   const types = await generateTypescript(sortGeneratorMetadata(schema), { detectOneToOneRelationships: true });

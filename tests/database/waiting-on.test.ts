@@ -3,7 +3,6 @@ import { DEFAULT_DOCUMENTS } from "../../app/models/document.ts";
 import { setUpDesk } from "../support/database-suite.ts";
 
 const { owner, query, callRpc, newShipment, readShipment, getDocumentId, uploadDocument } = setUpDesk();
-/** A new shipment of the owner for each test. */
 let shipment: string;
 beforeEach(async () => {
   shipment = await newShipment(owner);

@@ -55,11 +55,11 @@ const searches = replacedWords.map(([word, pattern, instead]) => {
   return { word, instead, pattern: new RegExp(pattern.source.replaceAll(" ", "\\s+"), "gi") };
 });
 
-/** Phrases in which a word has another meaning, and texts of the specification, which are literal. */
+/** Allowed phrases: a word has another meaning in the phrase, or the specification prescribes the phrase. */
 const allowedPhrases =
   /\b(?:cold room|connection refused|door-to-door|(?:legal|privacy|public)[- ]notice|notice of arrival|press briefing|stands? alone|stands for|to your door)s?\b/gi;
 
-/** Lists of the words, generated files, and articles and legal pages, which need words such as notice and Act. */
+/** Files that may contain the words: the word lists, generated files, and articles and legal pages. */
 const exemptFiles =
   /^(docs\/style\.md|tests\/guards\/words\.|app\/lib\/supabase\/database\.ts|content\/(blog|pages)\/|public\/|patches\/|supabase\/migrations\/)/;
 

@@ -1,8 +1,7 @@
 /**
- * npm run test:hosted: runs the browser tests of tests/e2e against a real Supabase with our migrations and settings. It must
- * hold no important data, because the tests create accounts, shipments and files. From the environment: SUPABASE_URL,
- * SUPABASE_PUBLISHABLE_KEY, SUPABASE_SECRET_KEY, SESSION_SECRET, and MAILS_DIR, the folder where the SMTP server that auth sends to
- * leaves each mail as a file .eml. The site URL of auth must be http://127.0.0.1:3100 (or of E2E_PORT).
+ * npm run test:hosted: runs tests/e2e on a hosted Supabase project without important data, because the tests create accounts.
+ * It needs SUPABASE_URL, SUPABASE_PUBLISHABLE_KEY, SUPABASE_SECRET_KEY, SESSION_SECRET and MAILS_DIR, where the SMTP server of
+ * Supabase Auth stores each email as an .eml file. The site URL of Supabase Auth must be http://127.0.0.1:3100 (or E2E_PORT).
  */
 import { defineConfig } from "@playwright/test";
 import journeys from "../../playwright.config.ts";

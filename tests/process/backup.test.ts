@@ -54,11 +54,8 @@ async function createSeededSandbox(database: string): Promise<BackupSandbox> {
 /** Returns the sizes of the files of a shipment's uploaded documents. */
 async function listFileSizes(place: BackupSandbox, address: string): Promise<number[]> {
   const serviceRole = createServiceRoleClient(place.dataDir);
-  const { data } = await serviceRole
-    .from("documents")
-    .select("storage_path")
-    .eq("shipment_id", address.split("/").at(-1) ?? "")
-    .eq("uploaded", true);
+  const documents = serviceRole.from("documents").select("storage_path").eq("uploaded", true);
+  const { data } = await documents.eq("shipment_id", address.split("/").at(-1) ?? "");
   const downloads = data?.map(({ storage_path }) => serviceRole.storage.from("documents").download(storage_path ?? ""));
   return (await Promise.all(downloads ?? [])).map((file) => file.data?.size ?? -1);
 }
@@ -77,18 +74,17 @@ describe.each(["PGlite", "PostgreSQL"])("Backup of %s", (database) => {
     browser = await newLoggedInBrowser(place, email);
     address = await newShipment(browser, "Backed up tea", 70_000);
 
-    await expect(createBackup(place, file)).rejects.toThrow(
-      /^The data in .+ is in use by process \d+: end that one first\.$/,
-    );
+    const inUse = /^The data in .+ is in use by process \d+: end that one first\.$/;
+    await expect(createBackup(place, file)).rejects.toThrow(inUse);
     expect(readdirSync(folder)).not.toContain(path.basename(file));
     await site.stop("SIGTERM");
   });
 
   test("A backup of a stopped site is one private file, and a second backup does not replace it.", async () => {
-    const { code, printed, told } = await place.staff(["backup", file]);
-    expect(told).toMatch(/"action":"backup"/);
+    const { code, stdout, stderr } = await place.staff(["backup", file]);
+    expect(stderr).toMatch(/"action":"backup"/);
     expect(code).toBe(0);
-    expect(printed).toContain(file);
+    expect(stdout).toContain(file);
     expect(statSync(file).mode & 0o777).toBe(0o600);
     await expect(createBackup(place, file)).rejects.toThrow(`${file} is there already: give another name.`);
     expect(readdirSync(folder).filter((name) => name.startsWith(database))).toEqual([path.basename(file)]);
@@ -99,7 +95,7 @@ describe.each(["PGlite", "PostgreSQL"])("Backup of %s", (database) => {
   test("After a restore in another folder, a client is still signed in, can log in and has the documents.", async () => {
     const elsewhere = await createEmptySandbox(database);
     const restored = await elsewhere.staff(["restore", file]);
-    expect(restored.told).toMatch(/"action":"restore"/);
+    expect(restored.stderr).toMatch(/"action":"restore"/);
     expect(restored.code).toBe(0);
     const databaseFiles = database === "PGlite" ? ["database", "demo-lead.json"] : [];
     expect(readdirSync(elsewhere.dataDir).sort()).toEqual([...databaseFiles, "keys.json", "objects"]);
@@ -115,9 +111,8 @@ describe.each(["PGlite", "PostgreSQL"])("Backup of %s", (database) => {
     await newShipment(newBrowser, "Coffee after the restore", 2000);
     await site.stop("SIGTERM");
 
-    await expect(restoreBackup(elsewhere, file)).rejects.toThrow(
-      / holds data already \(keys\.json\): move it away first\.$/,
-    );
+    const holdsData = / holds data already \(keys\.json\): move it away first\.$/;
+    await expect(restoreBackup(elsewhere, file)).rejects.toThrow(holdsData);
     if (database === "PostgreSQL") {
       const { dataDir } = await createEmptySandbox("PGlite");
       await expect(restoreBackup({ ...elsewhere, dataDir }, file)).rejects.toThrow(
@@ -188,7 +183,7 @@ test("A backup or restore that is impossible prints one line with the reason.", 
     await place.staff(["restore", textFile]),
   ];
   expect(results.map(({ code }) => code)).toEqual([1, 1, 1, 1]);
-  expect(results.map(({ told }) => told.trim())).toEqual([
+  expect(results.map(({ stderr }) => stderr.trim())).toEqual([
     `There is nothing in ${place.dataDir} to back up.`,
     "SUPABASE_URL is set: back up that backend at its host.",
     `There is no file ${missingFile}.`,

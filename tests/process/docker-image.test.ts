@@ -113,7 +113,7 @@ describe("Files of the image", () => {
     await running.waitUntilReady();
     const email = "invited@client.example";
     const issued = await place.staff(["client-id", "issue", "--email", email], settings, site);
-    expect(issued).toMatchObject({ code: 0, printed: expect.stringMatching(/^[\dA-Z]{4}(-[\dA-Z]{4}){3}\n$/) });
+    expect(issued).toMatchObject({ code: 0, stdout: expect.stringMatching(/^[\dA-Z]{4}(-[\dA-Z]{4}){3}\n$/) });
     const outbox = path.join(place.dataDir, "outbox");
     const emails = readdirSync(outbox).map((name) => readFileSync(path.join(outbox, name), "utf8"));
     expect(emails.filter((text) => text.includes(`To: ${email}`))).toHaveLength(1);

@@ -24,7 +24,7 @@ const markSecret = (what: string, value: string) => {
 test("The log has one JSON line for each event and no secret or personal data.", async () => {
   const browser = sandbox.browser();
   const issued = await sandbox.staff(["client-id", "issue", "--json"]);
-  const clientId = markSecret("the client ID", JSON.parse(issued.printed)[0]);
+  const clientId = markSecret("the client ID", JSON.parse(issued.stdout)[0]);
   const email = markSecret("the email address", "marked.person@client.example");
   const password = markSecret("the password", "m4rked-passw0rd");
   const fullName = markSecret("the name", "Marked Njoroge");
@@ -67,7 +67,7 @@ test("The log has one JSON line for each event and no secret or personal data.",
   await browser.post("/signup", { clientId, fullName, email, password });
   await expect.poll(() => site.output, { timeout: 30_000 }).toContain('"backend ended"');
 
-  const lines = (site.output + issued.told).split("\n").filter((line) => line.trim() !== "");
+  const lines = (site.output + issued.stderr).split("\n").filter((line) => line.trim() !== "");
   const introduction = /^ {2}(The site is at|Demo client|Demo lead| {2}its code|Unused client ID|Mails go to) /;
   expect(lines.filter((line) => !line.startsWith("{") && !introduction.test(line))).toEqual([]);
   const time = expect.stringMatching(/^\d{4}-.*Z$/);

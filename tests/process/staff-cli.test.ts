@@ -29,16 +29,12 @@ const controlCharacters = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
 
 test("The database rejects invisible characters, and staff commands print them as escapes.", async () => {
   const awb = "Tea\r\n5a000000-0000  10/10\x1b[2K\x9b1A\u202e\u2028x";
-  const written = await createServiceRoleClient(sandbox.dataDir)
-    .from("shipments")
-    .update({ awb })
-    .eq("id", shipmentId)
-    .select("id");
-  expect(written.error?.code).toBe("23514");
+  const shipments = createServiceRoleClient(sandbox.dataDir).from("shipments");
+  expect((await shipments.update({ awb }).eq("id", shipmentId)).error?.code).toBe("23514");
   const failed = await sandbox.staff(["document", "verify", shipmentId, "Bill\x1b[31m\u202eof Lading"]);
   expect(failed.code).toBe(1);
-  expect(failed.told.trimEnd()).not.toMatch(controlCharacters);
-  expect(failed.told).toContain("Bill\\u001b[31m\\u202eof Lading");
+  expect(failed.stderr.trimEnd()).not.toMatch(controlCharacters);
+  expect(failed.stderr).toContain("Bill\\u001b[31m\\u202eof Lading");
 });
 
 test("A staff command changes a shipment by the start of its ID, and the log has the given name or the user's.", async () => {
@@ -47,8 +43,8 @@ test("A staff command changes a shipment by the start of its ID, and the log has
   const tiles = await newShipment(browser, "Tiles", 2000);
   const beginning = getIdFromPath(tiles).slice(0, 13);
   const by = ["--by", "Wanjiru  Kamau"];
-  const none = await sandbox.staff(["account", "reset-2fa", demoCredentials.email, "--reason", "Lost phone"]);
-  expect([none.code, none.told]).toEqual([1, expect.stringContaining("has no second factor.")]);
+  const failed = await sandbox.staff(["account", "reset-2fa", demoCredentials.email, "--reason", "Lost phone"]);
+  expect([failed.code, failed.stderr]).toEqual([1, expect.stringContaining("has no second factor.")]);
   for (const words of [
     ["document", "verify", beginning, "Packing List"],
     ["shipment", "set-numbers", beginning, "--awb", "MSCU 7788990"],
@@ -58,48 +54,32 @@ test("A staff command changes a shipment by the start of its ID, and the log has
   ]) {
     expect((await sandbox.staff(words)).code, words.join(" ")).toBe(0);
   }
-  const { text: ofTiles } = await parsePage(await browser.get(tiles));
-  for (const shown of ["Packing List Verified", "MSCU 7788990"]) expect(ofTiles).toContain(shown);
-  const { text: moved } = await parsePage(await browser.get(`/portal/${shipmentId}`));
-  for (const shown of ["Stage 7/10", "Kilindini", "MEDUX0000001"]) expect(moved).toContain(shown);
+  const { text: tilesText } = await parsePage(await browser.get(tiles));
+  for (const shown of ["Packing List Verified", "MSCU 7788990"]) expect(tilesText).toContain(shown);
+  const { text: movedText } = await parsePage(await browser.get(`/portal/${shipmentId}`));
+  for (const shown of ["Stage 7/10", "Kilindini", "MEDUX0000001"]) expect(movedText).toContain(shown);
 
-  const json = JSON.parse((await sandbox.staff(["log", "--json"])).printed);
-  const acts = [
-    {
-      actor_name: userInfo().username,
-      action: "client-id issue",
-      shipment_id: null,
-      before: null,
-      after: { count: 2 },
-    },
-    {
-      actor_name: "Wanjiru Kamau",
-      action: "shipment set-numbers",
-      shipment_id: shipmentId,
-      before: { awb: "MEDUX4471203" },
-      after: { awb: "MEDUX0000001" },
-    },
-    {
-      actor_name: "Wanjiru Kamau",
-      action: "shipment advance",
-      shipment_id: shipmentId,
-      before: { stage: 6 },
-      after: { stage: 7, location: "Kilindini" },
-    },
-  ];
+  const json = JSON.parse((await sandbox.staff(["log", "--json"])).stdout);
+  const target = { actor_name: "Wanjiru Kamau", shipment_id: shipmentId };
+  const awbChange = { before: { awb: "MEDUX4471203" }, after: { awb: "MEDUX0000001" } };
+  const move = { before: { stage: 6 }, after: { stage: 7, location: "Kilindini" } };
   // The older entries are from the demo data.
-  expect(json.slice(0, acts.length)).toEqual(acts.map((act) => expect.objectContaining(act)));
+  expect(json.slice(0, 3)).toMatchObject([
+    { actor_name: userInfo().username, action: "client-id issue", shipment_id: null, after: { count: 2 } },
+    { ...target, action: "shipment set-numbers", ...awbChange },
+    { ...target, action: "shipment advance", ...move },
+  ]);
 
-  const { printed } = await sandbox.staff(["log", "--since", new Date().toISOString().slice(0, 10)]);
-  const lines = printed.trimEnd().split("\n");
+  const { stdout } = await sandbox.staff(["log", "--since", new Date().toISOString().slice(0, 10)]);
+  const lines = stdout.trimEnd().split("\n");
   expect(lines.filter((line) => line.includes("  client-id issue  "))).toHaveLength(1);
   expect(lines.findIndex((line) => line.includes("shipment advance"))).toBeGreaterThan(
     lines.findIndex((line) => line.includes("shipment set-numbers")),
   );
-  expect(printed).toMatch(
+  expect(stdout).toMatch(
     /^\d+ \w+ \d{4}, \d\d:\d\d\sEAT {2}Wanjiru Kamau {2}shipment set-numbers {2}shipment 5a000000\S+ {2}\{"awb":"MEDUX4471203"\} → \{"awb":"MEDUX0000001"\} {2}Another ship$/m,
   );
-  expect((await sandbox.staff(["log", "--since", "2999-01-01"])).printed).toBe("");
+  expect((await sandbox.staff(["log", "--since", "2999-01-01"])).stdout).toBe("");
 });
 
 /** Runs a command in this process and returns its output. Throws the command's error. */
@@ -112,7 +92,7 @@ async function runInProcess(words: string[]) {
     addReadingCommands(program, () => "Wanjiru Kamau");
     addActionCommands(program, () => "Wanjiru Kamau");
     await program.parseAsync(words, { from: "user" });
-    return { printed: textOf(out), told: textOf(err) };
+    return { stdout: textOf(out), stderr: textOf(err) };
   } finally {
     out.mockRestore();
     err.mockRestore();
@@ -123,16 +103,11 @@ test("Staff commands perform the same actions as the desk.", async () => {
   vi.stubEnv("DATA_DIR", sandbox.dataDir).stubEnv("APP_ORIGIN", origin);
   onTestFinished(() => void vi.unstubAllEnvs());
   const shipment = "6a000000-0000-4000-8000-000000000005";
+  const arrival = ["--storage-location", "mombasa", "--day", "2026-05-10", "--size", "40"];
   const why = ["--reason", "A mistake"];
   const steps: [string[], string][] = [
-    [
-      ["shipment", "correct", shipment, "--stage", "4", ...why],
-      `${shipment}: Stage corrected to Customs Declaration\n`,
-    ],
-    [
-      ["shipment", "arrived", shipment, "--storage-location", "mombasa", "--day", "2026-05-10", "--size", "40"],
-      "Arrival saved",
-    ],
+    [["shipment", "correct", shipment, "--stage", "4", ...why], "Stage corrected to Customs Declaration"],
+    [["shipment", "arrived", shipment, ...arrival], "Arrival saved"],
     [["charge", "set", shipment, "agent-fee", "12500.50"], "Charge saved"],
     [["charge", "paid", shipment, "agent-fee"], ""],
     [["shipment", "note", shipment, "The ship is in"], "Note sent"],
@@ -144,20 +119,20 @@ test("Staff commands perform the same actions as the desk.", async () => {
     [["team", "remove", "baraka@company.example"], "baraka@company.example: Removed"],
     [["failed-email", "list"], ""],
   ];
-  for (const [words, said] of steps) {
-    const { printed, told } = await runInProcess(words);
+  for (const [words, message] of steps) {
+    const { stdout, stderr } = await runInProcess(words);
     expect(
-      told.split("\n").filter((line) => line && !line.startsWith("{")),
+      stderr.split("\n").filter((line) => line && !line.startsWith("{")),
       words.join(" "),
     ).toEqual([]);
-    expect(printed, words.join(" ")).toContain(said);
+    expect(stdout, words.join(" ")).toContain(message);
   }
   const issued = await runInProcess(["client-id", "issue", "--for", "Tea traders", "--email", "tea@client.example"]);
-  await runInProcess(["client-id", "send", issued.printed.trim()]);
+  await runInProcess(["client-id", "send", issued.stdout.trim()]);
   expect(await readEmailsTo(sandbox.dataDir, "tea@client.example")).toHaveLength(2);
-  await runInProcess(["client-id", "withdraw", issued.printed.trim(), ...why]);
-  const bad = await sandbox.staff(["client-id", "issue", "--email", "a@b.example, c@d.example"]);
-  expect([bad.code, bad.told]).toEqual([1, expect.stringContaining("email: Enter an e-mail address")]);
+  await runInProcess(["client-id", "withdraw", issued.stdout.trim(), ...why]);
+  const invalid = await sandbox.staff(["client-id", "issue", "--email", "a@b.example, c@d.example"]);
+  expect([invalid.code, invalid.stderr]).toEqual([1, expect.stringContaining("email: Enter an e-mail address")]);
   const leapDay = runInProcess(["shipment", "extend-retention", shipment, "2099-02-30"]);
   await expect(leapDay).rejects.toThrow("day: There is no such day.");
 });
@@ -168,16 +143,14 @@ test("Staff commands list and delete expired data while the site runs, and exten
   const past = await newShipment(browser, "Old tea", 2000);
   const disputed = await newShipment(browser, "Disputed tea", 2000);
   for (const address of [past, disputed]) {
-    const aged = await createServiceRoleClient(sandbox.dataDir)
-      .from("shipments")
-      .update({ retention_ends_on: "2020-01-31" })
-      .eq("id", getIdFromPath(address));
-    expect(aged.error).toBeNull();
+    const shipments = createServiceRoleClient(sandbox.dataDir).from("shipments");
+    const end = { retention_ends_on: "2020-01-31" };
+    expect((await shipments.update(end).eq("id", getIdFromPath(address))).error).toBeNull();
   }
   expect((await sandbox.staff(["shipment", "extend-retention", getIdFromPath(disputed), "2099-12-31"])).code).toBe(0);
 
-  const looked = await sandbox.staff(["retention"]);
-  expect(looked.printed.split("\n")).toEqual([
+  const listed = await sandbox.staff(["retention"]);
+  expect(listed.stdout.split("\n")).toEqual([
     `shipment ${getIdFromPath(past)}, kept until 2020-01-31: Old tea`,
     expect.stringMatching(
       new RegExp(`^file [0-9a-f-]{36}/${getIdFromPath(past)}/packing-list-[0-9a-f]{12}-list\\.pdf$`),
@@ -185,16 +158,13 @@ test("Staff commands list and delete expired data while the site runs, and exten
     "--delete deletes it.",
     "",
   ]);
-  expect(looked.told).toBe("");
+  expect(listed.stderr).toBe("");
   expect((await browser.get(past)).status).toBe(200);
 
   const done = await sandbox.staff(["retention", "--delete"]);
   expect(done.code).toBe(0);
-  const acts = done.told
-    .split("\n")
-    .filter(Boolean)
-    .map((line) => JSON.parse(line));
-  expect(acts).toEqual([
+  const lines = done.stderr.split("\n").filter(Boolean);
+  expect(lines.map((line) => JSON.parse(line))).toEqual([
     expect.objectContaining({ event: "staff act", action: "retention", shipment_id: getIdFromPath(past) }),
     expect.objectContaining({ event: "staff act", action: "retention", after: { files: 1 } }),
   ]);
@@ -205,11 +175,11 @@ test("Staff commands list and delete expired data while the site runs, and exten
   ]);
   expect((await browser.get(past)).status).toBe(404);
   expect((await parsePage(await browser.get(disputed))).text).toContain("Packing List Uploaded, we check it next");
-  expect((await sandbox.staff(["retention", "--delete"])).printed).toBe("Nothing is past its time.\n");
+  expect((await sandbox.staff(["retention", "--delete"])).stdout).toBe("Nothing is past its time.\n");
 
-  const kept = await sandbox.staff(["account", "erase", email]);
-  expect(kept.code).toBe(1);
-  expect(kept.told).toBe(
+  const rejected = await sandbox.staff(["account", "erase", email]);
+  expect(rejected.code).toBe(1);
+  expect(rejected.stderr).toBe(
     `This account has shipments that have to be kept, the last until 2099-12-31: nothing was deleted.\n`,
   );
   expect((await browser.get("/portal")).status).toBe(200);
@@ -222,8 +192,8 @@ test("A staff command whose output is no longer read ends without an error.", as
     stdio: ["ignore", "pipe", "pipe"],
   });
   child.stdout.destroy();
-  const told = text(child.stderr);
+  const stderr = text(child.stderr);
   await once(child, "close");
-  expect(await told).toBe("");
+  expect(await stderr).toBe("");
   expect(child.exitCode).toBe(0);
 });

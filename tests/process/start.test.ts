@@ -21,17 +21,17 @@ afterAll(() => sandbox.leave());
 async function startAndFail(environment: Record<string, string>) {
   const site = sandbox.start(environment);
   const code = await site.waitForExit();
-  return { code, printed: site.output.trim().split("\n") };
+  return { code, lines: site.output.trim().split("\n") };
 }
 
 // app/lib/http/env.server.test.ts has the invalid values of each variable, app/server/start/preflight.test.ts the ports.
 test("A start with an invalid variable prints one line that names it, without secrets.", async () => {
   const secret = "s3cr3t-0f-th3-t3sts";
-  const { code, printed } = await startAndFail({ SMTP_URL: `http://user:${secret}@mail.example` });
+  const { code, lines } = await startAndFail({ SMTP_URL: `http://user:${secret}@mail.example` });
   expect(code).toBe(1);
-  expect(printed).toHaveLength(1);
-  expect(printed[0]).toContain("SMTP_URL");
-  expect(printed[0]).not.toContain(secret);
+  expect(lines).toHaveLength(1);
+  expect(lines[0]).toContain("SMTP_URL");
+  expect(lines[0]).not.toContain(secret);
 });
 
 test("A start or restore with a file as DATA_DIR prints one line with the reason.", async () => {
@@ -39,10 +39,10 @@ test("A start or restore with a file as DATA_DIR prints one line with the reason
   writeFileSync(file, "");
   expect(await startAndFail({ DATA_DIR: file })).toEqual({
     code: 1,
-    printed: [`DATA_DIR cannot be ${file}: it or a part of its path is a file.`],
+    lines: [`DATA_DIR cannot be ${file}: it or a part of its path is a file.`],
   });
   const restored = await sandbox.staff(["restore", file], { DATA_DIR: file });
-  expect(restored.told).toBe(`DATA_DIR cannot be ${file}: it or a part of its path is a file.\n`);
+  expect(restored.stderr).toBe(`DATA_DIR cannot be ${file}: it or a part of its path is a file.\n`);
   expect(restored.code).toBe(1);
 });
 
@@ -65,7 +65,7 @@ test("The demo's lead has the same password at every start.", async () => {
   const lead = readDemoLead(site);
   expect(lead).toEqual({ email: "lead@mizigo.example", password: leadPassword });
   const code = await sandbox.staff(["demo-code"]);
-  expect(code.printed).toMatch(/^\d{6}\n$/);
+  expect(code.stdout).toMatch(/^\d{6}\n$/);
   expect((await sandbox.browser().post("/login", lead)).status).toBe(303);
 });
 
@@ -118,11 +118,11 @@ test("A site that gets SIGTERM accepts no new connections and closes idle connec
 
 test("A start creates a new demo lead if an interrupted start has not stored one.", async () => {
   rmSync(getLeadFilePath());
-  const none = await sandbox.staff(["demo-code"]);
-  expect(none.told.trim()).toBe(
+  const failed = await sandbox.staff(["demo-code"]);
+  expect(failed.stderr.trim()).toBe(
     `There is no demo lead in ${sandbox.dataDir}: start the site once, or set DATA_DIR to where it runs.`,
   );
-  expect(none.code).toBe(1);
+  expect(failed.code).toBe(1);
   site = sandbox.start();
   await site.waitForIntroduction();
   const lead = readDemoLead(site);

@@ -1,6 +1,6 @@
 /** Creates one Supabase client for each kind of person and session with different database rights. */
-import { newEndedSession } from "./client-sessions.ts";
-import { enrollFactor, type TestBackend } from "./database-suite.ts";
+import { enrollFactor, newEndedSession } from "./client-sessions.ts";
+import type { TestBackend } from "./database-suite.ts";
 import { logIn, newStaffMember, newStaffMemberWithoutFactor } from "./staff-members.ts";
 import type { AppSupabaseClient } from "./test-backend.ts";
 
@@ -8,11 +8,12 @@ import type { AppSupabaseClient } from "./test-backend.ts";
 export const outsiders = [
   "a client",
   "a client at AAL2",
-  "a client before the code",
+  "a client who has not entered the code",
   "an ended session",
-  "a clerk before the code",
-  "a lead before the code",
+  "a clerk who has not entered the code",
+  "a lead who has not entered the code",
   "a clerk without a second factor",
+  "a clerk whose second factor was removed",
   "a removed clerk",
   "a clerk after signing out",
 ] as const;
@@ -28,6 +29,9 @@ export async function newAccessRoles(testBackend: TestBackend) {
   const clerk = await newStaffMember(testBackend, "clerk", "clerk@company.example");
   const lead = await newStaffMember(testBackend, "lead", "lead@company.example");
   const newcomer = await newStaffMemberWithoutFactor(testBackend, "clerk", "newcomer@company.example");
+  const unprotected = await newStaffMember(testBackend, "clerk", "unprotected@company.example");
+  const { admin } = testBackend.serviceRole.auth;
+  await admin.mfa.deleteFactor({ userId: unprotected.id, id: unprotected.factorId });
   const removed = await newStaffMember(testBackend, "clerk", "removed@company.example");
   // Only the row changes: the session of this team member stays valid, at AAL2.
   await testBackend.backend.db.query("update public.staff_members set removed_at = now() where account_id = $1", [
@@ -39,11 +43,12 @@ export async function newAccessRoles(testBackend: TestBackend) {
     "a visitor": testBackend.anonymous(),
     "a client": client.supabase,
     "a client at AAL2": protectedClient.supabase,
-    "a client before the code": await logIn(testBackend, protectedClient.email, "a good password"),
+    "a client who has not entered the code": await logIn(testBackend, protectedClient.email, "a good password"),
     "an ended session": await newEndedSession(testBackend, formerClient.email),
-    "a clerk before the code": clerk.aal1,
-    "a lead before the code": lead.aal1,
+    "a clerk who has not entered the code": clerk.aal1,
+    "a lead who has not entered the code": lead.aal1,
     "a clerk without a second factor": newcomer.supabase,
+    "a clerk whose second factor was removed": testBackend.withToken(unprotected.accessToken),
     "a removed clerk": removed.supabase,
     "a clerk after signing out": testBackend.withToken(signedOut.accessToken),
     "a clerk": clerk.supabase,

@@ -9,7 +9,7 @@ export const otherPassword = "another good password";
 export const getErrorStatus = ({ error }: { error: AuthError | null }) => [error?.status, error?.code];
 
 export function setUpAuth() {
-  const { testBackend, sendRequest } = setUpTestBackend();
+  const { testBackend, query, sendRequest } = setUpTestBackend();
   let accountCount = 0;
 
   function newEmailAddress(): string {
@@ -19,12 +19,12 @@ export function setUpAuth() {
 
   /** Returns the user metadata of a new invitation. */
   async function createInvitationMetadata(email: string) {
-    const { rows } = await testBackend.backend.db.query<{ id: string }>(
+    const [invitation] = await query(
       `insert into private.staff_invites (email, name, role, invited_by_name)
-     values ($1, 'Ann', 'clerk', 'the company') returning id`,
+       values ($1, 'Ann', 'clerk', 'the company') returning id`,
       [email],
     );
-    return { staff_invite_id: rows[0]?.id, full_name: "Ann" };
+    return { staff_invite_id: invitation?.id, full_name: "Ann" };
   }
 
   /** Returns a new confirmed account of a team member. */
@@ -55,21 +55,20 @@ export function setUpAuth() {
     testBackend.anonymous().auth.verifyOtp({ type, token_hash });
 
   async function banAccount(id: string, until = "now() + interval '1 hour'"): Promise<void> {
-    await testBackend.backend.db.query(`update auth.users set banned_until = ${until} where id = $1`, [id]);
+    await query(`update auth.users set banned_until = ${until} where id = $1`, [id]);
   }
 
   async function countAccountTraces(email: string) {
-    const { rows } = await testBackend.backend.db.query(
+    return query(
       `select (select count(*) from auth.users where email = $1)::int as users,
        (select count(*) from auth.identities where email = $1)::int as identities,
        (select count(*) from auth.audit_log_entries where payload -> 'traits' ->> 'user_email' = $1)::int as log`,
       [email],
     );
-    return rows[0];
   }
 
   async function listAuthLogEntries(id: string) {
-    const { rows } = await testBackend.backend.db.query<{ payload: object }>(
+    const rows = await query<{ payload: object }>(
       `select payload from auth.audit_log_entries
      where $1 in (payload ->> 'actor_id', payload -> 'traits' ->> 'user_id') order by created_at`,
       [id],
@@ -78,7 +77,7 @@ export function setUpAuth() {
   }
 
   return {
-    ...{ testBackend, sendRequest, newEmailAddress, createInvitationMetadata, newStaffAccount, newSession },
+    ...{ testBackend, query, sendRequest, newEmailAddress, createInvitationMetadata, newStaffAccount, newSession },
     ...{ createRecoveryToken, redeemToken, banAccount, countAccountTraces, listAuthLogEntries },
   };
 }

@@ -1,7 +1,23 @@
-/** Creates client sessions without access: ended sessions, and sessions before the code of the second factor. */
+/** Second factors, and client sessions that give no access to the account: ended, or without the code of its second factor. */
+import { Authenticator } from "./authenticator.ts";
 import type { AppSupabaseClient, startTestBackend } from "./test-backend.ts";
 
 type TestBackend = Awaited<ReturnType<typeof startTestBackend>>;
+
+/** Starts to set up a second factor, without verifying it. */
+export async function startEnrollment(supabase: AppSupabaseClient, friendlyName = "Phone") {
+  const { data, error } = await supabase.auth.mfa.enroll({ factorType: "totp", friendlyName });
+  if (error) throw error;
+  return { factorId: data.id, app: new Authenticator(data.totp.secret), totp: data.totp };
+}
+
+/** Adds a verified second factor to an account, which lifts this session to AAL2. */
+export async function enrollFactor(supabase: AppSupabaseClient, friendlyName = "Phone") {
+  const { factorId, app } = await startEnrollment(supabase, friendlyName);
+  const verified = await supabase.auth.mfa.challengeAndVerify({ factorId, code: await app.freshCode() });
+  if (verified.error) throw verified.error;
+  return { factorId, app, accessToken: verified.data.access_token };
+}
 
 /** Returns a new session: `supabase` can sign out; `token` sends the same access token even after that. */
 export async function newClientSession(

@@ -1,7 +1,6 @@
 /** Set-up and calls that several files of tests/database share. */
 import { createHash, randomUUID } from "node:crypto";
 import { afterAll, beforeAll } from "vitest";
-import { Authenticator } from "./authenticator.ts";
 import { callConcurrently, newStaffMember } from "./staff-members.ts";
 import { type AppSupabaseClient, startTestBackend, toUntypedClient } from "./test-backend.ts";
 
@@ -59,20 +58,14 @@ export function setUpTestBackend() {
 
   /** Returns the ID of a new shipment of a client. */
   async function newShipment(client: { id: string }, name = "Tea"): Promise<string> {
-    const [row] = await query<{ id: string }>(
-      "insert into public.shipments (user_id, name) values ($1, $2) returning id",
-      [client.id, name],
-    );
-    return row?.id ?? "";
+    const insert = "insert into public.shipments (user_id, name) values ($1, $2) returning id";
+    return String((await query(insert, [client.id, name]))[0]?.id);
   }
 
   /** Returns the ID of a document, or "" if the shipment has none of this name. */
   async function getDocumentId(shipment: string, name: string): Promise<string> {
-    const [row] = await query<{ id: string }>("select id from public.documents where shipment_id = $1 and name = $2", [
-      shipment,
-      name,
-    ]);
-    return row?.id ?? "";
+    const select = "select id from public.documents where shipment_id = $1 and name = $2";
+    return String((await query(select, [shipment, name]))[0]?.id ?? "");
   }
 
   /** Adds a stored object for a file of a document and returns its path. */
@@ -105,6 +98,13 @@ export function setUpTestBackend() {
     return { id: data.id, path, version: data.storage_version ?? "" };
   }
 
+  /** Returns the client ID with which an account was created, or "". */
+  async function getClientId(account: string): Promise<string> {
+    return String(
+      (await query("select client_id from public.client_ids where account_id = $1", [account]))[0]?.client_id ?? "",
+    );
+  }
+
   /** Returns the row of a shipment, or an empty object. */
   async function readShipment(id: string): Promise<DatabaseRow> {
     return (await query("select * from public.shipments where id = $1", [id]))[0] ?? {};
@@ -123,38 +123,30 @@ export function setUpTestBackend() {
     );
   }
 
-  /** Runs a job while every insert or update of a table fails with this message. */
-  async function runWithRejectedWrites(table: string, message: string, job: () => Promise<unknown>): Promise<void> {
+  /** Runs a job while a trigger executes `body` before some statements of a table. */
+  async function runWithTrigger(table: string, events: string, body: string, job: () => Promise<unknown>) {
     await testBackend.backend.db.exec(`
-      create function public.reject_write() returns trigger language plpgsql as
-        $$ begin raise exception '${message}'; end $$;
-      create trigger reject_write before insert or update on ${table}
-        for each row execute function public.reject_write();
+      create function public.test_trigger() returns trigger language plpgsql as $$ begin ${body} end $$;
+      create trigger z_test_trigger before ${events} on ${table} for each row execute function public.test_trigger();
     `);
     try {
       await job();
     } finally {
-      await testBackend.backend.db.exec(`drop trigger reject_write on ${table}; drop function public.reject_write`);
+      await testBackend.backend.db.exec(`drop trigger z_test_trigger on ${table}; drop function public.test_trigger`);
     }
   }
 
+  /** Runs a job while every insert or update of a table fails with this message. */
+  const runWithRejectedWrites = (table: string, message: string, job: () => Promise<unknown>) =>
+    runWithTrigger(table, "insert or update", `raise exception '${message}';`, job);
+
   /** Runs a job while every update of a row of a table takes this long, so that parallel transactions overlap. */
-  async function runWithSlowUpdates(table: string, seconds: number, job: () => Promise<unknown>): Promise<void> {
-    await testBackend.backend.db.exec(`
-      create function public.delay_update() returns trigger language plpgsql as
-        $$ begin perform pg_sleep(${seconds}); return new; end $$;
-      create trigger z_delay_update before update on ${table} for each row execute function public.delay_update();
-    `);
-    try {
-      await job();
-    } finally {
-      await testBackend.backend.db.exec(`drop trigger z_delay_update on ${table}; drop function public.delay_update`);
-    }
-  }
+  const runWithSlowUpdates = (table: string, seconds: number, job: () => Promise<unknown>) =>
+    runWithTrigger(table, "update", `perform pg_sleep(${seconds}); return new;`, job);
 
   return {
     ...{ testBackend, query, setUpClient, sendRequest, createAuthHeaders },
-    ...{ newShipment, readShipment, listAuditEntries, listAccountAuditEntries },
+    ...{ getClientId, newShipment, readShipment, listAuditEntries, listAccountAuditEntries },
     ...{ getDocumentId, storeFile, uploadDocument, runWithRejectedWrites, runWithSlowUpdates },
   };
 }
@@ -227,16 +219,6 @@ export async function readPage(supabase: AppSupabaseClient, name: string, args: 
 }
 
 export const hashToken = (token: string) => createHash("sha256").update(token).digest("hex");
-
-/** Adds a verified second factor to an account, which lifts this session to AAL2. */
-export async function enrollFactor(supabase: AppSupabaseClient, friendlyName = "Phone") {
-  const { data, error } = await supabase.auth.mfa.enroll({ factorType: "totp", friendlyName });
-  if (error) throw error;
-  const app = new Authenticator(data.totp.secret);
-  const verified = await supabase.auth.mfa.challengeAndVerify({ factorId: data.id, code: await app.freshCode() });
-  if (verified.error) throw verified.error;
-  return { factorId: data.id, app, accessToken: verified.data.access_token };
-}
 
 /** Returns the claims of an access token. */
 export function decodeClaims(token: string): Record<string, unknown> & { sub: string } {

@@ -25,24 +25,19 @@ export function setUpShipmentEmails() {
   }
 
   async function claimEmails(maxCount?: number): Promise<ClaimedEmail[]> {
-    const { data, error } = await testBackend.serviceRole.rpc(
-      "claim_shipment_emails",
-      maxCount ? { max_count: maxCount } : {},
-    );
-    if (error) throw error;
+    const args = maxCount ? { max_count: maxCount } : {};
+    const { data } = await testBackend.serviceRole.rpc("claim_shipment_emails", args).throwOnError();
     return data as unknown as ClaimedEmail[];
   }
 
   async function finishEmails(claimed: ClaimedEmail | undefined, sent: boolean): Promise<void> {
     const args = { email_ids: claimed?.ids ?? [], sent };
-    const { error } = await testBackend.serviceRole.rpc("finish_shipment_emails", args);
-    if (error) throw error;
+    await testBackend.serviceRole.rpc("finish_shipment_emails", args).throwOnError();
   }
 
   async function setEmailsEnabled(enabled: boolean, account = owner.id): Promise<void> {
     const args = { account_id: account, enabled };
-    const { error } = await testBackend.serviceRole.rpc("set_shipment_emails_enabled", args);
-    if (error) throw error;
+    await testBackend.serviceRole.rpc("set_shipment_emails_enabled", args).throwOnError();
   }
 
   async function makeDue(shipment: string): Promise<void> {

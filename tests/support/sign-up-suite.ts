@@ -5,12 +5,11 @@ export const password = "a good password";
 
 export function setUpSignUp() {
   const suite = setUpTestBackend();
-  const { testBackend } = suite;
+  const { testBackend, query } = suite;
   let addressCount = 0;
 
   async function newClientId(): Promise<string> {
-    const { data, error } = await testBackend.serviceRole.rpc("issue_client_ids", {});
-    if (error) throw error;
+    const { data } = await testBackend.serviceRole.rpc("issue_client_ids", {}).throwOnError();
     return data[0]?.client_id ?? "";
   }
 
@@ -24,9 +23,8 @@ export function setUpSignUp() {
   }
 
   function signUp(email: string, clientId: string, chosenPassword = password) {
-    return testBackend
-      .anonymous()
-      .auth.signUp({ email, password: chosenPassword, options: { data: { client_id: clientId } } });
+    const form = { email, password: chosenPassword, options: { data: { client_id: clientId } } };
+    return testBackend.anonymous().auth.signUp(form);
   }
 
   function logInAs(email: string, given: string) {
@@ -40,9 +38,7 @@ export function setUpSignUp() {
   }
 
   async function isAdmitted(client_id: string, email: string) {
-    const { data, error } = await testBackend.serviceRole.rpc("admit_sign_up", { client_id, email });
-    if (error) throw error;
-    return data;
+    return (await testBackend.serviceRole.rpc("admit_sign_up", { client_id, email }).throwOnError()).data;
   }
 
   async function newConfirmedEmail(): Promise<string> {
@@ -73,10 +69,9 @@ export function setUpSignUp() {
   }
 
   async function listUsers() {
-    const { rows } = await testBackend.backend.db.query<{ id: string; email: string; confirmed: boolean }>(
+    return query<{ id: string; email: string; confirmed: boolean }>(
       "select id, email, confirmed_at is not null as confirmed from auth.users order by id",
     );
-    return rows;
   }
 
   async function findUser(email: string) {
@@ -85,18 +80,14 @@ export function setUpSignUp() {
 
   /** Returns the ID of the account that claimed a client ID, or null. */
   async function getClaimAccountId(clientId: string): Promise<string | null> {
-    const { rows } = await testBackend.backend.db.query<{ account_id: string | null }>(
-      "select account_id from public.client_ids where client_id = $1",
-      [clientId],
-    );
-    return rows[0]?.account_id ?? null;
+    const select = "select account_id from public.client_ids where client_id = $1";
+    return (await query<{ account_id: string | null }>(select, [clientId]))[0]?.account_id ?? null;
   }
 
   /** Moves the creation of an account and its last confirmation email into the past. */
   async function backdateConfirmation(email: string, seconds: number): Promise<void> {
-    await testBackend.backend.db.query(
-      `update auth.users
-     set created_at = now() - make_interval(secs => $2), confirmation_sent_at = now() - make_interval(secs => $2)
+    await query(
+      `update auth.users set created_at = now() - make_interval(secs => $2), confirmation_sent_at = now() - make_interval(secs => $2)
      where email = $1`,
       [email, seconds],
     );
@@ -105,7 +96,7 @@ export function setUpSignUp() {
   /** Moves the use of an unconfirmed account's client ID into the past. */
   async function backdateClientId(email: string, seconds: number): Promise<void> {
     await backdateConfirmation(email, seconds);
-    await testBackend.backend.db.query(
+    await query(
       `update public.client_ids set used_at = now() - make_interval(secs => $2)
      where account_id = (select id from auth.users where email = $1)`,
       [email, seconds],

@@ -44,7 +44,7 @@ export async function createSiteSandbox(
         },
         from,
       ),
-    /** Runs a staff command as a process and returns its output and its exit code. */
+    /** Runs a staff command as a process. */
     staff: (words: string[], more: Record<string, string> = {}, cwd = root) =>
       runStaffCommand(words, { DATA_DIR: dataDir, APP_ORIGIN: origin, ...environment, ...more }, cwd),
     /** Returns a new browser of the site. */
@@ -79,9 +79,9 @@ async function runStaffCommand(words: string[], environment: Record<string, stri
   runningProcesses.add(child);
   child.once("exit", () => runningProcesses.delete(child));
   const ended = once(child, "close");
-  const [printed, told] = await Promise.all([text(child.stdout), text(child.stderr)]);
+  const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)]);
   await ended;
-  return { printed, told, code: child.exitCode };
+  return { stdout, stderr, code: child.exitCode };
 }
 
 function createBrowser(port: number): TestBrowser {

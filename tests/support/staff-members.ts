@@ -1,6 +1,6 @@
 import postgres from "postgres";
 import { inject } from "vitest";
-import { Authenticator } from "./authenticator.ts";
+import { enrollFactor } from "./client-sessions.ts";
 import type { AppSupabaseClient, startTestBackend } from "./test-backend.ts";
 
 type TestBackend = Awaited<ReturnType<typeof startTestBackend>>;
@@ -9,21 +9,15 @@ type TestStaffRole = "clerk" | "lead";
 /** The password of every team member of the tests. */
 export const staffPassword = "a good password of the staff";
 
-/** Returns the name of a team member of the tests. */
 const toStaffName = (email: string) => `Colleague ${email.split("@")[0]}`;
 
 /** Returns a new team member: `supabase` has a session at AAL2, `aal1` a session without the second factor's code. */
 export async function newStaffMember(testBackend: TestBackend, role: TestStaffRole, email: string) {
   const { supabase, ...staffMember } = await newStaffMemberWithoutFactor(testBackend, role, email);
-  const enrolled = await supabase.auth.mfa.enroll({ factorType: "totp", friendlyName: "Phone" });
-  if (enrolled.error) throw enrolled.error;
-  const { id: factorId, totp } = enrolled.data;
-  const app = new Authenticator(totp.secret);
-  const verified = await supabase.auth.mfa.challengeAndVerify({ factorId, code: await app.freshCode() });
-  if (verified.error) throw verified.error;
+  const factor = await enrollFactor(supabase);
   // Verifying the factor ended the earlier sessions.
   const aal1 = await logIn(testBackend, email);
-  return { supabase, aal1, ...staffMember, accessToken: verified.data.access_token, factorId, app };
+  return { supabase, aal1, ...staffMember, ...factor };
 }
 
 /** Returns a new team member without a second factor, logged in with the password. */
@@ -64,14 +58,9 @@ export async function createStaffAccount(testBackend: TestBackend, email: string
 const staffActionTables = [
   ...["public.audit_log", "public.announcements", "public.charges", "public.client_ids", "public.staff_members"],
   ...["public.documents", "public.shipments", "public.tracking_events", "public.failed_emails"],
-  ...[
-    "public.email_outbox",
-    "private.email_opt_outs",
-    "private.erasure_requests",
-    "private.share_links",
-    "private.email_changes",
-  ],
+  ...["public.email_outbox", "private.email_opt_outs", "private.erasure_requests", "private.share_links"],
   ...["auth.users", "auth.sessions", "auth.mfa_factors", "private.password_links", "private.staff_invites"],
+  "private.email_changes",
 ];
 
 /** Returns every row that a staff action could change, by table. */
@@ -79,9 +68,8 @@ export async function readDeskState(testBackend: TestBackend): Promise<Record<st
   const parts = staffActionTables.map(
     (table) => `'${table}', (select coalesce(jsonb_agg(row order by row::text), '[]') from ${table} as row)`,
   );
-  const { rows } = await testBackend.backend.db.query<{ state: Record<string, unknown[]> }>(
-    `select jsonb_build_object(${parts.join(", ")}) as state`,
-  );
+  const select = `select jsonb_build_object(${parts.join(", ")}) as state`;
+  const { rows } = await testBackend.backend.db.query<{ state: Record<string, unknown[]> }>(select);
   return rows[0]?.state ?? {};
 }
 
@@ -100,12 +88,7 @@ export async function callConcurrently(
   });
   const outcomes = await Promise.allSettled(
     calls.map(({ name, args, token }) =>
-      runInSession(testBackend, async (session) => {
-        const claims = token ? Buffer.from(token.split(".")[1] ?? "", "base64url").toString("utf8") : "{}";
-        await session`
-          select set_config('request.jwt.claims', ${claims}, true),
-            set_config('request.jwt.claim.sub', ${JSON.parse(claims).sub ?? ""}, true),
-            set_config('role', ${token ? "authenticated" : "service_role"}, true)`;
+      runAsCaller(testBackend, token, async (session) => {
         waiting -= 1;
         if (waiting === 0) begin();
         await all;
@@ -124,6 +107,23 @@ export async function callConcurrently(
 /** Runs the same call several times in parallel. */
 export function callRepeatedly(testBackend: TestBackend, times: number, call: RpcCall) {
   return callConcurrently(testBackend, Array(times).fill(call));
+}
+
+/** Runs a transaction with the rights of an access token, or without one as the service role. */
+export function runAsCaller<T>(
+  testBackend: TestBackend,
+  token: string | undefined,
+  job: (session: postgres.TransactionSql) => Promise<T>,
+) {
+  return runInSession(testBackend, async (session) => {
+    const claims = token ? Buffer.from(token.split(".")[1] ?? "", "base64url").toString("utf8") : "{}";
+    await session`
+      select set_config('request.jwt.claims', ${claims}, true),
+        set_config('request.jwt.claim.sub', ${JSON.parse(claims).sub ?? ""}, true),
+        set_config('request.jwt.claim.role', ${token ? "authenticated" : "service_role"}, true),
+        set_config('role', ${token ? "authenticated" : "service_role"}, true)`;
+    return job(session);
+  });
 }
 
 /** Runs a transaction in its own database session, because the backend's session runs one request at a time. */

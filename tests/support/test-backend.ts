@@ -28,6 +28,7 @@ export async function startTestBackend() {
   // Creating a PGlite database takes seconds, so the project "pglite" copies one.
   const folder = database ? mkdtempSync(path.join(tmpdir(), "objects-")) : await copyFirstStartDataDir();
   const emails: Email[] = [];
+  let deliveryError: Error | null = null;
   const backend: Backend = await createBackend({
     dataDir: database ? null : folder,
     databaseUrl: database?.url ?? null,
@@ -35,6 +36,7 @@ export async function startTestBackend() {
     siteUrl: "http://127.0.0.1:3000",
     ...backendKeys,
     deliver: async (email) => {
+      if (deliveryError) throw deliveryError;
       emails.push(email);
     },
     seed: false,
@@ -74,6 +76,10 @@ export async function startTestBackend() {
   return {
     backend,
     emails,
+    /** Makes the delivery of emails fail with this error, until it is called with null. */
+    rejectEmails: (error: Error | null) => {
+      deliveryError = error;
+    },
     serviceRole,
     /** Returns a service-role client whose requests pass `through`, for example to break the connection. */
     serviceRoleThrough: (through: FetchInterceptor) => newSupabaseClient(secretKey, through),

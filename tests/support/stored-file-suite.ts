@@ -1,0 +1,48 @@
+/** Set-up and calls that tests of stored files share. */
+import { setUpTestBackend } from "./database-suite.ts";
+import type { AppSupabaseClient } from "./test-backend.ts";
+
+export const maxFileBytes = 10 * 1024 * 1024;
+export const originalContent = "%PDF-1.7 the original";
+
+export const encodeText = (content: string) => new TextEncoder().encode(content);
+
+export const getDocumentsBucket = (supabase: AppSupabaseClient) => supabase.storage.from("documents");
+
+/** Like setUpTestBackend, with a client as the owner of stored files. */
+export function setUpStoredFiles() {
+  const suite = setUpTestBackend();
+  const { testBackend, query } = suite;
+  const owner = suite.setUpClient("owner@client.example");
+
+  /** Stores a file as the server does. */
+  async function storeFile(path: string, content: string): Promise<void> {
+    const options = { contentType: "application/pdf", upsert: false };
+    const { error } = await getDocumentsBucket(testBackend.serviceRole).upload(path, encodeText(content), options);
+    if (error) throw error;
+  }
+
+  /** Stores a file that belongs to no document yet, in the folder of a new shipment of the owner. */
+  async function newStoredFile() {
+    const shipmentId = await suite.newShipment(owner);
+    const folder = `${owner.id}/${shipmentId}`;
+    const path = `${folder}/packing-list-0123456789ab-tea.pdf`;
+    await storeFile(path, originalContent);
+    return { shipmentId, folder, path };
+  }
+
+  function sendBytes(method: string, at: string, headers: Record<string, string>, body?: BodyInit): Promise<Response> {
+    return testBackend.backend.fetch(new Request(`http://backend.local${at}`, { method, headers, body }));
+  }
+
+  /** Returns the content of a stored object, or null. */
+  async function readObject(path: string): Promise<string | null> {
+    const { data } = await getDocumentsBucket(testBackend.serviceRole).download(path);
+    return data ? data.text() : null;
+  }
+
+  /** Returns every stored object, without the time of its last access. */
+  const listObjects = () => query("select bucket_id, name, version from storage.objects order by 1, 2");
+
+  return { ...suite, owner, storeFile, newStoredFile, sendBytes, readObject, listObjects };
+}
