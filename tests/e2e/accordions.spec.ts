@@ -78,12 +78,12 @@ test("A URL opens its service by query, and by fragment scrolls to it", async ({
 test("A visitor opens one answer at a time, and a second click closes it", async ({ page }) => {
   await page.goto("/resources/faq");
   await expect(openTitles(page)).toHaveText(["Which documents do you need to clear an import?"]);
-  await expect(page.getByText("Four for every shipment")).toBeVisible();
+  await expect(page.getByText("You need four documents for every shipment")).toBeVisible();
 
   await summary(page, "Can I bring a used car into Kenya?").click();
   await expect(openTitles(page)).toHaveText(["Can I bring a used car into Kenya?"]);
   await expect(page.getByText("less than 8 years old")).toBeVisible();
-  await expect(page.getByText("Four for every shipment")).toBeHidden();
+  await expect(page.getByText("You need four documents for every shipment")).toBeHidden();
 
   await summary(page, "Can I bring a used car into Kenya?").click();
   await expect(openTitles(page)).toHaveCount(0);
