@@ -4,7 +4,7 @@ import type { RouterContextProvider } from "react-router";
 import { z } from "zod";
 import { readForm } from "../lib/forms/form-data.server.ts";
 import type { IntentError } from "../lib/forms/intent-form.server.ts";
-import { createErrorToast, getFirstError, rejectForm } from "../lib/forms/rejected-form.server.ts";
+import { rejectForm } from "../lib/forms/rejected-form.server.ts";
 import { redirectWithToast } from "../lib/http/toast.server.ts";
 import { type UserError, userErrorData, userErrorFromThrown } from "../lib/http/user-error.server.ts";
 import { selectFactor, TotpCode } from "../models/second-factor.server.ts";
@@ -37,7 +37,6 @@ export async function handleEmailLinkForm<Link extends EmailLinkTarget>(
     open: (token: string) => Promise<Link | UserError | null>;
     password: (link: Link | null) => z.ZodType<string>;
     run: (link: Link & { token: string }, given: LinkCredentials) => Promise<IntentError | null>;
-    errorTitle: string;
     gone: string;
     done: { title: string; description: string };
   },
@@ -48,10 +47,9 @@ export async function handleEmailLinkForm<Link extends EmailLinkTarget>(
   const schema = z.object({ password: page.password(link), factor: z.string().optional(), code });
   const submission = parseWithZod(form, { schema });
   const hideFields = ["password", "code"];
-  if (!link) return rejectForm(submission.reply({ hideFields }), createErrorToast(page.errorTitle, page.gone), 400);
+  if (!link) return rejectForm(submission.reply({ hideFields }), page.gone, 400);
   if (submission.status !== "success") {
-    const result = submission.reply({ hideFields });
-    return rejectForm(result, createErrorToast(page.errorTitle, getFirstError(result)));
+    return rejectForm(submission.reply({ hideFields }));
   }
   const { factor, ...given } = submission.value;
   const rejected = await page
@@ -59,7 +57,7 @@ export async function handleEmailLinkForm<Link extends EmailLinkTarget>(
     .catch((error): IntentError => userErrorFromThrown(error));
   if (rejected) {
     const result = submission.reply({ hideFields, fieldErrors: rejected.fieldErrors });
-    return rejectForm(result, createErrorToast(page.errorTitle, rejected.reason), rejected.status);
+    return rejectForm(result, rejected.fieldErrors ? undefined : rejected.reason, rejected.status);
   }
   return redirectWithToast(context, "/login", { ...page.done, variant: "default" });
 }

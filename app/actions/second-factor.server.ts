@@ -105,7 +105,7 @@ export async function handleFactorRemoval(
   const { code } = submission.value;
   const failed = await removeFactor(client, getRateLimiter(context), factor.id, code).catch((error: unknown) => ({
     ...userErrorFromThrown(error),
-    title: "Error challenging",
+    title: "Error challenging" as const,
   }));
   if (failed) {
     const result = submission.reply({ hideFields: ["code"], fieldErrors: createTotpFieldErrors(failed) });

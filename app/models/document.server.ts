@@ -177,12 +177,11 @@ type DescribedDocument = {
   file_name: string | null;
   file_size: number | null;
   uploaded_at: string | null;
-  version: number;
 };
 
 /** `words` is like "Sent back 12 May: page 2 is unreadable", `file` like "invoice-2291.pdf, 212 KB, 14:05 EAT". */
-export function describeDocument(document: DescribedDocument, shipment: string, search: string, timeOf = shortTime) {
-  const { id, name, rejected_at, rejection_reason, file_name, file_size, uploaded_at, version } = document;
+export function describeDocument(document: DescribedDocument, shipment: string, timeOf = shortTime) {
+  const { id, name, rejected_at, rejection_reason, file_name, file_size, uploaded_at } = document;
   const state = getDocumentState(document);
   const words = rejected_at ? `Sent back ${shortDay(rejected_at)}: ${rejection_reason}` : documentStateLabels[state];
   const file = [file_name ?? name, file_size && formatFileSize(file_size), uploaded_at && timeOf(uploaded_at)];
@@ -192,7 +191,6 @@ export function describeDocument(document: DescribedDocument, shipment: string, 
     state,
     words,
     file: document.uploaded ? file.filter(Boolean).join(", ") : null,
-    address: `/portal/${shipment}/documents/${id}${search}`,
-    version,
+    address: `/portal/${shipment}/documents/${id}`,
   };
 }

@@ -19,7 +19,6 @@ export function action({ request, context }: Route.ActionArgs) {
     open: openEmailChange,
     password: () => LoginFields.shape.password,
     run: (change, given) => confirmEmailChange(getRateLimiter(context), getEmailSender(), change.token, change, given),
-    errorTitle: "Address not changed",
     gone: expiredLinkText,
     done: { title: "E-mail address changed", description: "Log in with the new one from now on." },
   });

@@ -23,7 +23,6 @@ export function action({ request, context }: Route.ActionArgs) {
     open: openPasswordLink,
     password: (link) => newPasswordSchema(getMinPasswordLength(link)),
     run: (link, given) => setPassword(getRateLimiter(context), getEmailSender(), link.token, link, given),
-    errorTitle: "Password not set",
     gone: "This link has been used or is too old. Ask for another one.",
     done: { title: "Password set", description: "Log in with it." },
   });

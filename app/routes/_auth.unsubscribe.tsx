@@ -1,4 +1,5 @@
 import { data, Form } from "react-router";
+import { FormErrorSummary, useActionForm } from "~/components/forms/form";
 import { OfficePhone } from "~/components/site/office-phone";
 import { Title } from "~/components/site/title";
 import { Button } from "~/components/ui/button";
@@ -37,10 +38,12 @@ export function clientAction({ serverAction }: Route.ClientActionArgs) {
 
 export const meta: Route.MetaFunction = () => [{ name: "robots", content: "noindex" }];
 
-export default function UnsubscribePage({ loaderData }: Route.ComponentProps) {
+export default function UnsubscribePage({ loaderData, actionData }: Route.ComponentProps) {
+  const [form] = useActionForm("unsubscribe", actionData ?? undefined, []);
   return (
     <>
-      <Title>Mails about your shipments</Title>
+      <Title rejected={actionData !== undefined}>Mails about your shipments</Title>
+      <FormErrorSummary rejected={actionData ?? undefined} form={form} />
       <h1 className="mb-6 text-xl">Mails about your shipments</h1>
       {loaderData.isKnown ? (
         <>

@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from "react";
 import { Form } from "react-router";
+import { FormErrorSummary, useActionForm } from "~/components/forms/form";
 import { copyToLocalStorage } from "~/components/site/theme-toggle";
 import { Title } from "~/components/site/title";
 import { Button } from "~/components/ui/button";
@@ -92,16 +93,19 @@ const storageEntries = [
 export default function CookieSettingsPage({ loaderData, actionData }: Route.ComponentProps) {
   const settings = useLocalStorageCopy(loaderData);
   const form = useFormReset(loaderData, settings, actionData);
+  const rejected = actionData && "formError" in actionData ? actionData : undefined;
+  const [errors] = useActionForm("cookie-settings", rejected, []);
   return (
     <>
-      <Title>Cookie Settings</Title>
-      {actionData && <PageToast toast={actionData.toast} />}
+      <Title rejected={rejected !== undefined}>Cookie Settings</Title>
+      {actionData?.toast && <PageToast toast={actionData.toast} />}
+      <FormErrorSummary rejected={rejected} form={errors} />
       <h1 className="mb-2 text-2xl">Cookie Settings</h1>
       <p className="mb-8 max-w-prose text-lg text-quiet">
         Your choice is kept on this device for a year, and you can change it here.
       </p>
       <div className="grid gap-12 lg:grid-cols-2 lg:gap-16">
-        <Form method="post" {...form}>
+        <Form method="post" id={errors.id} {...form}>
           <ul className="mb-6 ruled rounded-label border border-line bg-raised">
             {categories.map(({ name, label, text }) => (
               <li key={name} className="px-4 py-3">

@@ -9,7 +9,7 @@ import { requireViewer } from "~/lib/auth/viewer.server";
 import { callServerAction } from "~/lib/browser/connection";
 import { readForm } from "~/lib/forms/form-data.server";
 import { readIntentMetadata } from "~/lib/forms/intent-form.server";
-import { createErrorToast, getFirstError, rejectForm } from "~/lib/forms/rejected-form.server";
+import { rejectForm } from "~/lib/forms/rejected-form.server";
 import { redirectWithToast } from "~/lib/http/toast.server";
 import { areaNotFound, userErrorData, userErrorFromThrown } from "~/lib/http/user-error.server";
 import { ChangeShipmentFields, changeShipment } from "~/models/new-shipment.server";
@@ -37,14 +37,10 @@ export async function action({ request, context, params, url }: Route.ActionArgs
   const client = requireViewer(context);
   const form = await readForm(request);
   const submission = parseWithZod(form, { schema: ChangeShipmentFields });
-  if (submission.status !== "success") {
-    const result = submission.reply();
-    return rejectForm(result, createErrorToast("Not changed", getFirstError(result)));
-  }
+  if (submission.status !== "success") return rejectForm(submission.reply());
   const { expected_version: version = -1 } = readIntentMetadata(form);
   const rejection = await changeShipment(client, id, submission.value, version).catch(userErrorFromThrown);
-  if (rejection)
-    return rejectForm(submission.reply(), createErrorToast("Not changed", rejection.reason), rejection.status);
+  if (rejection) return rejectForm(submission.reply(), rejection.reason, rejection.status);
   return redirectWithToast(context, shipmentPath(id, url), { title: "Shipment changed", variant: "default" });
 }
 
@@ -73,7 +69,7 @@ export default function ChangeShipmentPage({ loaderData, actionData }: Route.Com
           </div>
         </Form>
       ) : (
-        <p>
+        <p id={fields.name.id}>
           This shipment has moved on: call us to change its name or its numbers.{" "}
           <CloseLink to={page} className="inline-flex min-h-11 items-center underline">
             Back to the shipment

@@ -1,23 +1,15 @@
-import { data } from "react-router";
 import { z } from "zod";
 import { FormOnlyRoute } from "~/components/forms/form-only-route";
 import { requireViewer, ViewerRecord } from "~/lib/auth/viewer.server";
 import { createViewerPage } from "~/lib/auth/viewer-page.server";
-import { readForm } from "~/lib/forms/form-data.server";
-import { readIntentMetadata } from "~/lib/forms/intent-form.server";
-import { createErrorToast } from "~/lib/forms/rejected-form.server";
 import { createFileRoute, respondWithFile } from "~/lib/http/file-route.server";
-import { redirectWithToast } from "~/lib/http/toast.server";
-import { areaNotFound, userErrorData, userErrorFromThrown } from "~/lib/http/user-error.server";
+import { areaNotFound, userErrorData } from "~/lib/http/user-error.server";
 import { serviceRoleClient } from "~/lib/supabase/client.server";
-import { removeFile } from "~/models/document.server";
 import { DownloadableFile, readStoredFile } from "~/models/document-file.server";
-import { isUuid, shipmentPath } from "~/models/shipment.server";
-import type { Route } from "./+types/portal_.$shipmentId.documents.$documentId";
+import { isUuid } from "~/models/shipment.server";
 
 const nilUuid = "00000000-0000-0000-0000-000000000000";
 const getUuidOrNil = (id: string | undefined) => (id && isUuid(id) ? id : nilUuid);
-const notFound = { reason: "There is no such document.", status: 404 };
 
 const portal = createViewerPage(
   z.object({ viewer: ViewerRecord, file: DownloadableFile.nullable() }),
@@ -46,18 +38,5 @@ const file = createFileRoute(async (args) => {
 
 export const middleware = [portal.middleware, ...file.middleware];
 export const loader = file.loader;
-
-export async function action({ request, context, params, url }: Route.ActionArgs) {
-  const client = requireViewer(context);
-  const { expected_version: expectedVersion } = readIntentMetadata(await readForm(request));
-  const rejection = isUuid(params.documentId)
-    ? await removeFile(client, params.documentId, expectedVersion ?? -1).catch(userErrorFromThrown)
-    : notFound;
-  if (rejection?.status === 404) throw data("Not found", { status: 404 });
-  const toast = rejection
-    ? createErrorToast("Not taken back", rejection.reason)
-    : { title: "Taken back", description: "Send us another file for it.", variant: "default" as const };
-  return redirectWithToast(context, shipmentPath(params.shipmentId, url), toast);
-}
 
 export default FormOnlyRoute;

@@ -131,6 +131,7 @@ test("A lost connection or a proxy error leaves page and typed text unchanged, a
   await openHydrated(page, "/contact");
   const services = page.locator("header").getByRole("link", { name: "Services", exact: true });
   const title = heading(page);
+  const summary = page.getByRole("region", { name: labels.errorSummary });
   const expectAndCloseToast = async () => {
     await expect(toast(page, labels.noAnswer)).toBeVisible();
     await page.getByRole("button", { name: "Close" }).click();
@@ -142,7 +143,7 @@ test("A lost connection or a proxy error leaves page and typed text unchanged, a
     await fillFields(page, contactFields);
     await context.setOffline(true);
     await prepareButton(page).click();
-    await expectAndCloseToast();
+    await expect(summary).toContainText(labels.typedTextStays);
     await expectFieldValues(page, contactFields);
     await context.setOffline(false);
   };
@@ -167,11 +168,12 @@ test("A lost connection or a proxy error leaves page and typed text unchanged, a
     await page.route("**/*.data*", (route) =>
       route.fulfill({ status: 502, contentType: "text/html", body: "<h1>502 Bad Gateway</h1>" }),
     );
-    for (const control of [prepareButton(page), services]) {
-      await control.click();
-      await expectAndCloseToast();
-      await expectFieldValues(page, contactFields);
-    }
+    await prepareButton(page).click();
+    await expect(summary).toContainText(labels.typedTextStays);
+    await expectFieldValues(page, contactFields);
+    await services.click();
+    await expectAndCloseToast();
+    await expectFieldValues(page, contactFields);
     await page.unroute("**/*.data*");
     await prepareButton(page).click();
     await expect(page.getByRole("region", { name: labels.emailReady })).toBeVisible();
@@ -185,7 +187,7 @@ test("A lost connection or a proxy error leaves page and typed text unchanged, a
     await dialog.getByLabel("Full Name").fill("Zawadi");
     await context.setOffline(true);
     await prepareButton(page).last().click();
-    await expect(toast(page, labels.noAnswer)).toBeVisible();
+    await expect(dialog).toContainText(labels.typedTextStays);
     await expect(dialog.getByLabel("Full Name")).toHaveValue("Zawadi");
     await context.setOffline(false);
     await prepareButton(page).last().click();

@@ -39,8 +39,9 @@ test("A client renames a shipment, uploads, opens and removes a file, finds the 
       row.getByRole("link", { name: "Open the Commercial Invoice" }).click(),
     ]);
     expect(download.suggestedFilename()).toBe("invoice-2291.pdf");
-    await row.getByRole("button", { name: "Take it back" }).click();
-    await expect(toast(page, "Taken back")).toBeVisible();
+    await row.getByRole("link", { name: "Remove file" }).click();
+    await page.getByRole("button", { name: "Remove file" }).click();
+    await expect(toast(page, "File removed")).toBeVisible();
     await expect(fileField(page, "Commercial Invoice")).toBeVisible();
   });
 

@@ -151,7 +151,7 @@ test.describe("Links without a response", { tag: "@script" }, () => {
       await expect(waitingToast).toContainText("This page stays as it is until an answer comes.");
       await expect(waitingToast.getByRole("link")).toHaveCount(0);
       connection.cut();
-      await expect(toast(page, labels.typedTextStays)).toBeVisible();
+      await expect(page.getByRole("region", { name: labels.errorSummary })).toContainText(labels.typedTextStays);
       connection.requests.length = 0;
       connection.restore();
       await waitUntilSettled(page);

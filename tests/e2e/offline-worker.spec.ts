@@ -30,7 +30,7 @@ test.describe("Browsers that store no offline copies", { tag: "@script" }, () =>
     await page.getByLabel("This is a shared computer").check();
     connection.cut();
     await page.getByRole("button", { name: labels.logIn, exact: true }).click();
-    await expect(toast(page, labels.typedTextStays)).toBeVisible();
+    await expect(page.getByRole("region", { name: labels.errorSummary })).toContainText(labels.typedTextStays);
     connection.restore();
     await page.getByRole("button", { name: labels.logIn, exact: true }).click();
     await expect(page).toHaveURL(/\/portal$/);

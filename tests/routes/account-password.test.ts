@@ -69,7 +69,7 @@ describe("change of the password", () => {
     }
     const paused = await browser.submit(form, "Change password", validFields);
     expect([paused.status, Number(paused.headers.get("Retry-After")) > 0]).toEqual([429, true]);
-    expect((await parsePage(paused)).toasts[0]?.description).toMatch(
+    expect((await parsePage(paused)).problems[0]?.text).toMatch(
       /^Too many attempts to log in\. Try again in \d+ minutes\.$/,
     );
     const change = { currentPassword: password, email: newEmailAddress("Guesser") };

@@ -1,7 +1,13 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import type { TestApp } from "../support/desk-fixtures.ts";
 import { getHref, listShipmentNames, unknownId } from "../support/page-parts.ts";
-import { type LoggedInClient, newClient, newShipment, successToast } from "../support/route-fixtures.ts";
+import {
+  expectRejectedForm,
+  type LoggedInClient,
+  newClient,
+  newShipment,
+  successToast,
+} from "../support/route-fixtures.ts";
 import { moveShipment, resultOrThrow } from "../support/staff-actions.ts";
 import {
   createPdf,
@@ -62,11 +68,8 @@ test("An outdated form shows the stored values next to the typed ones, and then 
   expect((await browser.submit(first, "Save", { name: "First" })).status).toBe(303);
   browser.cookies.delete("flash");
   const outdated = await parsePage(await browser.submit(second, "Save", { name: "Second", awb: "S-2" }));
-  const description = "This shipment has changed since you opened the form. Look at it again.";
-  expect([outdated.status, outdated.toasts]).toEqual([
-    409,
-    [{ title: "Not changed", description, variant: "destructive" }],
-  ]);
+  const changed = "This shipment has changed since you opened the form. Look at it again.";
+  expectRejectedForm(outdated, 409, changed);
   expect([outdated.value("name"), outdated.value("awb")]).toEqual(["Second", "S-2"]);
   expect([outdated.saidOf("name"), outdated.saidOf("awb")]).toEqual([["Stored: First"], ["Stored: none"]]);
   const saved = await browser.follow(await browser.submit(outdated, "Save", { name: "First", awb: "S-3" }));
@@ -84,7 +87,7 @@ test("A shipment after stage 1 has no form for changes and rejects one.", async 
   resultOrThrow(await moveShipment(app.company, id, { despiteMissing: true }, {}));
   const late = await parsePage(await browser.submit(form, "Save", { name: "Too late" }));
   const message = "This shipment has moved on: call us to change its name or its numbers.";
-  expect([late.status, late.toasts.map(({ description }) => description)]).toEqual([409, [message]]);
+  expect([late.status, late.problems.map(({ text }) => text)]).toEqual([409, [message]]);
   const page = await browser.open(portal);
   expect([page.h1, getHref(page, "Change")]).toEqual(["Moving on", undefined]);
   const moved = await openForm(portal);
@@ -123,10 +126,15 @@ describe("a shipment next to search results", () => {
 
   test.each<[string, FormValues]>([
     ["Upload the Commercial Invoice", { file: createPdf() }],
-    ["Take it back: the Packing List", {}],
     ["Pay IDF Fee", {}],
   ])('The search stays in the address after "%s".', async (button, fields) => {
     expect(await submitForm(await openNextToResults(), button, fields)).toBe(`${portal}${filter}`);
+  });
+
+  test("The search stays in the address when a file is removed.", async () => {
+    const confirmation = await browser.open(getHref(await openNextToResults(), "Remove file: Packing List") ?? "");
+    expect(getHref(confirmation, "Cancel")).toBe(`${portal}${filter}`);
+    expect(await submitForm(confirmation, "Remove file")).toBe(`${portal}${filter}`);
   });
 
   test("The search stays in the address when a shipment is changed, and when the change is cancelled.", async () => {

@@ -3,7 +3,7 @@ import postgres from "postgres";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { noFile, setUpInvoice } from "../support/invoice-fixtures.ts";
 import { getHref, unknownId } from "../support/page-parts.ts";
-import { copyBrowser, replaceStoredFile } from "../support/route-fixtures.ts";
+import { copyBrowser, expectRejectedForm, replaceStoredFile } from "../support/route-fixtures.ts";
 import { verifyDocumentByName } from "../support/service-role.ts";
 import { rejectDocument, resultOrThrow } from "../support/staff-actions.ts";
 import {
@@ -160,16 +160,18 @@ test("A file is an error page while the file store fails, and is sent afterwards
 });
 
 describe("removing a file", () => {
-  const removeButton = "Take it back: the Commercial Invoice";
+  const openConfirmation = async () =>
+    invoice.client.open(getHref(await openShipment(), "Remove file: Commercial Invoice") ?? "");
 
   test("A client removes an unverified file, whose document then accepts another one.", async () => {
     await upload(createPdf("wrong.pdf"));
     invoice.client.cookies.delete("flash");
-    const page = await openShipment();
-    const response = await invoice.client.submit(page, removeButton);
+    const confirmation = await openConfirmation();
+    expect(confirmation.text).toContain("Remove wrong.pdf from the Commercial Invoice?");
+    const response = await invoice.client.submit(confirmation, "Remove file");
     expect(response.headers.get("Location")).toBe(invoice.path);
     const after = await invoice.client.follow(response);
-    const toast = { title: "Taken back", description: "Send us another file for it.", variant: "default" };
+    const toast = { title: "File removed", description: "Upload another file.", variant: "default" };
     expect(after.toasts).toEqual([toast]);
     expect(readInvoiceRow(after)[0]).toBe("Not uploaded");
     expect(after.text).not.toContain("wrong.pdf");
@@ -178,35 +180,39 @@ describe("removing a file", () => {
 
     expect((await upload(createPdf("right.pdf"))).status).toBe(303);
     invoice.client.cookies.delete("flash");
-    const outdated = await invoice.client.follow(await invoice.client.submit(page, removeButton));
-    const description = "The Commercial Invoice has changed since you opened this page. Look at it again.";
-    expect(outdated.toasts).toEqual([{ title: "Not taken back", description, variant: "destructive" }]);
+    const outdated = await parsePage(await invoice.client.submit(confirmation, "Remove file"));
+    expectRejectedForm(
+      outdated,
+      409,
+      "The Commercial Invoice has changed since you opened this page. Look at it again.",
+    );
     expect([(await readInvoice()).uploaded, await listFiles()]).toEqual([true, ["commercial-invoice-right.pdf"]]);
   });
 
   test("A file is not removed by a stranger or an invalid form, or if it is verified or its shipment closed.", async () => {
     await upload();
     invoice.client.cookies.delete("flash");
-    const { action, fields } = (await openShipment()).form(removeButton);
-    const form = fields as Record<string, string>;
+    const address = getHref(await openShipment(), "Remove file: Commercial Invoice") ?? "";
+    const form = (await openConfirmation()).form("Remove file").fields as Record<string, string>;
     const sendForm = async (sent = form) =>
-      (await invoice.client.follow(await invoice.client.post(action, sent))).toasts[0]?.description;
+      (await parsePage(await invoice.client.post(address, sent))).problems[0]?.text;
     const setStage = (stage: number) =>
       invoice.app.company.from("shipments").update({ stage }).eq("id", invoice.shipmentId);
-    expect((await stranger.post(action, form)).status).toBe(404);
-    for (const expectedVersion of ["", "x"]) expect(await sendForm({ expectedVersion })).toContain("has changed");
-    expect((await invoice.client.post(`${invoice.path}/documents/x`, { expectedVersion: "1" })).status).toBe(404);
+    expect((await stranger.post(address, form)).status).toBe(404);
+    for (const expectedVersion of ["", "x"])
+      expect(await sendForm({ ...form, expectedVersion })).toContain("has changed");
+    expect((await invoice.client.post(`${invoice.path}/remove-file/x`, form)).status).toBe(404);
 
     await setStage(10);
     const closed = await openShipment();
-    expect(() => closed.form(removeButton)).toThrow("No button");
+    expect(getHref(closed, "Remove file: Commercial Invoice")).toBeUndefined();
     expect(getFileAddress(closed)).toBeDefined();
     expect(await sendForm()).toBe("This shipment is closed: its documents stay as they are.");
 
     await setStage(2);
     await verifyDocumentByName(invoice.app.company, invoice.shipmentId, "Commercial Invoice");
     const verified = await openShipment();
-    expect(() => verified.form(removeButton)).toThrow("No button");
+    expect(getHref(verified, "Remove file: Commercial Invoice")).toBeUndefined();
     expect(await sendForm()).toBe("The Commercial Invoice is verified by now: call us if it is not the right one.");
     expect([(await readInvoice()).verified, (await download()).status]).toEqual([true, 200]);
   });

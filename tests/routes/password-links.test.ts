@@ -176,7 +176,7 @@ describe("link to a new password", () => {
     expect(winners).toHaveLength(1);
     for (const response of responses.filter(({ status }) => status !== 303)) {
       expect([400, 409]).toContain(response.status);
-      expect((await parsePage(response)).toasts[0]?.description).toContain(expiredText);
+      expect((await parsePage(response)).problems[0]?.text).toContain(expiredText);
     }
     const targets = await logInWith(email, password, ...passwords);
     expect([password, ...passwords].filter((_, index) => targets[index] === "/portal")).toEqual(winners);

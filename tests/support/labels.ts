@@ -8,7 +8,7 @@ export const labels = {
   noAnswer: "No answer",
   noConnection: "No connection",
   continuesByItself: "goes on by itself",
-  typedTextStays: "What you typed is still here: send it again",
+  typedTextStays: "What you typed is still here. Send it again.",
   phoneNumber: "+254 700 000 001",
   industries: "The ten industries",
   nextIndustries: "Next industries",

@@ -17,8 +17,8 @@ export async function repeat(times: number, send: () => Promise<Response>, statu
     expect([attempt, await getStatus(send())]).toEqual([attempt, status]);
 }
 
-/** Expects a form with status 429, an error that starts a toast, and a Retry-After of about `seconds`. */
-export function expectRateLimited(page: ParsedPage, title: string, message: RegExp, seconds: number): void {
+/** Expects a form with status 429, the toast `title` or no toast, the message, and a Retry-After of about `seconds`. */
+export function expectRateLimited(page: ParsedPage, title: string | null, message: RegExp, seconds: number): void {
   expect(page.status).toBe(429);
   expect(page.title).toMatch(/^Error: /);
   const retryAfter = Number(page.headers.get("Retry-After"));
@@ -26,7 +26,8 @@ export function expectRateLimited(page: ParsedPage, title: string, message: RegE
   expect(retryAfter).toBeGreaterThan(Math.max(seconds * 0.8, seconds - 45));
   expect(retryAfter).toBeLessThanOrEqual(seconds);
   const toast = { title, description: expect.stringMatching(message), variant: "destructive" };
-  expect(page.toasts.at(-1)).toEqual(toast);
+  expect(page.toasts).toEqual(title === null ? [] : [toast]);
+  expect(page.problems[0]?.text).toMatch(message);
   expect(page.headers.get("Cache-Control") ?? "").toMatch(noStorePattern);
 }
 

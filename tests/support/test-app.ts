@@ -199,8 +199,9 @@ export async function parsePage(response: Response) {
   const text = one("main");
   const toasts = memoize(() =>
     all("[role=alert], [role=status]").map((toast) => ({
-      title: getText(toast.querySelector("p")),
-      description: getText(toast.querySelectorAll("p")[1]),
+      // An error summary that is a toast has its title as heading and its message as link.
+      title: getText(toast.querySelector("h2, p")),
+      description: getText(toast.querySelector("p + p, h2 + p, li")),
       variant: toast.getAttribute("role") === "alert" ? "destructive" : "default",
     })),
   );

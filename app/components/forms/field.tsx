@@ -138,7 +138,12 @@ function LabelledControl({
 
 function getDescriptionProps(field: FormField, hint: string | undefined) {
   const ids = [hint && `${field.id}-hint`, field.errors && field.errorId].filter(Boolean).join(" ");
-  return { "aria-invalid": field.errors ? true : undefined, "aria-describedby": ids || undefined } as const;
+  return {
+    "aria-invalid": field.errors ? true : undefined,
+    "aria-describedby": ids || undefined,
+    // Without script, the browser scrolls to the first error.
+    autoFocus: field.isFirstError || undefined,
+  } as const;
 }
 
 function FieldError({ field }: { field: FormField }) {

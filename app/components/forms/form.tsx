@@ -4,10 +4,10 @@ import { useNavigation } from "react-router";
 import type { Toast } from "~/lib/http/toast";
 import { Button } from "../ui/button";
 import { focusInView } from "../ui/page-navigation";
-import { PageToast } from "../ui/toast";
+import { usePageToast } from "../ui/toast";
 
-/** The `result` contains the submitted values. If it is null, the form stays unchanged. */
-export type RejectedForm = { result: SubmissionResult | null; toast?: Toast };
+/** `result` has the submitted values; null leaves the form unchanged. An error without a field is `formError`, or a toast of the error catalogue. */
+export type RejectedForm = { result: SubmissionResult | null; formError?: string; toast?: Toast };
 
 /** `value` is empty if the server must not send it back. `resultCount` counts the server's responses to this form. */
 export type FormField = {
@@ -16,6 +16,7 @@ export type FormField = {
   value: string;
   errorId: string;
   errors?: string[];
+  isFirstError?: boolean;
   resultCount: number;
 };
 
@@ -31,6 +32,7 @@ export function useActionForm<const Name extends string>(
   const [last, setLast] = useState({ result, count: 0 });
   // After a lost connection the result is null: the values of the form stay, also the passwords.
   if (result !== null && last.result !== result) setLast({ result, count: last.count + 1 });
+  const firstError = names.find((name) => result?.error?.[name]);
   const field = (name: Name): FormField => {
     const value = result?.initialValue?.[name];
     return {
@@ -39,6 +41,7 @@ export function useActionForm<const Name extends string>(
       value: typeof value === "string" ? value : "",
       errorId: `${id}-${name}-error`,
       errors: result?.error?.[name] ?? undefined,
+      isFirstError: name === firstError,
       resultCount: last.count,
     };
   };
@@ -46,57 +49,69 @@ export function useActionForm<const Name extends string>(
   const problems = Object.entries(result?.error ?? {}).flatMap(([name, errors]) =>
     (errors ?? []).map((text) => ({ id: fields[name as Name]?.id ?? id, text })),
   );
-  // The toast disappears, so the summary repeats its message.
-  const { variant, description } = rejected?.toast ?? {};
-  if (problems.length === 0 && variant === "destructive" && description) {
-    problems.push({ id: fields[names[0] as Name]?.id ?? id, text: description });
-  }
+  const formError = getFormError(rejected);
+  if (problems.length === 0 && formError) problems.push({ id: fields[names[0] as Name]?.id ?? id, text: formError });
   return [{ id, problems }, fields];
+}
+
+/** Returns the error that belongs to no field. A toast disappears, so the summary repeats its message. */
+export function getFormError(rejected: Omit<RejectedForm, "result"> | undefined): string | undefined {
+  const { formError, toast } = rejected ?? {};
+  return formError ?? (toast?.variant === "destructive" ? toast.description : undefined);
 }
 
 export function FormErrorSummary({ rejected, form }: { rejected: RejectedForm | undefined; form: ActionForm }) {
   return <ErrorSummary actionData={rejected} problems={form.problems} />;
 }
 
-/** The summary gets the focus after each submission. The `id` of a problem is the id of its field. */
+/** Without script, the title of a toast is the summary's heading. The `id` of a problem is the id of its field. */
 export function ErrorSummary(props: {
   actionData: { toast?: Toast } | undefined;
   problems: { id: string; text: string }[];
 }) {
   const { actionData, problems } = props;
+  const { toast } = actionData ?? {};
+  const isToastShown = usePageToast(toast);
+  const title = isToastShown ? undefined : toast?.title;
   const summary = useRef<HTMLElement>(null);
   useEffect(() => {
-    if (actionData && summary.current) focusInView(summary.current);
+    if (actionData && summary.current) focusProblems(summary.current);
   }, [actionData]);
+  if (problems.length === 0 && !title) return null;
   return (
-    <>
-      {actionData?.toast && <PageToast toast={actionData.toast} />}
-      {problems.length > 0 && (
-        <section
-          ref={summary}
-          tabIndex={-1}
-          aria-labelledby="error-summary"
-          className="mb-6 rounded-label border-2 border-failure px-4 py-3"
-        >
-          <h2 id="error-summary" className="font-semibold">
-            There is a problem
-          </h2>
-          <ul className="mt-1 grid gap-1">
-            {problems.map(({ id, text }) => (
-              <li key={`${id} ${text}`}>
-                <a
-                  href={`#${id}`}
-                  className="inline-flex min-h-11 items-center py-1 leading-snug text-failure underline"
-                >
-                  {text}
-                </a>
-              </li>
-            ))}
-          </ul>
-        </section>
-      )}
-    </>
+    <section
+      ref={summary}
+      tabIndex={-1}
+      role={title && "alert"}
+      data-toast={title && "destructive"}
+      aria-labelledby="error-summary"
+      className="mb-6 rounded-label border-2 border-failure px-4 py-3"
+    >
+      <h2 id="error-summary" className="font-semibold">
+        {title ?? "There is a problem"}
+      </h2>
+      {problems.length === 0 && <p>{toast?.description}</p>}
+      <ul className="mt-1 grid gap-1 empty:hidden">
+        {problems.map(({ id, text }) => (
+          <li key={`${id} ${text}`}>
+            <a href={`#${id}`} className="inline-flex min-h-11 items-center py-1 leading-snug text-failure underline">
+              {text}
+            </a>
+          </li>
+        ))}
+      </ul>
+    </section>
   );
+}
+
+/** Focuses the summary, or the first error in the form if the window is too small for both. */
+function focusProblems(summary: HTMLElement): void {
+  focusInView(summary);
+  const firstError = document.querySelector<HTMLElement>("[aria-invalid=true], [data-form-error]");
+  if (firstError && firstError.getBoundingClientRect().bottom > innerHeight) {
+    firstError.focus({ preventScroll: true });
+    firstError.scrollIntoView({ block: "center" });
+  }
 }
 
 /** Ignores clicks while a form is being sent. `sending` overrides the navigation state for forms sent by a fetcher. */

@@ -1,7 +1,14 @@
 import { type ReactNode, useEffect, useRef, useState } from "react";
 import { Form, useActionData, useNavigation } from "react-router";
 import { TextField } from "~/components/forms/field";
-import { ErrorSummary, type FormField, type RejectedForm, SubmitButton, useActionForm } from "~/components/forms/form";
+import {
+  ErrorSummary,
+  type FormField,
+  getFormError,
+  type RejectedForm,
+  SubmitButton,
+  useActionForm,
+} from "~/components/forms/form";
 
 /** The result of a rejected form: `form` is its id on the page, and `idempotencyKey` the key that it was sent with. */
 export type RejectedIntent = RejectedForm & { form?: string; idempotencyKey?: string };
@@ -31,7 +38,7 @@ export function withStoredValue(field: FormField, rejected: RejectedForm | undef
   return rejected?.result ? field : { ...field, value: stored };
 }
 
-/** The form sends the version that it was opened with, and an idempotency key. */
+/** The form sends the version that it was opened with, and an idempotency key. It shows an error that belongs to no field. */
 export function IntentForm(props: {
   id: string;
   intent: string;
@@ -42,41 +49,53 @@ export function IntentForm(props: {
   children: ReactNode;
 }) {
   const { id, intent, expectedVersion, idempotencyKey, action, className, children } = props;
-  const emptied = useResetCount(id);
+  const rejected = useRejectedIntent(id);
+  const formError = rejected?.result?.error ? undefined : getFormError(rejected);
+  const emptied = useResetCount(id, rejected);
   return (
     <Form key={emptied} method="post" action={action} id={id} noValidate preventScrollReset className={className}>
       <input type="hidden" name="intent" value={intent} />
       <input type="hidden" name="form" value={id} />
       {expectedVersion !== undefined && <input type="hidden" name="expectedVersion" value={expectedVersion} />}
       {idempotencyKey && <input type="hidden" name="idempotencyKey" value={idempotencyKey} />}
+      {formError && (
+        // biome-ignore lint/a11y/noAutofocus: without script, the browser scrolls to the error
+        <p tabIndex={-1} data-form-error autoFocus className="mb-3 text-sm font-semibold text-failure">
+          {formError}
+        </p>
+      )}
       {children}
     </Form>
   );
 }
 
 /** Counts successful submissions. As a React key, the count empties this form, while other forms keep their values. */
-function useResetCount(id: string): number {
+function useResetCount(id: string, rejected: RejectedIntent | undefined): number {
   const [count, setCount] = useState(0);
   const { state, formData } = useNavigation();
-  const actionData = useActionData() as RejectedIntent | undefined;
   const isUnderWay = state !== "idle" && formData?.get("form") === id;
   const wasUnderWay = useRef(false);
   useEffect(() => {
-    const isTaken = wasUnderWay.current && !isUnderWay && actionData?.form !== id;
+    const isTaken = wasUnderWay.current && !isUnderWay && !rejected;
     wasUnderWay.current = isUnderWay;
     if (!isTaken) return;
     document.getElementById(id)?.closest("details")?.removeAttribute("open");
     setCount((times) => times + 1);
-  }, [isUnderWay, actionData, id]);
+  }, [isUnderWay, rejected, id]);
   return count;
+}
+
+function useRejectedIntent(id: string): RejectedIntent | undefined {
+  const actionData = useActionData() as RejectedIntent | undefined;
+  return actionData?.form === id ? actionData : undefined;
 }
 
 export function IntentErrorSummary({ actionData }: { actionData: RejectedIntent | undefined }) {
   const problems = Object.entries(actionData?.result?.error ?? {}).flatMap(([name, errors]) =>
     (errors ?? []).map((text) => ({ id: `${actionData?.form}-${name}`, text })),
   );
-  const words = actionData?.toast?.description;
-  if (problems.length === 0 && words) problems.push({ id: actionData?.form ?? "", text: words });
+  const formError = getFormError(actionData);
+  if (problems.length === 0 && formError) problems.push({ id: actionData?.form ?? "", text: formError });
   return <ErrorSummary actionData={actionData} problems={problems} />;
 }
 

@@ -6,10 +6,8 @@ import { FormErrorSummary, type RejectedForm, SubmitButton, useActionForm } from
 import { Title } from "~/components/site/title";
 import { ButtonLink, buttonClass } from "~/components/ui/button";
 import { CloseLink, dialogLinkProps } from "~/components/ui/dialog";
-import { PageToast } from "~/components/ui/toast";
 import type { Factor } from "~/lib/auth/viewer.server";
 import { eastAfricaTime } from "~/lib/dates";
-import type { Toast } from "~/lib/http/toast";
 
 type Area = "/portal" | "/desk";
 
@@ -23,15 +21,17 @@ export function SecondFactors(props: { area: Area; factors: Factor[]; actionData
   return setup ? (
     <FactorSetup area={area} setup={setup} rejected={result ? { result, toast } : undefined} />
   ) : (
-    <FactorList area={area} factors={factors} errorToast={toast} />
+    <FactorList area={area} factors={factors} rejected={actionData} />
   );
 }
 
-function FactorList({ area, factors, errorToast }: { area: Area; factors: Factor[]; errorToast: Toast | undefined }) {
+function FactorList(props: { area: Area; factors: Factor[]; rejected: RejectedForm | undefined }) {
+  const { area, factors, rejected } = props;
+  const [form] = useActionForm("set-up-2fa", rejected, []);
   return (
     <>
-      <Title rejected={errorToast !== undefined}>Manage 2FA</Title>
-      {errorToast && <PageToast toast={errorToast} />}
+      <Title rejected={rejected !== undefined}>Manage 2FA</Title>
+      <FormErrorSummary rejected={rejected} form={form} />
       <h1 className="mb-2 text-xl">Manage 2FA</h1>
       <p className="mb-6 text-quiet">
         {area === "/desk" && factors.length === 0 ? "The desk opens once this is set up. " : ""}
@@ -56,7 +56,7 @@ function FactorList({ area, factors, errorToast }: { area: Area; factors: Factor
       {factors.length === 1 && (
         <p className="mb-4 text-quiet">A new phone? Add it here first, then remove the old one with a code of it.</p>
       )}
-      <Form method="post">
+      <Form method="post" id={form.id}>
         <SubmitButton name="begin" look={factors.length > 0 ? "plain" : "action"} pending="Preparing…">
           {factors.length > 0 ? "Add another authenticator" : "Set up 2FA"}
         </SubmitButton>

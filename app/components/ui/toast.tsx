@@ -21,16 +21,27 @@ export function Toaster() {
 
 /** Renders a banner on the server and shows a toast once script runs. With `patient`, waits for the end of the visible toast. */
 export function PageToast({ toast, patient = false }: { toast: Toast; patient?: boolean }) {
-  const { isReady } = useToasts();
   const banner = useRef<HTMLDetailsElement>(null);
+  const isShown = usePageToast(toast, patient, banner);
+  return isShown ? null : <Banner toast={toast} patient={patient} ref={banner} />;
+}
+
+/** Shows a toast once script runs, and returns true from then on. Until then its caller shows it in the page. */
+export function usePageToast(
+  toast: Toast | undefined,
+  patient = false,
+  banner?: RefObject<HTMLDetailsElement | null>,
+): boolean {
+  const { isReady } = useToasts();
   useEffect(() => {
-    if (banner.current?.open === false) return closeBanner(toast);
+    if (!toast) return;
+    if (banner?.current?.open === false) return closeBanner(toast);
     // In the initial HTML, screen readers announce an alert but no status. They announce both when added later.
     const bannerShown = !toastState.isReady;
     if (patient) showToastNext(toast);
     else showToast(toast, bannerShown, bannerShown && (isHydrated || toast.variant === "destructive"));
-  }, [toast, patient]);
-  return isReady ? null : <Banner toast={toast} patient={patient} ref={banner} />;
+  }, [toast, patient, banner]);
+  return isReady;
 }
 
 /** Without script, a part of the page's content; with script, at the toast's place. A click closes it without script. */

@@ -1,7 +1,7 @@
 import { data, isRouteErrorResponse } from "react-router";
 import type { Toast } from "../http/toast.ts";
 
-export type ConnectionLostData = { result: null; toast: Toast };
+export type ConnectionLostData = { result: null; formError: string; toast?: undefined };
 
 /** On a lost connection, the page and its fields stay. Otherwise an error page would replace them. */
 export async function callServerAction<Result>(serverAction: () => Promise<Result>) {
@@ -9,13 +9,9 @@ export async function callServerAction<Result>(serverAction: () => Promise<Resul
     return await serverAction();
   } catch (error) {
     if (error instanceof Response || (isRouteErrorResponse(error) && !isConnectionLost(error))) throw error;
-    const toast: Toast = {
-      title: "No answer",
-      description: "The connection was lost before an answer came. What you typed is still here: send it again.",
-      variant: "destructive",
-    };
+    const formError = "The connection was lost. What you typed is still here. Send it again.";
     // An error status stops React Router from revalidating over the lost connection.
-    return data<ConnectionLostData>({ result: null, toast }, { status: 504 });
+    return data<ConnectionLostData>({ result: null, formError }, { status: 504 });
   }
 }
 

@@ -6,12 +6,18 @@ import { requireStaff } from "../auth/staff.server.ts";
 import { redirectWithToast } from "../http/toast.server.ts";
 import { type UserError, userErrorFromThrown } from "../http/user-error.server.ts";
 import { readForm } from "./form-data.server.ts";
-import { createErrorToast, getFirstError, rejectForm } from "./rejected-form.server.ts";
+import { rejectForm } from "./rejected-form.server.ts";
 
 export type IntentMetadata = { expected_version?: number; idempotency_key?: string };
 
 /** `anchor` is a place on the page, such as "#payments". `cookie` is a Set-Cookie. */
-export type IntentResult = { toast: string; redirectTo?: string; anchor?: string; cookie?: string };
+export type IntentResult = {
+  toast: string;
+  description?: string;
+  redirectTo?: string;
+  anchor?: string;
+  cookie?: string;
+};
 
 export type IntentDefinition<Sender = StaffViewer> = {
   schema: z.ZodType;
@@ -52,26 +58,20 @@ export async function handleIntentFor<Sender>(
   const hideFields = ["password", "currentPassword", "code"];
   const submission = parseWithZod(form, { schema: definition.schema });
   if (submission.status !== "success") {
-    const result = submission.reply({ hideFields });
-    return rejectForm(result, createNotDoneToast(getFirstError(result)), 400, formState);
+    return rejectForm(submission.reply({ hideFields }), undefined, 400, formState);
   }
   const outcome = await definition.run(viewer, submission.value as never, metadata).catch(userErrorFromThrown);
   if ("reason" in outcome) {
     const { reason, status, fieldErrors } = outcome as IntentError;
-    return rejectForm(
-      submission.reply({ hideFields, fieldErrors }),
-      reason ? createNotDoneToast(reason) : undefined,
-      status,
-      formState,
-    );
+    const result = submission.reply({ hideFields, fieldErrors });
+    return rejectForm(result, fieldErrors ? undefined : reason, status, formState);
   }
   const target = outcome.redirectTo ?? `${page}${outcome.anchor ?? ""}`;
-  const response = redirectWithToast(context, target, { title: outcome.toast, variant: "default" });
+  const { toast: title, description } = outcome;
+  const response = redirectWithToast(context, target, { title, description, variant: "default" });
   if (outcome.cookie) response.headers.append("Set-Cookie", outcome.cookie);
   return response;
 }
-
-const createNotDoneToast = (reason: string | undefined) => createErrorToast("Not done", reason);
 
 export function readIntentMetadata(form: FormData): IntentMetadata {
   const version = form.get("expectedVersion");

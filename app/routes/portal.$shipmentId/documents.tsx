@@ -1,8 +1,9 @@
 import { BadgeCheck, CircleAlert, FileCheck, type IconNode } from "lucide";
 import { useEffect, useRef } from "react";
-import { Form } from "react-router";
-import { Button, buttonClass } from "~/components/ui/button";
+import { Link } from "react-router";
+import { buttonClass } from "~/components/ui/button";
 import { Card } from "~/components/ui/card";
+import { dialogLinkProps } from "~/components/ui/dialog";
 import { Icon } from "~/components/ui/icon";
 import { useIdleImport } from "~/components/ui/idle-import";
 import { describeAcceptedKinds } from "~/models/document";
@@ -17,7 +18,6 @@ type DocumentItem = {
   words: string;
   file: string | null;
   address: string;
-  version: number;
 };
 
 const stateIcons: Record<DocumentState, [icon: IconNode, colour: string]> = {
@@ -28,11 +28,12 @@ const stateIcons: Record<DocumentState, [icon: IconNode, colour: string]> = {
 
 export function Documents(props: {
   documents: DocumentItem[];
+  search: string;
   isClosed: boolean;
   mail: string | undefined;
   rejected: RejectedUpload | undefined;
 }) {
-  const { documents, isClosed, mail, rejected } = props;
+  const { documents, search, isClosed, mail, rejected } = props;
   const sending = useIsSending();
   const LeaveWarning = useIdleImport(() => import("./leave-warning"));
   return (
@@ -43,6 +44,7 @@ export function Documents(props: {
           <DocumentRow
             key={document.id}
             document={document}
+            search={search}
             isClosed={isClosed}
             rejected={rejected?.document === document.id ? rejected : undefined}
           />
@@ -61,9 +63,14 @@ export function Documents(props: {
   );
 }
 
-function DocumentRow(props: { document: DocumentItem; isClosed: boolean; rejected: RejectedUpload | undefined }) {
-  const { document, isClosed, rejected } = props;
-  const { name, state, words, file, address, version } = document;
+function DocumentRow(props: {
+  document: DocumentItem;
+  search: string;
+  isClosed: boolean;
+  rejected: RejectedUpload | undefined;
+}) {
+  const { document, search, isClosed, rejected } = props;
+  const { id, name, state, words, file, address } = document;
   const [icon, colour] = stateIcons[state];
   const field = useRef<HTMLInputElement>(null);
   const title = useRef<HTMLParagraphElement>(null);
@@ -86,21 +93,16 @@ function DocumentRow(props: { document: DocumentItem; isClosed: boolean; rejecte
           {file && <p className="text-sm wrap-anywhere text-quiet">{file}</p>}
         </div>
         {file && (
-          <Form
-            method="post"
-            action={address}
-            preventScrollReset
-            className="flex flex-wrap gap-2 md:flex-col md:items-end print:hidden"
-          >
+          <div className="flex flex-wrap gap-2 md:flex-col md:items-end print:hidden">
             <a href={address} className={buttonClass()}>
               Open<span className="sr-only"> the {name}</span>
             </a>
             {state === "uploaded" && !isClosed && (
-              <Button name="expectedVersion" value={version} look="quiet">
-                Take it back<span className="sr-only">: the {name}</span>
-              </Button>
+              <Link to={`remove-file/${id}${search}`} {...dialogLinkProps} className={buttonClass("quiet")}>
+                Remove file<span className="sr-only">: {name}</span>
+              </Link>
             )}
-          </Form>
+          </div>
         )}
       </div>
       {state === "missing" && !isClosed && <UploadForm document={document} rejected={rejected} field={field} />}

@@ -1,7 +1,7 @@
 import type { RouterContextProvider } from "react-router";
 import type { Viewer } from "~/lib/auth/viewer.server";
 import { readUpload } from "~/lib/forms/form-data.server";
-import { createErrorToast } from "~/lib/forms/rejected-form.server";
+import { createErrorToast, type ErrorTitle } from "~/lib/forms/rejected-form.server";
 import type { Toast } from "~/lib/http/toast";
 import { userErrorFromThrown } from "~/lib/http/user-error.server";
 import { companyDetails } from "~/models/content.server";
@@ -49,7 +49,7 @@ export async function storeFileContent(
 ): Promise<StoreFileResult> {
   const failed = await uploadDocument(client, { ...document, shipmentId }, file).catch((error: unknown) => ({
     ...userErrorFromThrown(error),
-    title: "Upload failed",
+    title: "Upload failed" as const,
   }));
   if (failed) return createRejectedResult(document.id, failed.title, failed.reason, failed.status);
   return createStoredResult(document);
@@ -66,7 +66,7 @@ export function explainTooLarge(reason: string): string {
 
 function createRejectedResult(
   document: string | null,
-  title: string,
+  title: ErrorTitle,
   reason: string | undefined,
   status: number,
 ): StoreFileResult {

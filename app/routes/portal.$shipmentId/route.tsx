@@ -33,7 +33,7 @@ export async function loader({ context, params, url }: Route.LoaderArgs) {
       status,
       numbers: [["Shipment", shortId(id)], ...listNumbers(shipment)],
       tracking_events,
-      documents: documents.map((document) => describeDocument(document, id, search)),
+      documents: documents.map((document) => describeDocument(document, id)),
     },
     nextAction: getNextAction(shipment),
     button: getNextActionButton(shipment),
@@ -103,7 +103,7 @@ export default function ShipmentPage({ loaderData, actionData }: Route.Component
         </p>
       )}
       <div className="mt-8 grid items-start gap-6 xl:grid-cols-[3fr_2fr]">
-        <Documents documents={documents} isClosed={isClosed} mail={mail} rejected={actionData} />
+        <Documents documents={documents} search={search} isClosed={isClosed} mail={mail} rejected={actionData} />
         <div className="grid content-start gap-6">
           <div className="print:hidden">
             <Payments action={`/portal/${shipment.id}/payments${search}`} {...payments} />

@@ -1,0 +1,62 @@
+import type { Page } from "@playwright/test";
+import { expect, test, waitForHydration } from "../support/e2e-fixtures.ts";
+import { labels } from "../support/labels.ts";
+
+// The height of a small phone below the browser's own bars.
+test.use({ viewport: { width: 390, height: 664 } });
+
+/** Sends a form and expects its first error and the field in the window, without scrolling. */
+async function expectVisibleError(page: Page, path: string, button: string, hasScript: boolean | undefined) {
+  await test.step(`${button} on ${path}`, async () => {
+    await page.goto(path);
+    if (hasScript) await waitForHydration(page);
+    const submit = page.locator("button", { hasText: button }).last();
+    const disclosure = page.locator("details:not([open])", { has: submit }).last();
+    if (!(await submit.isVisible())) await disclosure.locator("summary").click();
+    await submit.click();
+    const field = page.locator("[aria-invalid=true]").first();
+    await expect(field).toBeInViewport({ ratio: 0.9 });
+    const [message = ""] = ((await field.getAttribute("aria-describedby")) ?? "").split(" ").slice(-1);
+    await expect(page.locator(`[id="${message}"]`)).toBeInViewport({ ratio: 0.9 });
+  });
+}
+
+test("On a phone, the first error of a public form and its field are visible without scrolling.", async ({
+  page,
+  javaScriptEnabled,
+}) => {
+  for (const [path, button] of [
+    ["/", labels.requestUpdate],
+    ["/contact", labels.prepareEmail],
+    ["/careers", "Submit Application"],
+    ["/?quote", labels.prepareEmail],
+    ["/login", labels.logIn],
+    ["/signup", "Create Account"],
+    ["/auth/confirm?token_hash=0123456789abcdef0123", "Confirm this address"],
+  ] as const) {
+    await expectVisibleError(page, path, button, javaScriptEnabled);
+  }
+});
+
+test("On a phone, the first error of a client's form and its field are visible without scrolling.", async ({
+  page,
+  loggedInClient: _,
+  javaScriptEnabled,
+}) => {
+  await expectVisibleError(page, "/portal/account", "Change password", javaScriptEnabled);
+  await expectVisibleError(page, "/portal/account", "Change email", javaScriptEnabled);
+});
+
+test("On a phone, the first error of a form of the desk and its field are visible without scrolling.", async ({
+  page,
+  client,
+  loggedInLead: _,
+  serviceRole,
+  javaScriptEnabled,
+}) => {
+  const account = (await serviceRole.rpc("find_account_id", { email: client.email })).data ?? "";
+  const shipment = { user_id: account, name: `Cloves ${Date.now()}`, status: "", stage: 3 };
+  const { data } = await serviceRole.from("shipments").insert(shipment).select("id").single();
+  await expectVisibleError(page, `/desk/shipments/${data?.id}`, labels.correctStage, javaScriptEnabled);
+  await expectVisibleError(page, "/desk/team", "Invite", javaScriptEnabled);
+});
