@@ -17,7 +17,7 @@ export function baselineSql(): string {
   const files = schemaFiles().map((file) => `-- ${file}\n\n${readFileSync(path.join(folder, file), "utf8").trim()}\n`);
   return [
     "-- Generated from supabase/schemas by npm run db:baseline. Edit the files there.\n",
-    // A function may call a function of a later file.
+    // Without this setting, Postgres rejects SQL functions that call a function of a later file.
     "set check_function_bodies = off;\n",
     ...files,
     "reset check_function_bodies;\n",

@@ -1,4 +1,4 @@
--- Demo data. The login is demo@mizigo.example with the password karibu-mombasa.
+-- Demo data. The main client logs in as demo@mizigo.example with the password karibu-mombasa.
 -- app/server/start/demo.ts uploads the files of the documents that this file verifies.
 
 insert into public.client_ids (client_id)
@@ -27,7 +27,7 @@ select
   jsonb_build_object('sub', id, 'email', email, 'email_verified', true), now(), now()
 from client;
 
--- Hosted auth needs these columns, which the embedded backend lacks.
+-- Supabase Auth needs values in these columns of auth.users. The embedded backend does not have the columns.
 do $$
 begin
   if exists (
@@ -65,8 +65,8 @@ select
 from shipment, generate_series(2, 10) as step
 where step <= shipment.stage;
 
--- `places` are the locations of the stages from the second on. Four days of free storage follow the arrival, as calculated in
--- app/models/staff-action.server.ts.
+-- `places` lists the locations of stage 2 and the later stages. Free storage ends four days after the arrival, as calculated in
+-- app/models/free-storage.ts.
 with shipment (id, client, name, stage, awb, age, last_change_ago, places, arrival, arrived_ago, size) as (values
   ('6a000000-0000-4000-8000-000000000005'::uuid, 2, 'Basmati rice, Karachi to Mombasa', 2, 'HLCUKHI260418',
     interval '13 days', interval '9 days', array['Nairobi'], null, null::integer, null::integer),
@@ -131,7 +131,7 @@ from (values
   ('6c000000-0000-4000-8000-000000000007', 'duties', 642780.00, 'KES', 5, 'Entry 2026MSA82013, import duty and VAT', null)
 ) as charge (shipment_id, item, amount, currency, due_after, note, paid_before)
 join public.shipments as shipment on shipment.id = charge.shipment_id;
--- A trigger has set changed_at to the time of the insert.
+-- The charges above have set changed_at to now, through the trigger touch_shipment.
 update public.shipments set changed_at = staff_action_at
 where id in ('6b000000-0000-4000-8000-000000000006', '6c000000-0000-4000-8000-000000000007');
 

@@ -19,8 +19,8 @@ import {
 } from "../models/account.server.ts";
 import { emailAddress, personName } from "../models/contact.ts";
 import { getEmailSender } from "../models/content.server.ts";
+import { setShipmentEmailsEnabled } from "../models/email-delivery.server.ts";
 import { selectFactor, TotpCode } from "../models/second-factor.server.ts";
-import { setShipmentEmailsEnabled } from "../models/shipment-emails.server.ts";
 import { LoginFields, minClientPasswordLength, newPasswordSchema } from "./authentication.ts";
 
 export function createAccountIntents(

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { clientIdRequired } from "../models/client-id.ts";
+import { clientIdRequired } from "../models/client-id.server.ts";
 import { confirmationToken, LoginFields, SignUpFields } from "./authentication.ts";
 
 const form = {

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { oneLine } from "../lib/forms/text-fields.ts";
-import { clientIdRequired } from "../models/client-id.ts";
+import { clientIdRequired } from "../models/client-id.server.ts";
 import { emailAddress, personName } from "../models/contact.ts";
 import { maxLength } from "../models/limits.ts";
 

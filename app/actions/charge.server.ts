@@ -4,7 +4,7 @@ import { oneLine } from "../lib/forms/text-fields.ts";
 import { CHARGE_CURRENCIES } from "../models/desk-labels.ts";
 import { maxLength } from "../models/limits.ts";
 import { PAYMENTS } from "../models/shipment.ts";
-import { runStaffAction } from "../models/staff-action.server.ts";
+import { runStaffAction } from "../models/staff.server.ts";
 import { dayField, defineStaffAction, reasonField, reasonHelp } from "./staff-action.server.ts";
 
 const itemIds = PAYMENTS.map(({ id }) => id);

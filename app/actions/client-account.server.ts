@@ -1,9 +1,8 @@
 /** Staff actions on the accounts of clients. A lead also uses some of them on accounts of team members. */
 import { z } from "zod";
-import { sendPasswordLink } from "../models/password-link.server.ts";
 import { rejectErasure as emailRejection, eraseAccount } from "../models/retention.server.ts";
 import { removeSecondFactors } from "../models/second-factor.server.ts";
-import { runStaffAction } from "../models/staff-action.server.ts";
+import { runStaffAction, sendPasswordLink } from "../models/staff.server.ts";
 import { defineStaffAction, reasonField, reasonHelp } from "./staff-action.server.ts";
 
 const ReasonFields = z.object({ reason: reasonField });

@@ -4,7 +4,7 @@ import { oneLine } from "../lib/forms/text-fields.ts";
 import { issueClientIds, sendClientId } from "../models/client-id.server.ts";
 import { emailAddress } from "../models/contact.ts";
 import { maxLength } from "../models/limits.ts";
-import { runStaffAction } from "../models/staff-action.server.ts";
+import { runStaffAction } from "../models/staff.server.ts";
 import { defineStaffAction, reasonField, reasonHelp } from "./staff-action.server.ts";
 
 const countError = "Give a number from 1 to 100.";

@@ -3,7 +3,7 @@ import { z } from "zod";
 import type { StaffViewer } from "../lib/auth/staff.server.ts";
 import { defineIntent, type IntentDefinition } from "../lib/forms/intent-form.server.ts";
 import { serviceRoleClient } from "../lib/supabase/client.server.ts";
-import { UnusedClientId } from "../models/client-id.ts";
+import { UnusedClientId } from "../models/client-id.server.ts";
 import { getEmailSender, storageTariff } from "../models/content.server.ts";
 import type { StaffAction, StaffActionTarget } from "./staff-action.server.ts";
 

@@ -1,7 +1,7 @@
 /** Staff actions on documents. */
 import { z } from "zod";
 import { verifyDocument } from "../models/document.server.ts";
-import { runStaffAction } from "../models/staff-action.server.ts";
+import { runStaffAction } from "../models/staff.server.ts";
 import { defineStaffAction, reasonField, reasonHelp } from "./staff-action.server.ts";
 
 const getAnchor = (document: string) => `#document-${document}`;

@@ -7,11 +7,9 @@ import type { IntentError } from "../lib/forms/intent-form.server.ts";
 import { rejectForm } from "../lib/forms/rejected-form.server.ts";
 import { redirectWithToast } from "../lib/http/toast.server.ts";
 import { type UserError, userErrorData, userErrorFromThrown } from "../lib/http/user-error.server.ts";
-import { selectFactor, TotpCode } from "../models/second-factor.server.ts";
+import { type LinkCredentials, selectFactor, TotpCode } from "../models/second-factor.server.ts";
 
 type EmailLinkTarget = { factors: { id: string; name: string }[] };
-
-export type LinkCredentials = { password: string; code?: string; factorId?: string };
 
 const EmailLinkToken = z.string().regex(/^[0-9a-f]{64}$/);
 

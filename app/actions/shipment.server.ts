@@ -10,7 +10,7 @@ import {
   toNumberArguments,
   toPartialNumberArguments,
 } from "../models/shipment-fields.server.ts";
-import { runStaffAction } from "../models/staff-action.server.ts";
+import { runStaffAction } from "../models/staff.server.ts";
 import { dayField, defineStaffAction, reasonField, reasonHelp, reasonMissing } from "./staff-action.server.ts";
 
 const StageResult = z.object({ stage: z.number(), status: z.string() });

@@ -6,7 +6,7 @@ import type { AppSupabaseClient } from "../lib/supabase/client.server.ts";
 import type { EmailSender } from "../models/emails.ts";
 import type { StorageTariff } from "../models/free-storage.ts";
 import { maxLength } from "../models/limits.ts";
-import type { StaffActionOptions } from "../models/staff-action.server.ts";
+import type { StaffActionOptions } from "../models/staff.server.ts";
 
 /** `supabase` acts as the team member, or as the service role in a command. */
 type StaffActionCall = {

@@ -1,9 +1,8 @@
 /** Staff actions on team members. */
 import { z } from "zod";
 import { emailAddress, personName } from "../models/contact.ts";
-import { STAFF_ROLES } from "../models/labels.ts";
-import { inviteStaffMember } from "../models/staff.server.ts";
-import { runStaffAction } from "../models/staff-action.server.ts";
+import { STAFF_ROLES } from "../models/desk-labels.ts";
+import { inviteStaffMember, runStaffAction } from "../models/staff.server.ts";
 import { defineStaffAction, reasonField, reasonHelp } from "./staff-action.server.ts";
 
 const role = z.enum(STAFF_ROLES, "Choose what they may do.");

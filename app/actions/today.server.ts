@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { oneLine } from "../lib/forms/text-fields.ts";
 import { maxLength } from "../models/limits.ts";
-import { runStaffAction } from "../models/staff-action.server.ts";
+import { runStaffAction } from "../models/staff.server.ts";
 import { defineStaffAction } from "./staff-action.server.ts";
 
 export const setAnnouncement = defineStaffAction({

@@ -1,30 +1,28 @@
 import { z } from "zod";
-import type { LinkCredentials } from "../actions/email-link.server.ts";
 import type { Viewer } from "../lib/auth/viewer.server.ts";
 import type { IntentError } from "../lib/forms/intent-form.server.ts";
 import { createTotpFieldErrors } from "../lib/forms/rejected-form.server.ts";
 import { log, pseudonym } from "../lib/http/log.server.ts";
 import type { RateLimiter } from "../lib/http/rate-limiter.server.ts";
-import { toUserError, type UserError, userErrorFromThrown } from "../lib/http/user-error.server.ts";
+import { toUserError, type UserError } from "../lib/http/user-error.server.ts";
 import { type AppSupabaseClient, anonymousClient, serviceRoleClient } from "../lib/supabase/client.server.ts";
+import { getResultError, parseResult } from "../lib/supabase/result.server.ts";
 import { logInWithPassword } from "./authentication.server.ts";
-import { sendEmail, trySendEmail } from "./email.server.ts";
+import { sendEmail, trySendEmail } from "./email-delivery.server.ts";
 import {
   type EmailSender,
   emailChangeConfirmationEmail,
   emailChangedEmail,
   emailChangeRequestedEmail,
   emailTakenEmail,
-  formatSender,
   passwordChangedEmail,
 } from "./emails.ts";
-import { verifyTotp } from "./second-factor.server.ts";
+import { type LinkCredentials, verifyTotp } from "./second-factor.server.ts";
 
 export type ReauthenticationInput = { currentPassword: string; code?: string; factorId?: string; link?: string };
 
 export async function saveName(client: Viewer, full_name: string): Promise<UserError | null> {
-  const { error } = await client.supabase.auth.updateUser({ data: { full_name } });
-  return error && toUserError(error);
+  return getResultError(await client.supabase.auth.updateUser({ data: { full_name } }));
 }
 
 export async function signOutOtherDevices(client: Viewer): Promise<UserError | null> {
@@ -33,7 +31,7 @@ export async function signOutOtherDevices(client: Viewer): Promise<UserError | n
   return error && toUserError(error);
 }
 
-/** Returns a client with a new session, which the caller must end or store. Failed attempts count as failed logins. */
+/** Returns a Supabase client with a new session, which the caller must end or store. Wrong passwords count as failed logins. */
 async function reauthenticate(
   client: Pick<Viewer, "id" | "email">,
   limits: RateLimiter,
@@ -60,7 +58,7 @@ async function reauthenticate(
 export async function changePassword(
   client: Viewer,
   limits: RateLimiter,
-  head: EmailSender,
+  sender: EmailSender,
   proof: ReauthenticationInput,
   password: string,
 ): Promise<IntentError | null> {
@@ -68,12 +66,12 @@ export async function changePassword(
   if ("reason" in session) return session;
   const { error } = await session.auth.updateUser({ password, current_password: proof.currentPassword });
   const to = { email: client.email, account_id: client.id, kind: "password change" } as const;
-  // Without a response, the password may have changed, now or a moment later.
+  // If auth did not respond in time, it may still have changed the password.
   const isResultUnknown = error !== null && toUserError(error).status === 503;
   if (error && !(isResultUnknown && (await isPasswordValid(client.email, password)))) {
     await session.auth.signOut({ scope: "local" }).catch(() => undefined);
     if (isResultUnknown) {
-      await trySendEmail(serviceRoleClient(), head, to, passwordChangedEmail(head, "perhaps"));
+      await trySendEmail(serviceRoleClient(), sender, to, passwordChangedEmail(sender, "perhaps"));
       return { reason: "We do not know whether it was changed. Log in again, with the new one first.", status: 503 };
     }
     const sameMessage = error.code === "same_password" && "This is the password you have. Choose another one.";
@@ -82,14 +80,14 @@ export async function changePassword(
       : toUserError(error);
   }
   log("info", "password changed", { account: pseudonym(client.email) });
-  // For versions of auth that do not end the other sessions when the password changes.
+  // Some versions of Supabase Auth do not end the other sessions when the password changes.
   await session.auth.signOut({ scope: "others" }).catch(() => undefined);
   const { data } = await session.auth.getSession();
   if (data.session) await client.supabase.auth.setSession(data.session);
   const company = serviceRoleClient();
-  // Whoever knew the old password may have requested these links.
+  // Someone who knew the old password may have requested emailed links to the account.
   await company.rpc("revoke_account_links", { account_id: client.id }).then(undefined, () => undefined);
-  await trySendEmail(company, head, to, passwordChangedEmail(head));
+  await trySendEmail(company, sender, to, passwordChangedEmail(sender));
   return null;
 }
 
@@ -98,11 +96,11 @@ async function isPasswordValid(email: string, password: string): Promise<boolean
   return error === null;
 }
 
-/** Also returns null if the new address has an account, so that the form does not reveal it. */
+/** Also returns null if the new address belongs to another account, so that the form does not reveal accounts. */
 export async function requestEmailChange(
   client: Viewer,
   limits: RateLimiter,
-  head: EmailSender,
+  sender: EmailSender,
   proof: ReauthenticationInput,
   email: string,
 ): Promise<IntentError | null> {
@@ -119,24 +117,21 @@ export async function requestEmailChange(
   }
   await session.auth.signOut({ scope: "local" }).catch(() => undefined);
   const company = serviceRoleClient();
-  const { data: token, error, status } = await company.rpc("start_email_change", { account_id: client.id, email });
-  if (error) {
+  const start = await company.rpc("start_email_change", { account_id: client.id, email });
+  const startError = getResultError(start);
+  if (startError) {
     attempt.refund();
-    return toUserError({ ...error, status });
+    return startError;
   }
   const about = { account_id: client.id, kind: "email change" } as const;
-  // Both cases send an email, so that the response time reveals nothing either.
-  const message = token ? emailChangeConfirmationEmail(head, token) : emailTakenEmail(head);
-  const isSent = await sendEmail({ to: email, ...message }, formatSender(head)).then(
-    () => true,
-    () => false,
-  );
-  if (!isSent) {
+  // A taken address gets an email too, so that the response time does not reveal the account.
+  const message = start.data ? emailChangeConfirmationEmail(sender, start.data) : emailTakenEmail(sender);
+  if (!(await sendEmail({ to: email, ...message }, sender))) {
     await company.rpc("cancel_email_change", { account_id: client.id }).then(undefined, () => undefined);
     attempt.refund();
     return { reason: "The mail could not be sent. Your address stays as it is. Try again in a minute.", status: 503 };
   }
-  await trySendEmail(company, head, { email: client.email, ...about }, emailChangeRequestedEmail(head));
+  await trySendEmail(company, sender, { email: client.email, ...about }, emailChangeRequestedEmail(sender));
   log("info", "address change asked", { account: pseudonym(client.email) });
   return null;
 }
@@ -149,19 +144,15 @@ const EmailChange = z.object({
 });
 type EmailChange = z.infer<typeof EmailChange>;
 
-/** Returns null for a link that is wrong, used or expired. */
+/** Returns the requested change of address, or null if the link is wrong, used or expired. */
 export async function openEmailChange(token: string): Promise<EmailChange | UserError | null> {
-  const { data, error, status } = await serviceRoleClient().rpc("email_change", { token });
-  if (error) return toUserError({ ...error, status });
-  if (data === null) return null;
-  const change = EmailChange.safeParse(data);
-  return change.success ? change.data : userErrorFromThrown(change.error);
+  return parseResult(EmailChange.nullable(), await serviceRoleClient().rpc("email_change", { token }));
 }
 
-/** Requires password and code, because the link only proves access to the mailbox. An error leaves the link valid. */
+/** Requires password and code, because the link only proves access to the mailbox. After an error the link is still valid. */
 export async function confirmEmailChange(
   limits: RateLimiter,
-  head: EmailSender,
+  sender: EmailSender,
   token: string,
   { account_id: account, email, old_email }: EmailChange,
   credentials: LinkCredentials,
@@ -182,26 +173,26 @@ export async function confirmEmailChange(
   await session.auth.signOut({ scope: "local" }).catch(() => undefined);
   const company = serviceRoleClient();
   const redeemed = await company.rpc("redeem_email_change", { token });
-  if (redeemed.error) return toUserError({ ...redeemed.error, status: redeemed.status });
+  const redeemError = getResultError(redeemed);
+  if (redeemError) return redeemError;
   if (!redeemed.data) return { reason: "This link has been used or is too old.", status: 409 };
   const { error } = await company.auth.admin.updateUserById(account, { email, email_confirm: true });
   const to = { email: old_email, account_id: account, kind: "email change" } as const;
   const updateError = error && toUserError(error);
-  // Without a response, the address may have changed, now or a moment later.
+  // If auth did not respond in time, it may still have changed the address.
   const isResultUnknown = updateError?.status === 503;
   const user = isResultUnknown && (await company.auth.admin.getUserById(account).catch(() => null));
   if (updateError && !(user && user.data.user?.email === email)) {
     await company.rpc("restore_email_change", { token });
-    if (isResultUnknown) await trySendEmail(company, head, to, emailChangedEmail(head, "perhaps"));
+    if (isResultUnknown) await trySendEmail(company, sender, to, emailChangedEmail(sender, "perhaps"));
     return updateError;
   }
   log("info", "address changed", { account: pseudonym(email) });
-  // After a lost response, the account may have the new address already. The old address was informed then.
-  if (email !== old_email) await trySendEmail(company, head, to, emailChangedEmail(head));
+  // The addresses are equal if an earlier attempt changed the address. That attempt notified the old address.
+  if (email !== old_email) await trySendEmail(company, sender, to, emailChangedEmail(sender));
   return null;
 }
 
 export async function setErasureRequest(client: Viewer, requested: boolean): Promise<UserError | null> {
-  const { error, status } = await client.supabase.rpc("set_erasure_request", { requested });
-  return error ? toUserError({ ...error, status }) : null;
+  return getResultError(await client.supabase.rpc("set_erasure_request", { requested }));
 }

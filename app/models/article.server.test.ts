@@ -4,7 +4,7 @@ import { mdxPlugin } from "../lib/build/mdx.ts";
 import type * as articleModel from "./article.server.ts";
 
 let model: typeof articleModel;
-// The build compiles the articles, so Vite loads the module.
+// Vite loads the module with the plugin that compiles articles, because Node cannot import .mdx files.
 beforeAll(async () => {
   const vite = await createServer({
     configFile: false,

@@ -43,7 +43,7 @@ const ArticleFields = z.object({
   service: z.enum(services.services.map(({ id }) => id)).default("clearing"),
 });
 
-/** Placeholders have neither a drawing nor points at a glance; all other articles need both. */
+/** An article needs a drawing (`scene`) and its points at a glance. A placeholder has neither. */
 export const Frontmatter = ArticleFields.superRefine((article, context) => {
   for (const part of ["scene", "glance"] as const) {
     if (Boolean(article[part]) !== article.placeholder) continue;
@@ -90,7 +90,7 @@ export function sortPlaceholdersLast(list: readonly ArticleSummary[]): ArticleSu
   return [...list].sort((a, b) => Number(a.placeholder) - Number(b.placeholder));
 }
 
-/** Pages count from 1. An invalid number returns the nearest page. */
+/** Returns one page of a list of articles. Pages count from 1, and an invalid number selects the nearest page. */
 export function paginateArticles(list: ArticleSummary[], requestedPage: number): ArticlePage {
   const pages = Math.max(1, Math.ceil(list.length / articlesPerPage));
   const page = Math.min(Math.max(1, Math.trunc(requestedPage) || 1), pages);
@@ -109,7 +109,7 @@ export function getArticle(slug: string): Article | null {
   return articles.find((article) => article.slug === slug) ?? null;
 }
 
-/** Articles of the same category come first. The list is read as a ring, so that every article is linked. */
+/** Returns two articles, of the same category first. The first article follows the last, so that every article is linked to. */
 export function listNextArticles({ slug, category }: Article): ArticleSummary[] {
   const published = listPublishedArticles();
   const index = published.findIndex((article) => article.slug === slug);
@@ -126,9 +126,7 @@ export function getLegalText(name: "privacy" | "terms" | "legal"): LegalText {
   return { ...checkContent(file, PageFrontmatter, frontmatter), html, headings };
 }
 
-/**
- * Without enumerable `html`, React Router does not serialise it a second time. LongText and Prose read the document.
- */
+/** React Router does not serialise properties that are not enumerable. The page contains the HTML already. */
 export function toLoaderData<Text extends TextBody>(
   text: Text,
   isDataRequest: boolean,

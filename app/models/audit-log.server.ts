@@ -1,12 +1,12 @@
 import { z } from "zod";
 import { calendarDate } from "../lib/dates.ts";
-import { toUserError } from "../lib/http/user-error.server.ts";
 import type { AppSupabaseClient } from "../lib/supabase/client.server.ts";
 import type { Database, Json } from "../lib/supabase/database.ts";
+import { dataOrThrow, fetchPages } from "../lib/supabase/result.server.ts";
 import { STORAGE_LOCATIONS, type StorageLocation } from "./desk-labels.ts";
 import { formatMoney, PAYMENTS, shortId } from "./shipment.ts";
 
-/** Holds no personal data, because entries outlive accounts. */
+/** Must contain no personal data, because audit entries are stored longer than accounts. */
 export type NewAuditEntry = {
   action: string;
   shipment_id?: string;
@@ -24,50 +24,45 @@ export async function recordAuditEntry(
   byName: string,
   entry: NewAuditEntry,
 ): Promise<void> {
-  const { error, status } = await serviceRole.rpc("record_audit_entry", { actor_name: byName, ...entry });
-  if (error) throw new Error(toUserError({ ...error, status }).reason);
+  dataOrThrow(await serviceRole.rpc("record_audit_entry", { actor_name: byName, ...entry }));
 }
 
 const auditLogColumns =
   "id, created_at, actor_name, staff_id, action, shipment_id, document_id, account_id, before, after, reason";
-const maxRowsPerQuery = 1000;
 
-/** Yields pages of entries since a time in ISO 8601, newest first. New entries do not shift the pages. Throws. */
+/** Yields pages of audit entries, newest first. `since` is a time in ISO 8601. Throws if the backend rejects a call. */
 export async function* listAuditEntries(
   serviceRole: AppSupabaseClient,
   since = "-infinity",
 ): AsyncGenerator<StoredAuditEntry[]> {
-  let newest = "infinity";
-  for (let first = 0; ; first += maxRowsPerQuery) {
-    const { data, error, status } = await serviceRole
+  let newest: string | undefined;
+  const pages = fetchPages((first, last) =>
+    serviceRole
       .from("audit_log")
       .select(auditLogColumns)
       .gte("created_at", since)
-      .lte("created_at", newest)
+      .lte("created_at", newest ?? "infinity")
       .order("created_at", { ascending: false })
       .order("id", { ascending: false })
-      .range(first, first + maxRowsPerQuery - 1)
-      .retry(false);
-    if (error) throw new Error(toUserError({ ...error, status }).reason);
-    yield data;
-    if (data.length < maxRowsPerQuery) return;
-    if (first === 0) newest = data[0]?.created_at ?? newest;
+      .range(first, last)
+      .retry(false),
+  );
+  for await (const page of pages) {
+    // Entries that are recorded meanwhile would shift the next pages.
+    newest ??= page[0]?.created_at;
+    yield page;
   }
 }
 
 export async function countExpiredAuditEntries(serviceRole: AppSupabaseClient): Promise<number> {
-  const { data, error, status } = await serviceRole.rpc("count_expired_audit_entries");
-  if (error) throw new Error(toUserError({ ...error, status }).reason);
-  return data;
+  return dataOrThrow(await serviceRole.rpc("count_expired_audit_entries"));
 }
 
 export async function deleteExpiredAuditEntries(serviceRole: AppSupabaseClient): Promise<number> {
-  const { data, error, status } = await serviceRole.rpc("delete_expired_audit_entries");
-  if (error) throw new Error(toUserError({ ...error, status }).reason);
-  return data;
+  return dataOrThrow(await serviceRole.rpc("delete_expired_audit_entries"));
 }
 
-/** Cuts a time to the minute, in ISO 8601 and UTC. */
+/** Returns a time cut to the minute in UTC, such as 2026-05-12T11:05Z. */
 export const timeToMinute = z.string().transform((at) => `${new Date(at).toISOString().slice(0, 16)}Z`);
 
 const AuditLogRow = z.object({
@@ -85,7 +80,7 @@ const AuditLogRow = z.object({
   reason: z.string().nullable(),
 });
 
-/** An audit entry of a page: `change` describes what it changed, and `on` is its shipment or account. */
+/** An audit entry as pages show it. `change` describes the change, and `on` is the changed shipment or account. */
 export const AuditEntry = AuditLogRow.extend({ created_at: timeToMinute }).transform(
   ({ created_at: at, actor_name: by, action, document_name: document, before, after, reason, ...on }) => ({
     at,
@@ -113,10 +108,10 @@ function getAuditSubject(
 
 type AuditedState = Record<string, unknown> | null;
 
-/** Values that the label repeats, or that mean nothing to a reader. */
+/** Values that the label of the action already states, or that mean nothing to a reader. */
 const hiddenKeys = new Set(["ids", "sha256", "file", "verified", "paid", "paid_at", "item", "currency", "removed"]);
 
-/** Returns the changed values, such as "stage 4 → stage 5, location Mombasa". */
+/** Returns the changed values as text, such as "stage 4 → stage 5, location Mombasa". */
 function describeChange(before: AuditedState, after: AuditedState): string {
   const names = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])];
   const changed = names.flatMap((name) => {
@@ -140,13 +135,13 @@ function formatValue(name: string, state: AuditedState): string {
   return ["text", "awb", "role"].includes(name) ? text : `${name.replaceAll("_", " ")} ${text}`;
 }
 
-/** A 51st entry means that there is a next page. */
+/** A page shows 50 entries. A 51st entry means that there is a next page. */
 export const AuditLogPage = z.object({ audit_entries: z.array(AuditEntry) });
 
 export type AuditLogRow = z.infer<typeof AuditLogRow>;
 export const AuditLogRows = z.object({ audit_entries: z.array(AuditLogRow) });
 
-/** Returns the filter of /desk/log; `day` is in East Africa Time. */
+/** Returns the filter of the page /desk/log without invalid values. `day` is a day in East Africa Time. */
 export function readAuditLogFilter({ searchParams }: URL) {
   const text = (name: string, pattern: RegExp) => {
     const asked = (searchParams.get(name) ?? "").trim();
@@ -165,12 +160,5 @@ export function readAuditLogFilter({ searchParams }: URL) {
 }
 
 export function toAuditLogArgs({ who, what, shipment, account, day, page }: ReturnType<typeof readAuditLogFilter>) {
-  return {
-    page,
-    ...(who && { actor_name: who }),
-    ...(what && { action: what }),
-    ...(shipment && { shipment_prefix: shipment }),
-    ...(account && { account_id: account }),
-    ...(day && { day }),
-  };
+  return { page, actor_name: who, action: what, shipment_prefix: shipment, account_id: account, day };
 }

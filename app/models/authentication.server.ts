@@ -1,4 +1,7 @@
 import type { AuthError } from "@supabase/supabase-js";
+import { z } from "zod";
+import type { IntentError } from "../lib/forms/intent-form.server.ts";
+import { createTotpFieldErrors } from "../lib/forms/rejected-form.server.ts";
 import { deadlines } from "../lib/http/env.server.ts";
 import { log, pseudonym } from "../lib/http/log.server.ts";
 import type { RateLimiter } from "../lib/http/rate-limiter.server.ts";
@@ -10,12 +13,15 @@ import {
   serviceRoleClient,
 } from "../lib/supabase/client.server.ts";
 import { withTimeout } from "../lib/supabase/fetch.server.ts";
-import { admitSignUp, redeemClientId } from "./client-id.server.ts";
-import { normalizeClientId } from "./client-id.ts";
+import { getResultError, parseResult } from "../lib/supabase/result.server.ts";
+import { admitSignUp, normalizeClientId, redeemClientId } from "./client-id.server.ts";
+import { trySendEmail } from "./email-delivery.server.ts";
+import { type EmailSender, passwordChangedEmail } from "./emails.ts";
+import { type LinkCredentials, verifyTotp } from "./second-factor.server.ts";
 
 export type SignUpFailure = UserError & { title: "Sign up Failed" | "Sign-up Failed" };
 
-/** An address that has an account gets the same response as a new one. */
+/** Returns the same for a new address and for one that has an account, so that the form does not reveal accounts. */
 export async function signUp(
   limits: RateLimiter,
   input: { clientId: string; fullName: string; email: string; password: string },
@@ -34,10 +40,10 @@ export async function signUp(
       options: { data: { full_name: input.fullName, client_id: clientId } },
     })
     .catch((error: Error) => ({ error }));
-  // Auth limits emails only for known addresses. Showing this error would reveal an account.
+  // Supabase Auth limits emails only to addresses that have an account, so this error would reveal the account.
   if (error && !("code" in error && error.code === "over_email_send_rate_limit")) {
     const userError = toUserError(error);
-    // Auth responds with 500 if another sign-up has used the Client ID meanwhile.
+    // Supabase Auth responds with 500 if another sign-up has just used the Client ID.
     const isRefusal = "status" in error && error.status === 500;
     const conflict = isRefusal ? await admitSignUp(company, clientId, input.email).catch(() => null) : null;
     return logSignUpFailure(input.email, conflict ?? userError);
@@ -57,10 +63,10 @@ function toSignUpFailure(userError: UserError): SignUpFailure {
   return { ...userError, title: userError.status < 500 ? "Sign up Failed" : "Sign-up Failed" };
 }
 
-/** RFC 2606 reserves this domain. */
+/** No account has this address, because RFC 2606 reserves the domain .invalid. */
 const unassignedEmail = "nobody@account.invalid";
 
-/** Auth rejects a closed account without checking the password. A second login makes the time equal. */
+/** Supabase Auth rejects a closed account before it checks the password. A second login makes the response times equal. */
 export async function logInWithPassword(supabase: AppSupabaseClient, credentials: { email: string; password: string }) {
   const result = await supabase.auth.signInWithPassword(credentials);
   if (result.error?.code === "user_banned")
@@ -70,7 +76,7 @@ export async function logInWithPassword(supabase: AppSupabaseClient, credentials
   return result;
 }
 
-/** Requires the password too. Otherwise the owner of a mailbox could activate an account that someone else created. */
+/** Requires the password. Otherwise the owner of a mailbox could activate an account that someone else created. */
 export async function confirmEmail(
   limits: RateLimiter,
   { email, password, token }: { email: string; password: string; token: string },
@@ -101,22 +107,22 @@ async function redeemConfirmationToken(
   email: string,
   token: string,
 ): Promise<UserError | null> {
-  const { data, error, status } = await serviceRoleClient().rpc("mark_password_proven", { email, token });
-  if (error) return toUserError({ ...error, status });
-  if (!data) return toUserError({ message: "", code: "otp_expired" });
-  const verified = await supabase.auth.verifyOtp({ token_hash: token, type: "signup" });
-  return verified.error && toUserError(verified.error);
+  const proven = await serviceRoleClient().rpc("mark_password_proven", { email, token });
+  const failure = getResultError(proven);
+  if (failure) return failure;
+  if (!proven.data) return toUserError({ message: "", code: "otp_expired" });
+  return getResultError(await supabase.auth.verifyOtp({ token_hash: token, type: "signup" }));
 }
 
 export type LogInFailure = UserError & { title: "Login Failed" | "Sign in Failed" };
 
 export type LogInResult = { requiresSecondFactor: boolean };
 
-/** Auth sends no second email within a minute. The previous link is still valid. */
+/** Shown if Supabase Auth sends no second email within a minute. The previous link is still valid. */
 const linkNotSentText =
   "The link that we mailed you holds: open it, then log in. If it is lost, log in again in a few minutes, and we send it again.";
 
-/** Only the right password reveals an unconfirmed address. Failures of the backend do not count. */
+/** Only the right password reveals that an address is unconfirmed. Backend failures do not count as failed logins. */
 export async function logIn(
   supabase: AppSupabaseClient,
   limits: RateLimiter,
@@ -154,19 +160,81 @@ function toLogInFailure(userError: UserError): LogInFailure {
   return { ...userError, title: userError.status < 500 ? "Login Failed" : "Sign in Failed" };
 }
 
-/** The caller removes the cookies in any case. An error means that the session may still exist. */
+/** Returns an error if the session may still exist. The caller removes the cookies in any case. */
 export async function signOut(supabase: AppSupabaseClient): Promise<UserError | null> {
   const { error } = await withTimeout(
     deadlines().write,
     supabase.auth.signOut({ scope: "local" }),
     getRenewalFailedSignal(supabase),
-  ).catch((error: Error) => ({
-    error,
-  }));
+  ).catch((error: Error) => ({ error }));
   log("info", "sign-out", { told: !error });
   return error && !isSessionMissing(error) ? toUserError(error) : null;
 }
 
 function isSessionMissing({ name, code }: { name: string; code?: unknown }): boolean {
   return name === "AuthSessionMissingError" || ["refresh_token_not_found", "session_not_found"].includes(String(code));
+}
+
+const PasswordLink = z.object({
+  account_id: z.string(),
+  email: z.string(),
+  is_staff: z.boolean(),
+  is_invite: z.boolean(),
+  factors: z.array(z.object({ id: z.string(), name: z.string() })),
+});
+export type PasswordLink = z.infer<typeof PasswordLink>;
+
+export async function openPasswordLink(token: string): Promise<PasswordLink | UserError | null> {
+  return parseResult(PasswordLink.nullable(), await serviceRoleClient().rpc("password_link", { token }));
+}
+
+const expiredLinkError: UserError = {
+  reason: "This link has been used or is too old. Ask for another one.",
+  status: 409,
+};
+
+/** Sets the password and ends every session of the account. After an error the link is still valid. */
+export async function setPassword(
+  limits: RateLimiter,
+  sender: EmailSender,
+  token: string,
+  link: PasswordLink,
+  credentials: LinkCredentials,
+): Promise<IntentError | null> {
+  const company = serviceRoleClient();
+  const recovery = await company.auth.admin.generateLink({ type: "recovery", email: link.email });
+  if (recovery.error) return toUserError(recovery.error);
+  const session = anonymousClient();
+  const token_hash = recovery.data.properties.hashed_token;
+  const verification = await session.auth.verifyOtp({ type: "recovery", token_hash });
+  if (verification.error) return toUserError(verification.error);
+  let isSpent = false;
+  let isSet = false;
+  try {
+    if (credentials.factorId) {
+      const viewer = { id: link.account_id, email: link.email, supabase: session };
+      const failure = await verifyTotp(viewer, limits, credentials.factorId, credentials.code ?? "", token);
+      if (failure) return { ...failure, fieldErrors: createTotpFieldErrors(failure) };
+    }
+    const redeemed = await company.rpc("redeem_password_link", { token });
+    const redeemError = getResultError(redeemed);
+    if (redeemError) return redeemError;
+    if (!redeemed.data) return expiredLinkError;
+    isSpent = true;
+    const { error } = await session.auth.updateUser({ password: credentials.password });
+    // Supabase Auth rejects the current password as a new one, but a person may choose it again.
+    isSet = !error || error.code === "same_password";
+    if (error && !isSet) return toUserError(error);
+  } finally {
+    if (isSpent && !isSet) await company.rpc("restore_password_link", { token });
+    // If no password was set, the other sessions continue, because they may be the owner's.
+    await session.auth.signOut({ scope: isSet ? "global" : "local" }).catch(() => undefined);
+  }
+  await company.rpc("revoke_account_links", { account_id: link.account_id }).then(undefined, () => undefined);
+  log("info", "password set", { account: pseudonym(link.email) });
+  // An invited team member needs no email about the first password.
+  if (link.is_invite) return null;
+  const to = { email: link.email, account_id: link.account_id, kind: "password change" } as const;
+  await trySendEmail(company, sender, to, passwordChangedEmail(sender));
+  return null;
 }

@@ -1,27 +1,36 @@
-import { toUserError, type UserError } from "../lib/http/user-error.server.ts";
+import { z } from "zod";
+import type { UserError } from "../lib/http/user-error.server.ts";
 import type { AppSupabaseClient } from "../lib/supabase/client.server.ts";
-import { clientIdInvalid } from "./client-id.ts";
-import { type EmailResult, sendOnce, trySendEmail } from "./email.server.ts";
+import { dataOrThrow, fetchPages, getResultError } from "../lib/supabase/result.server.ts";
+import { type EmailResult, sendOnce, trySendEmail } from "./email-delivery.server.ts";
 import { clientInvitationEmail, type EmailSender } from "./emails.ts";
-import {
-  resultOrThrow,
-  runStaffAction,
-  type StaffActionOptions,
-  type StaffActionResult,
-} from "./staff-action.server.ts";
+import { resultOrThrow, runStaffAction, type StaffActionOptions, type StaffActionResult } from "./staff.server.ts";
 
-/** Runs before the sign-up, so that a wrong Client ID does not reveal whether the address has an account. */
+/** Returns a Client ID such as 7K3Q-X9MD-2HTV-W5BC. The letters O, I and L are read as digits (Crockford's base 32). */
+export function normalizeClientId(input: string): string {
+  const plain = input.toUpperCase().replace(/[\s-]/g, "").replace(/O/g, "0").replace(/[IL]/g, "1");
+  return /^[0-9A-HJKMNP-TV-Z]{16}$/.test(plain) ? (plain.match(/.{4}/g) ?? []).join("-") : input.trim().toUpperCase();
+}
+
+export const UnusedClientId = z.string().min(12).max(64);
+
+/** The text of section 5 of the specification. */
+export const clientIdRequired = "A valid Client ID provided by the company is required.";
+
+/** For unknown and for used Client IDs. The hook of Supabase Auth in supabase/schemas/sign_up.sql has the same text. */
+export const clientIdInvalid = "This Client ID is not known or has been used. Ask the company for a new one.";
+
+/** Checks a Client ID before the sign-up, because the sign-up's error could reveal whether the address has an account. */
 export async function admitSignUp(
   serviceRole: AppSupabaseClient,
   clientId: string,
   email: string,
 ): Promise<UserError | null> {
-  const { data, error, status } = await serviceRole.rpc("admit_sign_up", { client_id: clientId, email });
-  if (error) return toUserError({ ...error, status });
-  return data === true ? null : invalidClientIdError;
+  const result = await serviceRole.rpc("admit_sign_up", { client_id: clientId, email });
+  return getResultError(result) ?? (result.data === true ? null : invalidClientIdError);
 }
 
-/** Ignores errors of the backend, because the account exists already. */
+/** Marks a Client ID as used. Ignores backend errors, because the account exists already. */
 export async function redeemClientId(
   serviceRole: AppSupabaseClient,
   clientId: string,
@@ -33,7 +42,7 @@ export async function redeemClientId(
 
 const invalidClientIdError: UserError = { reason: clientIdInvalid, status: 400 };
 
-/** `for` is the company's name for the client. */
+/** `for` is the name that the company uses for the client. */
 export type IssueClientIdsParams = { count: number; for?: string; email?: string };
 
 export async function issueClientIds(
@@ -53,7 +62,7 @@ export async function issueClientIds(
 export async function sendClientId(
   supabase: AppSupabaseClient,
   serviceRole: AppSupabaseClient,
-  head: EmailSender,
+  sender: EmailSender,
   clientId: string,
   staffOptions: Omit<StaffActionOptions, "expected_version">,
 ): Promise<EmailResult> {
@@ -63,42 +72,34 @@ export async function sendClientId(
   return sendOnce(serviceRole, staffOptions.idempotency_key, email, () =>
     trySendEmail(
       serviceRole,
-      head,
+      sender,
       { kind: "client ID", email, client_id: clientId },
-      clientInvitationEmail(head, clientId),
+      clientInvitationEmail(sender, clientId),
     ),
   );
 }
 
-/** A used Client ID has no account if the account was deleted or a later sign-up replaced it. */
+/** `account_id` of a used Client ID is null if the account was deleted or a later sign-up replaced it. */
 export async function listClientIds(serviceRole: AppSupabaseClient) {
   const all = [];
-  const step = 1000;
-  for (let first = 0; ; first += step) {
-    const { data, error, status } = await serviceRole
+  const pages = fetchPages((first, last) =>
+    serviceRole
       .from("client_ids")
       .select("client_id, account_id, claimed_at, email_hash, created_at, issued_for, sent_to")
       .order("created_at", { ascending: false })
       .order("client_id")
-      .range(first, first + step - 1)
-      .retry(false);
-    if (error) throw new Error(toUserError({ ...error, status }).reason);
-    all.push(...data.map(({ email_hash, ...row }) => ({ ...row, isUsed: email_hash !== null })));
-    if (data.length < step) return all;
-  }
+      .range(first, last)
+      .retry(false),
+  );
+  for await (const page of pages)
+    all.push(...page.map(({ email_hash, ...row }) => ({ ...row, isUsed: email_hash !== null })));
+  return all;
 }
 
 export async function ensureUnusedClientId(serviceRole: AppSupabaseClient): Promise<string> {
-  const { data, error, status } = await serviceRole
-    .from("client_ids")
-    .select("client_id")
-    .is("email_hash", null)
-    .order("created_at")
-    .limit(1)
-    .retry(false);
-  if (error) throw new Error(toUserError({ ...error, status }).reason);
-  const issue = async () => resultOrThrow(await issueClientIds(serviceRole, { count: 1 }));
-  const [unused] = data.length > 0 ? data.map((row) => row.client_id) : await issue();
+  const query = serviceRole.from("client_ids").select("client_id").is("email_hash", null);
+  const [existing] = dataOrThrow(await query.order("created_at").limit(1).retry(false));
+  const [unused] = existing ? [existing.client_id] : resultOrThrow(await issueClientIds(serviceRole, { count: 1 }));
   if (!unused) throw new Error("The backend issued no client ID.");
   return unused;
 }

@@ -1,6 +1,10 @@
-/** Container numbers by ISO 6346: three letters of the owner, U, J or Z, six digits, and a check digit. */
+/** By ISO 6346, a container number is three letters for the owner, U, J or Z, six digits and a check digit. */
 
-/** The index of each character is its value. Values skip the multiples of 11. */
+export const maxContainers = 20;
+/** For the typed text, which may contain spaces and other cells of a spreadsheet. */
+export const maxContainerCharacters = 1000;
+
+/** ISO 6346: the value of a character is its index in this text. No character has a multiple of 11. */
 const characterValues = "0123456789A?BCDEFGHIJK?LMNOPQRSTU?VWXYZ";
 
 export function getCheckDigit(number: string): number {
@@ -16,12 +20,12 @@ const numberPattern = /^[A-Z]{3}[UJZ]\d{7}$/;
 const numberForm = "A container number is four letters, the last of them U, J or Z, and seven digits.";
 
 /**
- * Finds the container numbers in a text as people paste it: in any case, with spaces and hyphens, one per line or with commas,
- * or as rows of a spreadsheet with other cells. Each number is returned once. `problem` names every entry that is wrong.
+ * Returns each container number of a pasted text once. Numbers may have small letters, spaces and hyphens. They may be
+ * separated by commas or lines, or be cells of spreadsheet rows. `problem` names the wrong entries.
  */
 export function parseContainerNumbers(text: string): { numbers: string[]; problem?: string } {
   const lines = text.split(/[\n,;|]/).filter((line) => /[\p{L}\p{N}]/u.test(line));
-  // A heading of a column has no digits.
+  // A first line without digits is the heading of a column.
   const rows = lines.length > 1 && !/\d/.test(lines[0] ?? "") ? lines.slice(1) : lines;
   const [numbers, unknown, wrong] = [new Set<string>(), [] as string[], [] as string[]];
   for (const row of rows) {
@@ -38,7 +42,7 @@ export function parseContainerNumbers(text: string): { numbers: string[]; proble
   return problem ? { numbers: [...numbers], problem } : { numbers: [...numbers] };
 }
 
-/** Returns the numbers of a cell, or none if a part of it is no number. */
+/** Returns the container numbers of a cell, or none if the cell has other content too. */
 function findNumbers(cell: string): string[] {
   const compact = cell
     .normalize("NFKC")

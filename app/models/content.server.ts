@@ -160,7 +160,7 @@ export const storageTariff = readContent("storage", StorageTariff);
 
 export const costRates = readContent("cost", CostRates);
 
-/** The founding year is stored once; other texts contain {founded}. */
+/** Returns the checked content of a file. Only company.yaml has the founding year, and other files contain {founded}. */
 export function readContent<T>(name: string, schema: z.ZodType<T>): T {
   const file = `content/data/${name}.yaml`;
   const source = dataFiles[`../../${file}`];
@@ -172,7 +172,7 @@ export function readContent<T>(name: string, schema: z.ZodType<T>): T {
   );
 }
 
-/** Throws an error that names file and field. */
+/** Returns the checked value. Throws an error that names the file and the field. */
 export function checkContent<T>(file: string, schema: z.ZodType<T>, value: unknown): T {
   const result = schema.safeParse(value);
   if (result.success) return result.data;

@@ -103,7 +103,7 @@ const fixedValue = <T>(value: T) =>
     .optional()
     .transform(() => value);
 
-/** Only a car has an age and pays excise duty. KES needs no exchange rate. */
+/** Only a car has a month of registration and excise duty. Amounts in KES need no exchange rate. */
 function createCostSchema(isCar: boolean, isKes: boolean, classes: number[], today: string) {
   const oneClass = `Choose the excise duty of the car: ${classes.join(", ").replace(/, (\d+)$/, " or $1")} percent.`;
   const month = "Enter the month of first registration, such as 2021-04.";
@@ -143,10 +143,10 @@ function parseMonth(input: string): string {
   return monthText && number >= 1 && number <= 12 ? `${first ?? fourth}-${String(number).padStart(2, "0")}` : input;
 }
 
-/** Returns null for an address without fields. `today` is the day in East Africa. */
+/** Returns null if the query has no field of the calculator. `today` is the day in East Africa as YYYY-MM-DD. */
 export function parseCostQuery(search: URLSearchParams, rates: CostRates, today: string) {
   if (!COST_FIELDS.some((name) => search.has(name))) return null;
-  // Takes each field once, and no others, because Conform would interpret some.
+  // Only known fields are passed on, each once: Conform gives other names and repeated fields a meaning of their own.
   const fields = new URLSearchParams({ duty: String(rates.import_duty.percent) });
   for (const name of COST_FIELDS) if (search.has(name)) fields.set(name, search.get(name) ?? "");
   if (fields.has("registered")) fields.set("registered", parseMonth(fields.get("registered") ?? ""));

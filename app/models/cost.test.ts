@@ -10,7 +10,7 @@ const goods: Import = {
   ...{ what: "container", currency: "KES", value: 0, freight: 0, insurance: 0, rate: 1, duty: 25, excise: 0 },
 };
 
-/** A car of the given excise class, with a CIF value of 1,200,000 as in the article. */
+/** Returns a car of the given excise class, with the CIF value of 1,200,000 of the article importing-a-car-to-kenya. */
 const car = (excise: number): Partial<Import> => ({
   ...{ what: "car", value: 1_000_000, freight: 180_000, insurance: 20_000, excise },
 });
@@ -20,7 +20,7 @@ const car = (excise: number): Partial<Import> => ({
  * VAT 16% on CIF + duty + excise; fee 3.5%, levy 2% and penalty 15% on CIF. Taxes are all but CIF and penalty.
  */
 const workedExamples: [name: string, cargo: Partial<Import>, lines: number[]][] = [
-  // cif, duty, excise, vat, fee, levy, taxes, total, penalty
+  // The columns are cif, duty, excise, vat, fee, levy, taxes, total and penalty.
   [
     "a car of KES 1,200,000 in the 25% class, as in the article",
     car(25),
@@ -110,7 +110,7 @@ test.each([
   ["1e6", "unreadable"],
   ["0x10", "unreadable"],
   ["Infinity", "unreadable"],
-  ["12.500", "unreadable"], // 12.5, or 12,500 as some countries write it
+  ["12.500", "unreadable"], // 12.5 or, in some countries, 12,500
   ["12.500,50", "unreadable"],
   ["12,50", "unreadable"],
   ["1,2345", "unreadable"],

@@ -13,7 +13,7 @@ export const COST_FIELDS = [
   ...["what", "registered", "excise", "currency", "value", "freight", "insurance", "rate", "duty"],
 ] as const;
 
-/** Amounts are in `currency`. `rate` is KES for one unit of it. */
+/** Amounts are in `currency`, and `rate` is KES for one unit of that currency. `duty` and `excise` are in percent. */
 export type Import = {
   what: ImportKind;
   currency: ImportCurrency;
@@ -23,11 +23,11 @@ export type Import = {
   rate: number;
   duty: number;
   excise: number;
-  /** YYYY-MM. */
+  /** The month of first registration as YYYY-MM. */
   registered?: string;
 };
 
-/** In percent. `penalty` applies to goods without a certificate of conformity. */
+/** Rates in percent. `penalty` applies to goods without a certificate of conformity. */
 export type Percents = { vat: number; fee: number; levy: number; penalty: number };
 
 type PercentRate = { percent: number };
@@ -48,7 +48,7 @@ export type CostEstimate = Record<
   number
 >;
 
-/** Returns KES. Each amount is rounded half up to the shilling and used in the next sum: the printed amounts add up. */
+/** Returns amounts in KES. Each is rounded to the shilling before its use in a sum, so that the printed amounts add up. */
 export function estimateCost({ value, freight, insurance, rate, ...percents }: Import, rates: Percents): CostEstimate {
   const cents = [value, freight, insurance].reduce((sum, amount) => sum + Math.round(amount * 100), 0);
   const cif = Math.round((cents * Math.round(rate * 10_000)) / 1_000_000);
@@ -61,7 +61,7 @@ export function estimateCost({ value, freight, insurance, rate, ...percents }: I
   return { cif, duty, excise, vat, fee, levy, taxes, total: cif + taxes, penalty: takePercent(rates.penalty, cif) };
 }
 
-/** Counts in hundredths of a percent: a fraction such as 0.57% would round some halves wrongly. */
+/** Counts in hundredths of a percent, because binary fractions such as 0.57 would round some halves down. */
 function takePercent(percent: number, shillings: number): number {
   return Math.round((shillings * Math.round(percent * 100)) / 10_000);
 }
@@ -75,7 +75,7 @@ const numberLimits = {
 };
 export type NumberField = keyof typeof numberLimits;
 
-/** Accepts forms such as "12,500.50" and "12 500". */
+/** Returns the number of a typed text such as "12,500.50" or "12 500", or why the text is invalid. */
 export function readNumber(name: NumberField, input: string): number | "unreadable" | "negative" | "zero" | "too much" {
   const { most: max, decimals, zero } = numberLimits[name];
   const [, sign, whole = "", part = ""] = /^([-−]?)(\d{1,3}(?:[,\s]\d{3})+|\d+)(?:\.(\d+))?$/.exec(input.trim()) ?? [];
@@ -86,12 +86,12 @@ export function readNumber(name: NumberField, input: string): number | "unreadab
   return number === 0 && !zero ? "zero" : number;
 }
 
-/** `today` is YYYY-MM-DD. */
+/** True if `input` is a month as YYYY-MM that has started. `today` is YYYY-MM-DD. */
 export function isPastMonth(input: string, today: string): boolean {
   return /^(19|20)\d\d-(0[1-9]|1[0-2])$/.test(input) && input <= today.slice(0, 7);
 }
 
-/** Must agree with the schema of cost.server.ts. `classes` are the excise rates of cars in percent. */
+/** Returns null for invalid fields. A test compares the result with parseCostQuery. `classes` are the excise rates in percent. */
 export function parseImport(input: Partial<Record<string, string>>, classes: number[], today: string): Import | null {
   const what = Object.keys(IMPORT_KINDS).find((option) => option === input.what) as ImportKind | undefined;
   const currency = IMPORT_CURRENCIES.find((option) => option === input.currency);
@@ -107,7 +107,7 @@ export function parseImport(input: Partial<Record<string, string>>, classes: num
   return { what, currency, excise, registered, ...(numbers as Record<NumberField, number>) };
 }
 
-/** Source: KS 1515. "doubtful": too old only if counted in calendar years, as in public notices of KEBS. */
+/** The Kenya Standard KS 1515 limits the age of cars. "doubtful" is too old only in calendar years, as KEBS notices count. */
 export function checkCarAge(registered: string, today: string, years: number): "refused" | "doubtful" | "taken" {
   const [year = 0, month = 0] = registered.split("-").map(Number);
   const [thisYear = 0, thisMonth = 0] = today.split("-").map(Number);

@@ -1,4 +1,4 @@
-/** All data about a client as one ZIP file, with JSON, CSV and uploaded files. */
+/** All data about a client in one ZIP file of JSON, CSV and uploaded files. */
 import { makeZip } from "client-zip";
 import { z } from "zod";
 import { ViewerRecord } from "../lib/auth/viewer.server.ts";
@@ -6,8 +6,7 @@ import { byteOrderMark, csvLine } from "../lib/http/csv.server.ts";
 import { toUserError, userErrorData, userErrorFromThrown } from "../lib/http/user-error.server.ts";
 import type { AppSupabaseClient } from "../lib/supabase/client.server.ts";
 import { readStoredFile } from "./document-file.server.ts";
-import { waitingOnLabels } from "./labels.ts";
-import { shortId } from "./shipment.ts";
+import { shortId, waitingOnLabels } from "./shipment.ts";
 import { createShipmentColumns, ShipmentRecord } from "./shipment-fields.server.ts";
 
 const nullableText = z.string().nullable();
@@ -85,10 +84,9 @@ function createTable<Row>(
   };
 }
 
-/** The first column of a table whose rows belong to a shipment. */
 const shipmentColumn: ExportColumn<unknown> = ["Shipment", (_, { id }) => id];
 
-/** One CSV file for each table. The rows of shipments have times in East Africa Time, all others in UTC (ISO 8601). */
+/** Each table is one CSV file. Times are in East Africa Time in shipments.csv, and in UTC (ISO 8601) in the other files. */
 const exportTables: ExportTable[] = [
   createTable("shipments.csv", (shipment) => [shipment], createShipmentColumns<ExportedShipment>(waitingOnLabels)),
   createTable("documents.csv", ({ documents }) => documents, [
@@ -136,7 +134,7 @@ const exportTables: ExportTable[] = [
   ]),
 ];
 
-/** Yields one file for the single values of the account, and one for each list. */
+/** Yields account.csv with the single values of the account, and one CSV file for each list. */
 function* createAccountTables(account: Record<string, unknown>): Generator<{ name: string; input: string }> {
   const lists = Object.entries(account).filter((one): one is [string, Record<string, unknown>[]] =>
     Array.isArray(one[1]),
@@ -157,20 +155,20 @@ function formatRow(cells: unknown[]): string {
 
 function getArchivePath(shipment: ExportedShipment, document: ExportedDocument): string {
   const clean = (document.file_name ?? document.name).replace(/[\\/:*?"<>|]|^\.+/g, "_");
-  // File systems allow names of up to 255 bytes.
+  // File systems allow names of up to 255 bytes, and the name of the document needs some of them.
   let name = clean;
   while (Buffer.byteLength(name) > 180) name = [...name].slice(1).join("");
   return `files/${shortId(shipment.id)}/${document.name}, ${name}`;
 }
 
-/** Yields pages of 50 shipments, the first one with the account. Throws userErrorData. */
+/** Yields pages of 50 shipments. Only the first page has the account. Throws userErrorData. */
 async function* fetchExportPages(supabase: AppSupabaseClient): AsyncGenerator<ExportPage, undefined> {
   let after = {};
   for (;;) {
     const { data, error, status } = await supabase.rpc("data_export", after, { get: true }).retry(false);
     if (error) throw userErrorData(toUserError({ ...error, status }));
     const page = ExportPageSchema.parse(data);
-    // If the session ends, the archive must not look complete.
+    // After the end of the session there are no shipments. An archive without the rest must not look complete.
     if (!page.shipments) throw userErrorData(userErrorFromThrown(null));
     yield page;
     const last = page.shipments.at(-1);
@@ -180,8 +178,8 @@ async function* fetchExportPages(supabase: AppSupabaseClient): AsyncGenerator<Ex
 }
 
 /**
- * The archive is created while it is sent, with one file in memory. `left-out.txt` names files that are missing or changed.
- * `supabase` acts as the client, and `serviceRole` reads the uploaded files. Throws userErrorData if the first page fails.
+ * Returns a ZIP archive that is created while it is sent, with one uploaded file in memory. `left-out.txt` names files that
+ * are missing or changed. Throws userErrorData if the backend rejects the first call.
  */
 export async function createDataExport(
   supabase: AppSupabaseClient,
@@ -226,7 +224,7 @@ async function* createArchiveEntries(
   if (leftOut.length > 0) yield { name: "left-out.txt", input: `${leftOut.join("\n")}\n` };
 }
 
-/** Omits the storage paths, which mean nothing to a reader. */
+/** Yields the text of shipments.json without storage paths, which mean nothing to a reader. Calls `note` for each shipment. */
 async function* streamShipmentsJson(
   first: ExportPage,
   more: AsyncGenerator<ExportPage>,

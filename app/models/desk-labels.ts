@@ -1,5 +1,6 @@
-/** Labels that only team members read. */
-import type { DocumentState, STAFF_ROLES, WaitingOn } from "./labels.ts";
+/** Labels that only team members read. This file is separate so that the browsers of clients do not load them. */
+import type { DocumentState } from "./document.ts";
+import type { WaitingOn } from "./shipment.ts";
 
 export const deskWaitingOnLabels = {
   client: "Client's move",
@@ -17,6 +18,8 @@ export const STORAGE_LOCATIONS = { mombasa: "Mombasa port", nairobi: "Nairobi IC
 export type StorageLocation = keyof typeof STORAGE_LOCATIONS;
 
 export const CHARGE_CURRENCIES = ["KES", "USD", "EUR", "GBP"] as const;
+
+export const STAFF_ROLES = ["clerk", "lead"] as const;
 
 export const staffRoleLabels = {
   clerk: "Clerk: the day's work",

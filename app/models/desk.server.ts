@@ -1,18 +1,19 @@
-/** The data of the desk's pages, each with its viewer in one call. Times are ISO 8601 in UTC, days YYYY-MM-DD. */
+/** Data of the desk's pages. One backend call returns a page and its viewer. Times are ISO 8601 in UTC, days YYYY-MM-DD. */
 import { z } from "zod";
 import type { StaffPageQuery } from "../lib/auth/staff.server.ts";
 import { eastAfricaTime } from "../lib/dates.ts";
 import { AuditEntry, readAuditLogFilter, timeToMinute, toAuditLogArgs } from "./audit-log.server.ts";
+import { STAFF_ROLES } from "./desk-labels.ts";
 import { sortDocuments } from "./document.ts";
-import { STAFF_ROLES } from "./labels.ts";
-import { Announcement, isUuid } from "./shipment.server.ts";
+import { Announcement } from "./portal.server.ts";
+import { isUuid } from "./shipment.server.ts";
 import { describeNumberFields, ShipmentRecord } from "./shipment-fields.server.ts";
 import { readShipmentFilter } from "./shipment-filter.ts";
-import { readBulkMoveOutcomes } from "./staff-action.server.ts";
+import { readBulkMoveOutcomes } from "./staff.server.ts";
 
 const time = z.string();
 
-/** `count` is at most 100, and `rows` are the oldest ones. */
+/** A list of the page /desk. The database counts at most 100 items and returns the oldest eight as `rows`. */
 const createListSchema = <Row extends z.ZodType>(row: Row) => z.object({ count: z.number(), rows: z.array(row) });
 const TodayItem = z.object({
   shipment_id: z.string(),
@@ -90,7 +91,7 @@ const DeskShipmentDetailsSchema = ShipmentRecord.extend({
   audit_entries: z.array(AuditEntry),
 });
 
-/** Returns the first items as JSON of at most this length, and at least two. One flight of 14,300 bytes has no space for more. */
+/** Returns the first items, as many as fit into `maxLength` characters of JSON, but at least two. */
 export function takeShort<Item>(items: Item[], maxLength: number): Item[] {
   let length = 0;
   return items.filter((item, index) => {
@@ -114,7 +115,7 @@ export function createDeskShipmentView(details: z.infer<typeof DeskShipmentDetai
 }
 export type DeskShipmentView = ReturnType<typeof createDeskShipmentView>;
 
-/** A 21st shipment means that there is a next page. `opened` is null if no shipment is open or its id is unknown. */
+/** A page lists 20 shipments. A 21st means that there is a next page. `opened` is null without an open, known shipment. */
 export const ShipmentsPage = z.object({
   shipments: z.array(DeskShipmentRow),
   opened: DeskShipmentDetailsSchema.nullable(),
@@ -175,9 +176,9 @@ type DeskPageRequest = { url: URL; params: Record<string, string | undefined>; p
 
 export function getDeskPageQuery({ url, params, pattern }: DeskPageRequest): StaffPageQuery | null {
   const [, page = "", id = "", part = ""] = pattern.split("/").filter(Boolean);
-  // Files have a route of their own.
+  // The route of a document's file makes its own backend call.
   if (part === "documents") return null;
-  // Only GET requests are retried, by lib/supabase/fetch.server.ts.
+  // lib/supabase/fetch.server.ts retries GET requests, so supabase-js must not retry them again.
   const get = { get: true } as const;
   if (page === "") return (backend) => backend.rpc("desk_today", {}, get).retry(false);
   if (id === "bulk-move")

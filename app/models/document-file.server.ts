@@ -1,20 +1,23 @@
 import { createHash } from "node:crypto";
+import { fileTypeFromBuffer } from "file-type";
 import { z } from "zod";
-import { toUserError, type UserError, userErrorFromThrown } from "../lib/http/user-error.server.ts";
+import { toUserError, type UserError } from "../lib/http/user-error.server.ts";
 import type { AppSupabaseClient } from "../lib/supabase/client.server.ts";
-import { runStaffAction } from "./staff-action.server.ts";
+import { parseOrUserError } from "../lib/supabase/result.server.ts";
+import { getExtension, getFileProblem } from "./document.ts";
+import { runStaffAction } from "./staff.server.ts";
 
 type RecordedFile = { storage_path: string | null; storage_version: string | null; sha256: string | null };
 
 export const recordedFileColumns = "storage_path, storage_version, sha256";
 
-/** Compares the file with the recorded hash or, without one, with the stored object's version. */
+/** Returns the file if it has the recorded hash or, without a recorded hash, the recorded version of the stored object. */
 export async function readStoredFile(
   supabase: AppSupabaseClient,
   { storage_path, storage_version, sha256 }: RecordedFile,
 ): Promise<{ content: Uint8Array; sha256: string; version: string } | UserError> {
   const bucket = supabase.storage.from("documents");
-  // Reading the version first proves that the bytes have this version.
+  // If the object changes between the two reads, the database rejects a verification with the older version.
   const object = await bucket.info(storage_path ?? "");
   if (object.error) return toFileError(object.error);
   const file = await bucket.download(storage_path ?? "");
@@ -46,7 +49,7 @@ export const DownloadableFile = z.object({
 });
 export type DownloadableFile = z.infer<typeof DownloadableFile>;
 
-/** A team member's token cannot read the bucket, so the service-role client does, after the audit log's entry. */
+/** Records the access in the audit log first. Only the service-role client can read the storage bucket. */
 export async function openFileForStaff(
   supabase: AppSupabaseClient,
   serviceRole: AppSupabaseClient,
@@ -56,8 +59,71 @@ export async function openFileForStaff(
   const args = { document_id: document.id, shipment_id: document.shipment, actor_name };
   const action = await runStaffAction(supabase, "open_document", args);
   if ("reason" in action) return action;
-  const record = DownloadableFile.safeParse(action.result);
-  if (!record.success) return userErrorFromThrown(record.error);
-  const file = await readStoredFile(serviceRole, record.data);
-  return "reason" in file ? file : { ...record.data, content: file.content };
+  const record = parseOrUserError(DownloadableFile, action.result);
+  if ("reason" in record) return record;
+  const file = await readStoredFile(serviceRole, record);
+  return "reason" in file ? file : { ...record, content: file.content };
+}
+
+/** The media types of file extensions. The storage bucket accepts the same types. */
+export const FILE_TYPES: Readonly<Record<string, string>> = {
+  pdf: "application/pdf",
+  jpg: "image/jpeg",
+  jpeg: "image/jpeg",
+  png: "image/png",
+  webp: "image/webp",
+  heic: "image/heic",
+  tif: "image/tiff",
+  tiff: "image/tiff",
+  txt: "text/plain",
+  csv: "text/csv",
+  rtf: "application/rtf",
+  doc: "application/msword",
+  docx: "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+  xls: "application/vnd.ms-excel",
+  xlsx: "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+  odt: "application/vnd.oasis.opendocument.text",
+};
+
+const signatures: Readonly<Record<string, readonly string[]>> = {
+  pdf: ["application/pdf"],
+  jpg: ["image/jpeg"],
+  jpeg: ["image/jpeg"],
+  png: ["image/png"],
+  webp: ["image/webp"],
+  heic: ["image/heic", "image/heif", "image/heic-sequence", "image/heif-sequence"],
+  tif: ["image/tiff"],
+  tiff: ["image/tiff"],
+  rtf: ["application/rtf"],
+  doc: ["application/x-cfb"],
+  xls: ["application/x-cfb"],
+  docx: ["application/vnd.openxmlformats-officedocument.wordprocessingml.document", "application/zip"],
+  xlsx: ["application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", "application/zip"],
+  odt: ["application/vnd.oasis.opendocument.text", "application/zip"],
+};
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters show that a file is not text
+const controlCharacters = /[\u0000-\u0008\u000b\u000e-\u001f]/;
+
+export async function detectMediaType(fileName: string, content: Uint8Array): Promise<{ type: string } | UserError> {
+  const problem = getFileProblem({ name: fileName, size: content.length });
+  if (problem) return { reason: problem, status: 400 };
+  const extension = getExtension(fileName);
+  const type = FILE_TYPES[extension] ?? "";
+  const allowed = signatures[extension];
+  const fits = allowed
+    ? allowed.includes((await fileTypeFromBuffer(getSignatureBytes(content)))?.mime ?? "")
+    : // The first letters of a text may look like the signature of another type, so only control characters count.
+      !controlCharacters.test(Buffer.from(content.buffer, content.byteOffset, content.length).toString("latin1"));
+  if (fits) return { type };
+  return {
+    reason: `The content of this file is not what its ending .${extension} says. Choose another one.`,
+    status: 400,
+  };
+}
+
+/** 64 KiB limit the work for each file. A TIFF is searched completely, because its directory may be anywhere. */
+function getSignatureBytes(content: Uint8Array): Uint8Array {
+  const isTiff = content[0] === content[1] && (content[0] === 0x49 || content[0] === 0x4d);
+  return isTiff ? content : content.subarray(0, 64 * 1024);
 }

@@ -1,4 +1,5 @@
-/** Clients' tokens cannot use the bucket: the service-role client stores a file that the database permits. */
+/** Clients' tokens cannot use the storage bucket. The service-role client stores a file that the database permits. */
+
 import { randomBytes } from "node:crypto";
 import { transliterate } from "transliteration";
 import type { Viewer } from "../lib/auth/viewer.server.ts";
@@ -6,13 +7,12 @@ import { shortDay, shortTime } from "../lib/dates.ts";
 import { formatFileSize } from "../lib/forms/file-size.ts";
 import { toUserError, type UserError, userErrorFromThrown } from "../lib/http/user-error.server.ts";
 import { type AppSupabaseClient, serviceRoleClient } from "../lib/supabase/client.server.ts";
-import { getDocumentState, getExtension } from "./document.ts";
-import { hashSha256, readStoredFile, recordedFileColumns } from "./document-file.server.ts";
-import { detectMediaType } from "./document-media-type.server.ts";
-import { documentStateLabels } from "./labels.ts";
-import { runStaffAction, type StaffActionOptions } from "./staff-action.server.ts";
+import { dataOrThrow, getResultError } from "../lib/supabase/result.server.ts";
+import { documentStateLabels, getDocumentState, getExtension } from "./document.ts";
+import { detectMediaType, hashSha256, readStoredFile, recordedFileColumns } from "./document-file.server.ts";
+import { runStaffAction, type StaffActionOptions } from "./staff.server.ts";
 
-/** Transliterates `../فاتورة "1".PDF` to `ftwr-1.pdf`, with at most 80 characters. */
+/** Returns a name such as `ftwr-1.pdf` for `../فاتورة "1".PDF`, with at most 80 characters before the extension. */
 export function safeFileName(fileName: string): string {
   const extension = getExtension(fileName);
   const stem = extension ? fileName.trim().slice(0, -extension.length - 1) : fileName;
@@ -25,7 +25,7 @@ export function safeFileName(fileName: string): string {
   return `${safe || "file"}${extension ? `.${extension}` : ""}`;
 }
 
-/** The database has the same rule. */
+/** Same rule: private.document_slug in supabase/schemas/documents.sql. */
 export function documentSlug(name: string): string {
   return name
     .replace(/[^A-Za-z0-9]+/g, "-")
@@ -33,13 +33,13 @@ export function documentSlug(name: string): string {
     .toLowerCase();
 }
 
-/** Each attempt has its own name, so that nothing is overwritten. The database has the same rule. */
+/** Returns a new path for each attempt, so that no stored file is overwritten. The database checks the form of the path. */
 export function objectPath(document: { user_id: string; shipment_id: string; name: string }, fileName: string): string {
   const attempt = randomBytes(6).toString("hex");
   return `${document.user_id}/${document.shipment_id}/${documentSlug(document.name)}-${attempt}-${safeFileName(fileName)}`;
 }
 
-/** Removes control and direction characters. Returns at most 200 characters with the extension. */
+/** Removes folders, control characters and text direction marks. Returns at most 200 characters with the extension. */
 export function toDisplayFileName(fileName: string): string {
   const clean = (fileName.split(/[\\/]/).at(-1) ?? "")
     .replace(/[\p{Cc}\p{Cs}\u2028-\u202e\u2066-\u2069]+/gu, " ")
@@ -85,7 +85,7 @@ export async function uploadDocument(
     .eq("uploaded", false)
     .select("id");
   if (!error && data.length === 1) return null;
-  // After a lost response the row may refer to the file, so only a clear rejection removes it.
+  // After a lost response the row may refer to the file, so the file is removed only after a definite rejection.
   const isRejected = error ? error.code?.startsWith("PT") : data.length === 0;
   if (isRejected) await bucket.remove([path]);
   const failure = error
@@ -98,9 +98,8 @@ export async function uploadDocument(
 
 /** Returns null if the upload is allowed. Counts towards the rate limit of changes unless `get` is set. */
 export async function checkUploadAllowed({ supabase }: Viewer, id: string, get = false): Promise<UserError | null> {
-  const { data, error, status } = await supabase.rpc("require_upload_allowed", { document_id: id }, { get });
-  if (error) return toUserError({ ...error, status });
-  return data === true ? null : userErrorFromThrown(data);
+  const result = await supabase.rpc("require_upload_allowed", { document_id: id }, { get });
+  return getResultError(result) ?? (result.data === true ? null : userErrorFromThrown(result.data));
 }
 
 export async function hasFile({ supabase }: Viewer, id: string, sha256: string): Promise<boolean> {
@@ -108,7 +107,7 @@ export async function hasFile({ supabase }: Viewer, id: string, sha256: string):
   return data?.sha256 === sha256;
 }
 
-/** If the stored file cannot be deleted, `staff retention` deletes it. */
+/** A stored file that cannot be deleted now is deleted by the next `npm run staff -- retention`. */
 export async function removeFile(client: Viewer, id: string, expectedVersion: number): Promise<UserError | null> {
   const { data, error, status } = await client.supabase.rpc("remove_file", {
     document_id: id,
@@ -122,7 +121,7 @@ export async function removeFile(client: Viewer, id: string, expectedVersion: nu
   return null;
 }
 
-/** Compares the stored file with the uploaded one. Rejects a document in another version than `expected_version`. */
+/** Rejects a stored file that is not the uploaded one, and a document whose version is not `expected_version`. */
 export async function verifyDocument(
   supabase: AppSupabaseClient,
   serviceRole: AppSupabaseClient,
@@ -154,15 +153,12 @@ export async function findDocumentId(
   shipmentId: string,
   name: string,
 ): Promise<string> {
-  const { data, error, status } = await serviceRole
-    .from("documents")
-    .select("id, name")
-    .eq("shipment_id", shipmentId)
-    .retry(false);
-  if (error) throw new Error(toUserError({ ...error, status }).reason);
-  const document = data.find((document) => document.name.toLowerCase() === name.toLowerCase());
+  const documents = dataOrThrow(
+    await serviceRole.from("documents").select("id, name").eq("shipment_id", shipmentId).retry(false),
+  );
+  const document = documents.find((document) => document.name.toLowerCase() === name.toLowerCase());
   if (!document)
-    throw new Error(`This shipment has no document "${name}". It has: ${data.map((d) => d.name).join(", ")}.`);
+    throw new Error(`This shipment has no document "${name}". It has: ${documents.map((d) => d.name).join(", ")}.`);
   return document.id;
 }
 

@@ -1,8 +1,7 @@
 /** Browsers load this file, so it imports no library. */
 import { maxFileBytes } from "../lib/forms/file-size.ts";
-import type { DocumentState } from "./labels.ts";
 
-/** The database adds these to each shipment. */
+/** The database adds these documents to each new shipment. */
 export const DEFAULT_DOCUMENTS = [
   "Commercial Invoice",
   "Packing List",
@@ -11,6 +10,13 @@ export const DEFAULT_DOCUMENTS = [
 ] as const;
 
 export const fileFieldId = (document: string) => `file-${document}`;
+
+export const documentStateLabels = {
+  missing: "Not uploaded",
+  uploaded: "Uploaded, we check it next",
+  verified: "Verified",
+} as const;
+export type DocumentState = keyof typeof documentStateLabels;
 
 export function getDocumentState(document: { uploaded: boolean; verified: boolean }): DocumentState {
   if (document.verified) return "verified";
@@ -25,11 +31,11 @@ export function sortDocuments<T extends { name: string }>(documents: readonly T[
   return [...documents].sort((a, b) => rank(a.name) - rank(b.name) || a.name.localeCompare(b.name));
 }
 
-/** For the `accept` attribute. FILE_TYPES has the media types. */
+/** For the `accept` attribute of a file field. FILE_TYPES in document-file.server.ts has the media types. */
 export const acceptedExtensions =
   ".pdf,.jpg,.jpeg,.png,.webp,.heic,.tif,.tiff,.txt,.csv,.rtf,.doc,.docx,.xls,.xlsx,.odt";
 
-/** A function, because a constant would be copied into each file of script. */
+/** This is a function, because the build would copy a constant into each script file. */
 export function describeAcceptedKinds(): string {
   return "PDF, photo (JPG, PNG, WebP, HEIC, TIFF), Word, Excel, ODT, RTF, CSV or text";
 }
@@ -48,10 +54,9 @@ export function getFileProblem({ name, size }: { name: string; size: number }): 
   return null;
 }
 
-/** Script makes larger photos smaller before an upload. */
 const largePhotoBytes = 2 * 1024 * 1024;
 
-/** Every browser can decode these types. */
+/** True for a photo that the page's script resizes before the upload. Every browser can decode these types. */
 export function isLargePhoto({ name, size }: { name: string; size: number }): boolean {
   return size > largePhotoBytes && ["jpg", "jpeg", "png", "webp"].includes(getExtension(name));
 }

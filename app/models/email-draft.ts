@@ -1,6 +1,6 @@
-/** Section 7 of the specification. */
+/** Emails that visitors send from their own email app (section 7 of the specification). */
 
-/** Plain text; lines end with "\n". */
+/** The body is plain text whose lines end with "\n". */
 export type EmailDraft = { to: string; subject: string; body: string };
 
 export type QuoteRequest = { name: string; email: string; phone: string; service: string; message: string };
@@ -34,7 +34,7 @@ export function contactDraft(
   return createDraft(to, contact.subject, `${contact.message}\n\n${contact.name}\n${contact.email}`);
 }
 
-/** RFC 6068. A visitor's text cannot end or add a header. */
+/** Returns a mailto address by RFC 6068. The encoding prevents a visitor's text from adding a header. */
 export function mailtoHref({ to, subject, body }: EmailDraft): string {
   return `mailto:${encode(to)}?subject=${encode(toOneLine(subject))}&body=${encode(body.replace(/\r\n?|\n/g, "\r\n"))}`;
 }
@@ -44,7 +44,7 @@ function createDraft(to: string, subject: string, body: string): EmailDraft {
 }
 
 function toOneLine(text: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they must not get into a header
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters could add a header to the email
   return text.replace(/[\u0000-\u001f\u007f\u0085\u2028\u2029]+/g, " ").trim();
 }
 

@@ -14,7 +14,7 @@ const charge: ShipmentUpdate = { kind: "charge", detail: "duties", reason: null 
 const storage: ShipmentUpdate = { kind: "storage", detail: "2026-05-14", reason: null };
 const note: ShipmentUpdate = { kind: "note", detail: "note", reason: null };
 
-/** Returns the email about a shipment at stage 4 with these events in this order. */
+/** Returns the email about a shipment at stage 4 with the given events. */
 function createUpdateEmail(...events: ShipmentUpdate[]) {
   const status = { stage: 4, status: "Customs Declaration", waiting_on: "company" } as const;
   return shipmentUpdateEmail(

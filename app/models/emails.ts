@@ -1,7 +1,6 @@
 /** Emails are plain text. They contain no amounts, no files and no links to other sites. */
 import { calendarDate } from "../lib/dates.ts";
-import type { WaitingOn } from "./labels.ts";
-import { lastStage, PAYMENTS, STAGES } from "./shipment.ts";
+import { lastStage, PAYMENTS, STAGES, type WaitingOn } from "./shipment.ts";
 
 export type EmailSender = { name: string; email: string; phone: string; origin: string };
 
@@ -44,7 +43,7 @@ export function secondFactorRemovedEmail(sender: EmailSender): EmailContent {
   };
 }
 
-/** `certainty` is "perhaps" if auth did not respond. */
+/** `certainty` is "perhaps" if Supabase Auth did not respond to the change. */
 export function passwordChangedEmail(sender: EmailSender, certainty: "surely" | "perhaps" = "surely"): EmailContent {
   const verb = certainty === "surely" ? "was" : "was perhaps";
   return {
@@ -130,7 +129,7 @@ export function clientInvitationEmail(sender: EmailSender, clientId: string): Em
   };
 }
 
-/** `detail` is a stage number, a document, a payment item or the last free day, by `kind`. */
+/** Depending on `kind`, `detail` is a stage number, a document's name, a payment item or the last day of free storage. */
 type ShipmentUpdate = {
   kind: "stage" | "rejected" | "note" | "charge" | "storage";
   detail: string;
@@ -169,7 +168,7 @@ export function shipmentUpdateEmail(
   };
 }
 
-/** Returns only the last stage update. A shipment that went back was corrected. */
+/** Removes all stage updates but the last. If the stage ever went back, the last update is called a correction. */
 function mergeStageUpdates(updates: ShipmentUpdate[]): ShipmentUpdate[] {
   const stages = updates.filter(({ kind }) => kind === "stage").map(({ detail }) => Number(detail));
   const isCorrected = stages.some((stage, index) => stage < (stages[index - 1] ?? 0));
@@ -179,7 +178,7 @@ function mergeStageUpdates(updates: ShipmentUpdate[]): ShipmentUpdate[] {
     .map((update) => (update === last && isCorrected ? { ...update, reason: "corrected" } : update));
 }
 
-/** The update that requires most from the client comes first, and the subject names it. */
+/** Sorts first the update that requires most from the client. The subject of the email names the first update. */
 const getUpdateWeight = ({ kind }: ShipmentUpdate) => ["rejected", "charge", "storage", "stage", "note"].indexOf(kind);
 
 const waitingOnSentences: Record<WaitingOn, string> = {

@@ -21,7 +21,7 @@ const weekdayFormat = new Intl.DateTimeFormat("en-GB", {
 const dayMs = 86_400_000;
 const parseDay = (day: string) => Date.parse(`${day}T00:00:00Z`);
 
-/** Days are YYYY-MM-DD. */
+/** Returns the last day without storage charges. Days are YYYY-MM-DD. */
 export function getLastFreeDay(arrived: string, { free_days }: StorageTariff): string {
   return new Date(parseDay(arrived) + free_days * dayMs).toISOString().slice(0, 10);
 }

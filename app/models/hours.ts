@@ -31,7 +31,7 @@ export const WorkingHours = z
   );
 export type WorkingHours = z.infer<typeof WorkingHours>;
 
-/** `until` is when the status changes; null if it never does. */
+/** `until` is the time of the next change of the status, or null if the office never opens. */
 export type OfficeStatus = { isOpen: boolean; words: string; until: Date | null };
 
 const minuteMs = 60_000;
@@ -55,7 +55,7 @@ export function getOfficeStatus(hours: WorkingHours, now: Date): OfficeStatus {
         until: fromEastAfricaTime(start + toMinutes(closes) * minuteMs),
       };
     const dayName = day === 0 ? "today" : dayNames[weekday];
-    // After midnight "Monday" becomes "today".
+    // At midnight the opening day changes from a name such as "Monday" to "today".
     const until = fromEastAfricaTime(day === 0 ? opening : midnight + dayMs);
     return { isOpen: false, words: `Closed now, opens ${dayName} ${formatClock(opens)} EAT`, until };
   }

@@ -1,4 +1,4 @@
-/** The maximum number of characters of each text that a person types. A test compares these with the database's checks. */
+/** The maximum number of characters of each text that a person types. A test compares them with the checks of the database. */
 export const textLimits = {
   announcement: 200,
   awb: 64,
@@ -17,7 +17,3 @@ export const textLimits = {
 export function maxLength(text: keyof typeof textLimits, subject = ""): [number, string] {
   return [textLimits[text], `Use at most ${textLimits[text].toLocaleString("en")} characters${subject}.`];
 }
-
-/** The most container numbers of a shipment, and the most characters in which they are typed. */
-export const maxContainers = 20;
-export const maxContainerCharacters = 1000;

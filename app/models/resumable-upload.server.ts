@@ -1,27 +1,35 @@
-/** The bucket stores the chunks, so that an upload can continue at any process. */
+/** The bucket upload-chunks stores the received bytes, so that any process of the site can continue an upload. */
+
 import { createHash } from "node:crypto";
+import pLimit from "p-limit";
 import { z } from "zod";
 import { toUserError, type UserError, userErrorFromThrown } from "../lib/http/user-error.server.ts";
 import type { AppSupabaseClient } from "../lib/supabase/client.server.ts";
+import { dataOrThrow, parseResult } from "../lib/supabase/result.server.ts";
 import { hashSha256 } from "./document-file.server.ts";
 
 /** `sha256` is hexadecimal. */
 export type PendingUpload = { account: string; shipment: string; document: string; size: number; sha256: string };
 
-/** A range of bytes without `to`. Two tabs that upload the same file store identical chunks. */
+/** The bytes from `from` to `to` - 1 of a file. Two tabs that upload the same file store identical chunks. */
 type UploadChunk = { name: string; from: number; to: number; createdAt: string };
 
-/** No honest upload reaches `maxChunksPerFile`, even on a connection that breaks all the time. */
 const maxPendingBytes = 30 * 1024 * 1024;
 const maxPendingFiles = 20;
+/** An honest upload has fewer chunks, even on a connection that breaks often. */
 const maxChunksPerFile = 1000;
 const chunkLifetimeMs = 24 * 60 * 60 * 1000;
 const parallelReads = 4;
 const chunksPerDelete = 100;
+/** The bucket upload-chunks has the same limit. */
+const maxChunkBytes = 256 * 1024;
+const minChunkBytes = 16 * 1024;
+/** The received bytes are stored after this many milliseconds without new bytes. */
+const idleFlushMs = 500;
 
 const StoredChunks = z.array(z.object({ name: z.string(), created_at: z.string() }));
 
-/** The same file for the same document has the same folder in every tab and session. */
+/** Returns the folder of a file's chunks, which is the same in every tab and session of the account. */
 export function getUploadFolder({ account, shipment, document, size, sha256 }: PendingUpload): string {
   const upload = createHash("sha256")
     .update(JSON.stringify([account, shipment, document, size, sha256]))
@@ -37,7 +45,7 @@ export async function countReceivedBytes(
   return "reason" in stored ? stored : countContiguousBytes(selectChunks(stored, file), file.size);
 }
 
-/** Deletes expired chunks and, above the account's limits, other uploads, the longest inactive first. */
+/** Deletes expired chunks and, above the account's limits, its oldest uploads. Returns the received bytes of the file. */
 export async function freeSpaceForUpload(
   serviceRole: AppSupabaseClient,
   file: PendingUpload,
@@ -56,14 +64,11 @@ export async function freeSpaceForUpload(
     bytes -= sumBytes(chunks);
     deletable.push(...chunks);
   }
-  await deleteChunks(
-    serviceRole,
-    deletable.map(({ name }) => name),
-  );
+  await deleteChunks(serviceRole, listNames(deletable));
   return isFlooded ? 0 : received;
 }
 
-/** Returns the number of stored bytes if some are missing. Deletes all chunks if the hash is wrong. */
+/** Returns the file, or the number of received bytes if some are missing. Deletes all chunks if the hash is wrong. */
 export async function assembleFile(
   serviceRole: AppSupabaseClient,
   file: PendingUpload,
@@ -74,16 +79,13 @@ export async function assembleFile(
   const received = countContiguousBytes(chunks, file.size);
   if (received < file.size) return received;
   const content = new Uint8Array(file.size);
-  const remaining = chunks.values();
-  const read = async (): Promise<void> => {
-    for (const { name, from } of remaining) {
-      const { data, error } = await serviceRole.storage.from("upload-chunks").download(name);
-      if (error) throw error;
-      content.set(new Uint8Array(await data.arrayBuffer()).subarray(0, file.size - from), from);
-    }
+  const readChunk = async ({ name, from }: UploadChunk): Promise<void> => {
+    const { data, error } = await serviceRole.storage.from("upload-chunks").download(name);
+    if (error) throw error;
+    content.set(new Uint8Array(await data.arrayBuffer()).subarray(0, file.size - from), from);
   };
   try {
-    await Promise.all(Array.from({ length: parallelReads }, read));
+    await pLimit(parallelReads).map(chunks, readChunk);
   } catch (error) {
     return userErrorFromThrown(error);
   }
@@ -92,24 +94,17 @@ export async function assembleFile(
   return { reason: "This file did not arrive as it was sent. Send it again.", status: 400 };
 }
 
-/** Ignores errors of the store, because a later job deletes expired chunks. */
+/** Ignores errors, because a background job deletes expired chunks later. */
 export async function deleteUploadChunks(serviceRole: AppSupabaseClient, file: PendingUpload): Promise<void> {
   const stored = await listStoredChunks(serviceRole, file.account, { all: true });
-  if (!("reason" in stored))
-    await deleteChunks(
-      serviceRole,
-      selectChunks(stored, file).map(({ name }) => name),
-    ).catch(() => undefined);
+  if ("reason" in stored) return;
+  await deleteChunks(serviceRole, listNames(selectChunks(stored, file))).catch(() => undefined);
 }
 
 export async function listDeletableChunks(serviceRole: AppSupabaseClient, account?: string): Promise<string[]> {
   const before = new Date(Date.now() - chunkLifetimeMs).toISOString();
-  const { data, error, status } = await serviceRole.rpc(
-    "list_upload_chunks",
-    account ? { account_id: account } : { before },
-  );
-  if (error) throw new Error(toUserError({ ...error, status }).reason);
-  return StoredChunks.parse(data).map(({ name }) => name);
+  const chunks = await serviceRole.rpc("list_upload_chunks", account ? { account_id: account } : { before });
+  return listNames(StoredChunks.parse(dataOrThrow(chunks)));
 }
 
 async function listStoredChunks(
@@ -117,11 +112,9 @@ async function listStoredChunks(
   account: string,
   { all = false } = {},
 ): Promise<UploadChunk[] | UserError> {
-  const { data, error, status } = await serviceRole.rpc("list_upload_chunks", { account_id: account });
-  if (error) return toUserError({ ...error, status });
-  const parsed = StoredChunks.safeParse(data);
-  if (!parsed.success) return userErrorFromThrown(parsed.error);
-  const chunks = parsed.data.flatMap(({ name, created_at: createdAt }) => {
+  const stored = parseResult(StoredChunks, await serviceRole.rpc("list_upload_chunks", { account_id: account }));
+  if ("reason" in stored) return stored;
+  const chunks = stored.flatMap(({ name, created_at: createdAt }) => {
     const [, from, length] = /\/(\d+)-(\d+)$/.exec(name) ?? [];
     return from && length ? [{ name, createdAt, from: Number(from), to: Number(from) + Number(length) }] : [];
   });
@@ -129,6 +122,7 @@ async function listStoredChunks(
 }
 
 const isExpired = ({ createdAt }: UploadChunk) => Date.parse(createdAt) < Date.now() - chunkLifetimeMs;
+const listNames = (chunks: { name: string }[]) => chunks.map(({ name }) => name);
 const sumBytes = (chunks: UploadChunk[]) => chunks.reduce((sum, { from, to }) => sum + to - from, 0);
 
 function listOtherUploads(stored: UploadChunk[], file: PendingUpload): UploadChunk[][] {
@@ -156,10 +150,93 @@ function countContiguousBytes(chunks: UploadChunk[], size: number): number {
 
 export async function deleteChunks(serviceRole: AppSupabaseClient, names: string[]): Promise<number> {
   for (let start = 0; start < names.length; start += chunksPerDelete) {
-    const { error } = await serviceRole.storage
-      .from("upload-chunks")
-      .remove(names.slice(start, start + chunksPerDelete));
-    if (error) throw new Error(toUserError(error).reason);
+    const bucket = serviceRole.storage.from("upload-chunks");
+    dataOrThrow(await bucket.remove(names.slice(start, start + chunksPerDelete)));
   }
   return names.length;
+}
+
+const activeUploads = new Map<string, { stop: AbortController; done: Promise<unknown> }>();
+
+/** The server may not detect a lost connection, so a new request for a file stops the previous request. */
+export async function runUploadExclusively<T>(
+  file: PendingUpload,
+  task: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const folder = getUploadFolder(file);
+  const previous = activeUploads.get(folder);
+  previous?.stop.abort();
+  const stop = new AbortController();
+  const done = Promise.resolve(previous?.done.catch(() => undefined)).then(() => task(stop.signal));
+  const current = { stop, done };
+  activeUploads.set(folder, current);
+  try {
+    return await done;
+  } finally {
+    if (activeUploads.get(folder) === current) activeUploads.delete(folder);
+  }
+}
+
+export async function storeChunks(
+  serviceRole: AppSupabaseClient,
+  file: PendingUpload,
+  from: number,
+  body: ReadableStream<Uint8Array>,
+  signal: AbortSignal,
+): Promise<UserError | null> {
+  const reader = body.getReader();
+  const stop = () => void reader.cancel().catch(() => undefined);
+  signal.addEventListener("abort", stop);
+  if (signal.aborted) stop();
+  let pending: Uint8Array[] = [];
+  let size = 0;
+  let offset = from;
+  let storing = Promise.resolve();
+  const store = (minBytes: number) => {
+    if (size < minBytes) return;
+    const [chunkOffset, bytes] = [offset, Buffer.concat(pending, size)];
+    offset += size;
+    pending = [];
+    size = 0;
+    storing = storing.then(() => putChunk(serviceRole, file, chunkOffset, bytes));
+    storing.catch(stop);
+  };
+  let idleTimer: NodeJS.Timeout | undefined;
+  let isTooMuch = false;
+  for (;;) {
+    // After a lost connection the received bytes are stored, as after a complete body.
+    const { value } = await reader.read().catch(() => ({ value: undefined }));
+    clearTimeout(idleTimer);
+    isTooMuch = value !== undefined && offset + size + value.length > file.size;
+    if (!value || isTooMuch) break;
+    for (let remaining = value; remaining.length > 0; ) {
+      const part = remaining.subarray(0, maxChunkBytes - size);
+      pending.push(part);
+      size += part.length;
+      remaining = remaining.subarray(part.length);
+      store(maxChunkBytes);
+    }
+    idleTimer = setTimeout(store, idleFlushMs, minChunkBytes);
+  }
+  // Only the last chunk of a file may be short. Otherwise a connection that breaks often would create countless chunks.
+  store(offset + size === file.size ? 1 : minChunkBytes);
+  const storeError = await storing.then(() => null, toUserError);
+  if (!isTooMuch) return storeError;
+  stop();
+  return storeError ?? { reason: "More of this file came than was said. Send it again.", status: 413 };
+}
+
+async function putChunk(
+  serviceRole: AppSupabaseClient,
+  file: PendingUpload,
+  from: number,
+  bytes: Uint8Array,
+): Promise<void> {
+  const name = `${getUploadFolder(file)}${from}-${bytes.length}`;
+  // Another tab may have stored the same chunk. Without upsert, hosted Supabase would then stop responding on the
+  // connection.
+  const { error } = await serviceRole.storage
+    .from("upload-chunks")
+    .upload(name, bytes, { contentType: "application/octet-stream", upsert: true });
+  if (error) throw error;
 }

@@ -1,10 +1,11 @@
 import { z } from "zod";
-import { toUserError, type UserError, userErrorFromThrown } from "../lib/http/user-error.server.ts";
+import type { UserError } from "../lib/http/user-error.server.ts";
 import type { AppSupabaseClient } from "../lib/supabase/client.server.ts";
-import { type EmailResult, sendEmail, trySendEmail } from "./email.server.ts";
-import { accountErasedEmail, type EmailSender, erasureRejectedEmail, formatSender } from "./emails.ts";
+import { dataOrThrow, parseResult } from "../lib/supabase/result.server.ts";
+import { type EmailResult, sendEmail, trySendEmail } from "./email-delivery.server.ts";
+import { accountErasedEmail, type EmailSender, erasureRejectedEmail } from "./emails.ts";
 import { deleteChunks, listDeletableChunks } from "./resumable-upload.server.ts";
-import { runStaffAction } from "./staff-action.server.ts";
+import { runStaffAction } from "./staff.server.ts";
 
 /** Days are YYYY-MM-DD, `last_seen_at` is ISO 8601. */
 const BeyondRetention = z.object({
@@ -18,20 +19,18 @@ type BeyondRetention = z.infer<typeof BeyondRetention> & { parts: string[] };
 
 const filesPerDelete = 100;
 
-/** Receives only ids, because the log is stored longer than the data. */
+/** Receives only ids and numbers, because the log is stored longer than the deleted data. */
 export type ReportDeletion = (
   fields: { shipment_id: string } | { files: number } | { parts: number } | { account_id: string },
 ) => unknown;
 
 export async function listBeyondRetention(serviceRole: AppSupabaseClient): Promise<BeyondRetention> {
-  const { data, error, status } = await serviceRole.rpc("beyond_retention");
-  if (error) throw new Error(toUserError({ ...error, status }).reason);
-  const parsed = BeyondRetention.safeParse(data);
-  if (!parsed.success) throw new Error(userErrorFromThrown(parsed.error).reason);
-  return { ...parsed.data, parts: await listDeletableChunks(serviceRole) };
+  const found = parseResult(BeyondRetention, await serviceRole.rpc("beyond_retention"));
+  if ("reason" in found) throw new Error(found.reason);
+  return { ...found, parts: await listDeletableChunks(serviceRole) };
 }
 
-/** Files are deleted after their rows, so that no row refers to a missing file. The next run deletes the rest. */
+/** Deletes files after their rows, so that no row refers to a missing file. After an error the next run deletes the rest. */
 export async function deleteBeyondRetention(serviceRole: AppSupabaseClient, report: ReportDeletion): Promise<void> {
   const { shipments, parts, accounts } = await listBeyondRetention(serviceRole);
   for (const { id } of shipments) if (await deleteShipment(serviceRole, id)) await report({ shipment_id: id });
@@ -41,14 +40,14 @@ export async function deleteBeyondRetention(serviceRole: AppSupabaseClient, repo
   await deleteOrphanedAuthLog(serviceRole);
 }
 
-/** Returns an error with the day until which a shipment must be stored. Emails the owner if `head` is given. */
+/** Returns an error if a shipment must be stored longer. Emails the owner of the account if `sender` is given. */
 export async function eraseAccount(
   supabase: AppSupabaseClient,
   serviceRole: AppSupabaseClient,
   account: string,
   reason: string,
   actor_name?: string,
-  head?: EmailSender,
+  sender?: EmailSender,
 ): Promise<UserError | null> {
   const started = await runStaffAction(supabase, "start_erasure", { account_id: account, reason, actor_name });
   if ("reason" in started) return started;
@@ -59,20 +58,19 @@ export async function eraseAccount(
     await deleteAccount(serviceRole, { id: account, email: started.result }, () => undefined);
     await deleteOrphanedAuthLog(serviceRole);
   } catch (error) {
-    // Earlier steps of the erasure have changed data, so this sentence would be false.
+    // The removed sentence would be false, because earlier steps of the erasure have changed data.
     const message = (error as Error).message.replace("Nothing was changed. ", "");
     return { reason: `Not everything is erased yet. ${message} The account is closed: erase it again.`, status: 503 };
   }
-  // A failed email is not recorded, because no data of the person may be left.
-  if (head)
-    await sendEmail({ to: started.result, ...accountErasedEmail(head) }, formatSender(head)).catch(() => undefined);
+  // A failed email is not recorded, because the erasure must leave no data about the person.
+  if (sender) await sendEmail({ to: started.result, ...accountErasedEmail(sender) }, sender);
   return null;
 }
 
 export async function rejectErasure(
   supabase: AppSupabaseClient,
   serviceRole: AppSupabaseClient,
-  head: EmailSender,
+  sender: EmailSender,
   account: string,
   reason: string,
   actor_name?: string,
@@ -81,40 +79,28 @@ export async function rejectErasure(
   if ("reason" in action) return action;
   return trySendEmail(
     serviceRole,
-    head,
+    sender,
     { email: action.result, account_id: account, kind: "erasure" },
-    erasureRejectedEmail(head, reason),
+    erasureRejectedEmail(sender, reason),
   );
 }
 
 export async function deleteExpiredLinks(serviceRole: AppSupabaseClient): Promise<number> {
-  const { data, error, status } = await serviceRole.rpc("delete_expired_links");
-  if (error) throw new Error(toUserError({ ...error, status }).reason);
-  return data;
+  return dataOrThrow(await serviceRole.rpc("delete_expired_links"));
 }
 
 async function deleteShipment(serviceRole: AppSupabaseClient, id: string): Promise<boolean> {
-  const { data, error, status } = await serviceRole
-    .from("shipments")
-    .delete()
-    .eq("id", id)
-    .lt("retention_ends_on", todayInUtc())
-    .select("id");
-  if (error) throw new Error(toUserError({ ...error, status }).reason);
-  return data.length > 0;
+  const deletion = serviceRole.from("shipments").delete().eq("id", id).lt("retention_ends_on", todayInUtc());
+  return dataOrThrow(await deletion.select("id")).length > 0;
 }
 
-/** One response lists only some of many shipments. Throws if one must be stored longer. */
+/** Repeats the query, because a response has at most 1,000 rows. Throws if a shipment must be stored longer. */
 async function deleteAccountShipments(serviceRole: AppSupabaseClient, account: string): Promise<void> {
   for (;;) {
-    const { data, error, status } = await serviceRole
-      .from("shipments")
-      .select("id")
-      .eq("user_id", account)
-      .retry(false);
-    if (error) throw new Error(toUserError({ ...error, status }).reason);
-    if (data.length === 0) return;
-    for (const { id } of data) {
+    const query = serviceRole.from("shipments").select("id").eq("user_id", account).retry(false);
+    const shipments = dataOrThrow(await query);
+    if (shipments.length === 0) return;
+    for (const { id } of shipments) {
       if (!(await deleteShipment(serviceRole, id))) throw new Error("A shipment has to be kept longer now.");
     }
   }
@@ -124,33 +110,27 @@ async function deleteOrphanedFiles(serviceRole: AppSupabaseClient, report: Repor
   for (;;) {
     const files = (await listBeyondRetention(serviceRole)).files.filter((name) => name.startsWith(folder));
     if (files.length === 0) return;
-    const { data, error } = await serviceRole.storage.from("documents").remove(files.slice(0, filesPerDelete));
-    if (error) throw new Error(toUserError(error).reason);
-    if (data.length === 0) throw new Error(`The document store does not delete ${files[0]}.`);
-    await report({ files: data.length });
+    const bucket = serviceRole.storage.from("documents");
+    const removed = dataOrThrow(await bucket.remove(files.slice(0, filesPerDelete)));
+    if (removed.length === 0) throw new Error(`The document store does not delete ${files[0]}.`);
+    await report({ files: removed.length });
   }
 }
 
-/** The Client ID refers to the account, so it is deleted first. */
+/** Deletes the Client ID first, because that row refers to the account. */
 async function deleteAccount(
   serviceRole: AppSupabaseClient,
   { id, email }: { id: string; email: string },
   report: ReportDeletion,
 ): Promise<void> {
-  const clearedHashes = await serviceRole.rpc("clear_email_hashes", { email });
-  if (clearedHashes.error)
-    throw new Error(toUserError({ ...clearedHashes.error, status: clearedHashes.status }).reason);
-  const deletedClientId = await serviceRole.from("client_ids").delete().eq("account_id", id);
-  if (deletedClientId.error)
-    throw new Error(toUserError({ ...deletedClientId.error, status: deletedClientId.status }).reason);
-  const { error } = await serviceRole.auth.admin.deleteUser(id);
-  if (error) throw new Error(toUserError(error).reason);
+  dataOrThrow(await serviceRole.rpc("clear_email_hashes", { email }));
+  dataOrThrow(await serviceRole.from("client_ids").delete().eq("account_id", id));
+  dataOrThrow(await serviceRole.auth.admin.deleteUser(id));
   await report({ account_id: id });
 }
 
 async function deleteOrphanedAuthLog(serviceRole: AppSupabaseClient): Promise<void> {
-  const { error, status } = await serviceRole.rpc("delete_orphaned_auth_log");
-  if (error) throw new Error(toUserError({ ...error, status }).reason);
+  dataOrThrow(await serviceRole.rpc("delete_orphaned_auth_log"));
 }
 
 function todayInUtc(): string {

@@ -6,16 +6,19 @@ import { log, pseudonym } from "../lib/http/log.server.ts";
 import type { RateLimiter } from "../lib/http/rate-limiter.server.ts";
 import { toUserError, type UserError, userErrorFromThrown } from "../lib/http/user-error.server.ts";
 import type { AppSupabaseClient } from "../lib/supabase/client.server.ts";
-import { trySendEmail } from "./email.server.ts";
+import { trySendEmail } from "./email-delivery.server.ts";
 import { type EmailSender, secondFactorRemovedEmail } from "./emails.ts";
-import { runStaffAction, type StaffActionResult } from "./staff-action.server.ts";
+import { runStaffAction, type StaffActionResult } from "./staff.server.ts";
 
 export const TotpCode = z
   .string("Enter the six digits of the code.")
   .transform((code) => code.replace(/\s/g, ""))
   .pipe(z.string().regex(/^\d{6}$/, "The code has six digits."));
 
-/** `secret` is base 32. */
+/** The fields of a page that an emailed link opens. */
+export type LinkCredentials = { password: string; code?: string; factorId?: string };
+
+/** `secret` is in base 32, for typing. `uri` is for the QR code. */
 export type TotpSetup = { factorId: string; secret: string; uri: string };
 
 export type CodeFailure = UserError & { title: "Error challenging" | "Verification failed" };
@@ -48,7 +51,7 @@ export function selectFactor<Factor extends { name: string }>(factors: readonly 
   return factors.find((factor) => factor.name === name) ?? factors[0];
 }
 
-/** Accepts each code once; hosted auth would accept it for 90 seconds. Codes with a `link` are counted separately. */
+/** Accepts each code once, unlike hosted Supabase Auth. An emailed `link` has its own limit on wrong codes. */
 export async function verifyTotp(
   client: Pick<Viewer, "id" | "email" | "supabase">,
   limits: RateLimiter,
@@ -72,12 +75,12 @@ export async function verifyTotp(
   else log("info", "code accepted", { account });
   if (failure === wrongCode) return failure;
   if (!failure) guess.refund();
-  // The backend did not check the code, so it may be sent again.
+  // Supabase Auth did not check the code, so the person may send the code again.
   else for (const attempt of [guess, use]) attempt.refund();
   return failure;
 }
 
-/** Hosted auth requires the same IP address for both calls. */
+/** Hosted Supabase Auth requires the same IP address for challenge and verify, so the server makes both calls. */
 async function challengeAndVerify(
   supabase: AppSupabaseClient,
   factorId: string,
@@ -113,11 +116,11 @@ export function createTotpUri(secret: string, email: string, issuer: string): st
   return `otpauth://totp/${label}?issuer=${encodeURIComponent(issuer)}&secret=${secret}&algorithm=SHA1&digits=6&period=30`;
 }
 
-/** Only a lead can do this for a team member. Returns the number of factors. Ends the account's sessions. */
+/** Ends the account's sessions and returns the number of removed factors. Only a lead may remove those of a team member. */
 export async function removeSecondFactors(
   supabase: AppSupabaseClient,
   serviceRole: AppSupabaseClient,
-  head: EmailSender,
+  sender: EmailSender,
   account: string,
   reason: string | null,
   actor_name?: string,
@@ -127,9 +130,9 @@ export async function removeSecondFactors(
   const { removed, email } = z.object({ removed: z.number(), email: z.string() }).parse(action.result);
   await trySendEmail(
     serviceRole,
-    head,
+    sender,
     { email, account_id: account, kind: "second factor" },
-    secondFactorRemovedEmail(head),
+    secondFactorRemovedEmail(sender),
   );
   return { result: removed };
 }

@@ -3,13 +3,14 @@ import { z } from "zod";
 import type { Viewer } from "../lib/auth/viewer.server.ts";
 import { shortDay, shortTime } from "../lib/dates.ts";
 import { env } from "../lib/http/env.server.ts";
-import { toUserError, type UserError, userErrorFromThrown } from "../lib/http/user-error.server.ts";
+import type { UserError } from "../lib/http/user-error.server.ts";
 import { serviceRoleClient } from "../lib/supabase/client.server.ts";
+import { getResultError, parseResult } from "../lib/supabase/result.server.ts";
 import { shortId } from "./shipment.ts";
 
 type ShareLink = { id: string; token_hash: string; expires_at: string };
 
-/** The database stores only a hash. The site can show the link while SESSION_SECRET is the same. */
+/** The database stores only a hash. The site derives the token again from SESSION_SECRET to show the link. */
 function createShareToken(id: string): string {
   return createHmac("sha256", env().sessionSecret).update(`share ${id}`).digest().subarray(0, 20).toString("base64url");
 }
@@ -37,13 +38,11 @@ const getCreatedAt = (expires_at: string) => new Date(Date.parse(expires_at) - 3
 /** `id` comes from the form, so that a form that is sent twice creates one link. */
 export async function createShareLink(client: Viewer, shipment_id: string, id: string): Promise<UserError | null> {
   const token_hash = hashToken(createShareToken(id));
-  const { error, status } = await client.supabase.rpc("create_share_link", { id, shipment_id, token_hash });
-  return error ? toUserError({ ...error, status }) : null;
+  return getResultError(await client.supabase.rpc("create_share_link", { id, shipment_id, token_hash }));
 }
 
 export async function revokeShareLink(client: Viewer, id: string): Promise<UserError | null> {
-  const { error, status } = await client.supabase.rpc("revoke_share_link", { id });
-  return error ? toUserError({ ...error, status }) : null;
+  return getResultError(await client.supabase.rpc("revoke_share_link", { id }));
 }
 
 const ShareLinkContent = z.object({
@@ -56,10 +55,6 @@ const ShareLinkContent = z.object({
 
 export async function openShareLink(token: string): Promise<z.infer<typeof ShareLinkContent> | UserError | null> {
   if (!/^[\w-]{27}$/.test(token)) return null;
-  // With POST, the token is not in the backend's logs.
-  const { data, error, status } = await serviceRoleClient().rpc("shared_shipment", { token });
-  if (error) return toUserError({ ...error, status });
-  if (data === null) return null;
-  const content = ShareLinkContent.safeParse(data);
-  return content.success ? content.data : userErrorFromThrown(content.error);
+  // A GET request would write the token into the backend's logs, so this call is a POST.
+  return parseResult(ShareLinkContent.nullable(), await serviceRoleClient().rpc("shared_shipment", { token }));
 }

@@ -1,15 +1,15 @@
 /**
- * The fields of a shipment, once for forms, lists, tables, emails and the data export. The database states them in
- * supabase/schemas/shipments.sql (the table, private.shipment_json and what clients and staff may change).
+ * The fields of a shipment for all forms, lists, CSV files, emails and the data export. supabase/schemas/shipments.sql has
+ * the same fields in the table, in private.shipment_json and in the functions that change a shipment.
  */
 import { z } from "zod";
 import { sortableTime } from "../lib/dates.ts";
 import { oneLine } from "../lib/forms/text-fields.ts";
 import type { CsvColumn } from "../lib/http/csv.server.ts";
-import { parseContainerNumbers } from "./container-number.ts";
+import { maxContainerCharacters, maxContainers, parseContainerNumbers } from "./container-number.ts";
 import { STORAGE_LOCATIONS, type StorageLocation } from "./desk-labels.ts";
-import { WAITING_ON, type WaitingOn } from "./labels.ts";
-import { maxContainerCharacters, maxContainers, maxLength } from "./limits.ts";
+import { maxLength } from "./limits.ts";
+import { WAITING_ON, type WaitingOn } from "./shipment.ts";
 
 /** A shipment as the database returns it. Times are ISO 8601 in UTC, days YYYY-MM-DD. */
 export const ShipmentRecord = z.object({
@@ -36,7 +36,6 @@ export const ShipmentRecord = z.object({
 });
 export type ShipmentRecord = z.infer<typeof ShipmentRecord>;
 
-/** Container numbers in any spelling. */
 const containerNumbersField = z
   .string()
   .max(maxContainerCharacters, `Give at most ${maxContainers} container numbers.`)
@@ -48,7 +47,7 @@ const containerNumbersField = z
   })
   .optional();
 
-/** What a form or command sends for the numbers under which carriers know a shipment. A form leaves an empty field out. */
+/** Numbers that carriers use for a shipment, as forms and staff commands send them. Empty fields of a form are undefined. */
 export const ShipmentNumberFields = z.object({
   awb: oneLine("")
     .max(...maxLength("awb", " for the AWB/BL"))
@@ -67,14 +66,14 @@ export function toNumberArguments({ awb = "", containerNumbers = [] }: ShipmentN
   return { awb, container_numbers: containerNumbers };
 }
 
-/** Leaves missing numbers out of the arguments, so that they stay. */
+/** Returns arguments that change only the given numbers. */
 export function toPartialNumberArguments({ awb, containerNumbers }: ShipmentNumberInput) {
   return { awb, container_numbers: containerNumbers };
 }
 
 type ShipmentNumbers = Pick<ShipmentRecord, keyof ReturnType<typeof toNumberColumns>>;
 
-/** `none` is shown where there is no number. With `rows`, the form field has several lines. */
+/** `none` is shown if there is no number. `rows` is the number of lines of the form field. */
 type NumberField = {
   label: string;
   hint: string;
@@ -101,7 +100,7 @@ const numberNames = Object.keys(numbers) as (keyof typeof numbers)[];
 
 export const numberHelp = Object.fromEntries(numberNames.map((name) => [name, numbers[name].hint]));
 
-/** Describes the form fields of the numbers, of a new shipment or a stored one. */
+/** Returns the form fields of the numbers. `stored` is undefined for a new shipment. */
 export function describeNumberFields(shipment?: ShipmentNumbers) {
   return numberNames.map((name) => {
     const { label, hint, rows, none, format } = numbers[name];
@@ -118,7 +117,7 @@ export function listNumbers(shipment: ShipmentNumbers): [label: string, text: st
   });
 }
 
-/** Returns the numbers on one line of a list, which has space for one container: the one that was searched for, or the first. */
+/** Returns the numbers for a line of a list with only one container: the first that matches the search, or else the first. */
 export function joinNumbers({ awb, container_numbers }: ShipmentNumbers, search = ""): string {
   const code = search.toUpperCase().replace(/[^A-Z\d]/g, "");
   const container = container_numbers.find((number) => number.includes(code)) ?? container_numbers[0];
@@ -131,7 +130,7 @@ type ShipmentTableRow = Pick<
   "id" | "name" | keyof ShipmentNumbers | "stage" | "status" | "waiting_on" | "created_at" | "changed_at"
 >;
 
-/** The columns of a table of shipments. `ownerColumns` say whose shipment it is, where a table has those of several clients. */
+/** Returns the columns of a CSV file of shipments. `ownerColumns` name the client in files about several clients. */
 export function createShipmentColumns<Row extends ShipmentTableRow>(
   waitingOnLabels: Record<WaitingOn, string>,
   ownerColumns: CsvColumn<Row>[] = [],

@@ -1,6 +1,6 @@
-import { WAITING_ON, type WaitingOn } from "./labels.ts";
+import { WAITING_ON, type WaitingOn } from "./shipment.ts";
 
-/** The filter of a list of shipments at the desk or in the portal. `needsCheck` selects those with a document to verify. */
+/** The filter of the lists of shipments at the desk and in the portal. `needsCheck` selects shipments with a file to verify. */
 export type ShipmentFilter = {
   q: string;
   stage: number | null;
@@ -9,7 +9,7 @@ export type ShipmentFilter = {
   page: number;
 };
 
-/** Ignores invalid values. */
+/** Returns the filter of a URL without invalid values. */
 export function readShipmentFilter({ searchParams }: URL): ShipmentFilter {
   const readNumber = (name: string, max: number) => {
     const number = Number(searchParams.get(name));

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
+import { stages } from "./portal.server.ts";
 import { formatCharge, lastStage, type NextAction, nextAction, PAYMENTS, STAGES, shortId } from "./shipment.ts";
-import { stages } from "./stage.server.ts";
 
 test("A shipment has ten stages with different names and texts.", () => {
   expect(lastStage).toBe(10);

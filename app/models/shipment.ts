@@ -1,6 +1,5 @@
-/** Browsers load this file, so it has no schema and no library. */
+/** Browsers load this file, so it imports no library. */
 import { calendarDate } from "../lib/dates.ts";
-import type { WaitingOn } from "./labels.ts";
 import { paymentToast } from "./not-yet.ts";
 
 /** Stage n is STAGES[n - 1]. The database has the same list (private.stage_name). */
@@ -21,6 +20,10 @@ export const lastStage = STAGES.length;
 
 export const shipmentsPerPage = 20;
 
+export const waitingOnLabels = { client: "Your move", company: "With us", nobody: "Closed" } as const;
+export type WaitingOn = keyof typeof waitingOnLabels;
+export const WAITING_ON = ["client", "company", "nobody"] as const satisfies WaitingOn[];
+
 export type NextAction = { waitingOn: WaitingOn; text: string };
 
 /** `due_on` is a day as YYYY-MM-DD. */
@@ -32,7 +35,7 @@ export type ShipmentState = {
 
 /**
  * The client acts next while a file is missing or a charge is unpaid. The database has the same rule
- * (private.shipment_waiting_on). `stageAction` is that of the current stage, with `ours` for when the company acts.
+ * (private.shipment_waiting_on). `stageAction` is the action of the current stage, and `ours` its text if the company acts.
  */
 export function nextAction(
   { stage, documents, charges }: ShipmentState,
@@ -101,7 +104,7 @@ export function formatCharge({ amount, currency, due_on, note, paid_at }: Omit<C
   return [`${formatMoney(currency, amount)}${state}.`, note].filter(Boolean).join(" ");
 }
 
-/** `toast` is null for a paid charge. `how` comes before the telephone number of the company. */
+/** `toast` is null for a paid charge. The page shows the company's telephone number after `how`. */
 export function listPayments({ stage, charges }: { stage: number; charges: Charge[] }) {
   const toPay = stage < lastStage && charges.some(({ paid_at }) => paid_at === null);
   return {

@@ -4,8 +4,8 @@ import { EmailLinkPage } from "~/components/site/email-link-page";
 import { OfficePhone } from "~/components/site/office-phone";
 import { callServerAction } from "~/lib/browser/connection";
 import { getRateLimiter } from "~/lib/http/rate-limiter.server";
+import { openPasswordLink, setPassword } from "~/models/authentication.server";
 import { getEmailSender } from "~/models/content.server";
-import { openPasswordLink, setPassword } from "~/models/password-link.server";
 import type { Route } from "./+types/_auth.auth.password";
 
 const getMinPasswordLength = (link: { is_staff: boolean } | null) =>

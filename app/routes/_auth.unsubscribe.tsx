@@ -8,7 +8,7 @@ import { readForm } from "~/lib/forms/form-data.server";
 import { redirectWithToast } from "~/lib/http/toast.server";
 import { userErrorData } from "~/lib/http/user-error.server";
 import { serviceRoleClient } from "~/lib/supabase/client.server";
-import { setShipmentEmailsEnabled, verifyUnsubscribeToken } from "~/models/shipment-emails.server";
+import { setShipmentEmailsEnabled, verifyUnsubscribeToken } from "~/models/email-delivery.server";
 import type { Route } from "./+types/_auth.unsubscribe";
 
 /** Email scanners open links, so only the buttons change the setting. */

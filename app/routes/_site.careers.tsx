@@ -14,7 +14,7 @@ import { redirectWithToast } from "~/lib/http/toast.server";
 import { emailAddress, personName } from "~/models/contact";
 import { careers, companyDetails } from "~/models/content.server";
 import { getExtension } from "~/models/document";
-import { detectMediaType } from "~/models/document-media-type.server";
+import { detectMediaType } from "~/models/document-file.server";
 import type { Route } from "./+types/_site.careers";
 
 const cvExtensions = ["pdf", "doc", "docx"];

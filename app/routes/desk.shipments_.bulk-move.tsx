@@ -17,7 +17,7 @@ import {
   BulkMovePageData,
   moveShipments,
   readBulkMoveOutcomes,
-} from "~/models/staff-action.server";
+} from "~/models/staff.server";
 import type { Route } from "./+types/desk.shipments_.bulk-move";
 
 const noneSelectedText = "Tick the shipments that move on.";

@@ -12,8 +12,8 @@ import { readIntentMetadata } from "~/lib/forms/intent-form.server";
 import { rejectForm } from "~/lib/forms/rejected-form.server";
 import { redirectWithToast } from "~/lib/http/toast.server";
 import { areaNotFound, userErrorData, userErrorFromThrown } from "~/lib/http/user-error.server";
-import { ChangeShipmentFields, changeShipment } from "~/models/new-shipment.server";
-import { getShipment, isUuid, shipmentPath } from "~/models/shipment.server";
+import { getShipment, shipmentPath } from "~/models/portal.server";
+import { ChangeShipmentFields, changeShipment, isUuid } from "~/models/shipment.server";
 import { describeNumberFields } from "~/models/shipment-fields.server";
 import type { Route } from "./+types/portal.$shipmentId_.change";
 

@@ -3,7 +3,7 @@ import { getViewerOrError } from "~/lib/auth/viewer.server";
 import { createErrorToast } from "~/lib/forms/rejected-form.server";
 import { toViewerPath } from "~/lib/http/redirect.server";
 import { redirectWithToast } from "~/lib/http/toast.server";
-import { getShipment } from "~/models/shipment.server";
+import { getShipment } from "~/models/portal.server";
 import type { Route } from "./+types/portal.$shipmentId_.documents";
 import { type StoreFileResult, storeUploadedFile } from "./portal.$shipmentId/file-storage.server";
 

@@ -11,15 +11,16 @@ import { userErrorFromThrown } from "~/lib/http/user-error.server";
 import { serviceRoleClient } from "~/lib/supabase/client.server";
 import { getFileProblem } from "~/models/document";
 import { checkUploadAllowed, hasFile } from "~/models/document.server";
+import { getShipment } from "~/models/portal.server";
 import {
   assembleFile,
   countReceivedBytes,
   deleteUploadChunks,
   freeSpaceForUpload,
   type PendingUpload,
+  runUploadExclusively,
+  storeChunks,
 } from "~/models/resumable-upload.server";
-import { getShipment } from "~/models/shipment.server";
-import { runUploadExclusively, storeChunks } from "~/models/upload-arriving.server";
 import type { Route } from "./+types/portal.$shipmentId_.documents_.resumable-upload";
 import {
   createStoredResult,

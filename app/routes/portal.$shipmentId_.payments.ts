@@ -4,8 +4,8 @@ import { readForm } from "~/lib/forms/form-data.server";
 import { toViewerPath } from "~/lib/http/redirect.server";
 import { redirectWithToast } from "~/lib/http/toast.server";
 import { paymentToast } from "~/models/not-yet";
+import { shipmentPath } from "~/models/portal.server";
 import { PAYMENTS } from "~/models/shipment";
-import { shipmentPath } from "~/models/shipment.server";
 import type { Route } from "./+types/portal.$shipmentId_.payments";
 
 export async function action({ request, context, params, url }: Route.ActionArgs) {

@@ -10,7 +10,8 @@ import { callServerAction } from "~/lib/browser/connection";
 import { defineIntent, handleIntentFor } from "~/lib/forms/intent-form.server";
 import { areaNotFound, userErrorData } from "~/lib/http/user-error.server";
 import { removeFile } from "~/models/document.server";
-import { getShipment, isUuid, shipmentPath } from "~/models/shipment.server";
+import { getShipment, shipmentPath } from "~/models/portal.server";
+import { isUuid } from "~/models/shipment.server";
 import type { Route } from "./+types/portal.$shipmentId_.remove-file.$documentId";
 
 export { revalidateAfterConflict as shouldRevalidate } from "~/lib/browser/revalidate";

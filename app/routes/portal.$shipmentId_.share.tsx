@@ -12,8 +12,9 @@ import { requireViewer, type Viewer } from "~/lib/auth/viewer.server";
 import { callServerAction } from "~/lib/browser/connection";
 import { defineIntent, handleIntentFor } from "~/lib/forms/intent-form.server";
 import { areaNotFound, userErrorData } from "~/lib/http/user-error.server";
+import { getShipment, shipmentPath } from "~/models/portal.server";
 import { createShareLink, describeShareLinks, revokeShareLink } from "~/models/share-link.server";
-import { getShipment, isUuid, shipmentPath } from "~/models/shipment.server";
+import { isUuid } from "~/models/shipment.server";
 import type { Route } from "./+types/portal.$shipmentId_.share";
 
 export { revalidateAfterConflict as shouldRevalidate } from "~/lib/browser/revalidate";

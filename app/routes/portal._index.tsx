@@ -2,8 +2,7 @@ import { Form, Link, useOutletContext } from "react-router";
 import { inputClass } from "~/components/forms/field";
 import { Title } from "~/components/site/title";
 import { Button, buttonClass } from "~/components/ui/button";
-import { WAITING_ON, waitingOnLabels } from "~/models/labels";
-import { STAGES } from "~/models/shipment";
+import { STAGES, WAITING_ON, waitingOnLabels } from "~/models/shipment";
 import type { PortalOutletContext } from "./portal";
 
 export default function PortalIndexPage() {

@@ -14,7 +14,7 @@ import { readForm } from "~/lib/forms/form-data.server";
 import { createErrorToast, getFirstError, rejectForm } from "~/lib/forms/rejected-form.server";
 import { redirectWithToast } from "~/lib/http/toast.server";
 import { userErrorFromThrown } from "~/lib/http/user-error.server";
-import { CreateShipmentFields, createShipment } from "~/models/new-shipment.server";
+import { CreateShipmentFields, createShipment } from "~/models/shipment.server";
 import { describeNumberFields } from "~/models/shipment-fields.server";
 import type { Route } from "./+types/portal.new";
 import type { PortalOutletContext } from "./portal";

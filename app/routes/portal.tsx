@@ -15,11 +15,16 @@ import { eastAfricaTime, shortTime } from "~/lib/dates";
 import { createErrorToast } from "~/lib/forms/rejected-form.server";
 import type { Toast } from "~/lib/http/toast";
 import { sortDocuments } from "~/models/document";
+import {
+  getNextAction,
+  getNextActionButton,
+  listShipments,
+  type NextActions,
+  prefetchPortalPage,
+} from "~/models/portal.server";
 import { shortId } from "~/models/shipment";
-import { listShipments, type NextActions, prefetchPortalPage } from "~/models/shipment.server";
 import { joinNumbers, type ShipmentRecord } from "~/models/shipment-fields.server";
 import { createShipmentSearch, readShipmentFilter, type ShipmentFilter } from "~/models/shipment-filter";
-import { getNextAction, getNextActionButton } from "~/models/stage.server";
 import type { Route } from "./+types/portal";
 
 export const middleware: Route.MiddlewareFunction[] = [

@@ -5,10 +5,9 @@ import { noFormAction } from "~/lib/http/file-route.server";
 import { areaNotFound, userErrorData } from "~/lib/http/user-error.server";
 import { companyDetails } from "~/models/content.server";
 import { describeDocument } from "~/models/document.server";
+import { describeStorage, getNextAction, getShipment, prefetchPortalPage } from "~/models/portal.server";
 import { lastStage, listPayments, shortId } from "~/models/shipment";
-import { getShipment, prefetchPortalPage } from "~/models/shipment.server";
 import { listNumbers } from "~/models/shipment-fields.server";
-import { describeStorage, getNextAction } from "~/models/stage.server";
 import type { Route } from "./+types/portal_.$shipmentId.print";
 
 export const handle = { bare: true };

@@ -3,8 +3,8 @@ import { queryViewer, requireViewer, viewerMiddleware } from "~/lib/auth/viewer.
 import { createCsvResponse } from "~/lib/http/csv.server";
 import { createFileRoute, noFormAction } from "~/lib/http/file-route.server";
 import { createLongReadClient } from "~/lib/supabase/client.server";
-import { waitingOnLabels } from "~/models/labels";
-import { listShipmentsAfter } from "~/models/shipment.server";
+import { listShipmentsAfter } from "~/models/portal.server";
+import { waitingOnLabels } from "~/models/shipment";
 import { createShipmentColumns, type ShipmentRecord } from "~/models/shipment-fields.server";
 import { readShipmentFilter } from "~/models/shipment-filter";
 

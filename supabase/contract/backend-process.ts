@@ -2,19 +2,20 @@ import type { JWK } from "jose";
 
 export type BackendProcessOptions = {
   dataDir: string;
-  /** Null stores the database in dataDir. */
+  /** A PostgreSQL server, or null for the database in dataDir. */
   databaseUrl: string | null;
-  /** 0 takes any free port. */
+  /** 0 chooses any free port. */
   port: number;
   siteUrl: string;
   smtpUrl: string | null;
   publishableKey: string;
   secretKey: string;
+  /** Signs tokens for @supabase/lite, which do not leave the process. */
   jwtSecret: string;
   signingKey: JWK;
 };
 
 export type BackendProcessReport = { ready: string } | { failed: string };
 
-/** How long the database may take to close. Killing the process afterwards loses no data. */
+/** How long the database may take to close. Ending the process after this time loses no data. */
 export const backendCloseTimeoutMs = 1500;

@@ -15,7 +15,7 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 const readMode = (...names: string[]) => (statSync(path.join(dataDir, ...names)).mode & 0o777).toString(8);
 
-/** A file that anyone can read, in a folder that anyone can open. */
+/** Writes a file that anyone can read, in folders that anyone can open. */
 function writeReadableFile(...names: string[]): void {
   const file = path.join(dataDir, ...names);
   mkdirSync(path.dirname(file), { recursive: true });

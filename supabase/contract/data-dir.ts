@@ -1,15 +1,15 @@
 import { accessSync, chmodSync, constants, existsSync, lstatSync, mkdirSync, readdirSync, statSync } from "node:fs";
 import path from "node:path";
 
-/** The data directory cannot be used. The message is one line for the person who set DATA_DIR. */
+/** Thrown if the data directory is unusable. The message is one line for the person who set DATA_DIR. */
 export class DataDirError extends Error {}
 
-/** The root folder of the project. The compiled programs in dist/programs are as deep as this folder. */
+/** The root folder of the project. The path is also right in the compiled programs of dist/programs. */
 export const projectRoot = path.resolve(import.meta.dirname, "../..");
 
 const dataFileNames = ["keys.json", "backend.lock", "demo-lead.json"];
 const dataFolderNames = ["database", "objects", "outbox"];
-/** Also matches temporary copies, and the temporary files of a backup or a restore. */
+/** Matches the entries of a data directory, temporary copies, and temporary files of a backup or a restore. */
 const dataEntryPattern =
   /^(keys\.json|backend\.lock|demo-lead\.json|database|objects|outbox|backup\.json|restoring)(\.|$)/;
 
@@ -24,7 +24,7 @@ const reasonByErrorCode: Record<string, string> = {
   EDQUOT: "its disk is full",
 };
 
-/** Throws a DataDirError if the path or an entry is unusable. */
+/** Creates the data directory if it is missing. Throws a DataDirError if the path or an entry is unusable. */
 export function openDataDir(dataDir: string): void {
   rethrowAsDataDirError(dataDir, () => {
     createFolder(path.resolve(dataDir));
@@ -45,7 +45,7 @@ function createFolder(folder: string): void {
   try {
     mkdirSync(folder, { mode: 0o700 });
   } catch (error) {
-    // Another process may have created it meanwhile.
+    // Another process may have created the folder in the meantime.
     if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) throw error;
   }
 }

@@ -1,4 +1,4 @@
-/** Most texts contain only these, and this test is much faster than the one below. */
+/** Matches most texts, and much faster than a search for invisible characters. */
 const printableAscii = /^[ -~]*$/;
 /** Controls (C0, C1), direction marks and invisible characters, line separators, and blanks other than the space. */
 const invisibleCharacters = /[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}]|(?! )\p{Zs}/gu;

@@ -33,7 +33,7 @@ test("Locking a data directory creates it and records this process, and releasin
 });
 
 test("A second backend on a data directory can start only after the first has ended", async () => {
-  // Copied, because creating a database takes seconds.
+  // Copies a database, because creating one takes seconds.
   cpSync(await getFirstStartDataDir(), dataDir, { recursive: true });
   const first = launchBackend();
   const ready = await first.report;
@@ -103,11 +103,11 @@ test("A stale lock cannot be taken while another process claims it", async () =>
   const dead = spawnFakeBackend();
   await endChild(dead, "SIGKILL");
   writeLock({ pid: dead.pid, url: null });
-  const other = spawnFakeBackend();
-  writeFileSync(path.join(dataDir, `backend.lock.claim.${other.pid}`), "");
+  const claimant = spawnFakeBackend();
+  writeFileSync(path.join(dataDir, `backend.lock.claim.${claimant.pid}`), "");
   expect(() => lockDataDir(dataDir)).toThrow("being taken by another start");
   expect(readLock().pid).toBe(dead.pid);
-  expect(readdirSync(dataDir).sort()).toEqual(["backend.lock", `backend.lock.claim.${other.pid}`]);
+  expect(readdirSync(dataDir).sort()).toEqual(["backend.lock", `backend.lock.claim.${claimant.pid}`]);
 });
 
 test("Only one of several parallel processes locks each data directory, free or with a stale lock", async () => {
@@ -144,7 +144,7 @@ function spawnFakeBackend(program = path.join("dist", "programs", "backend.js"))
   return child;
 }
 
-/** Four processes try to lock each folder at the same moment. Returns for each folder how many succeeded. */
+/** Lets four processes lock each folder at the same moment. Returns for each folder how many succeeded. */
 async function raceForLocks(rounds: number, prepare: (folder: string, index: number) => void): Promise<number[]> {
   const folders = Array.from({ length: rounds }, (_, index) => path.join(dataDir, String(index)));
   for (const [index, folder] of folders.entries()) prepare(folder, index);

@@ -5,7 +5,7 @@ import process from "node:process";
 import { setTimeout } from "node:timers/promises";
 import { DataDirError, openDataDir, rethrowAsDataDirError } from "./data-dir.ts";
 
-/** The process that holds a data directory. The backend ends when the process `site` ends. */
+/** The process that holds a data directory. `site` is the id of the site's process, with which the backend ends. */
 export type LockHolder = { pid: number; url: string | null; site?: number };
 
 const lockFile = (dataDir: string) => path.join(dataDir, "backend.lock");
@@ -92,7 +92,7 @@ function takeLockFile(dataDir: string, draft: string): void {
   }
 }
 
-/** How long to wait for other claims. A process holds a claim for one or two milliseconds. */
+/** How long to wait for the claims of other processes. A process holds a claim for one or two milliseconds. */
 const claimTimeoutMs = 1000;
 
 /** Waits until no other living process claims the lock. Throws unless this process has the lowest process id. */
@@ -130,7 +130,7 @@ function dataDirInUseError(dataDir: string, pid: number): Error {
 /** The programs that lock data directories: the backend, and the staff commands for backups. */
 const lockingPrograms = [path.join("programs", "backend.js"), path.join("app", "server", "run.js")];
 
-/** True if the process is alive and, if /proc exists, runs one of these programs. The system may reuse a process ID. */
+/** True if the process is alive and runs a locking program. Where /proc exists, this detects a reused process id. */
 function isLockingProgram(pid: number): boolean {
   if (!isAlive(pid)) return false;
   try {

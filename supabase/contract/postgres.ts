@@ -1,4 +1,4 @@
-/** One session holds a lock, so that only one program uses the database. */
+/** Connects to a PostgreSQL server. The session holds an advisory lock, so that only one program uses the database. */
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
@@ -7,10 +7,10 @@ import postgres, { type Sql } from "postgres";
 import { projectRoot } from "./data-dir.ts";
 
 const connectTimeoutMs = 4000;
-/** The key of the advisory lock: any number that is the same in every program of this project. */
+/** The key of the advisory lock. Its value is arbitrary, but the same in every program of this project. */
 const advisoryLockKey = 7_301_925_548;
 
-/** The message contains no password. */
+/** Thrown if the database is unreachable. The message contains no password, so it can be logged. */
 export class DatabaseUnavailableError extends Error {}
 
 export class DatabaseInUseError extends DatabaseUnavailableError {
@@ -22,7 +22,7 @@ export class DatabaseInUseError extends DatabaseUnavailableError {
 export type PostgresSession = { driver: Sql; socket: Socket };
 type CreateDriver = (url: string, options: object) => Sql;
 
-/** Opens a session that holds the lock. Throws DatabaseUnavailableError or DatabaseInUseError. */
+/** Opens a session that holds the advisory lock. Throws DatabaseUnavailableError or DatabaseInUseError. */
 export async function openPostgresSession(url: string, create: CreateDriver = postgres): Promise<PostgresSession> {
   const { driver, socket } = createDriver(url, create);
   let isLate = false;
@@ -31,7 +31,7 @@ export async function openPostgresSession(url: string, create: CreateDriver = po
     (await socket).destroy();
   }, connectTimeoutMs);
   try {
-    // The driver itself retries for as long as the server closes its connections.
+    // The driver would retry without end if the server closes each connection.
     const closed = socket
       .then((openSocket) => once(openSocket, "close"))
       .then(() => Promise.reject(new Error("the connection was closed")));
@@ -68,7 +68,7 @@ function createDriver(url: string, create: CreateDriver): { driver: Sql; socket:
     // The driver does not catch the error of a connection that is lost while it fetches types.
     fetch_types: false,
     onnotice: () => undefined,
-    // Within a minute the server detects that this process has ended, and releases the lock.
+    // With these keepalives, the server detects within a minute that this process has ended, and releases the lock.
     connection: { DateStyle: "ISO", tcp_keepalives_idle: 20, tcp_keepalives_interval: 10, tcp_keepalives_count: 3 },
     socket: async ({ path, host, port }: { path?: string; host: string[]; port: number[] }) => {
       if (hasTriedToConnect) return new Promise(() => undefined);

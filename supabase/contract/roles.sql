@@ -1,4 +1,5 @@
--- Roles belong to the whole server, so that another database may have created them. Only a superuser can create service_role.
+-- Roles belong to the whole Postgres server, so another database may have created them already.
+-- Only a superuser can create service_role, because it bypasses row-level security.
 
 do $$
 declare

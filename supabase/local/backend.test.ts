@@ -13,7 +13,7 @@ import { type Backend, createBackend } from "./backend.ts";
 const demoCredentials = { email: "demo@mizigo.example", password: "karibu-mombasa" };
 
 let folder: string;
-/** A backend with demo data. Only the last test changes it. */
+/** A backend with demo data. Only the last test changes the data. */
 let sharedBackend: Backend;
 let sharedDir: string;
 const openBackends = new Set<Backend>();
@@ -97,28 +97,28 @@ test("Parallel requests run with the rights of their senders", async () => {
   const { client } = await logInDemoClient(sharedBackend);
   const visitor = createBackendClient(sharedBackend);
   const serviceRole = createBackendClient(sharedBackend, backendKeys.secretKey);
-  const answers = await Promise.all(
+  const results = await Promise.all(
     Array.from({ length: 60 }, async (_, index) => {
       if (index % 3 === 0) return (await client.from("shipments").select("id")).data?.length;
       if (index % 3 === 1) return (await visitor.from("shipments").select("id")).error?.code;
       return (await serviceRole.from("client_ids").select("client_id")).data?.length;
     }),
   );
-  expect(answers).toEqual(Array.from({ length: 60 }, (_, index) => [4, "42501", 4][index % 3]));
+  expect(results).toEqual(Array.from({ length: 60 }, (_, index) => [4, "42501", 4][index % 3]));
 });
 
 test("A failed request does not block the next requests", async () => {
-  const [broken, whole] = await Promise.all([
+  const [malformed, login] = await Promise.all([
     sendRequest("POST", "/auth/v1/signup", '{"email":'),
     createBackendClient(sharedBackend).auth.signInWithPassword(demoCredentials),
   ]);
-  expect(broken.ok).toBe(false);
-  expect(whole.error).toBeNull();
+  expect(malformed.ok).toBe(false);
+  expect(login.error).toBeNull();
 });
 
 test.each([
-  ["rows", "POST", "/rest/v1/shipments", (many: object[]) => many],
-  ["file names", "DELETE", "/storage/v1/object/documents", (many: object[]) => ({ prefixes: many })],
+  ["rows", "POST", "/rest/v1/shipments", (items: object[]) => items],
+  ["file names", "DELETE", "/storage/v1/object/documents", (items: object[]) => ({ prefixes: items })],
 ])(
   "The backend rejects a request with more than 1000 %s before it queries the database",
   async (_what, method, at, body) => {
@@ -178,12 +178,12 @@ test("A reopened database has its rows, files and sessions, and does not run the
     .upload(filePath, new TextEncoder().encode("%PDF-1.7"), { contentType: "application/pdf" });
   expect(stored.error).toBeNull();
   const record = { sha256: "0".repeat(64), file_name: "x.pdf", file_size: 8, media_type: "application/pdf" };
-  const marked = await serviceRole
+  const updated = await serviceRole
     .from("documents")
     .update({ uploaded: true, storage_path: filePath, ...record })
     .eq("shipment_id", created.data?.id)
     .eq("name", "Packing List");
-  expect(marked.error).toBeNull();
+  expect(updated.error).toBeNull();
   // The seed must not insert a deleted row again.
   const deletedId = seeded.data?.[0]?.id;
   expect((await serviceRole.from("shipments").delete().eq("id", deletedId)).error).toBeNull();
@@ -207,8 +207,10 @@ test("A reopened database has its rows, files and sessions, and does not run the
   // A new signing key ends every session. Old refresh tokens stop working too.
   const { privateKey } = await generateKeyPair("ES256", { extractable: true });
   const third = await openBackend({ seed: true, dataDir: sharedDir, signingKey: await exportJWK(privateKey) });
-  const late = await createBackendClient(third).auth.refreshSession({ refresh_token: again.session.refresh_token });
-  expect(late.error?.code).toBe("refresh_token_not_found");
+  const refreshed = await createBackendClient(third).auth.refreshSession({
+    refresh_token: again.session.refresh_token,
+  });
+  expect(refreshed.error?.code).toBe("refresh_token_not_found");
   const { client: clientAfterKeyChange } = await logInDemoClient(third);
   expect((await clientAfterKeyChange.from("shipments").select("id")).data).toHaveLength(4);
 });

@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { App, setExperimental } from "@supabase/lite";
-import type { JWK } from "jose";
 import { parse } from "smol-toml";
+import type { BackendProcessOptions } from "../contract/backend-process.ts";
 import { projectRoot } from "../contract/data-dir.ts";
 import type { DeliverEmail } from "../contract/email-delivery.ts";
 import { createRoles, DatabaseUnavailableError } from "../contract/postgres.ts";
@@ -21,26 +21,18 @@ import { isAllowedRoute, requestLimitError } from "./request-limits.ts";
 import { createRpcArgumentQuoter, withPostgrestErrors } from "./rest.ts";
 import { createFileStorage } from "./storage.ts";
 
-export type BackendOptions = {
-  /** Folder of the database and the stored files; null stores the database in memory. */
+export type BackendOptions = Omit<BackendProcessOptions, "dataDir" | "port" | "smtpUrl"> & {
+  /** Folder of the database; null stores the database in memory. */
   dataDir: string | null;
-  /** Replaces the database in dataDir. */
-  databaseUrl: string | null;
-  lockTimeoutMs?: number;
-  /** Folder of the stored files if dataDir is null. */
+  /** Folder of the stored files. */
   objectsDir: string;
-  siteUrl: string;
-  publishableKey: string;
-  secretKey: string;
-  /** Shared only with the library; no token signed with it leaves the process. */
-  jwtSecret: string;
-  signingKey: JWK;
+  lockTimeoutMs?: number;
   deliver: DeliverEmail;
   seed: boolean;
 };
 
 export type Backend = {
-  /** Requests run one at a time. */
+  /** Handles a request after all earlier requests. */
   fetch: (request: Request) => Promise<Response>;
   /** Superuser session, for tests and maintenance only. */
   db: SqlSession;
@@ -112,7 +104,7 @@ async function createBackendOnDatabase(database: OpenDatabase, options: BackendO
     studio: { enabled: false },
     options: { server: { admin: false, disableStudio: true } },
   });
-  app._storageAdapter = createFileStorage(options.dataDir ? path.join(options.dataDir, "objects") : options.objectsDir);
+  app._storageAdapter = createFileStorage(options.objectsDir);
   const mailer = createTemplateMailer({
     from: { name: auth.email.smtp.sender_name, address: auth.email.smtp.admin_email },
     siteUrl: options.siteUrl,
@@ -154,7 +146,7 @@ async function createBackendOnDatabase(database: OpenDatabase, options: BackendO
       return result;
     },
     tokens,
-    jwtExpiry: auth.jwt_expiry,
+    jwtExpirySeconds: auth.jwt_expiry,
     siteUrl: options.siteUrl,
     securePasswordChange: auth.email.secure_password_change,
     issuer: `http://127.0.0.1:${config.api.port}/auth/v1`,
@@ -174,7 +166,7 @@ async function createBackendOnDatabase(database: OpenDatabase, options: BackendO
       if (key !== options.publishableKey && key !== options.secretKey) {
         return Response.json({ message: "Invalid API key" }, { status: 401 });
       }
-      // Runs before the request's turn, so that the database does not wait for signatures and long bodies.
+      // Runs outside the mutex, so that checking signatures and reading long bodies does not block other requests.
       const preparedRequest = addContentLength(request).then(tokens.withLibraryToken).then(quoteRpcArguments);
       const limitError = preparedRequest.then(requestLimitError);
       limitError.catch(() => undefined);
@@ -183,7 +175,7 @@ async function createBackendOnDatabase(database: OpenDatabase, options: BackendO
         database.skipsSessionCheck = !pathname.startsWith("/auth/");
         return respondOrUnavailable(database, async () => {
           const response = (await limitError) ?? (await handleRequest(await preparedRequest));
-          // Reading the body may query the database.
+          // Reads the body inside the mutex, because reading may query the database.
           const body = response.body ? await response.arrayBuffer() : null;
           return new Response(body, response);
         }).finally(() => {
@@ -198,7 +190,7 @@ async function createBackendOnDatabase(database: OpenDatabase, options: BackendO
   };
 }
 
-/** Returns 503 if the database is unreachable, or was lost during a failed job. */
+/** Returns the job's response, or 503 if the database is unreachable or was lost during the job. */
 async function respondOrUnavailable(database: OpenDatabase, job: () => Promise<Response>): Promise<Response> {
   const unavailable = () => Response.json({ message: "The database does not answer." }, { status: 503 });
   try {
@@ -212,7 +204,7 @@ async function respondOrUnavailable(database: OpenDatabase, job: () => Promise<R
   }
 }
 
-/** PostgreSQL cannot open a database whose first start was interrupted, so that database is deleted. */
+/** Deletes the unusable database of an interrupted first start. Returns a function to call after the first start. */
 function markFirstStart(dataDir: string): () => void {
   const database = path.join(dataDir, "database");
   const unfinished = `${database}.unfinished`;
@@ -223,7 +215,7 @@ function markFirstStart(dataDir: string): () => void {
   return () => rmSync(unfinished);
 }
 
-/** Throws unless `duration` is a Go duration of minutes and seconds, such as 1m0s. */
+/** Returns the seconds of a Go duration such as 1m0s. Throws for other units. */
 function parseDurationSeconds(duration: string): number {
   const match = /^(?=.)(?:(\d+)m)?(?:(\d+)s)?$/.exec(duration);
   if (!match) throw new Error(`supabase/config.toml: "${duration}" is no duration such as 1m0s.`);

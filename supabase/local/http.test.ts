@@ -54,7 +54,7 @@ test.each([
   const url = await startServer(async () => new Response(body || null, { status, headers }));
   const response = await sendRequest(url, { method });
   expect([response.status, response.body]).toEqual([status, body]);
-  expect(contentLengths(response.head)).toEqual(lengths);
+  expect(contentLengths(response.rawHeaders)).toEqual(lengths);
 });
 
 test("The backend's server accepts a body of 12 MiB and rejects a longer one with 413 before reading it", async () => {
@@ -135,7 +135,7 @@ async function startServer(handler: (request: Request) => Promise<Response>): Pr
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** Sends a request whose response includes its raw headers. */
+/** Returns the response with its raw headers, which fetch does not provide. */
 async function sendRequest(url: string, options: { method?: string; headers?: Record<string, string> }) {
   const outgoing = httpRequest(url, options);
   if (options.headers?.["content-length"]) outgoing.flushHeaders();
@@ -144,9 +144,9 @@ async function sendRequest(url: string, options: { method?: string; headers?: Re
   const chunks: Buffer[] = [];
   for await (const chunk of incoming) chunks.push(chunk as Buffer);
   outgoing.destroy();
-  return { status: incoming.statusCode, head: incoming.rawHeaders, body: Buffer.concat(chunks).toString() };
+  return { status: incoming.statusCode, rawHeaders: incoming.rawHeaders, body: Buffer.concat(chunks).toString() };
 }
 
-function contentLengths(head: string[]): string[] {
-  return head.filter((_, index) => head[index - 1]?.toLowerCase() === "content-length" && index % 2 === 1);
+function contentLengths(rawHeaders: string[]): string[] {
+  return rawHeaders.filter((_, index) => rawHeaders[index - 1]?.toLowerCase() === "content-length" && index % 2 === 1);
 }

@@ -1,9 +1,9 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 
-/** More than the largest document (10 MiB) with its multipart frame. */
+/** 2 MiB above the largest document, for the multipart boundaries of its upload. */
 const maxBodyBytes = 12 * 1024 * 1024;
 
-/** Responds with 413 to a body over 12 MiB. */
+/** Returns an HTTP server for the handler. The server rejects bodies over 12 MiB with 413. */
 export function serve(handler: (request: Request) => Promise<Response>): Server {
   const server = createServer(async (incoming, outgoing) => {
     try {
@@ -19,7 +19,7 @@ export function serve(handler: (request: Request) => Promise<Response>): Server 
       outgoing.end('{"message":"Internal server error"}');
     }
   });
-  // Longer than undici reuses a connection, so that it never sends a request on a closing one.
+  // The site's HTTP client (undici) closes idle connections earlier, so it never uses one that this server is closing.
   server.keepAliveTimeout = 65_000;
   return server;
 }
@@ -39,7 +39,6 @@ async function toRequest(incoming: IncomingMessage): Promise<Request | null> {
   }
   const method = incoming.method ?? "GET";
   const hasBody = method !== "GET" && method !== "HEAD";
-  // The sender's own header may be wrong.
   if (hasBody) headers.set("content-length", String(size));
   return new Request(new URL(incoming.url ?? "/", "http://backend.local"), {
     method,

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { projectRoot } from "../contract/data-dir.ts";
 import type { Email } from "../contract/email-delivery.ts";
 import { createTemplateMailer } from "./mailer.ts";
@@ -35,18 +35,12 @@ test("The email's HTML contains an Arabic address unchanged.", async () => {
 });
 
 test("A template renders unknown names as empty text and dollar signs unchanged.", async () => {
-  const sent: Email[] = [];
-  const mailer = createTemplateMailer({
-    from: sender,
-    siteUrl: "https://portal.example",
-    subject,
-    template: "<p>[{{ .Unknown }}][{{.Email}}][{{  .TokenHash  }}]</p>",
-    deliver: async (one) => {
-      sent.push(one);
-    },
-  });
-  await mailer.sendConfirmation("$&$1@client.example", "$$", "");
-  expect(sent[0]?.html).toBe("<p>[][$&#38;$1@client.example][$$]</p>");
+  const sent = await renderConfirmation(
+    "$&$1@client.example",
+    "$$",
+    "<p>[{{ .Unknown }}][{{.Email}}][{{  .TokenHash  }}]</p>",
+  );
+  expect(sent.html).toBe("<p>[][$&#38;$1@client.example][$$]</p>");
 });
 
 test("Sending throws when the delivery throws.", async () => {
@@ -59,29 +53,25 @@ test("Sending throws when the delivery throws.", async () => {
 });
 
 test("The mailer rejects kinds of email that the product does not send.", async () => {
-  const sent: Email[] = [];
-  const mailer = createConfirmationMailer(async (one) => {
-    sent.push(one);
-  });
+  const deliver = vi.fn();
+  const mailer = createConfirmationMailer(deliver);
   const to = "client@client.example";
   await expect(mailer.sendRecovery(to, "0a1b", "123456")).rejects.toThrow();
   await expect(mailer.sendMagicLink(to, "0a1b", "123456")).rejects.toThrow();
   await expect(mailer.sendEmailChange(to, "0a1b", "123456")).rejects.toThrow();
   await expect(mailer.sendReauthentication(to, "123456")).rejects.toThrow();
-  expect(sent).toEqual([]);
+  expect(deliver).not.toHaveBeenCalled();
 });
 
-function createConfirmationMailer(deliver: (email: Email) => Promise<void>) {
-  return createTemplateMailer({ from: sender, siteUrl: "https://portal.example", subject, template, deliver });
+function createConfirmationMailer(deliver: (email: Email) => Promise<void>, html = template) {
+  return createTemplateMailer({ from: sender, siteUrl: "https://portal.example", subject, template: html, deliver });
 }
 
 /** Returns the email that a sign-up with this address and token sends. */
-async function renderConfirmation(address: string, token: string): Promise<Email> {
-  const sent: Email[] = [];
-  await createConfirmationMailer(async (one) => {
-    sent.push(one);
-  }).sendConfirmation(address, token, "123456");
-  const [first] = sent;
-  if (!first) throw new Error("no email was sent");
-  return first;
+async function renderConfirmation(address: string, token: string, html = template): Promise<Email> {
+  const deliver = vi.fn<(email: Email) => Promise<void>>();
+  await createConfirmationMailer(deliver, html).sendConfirmation(address, token, "123456");
+  const [email] = deliver.mock.lastCall ?? [];
+  if (!email) throw new Error("no email was sent");
+  return email;
 }

@@ -4,7 +4,7 @@ import type { DeliverEmail, Email } from "../contract/email-delivery.ts";
 
 export type Mailer = NonNullable<App["_mailer"]>;
 
-/** Sends confirmation emails only. Other kinds throw, because the product does not send them. */
+/** Returns a mailer for confirmation emails. Other kinds throw, because the site does not use them. */
 export function createTemplateMailer(options: {
   from: Email["from"];
   siteUrl: string;

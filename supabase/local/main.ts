@@ -1,4 +1,4 @@
-/** Ends on SIGTERM or when its parent ends. The parent, app/server/embedded-backend.ts, sends the options first. */
+/** The program of the embedded backend. app/server/embedded-backend.ts starts it, sends its options and ends it. */
 import type { AddressInfo } from "node:net";
 import path from "node:path";
 import process from "node:process";
@@ -14,7 +14,7 @@ import { lockDataDirWithin } from "../contract/lock.ts";
 import { createBackend } from "./backend.ts";
 import { serve } from "./http.ts";
 
-// The library searches the text of each warning and throws if the warning is an Error, such as Node's warning of too many listeners.
+// @supabase/lite patches emitWarning to search the warning's text, which throws for Error objects.
 const { emitWarning } = process;
 process.emitWarning = (warning: string | Error, ...details: unknown[]) => {
   if (typeof warning === "string") Reflect.apply(emitWarning, process, [warning, ...details]);
@@ -30,7 +30,7 @@ redactConsole();
 for (const stream of [process.stdout, process.stderr]) stream.on("error", () => undefined);
 process.on("disconnect", () => shutDown());
 if (!process.connected) process.exit(0);
-// A terminal sends these to the whole process group. The parent finishes its requests first, then ends this process.
+// A terminal also sends SIGINT and SIGHUP to this process. The parent ends it later, after finishing its requests.
 for (const signal of ["SIGINT", "SIGHUP"] as const) process.on(signal, () => undefined);
 process.once("message", (options: BackendProcessOptions) => {
   main(options).catch((error: Error) => {
@@ -49,7 +49,7 @@ async function main(options: BackendProcessOptions): Promise<void> {
     ...options,
     objectsDir: path.join(options.dataDir, "objects"),
     deliver: createEmailDelivery(options),
-    // The demo's password is public, and a PostgreSQL server holds real data.
+    // A PostgreSQL server may hold real data, so it gets no demo account, whose password is public.
     seed: !options.databaseUrl,
     lockTimeoutMs,
   });
@@ -82,7 +82,7 @@ function reportToParent(message: BackendProcessReport): void {
   process.send?.(message);
 }
 
-/** Prints only the name and message of an error. The library prints query parameters too, such as password hashes. */
+/** Prints only names and messages of errors. @supabase/lite also prints query parameters, such as password hashes. */
 function redactConsole(): void {
   const print =
     (level: string) =>

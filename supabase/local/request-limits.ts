@@ -1,7 +1,7 @@
-/** Without escapes, empty segments and a final slash, these rules and the library read the same path. */
+/** Excludes percent-encoding, empty segments and a final slash, which @supabase/lite may route differently. */
 const canonicalPathPattern = /^\/(auth|rest|storage)\/v1(\/[\w.~!$&'()*+,:@=-]+)+$/;
 
-/** Magic links, invitations, other providers and email changes are not part of the product. */
+/** The auth routes that the site uses. The others of @supabase/lite, such as magic links and OAuth, return 404. */
 const authRoutes = [
   /^POST \/auth\/v1\/(signup|token|verify|resend|logout)$/,
   /^(GET|PUT) \/auth\/v1\/user$/,
@@ -16,14 +16,14 @@ export function isAllowedRoute(method: string, path: string): boolean {
   return !path.startsWith("/auth/") || authRoutes.some((route) => route.test(`${method} ${path}`));
 }
 
-/** One request blocks the database for all others, so its rows and names are limited. */
+/** The maximum of rows or file names, because a request blocks the database for all other requests. */
 const maxItems = 1000;
 const maxValues = 10_000;
-/** PostgreSQL compares a text of this size within 250 ms. */
+/** The maximum body of a data API request. PostgreSQL compares a text of this size within 250 ms. */
 const maxDataApiBytes = 2 * 1024 * 1024;
-/** Each level of embedded tables multiplies the work. */
+/** The maximum depth of embedded tables in a select, because each level multiplies the rows to read. */
 const maxEmbeddingDepth = 2;
-/** Each pair is a table, a condition or a list. */
+/** In a query parameter, each pair of parentheses is an embedded table, a logical condition or a list. */
 const maxParentheses = 12;
 
 export async function requestLimitError(request: Request): Promise<Response | null> {
@@ -41,14 +41,14 @@ export async function requestLimitError(request: Request): Promise<Response | nu
   const length = Number(request.headers.get("content-length"));
   if (isDataApi && length > maxDataApiBytes)
     return errorResponse(413, `More than ${maxDataApiBytes} bytes: send them in several requests.`);
-  // The content type is the sender's choice. An upload to storage is not a list.
+  // The sender chooses the content type, so only the path shows that a body is a list and not a file.
   const mayHaveList = isDataApi || request.method === "DELETE";
   if (!mayHaveList || length <= 2 * maxItems) return null;
   const body: unknown = await request
     .clone()
     .json()
     .catch(() => undefined);
-  // Rows in another format, such as CSV, cannot be counted here.
+  // Rows in other formats, such as CSV, are rejected, because this function cannot count them.
   if (body === undefined) return errorResponse(415, "A long request has to be JSON.");
   const rows: unknown[] = Array.isArray(body) ? body : [body];
   const lists = [rows, ...Object.values(body ?? {})].filter((list) => Array.isArray(list));
@@ -64,7 +64,7 @@ function errorResponse(status: number, message: string): Response {
   return Response.json({ message }, { status });
 }
 
-/** Ignores parentheses in quoted names. */
+/** Returns the depth and number of the parentheses outside quoted names. */
 function countParentheses(value: string): { maxDepth: number; total: number } {
   let [open, maxDepth, total] = [0, 0, 0];
   for (const character of value.replace(/"(?:[^"\\]|\\.)*"/g, "")) {

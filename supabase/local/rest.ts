@@ -1,47 +1,26 @@
 import type { App } from "@supabase/lite";
+import type { Handler } from "./auth/sessions.ts";
 import type { SqlSession } from "./database/database.ts";
 
-type Handler = (request: Request) => Promise<Response>;
 type PostgrestErrorsOptions = { next: Handler; connection: App["connection"] };
 type DatabaseError = { code?: unknown; message?: string; detail?: string; hint?: string };
 
-/** PostgREST's "HTTP Status Codes", by SQLSTATE or its first two characters. Others are 400. */
-const statusBySqlState: Readonly<Record<string, number>> = {
-  "08": 503,
-  "09": 500,
-  "0L": 403,
-  "0P": 403,
-  "21": 500,
-  "23503": 409,
-  "23505": 409,
-  "25": 500,
-  "25006": 405,
-  "28": 403,
-  "2D": 500,
-  "38": 500,
-  "39": 500,
-  "3B": 500,
-  "40": 500,
-  "42883": 404,
-  "42P01": 404,
-  "42P17": 500,
-  "53": 503,
-  "53400": 500,
-  "54": 500,
-  "55": 500,
-  "57": 500,
-  "57P01": 503,
-  "58": 500,
-  F0: 500,
-  HV: 500,
-  P0: 500,
-  P0001: 400,
-  XX: 500,
-};
+/** The HTTP status codes of PostgREST's manual, by SQLSTATE or its first two characters. Other errors are 400. */
+const statusBySqlState = new Map(
+  Object.entries({
+    400: "P0001",
+    403: "0L 0P 28",
+    404: "42883 42P01",
+    405: "25006",
+    409: "23503 23505",
+    500: "09 21 25 2D 38 39 3B 40 42P17 53400 54 55 57 58 F0 HV P0 XX",
+    503: "08 53 57P01",
+  }).flatMap(([status, sqlStates]) => sqlStates.split(" ").map((sqlState) => [sqlState, Number(status)] as const)),
+);
 
 const passedThroughCode = /^(42501|PT\d{3}|PGRST)$/;
 
-/** Gives database errors PostgREST's status and body. Requests must not overlap. */
+/** Gives database errors PostgREST's status and body. Requests run one at a time, because they share `lastError`. */
 export function withPostgrestErrors({ next, connection }: PostgrestErrorsOptions): Handler {
   let lastError: DatabaseError | null = null;
   const normalize = connection.normalizeDbError.bind(connection);
@@ -60,8 +39,8 @@ export function withPostgrestErrors({ next, connection }: PostgrestErrorsOptions
 function toPostgrestError(error: DatabaseError | null, response: Response): Response {
   const code = error?.code;
   if (typeof code !== "string" || !/^[0-9A-Z]{5}$/.test(code) || passedThroughCode.test(code)) return response;
-  const status = statusBySqlState[code] ?? statusBySqlState[code.slice(0, 2)] ?? 400;
-  // From 500 on, the library's body lacks the code. Below 500, it equals PostgREST's.
+  const status = statusBySqlState.get(code) ?? statusBySqlState.get(code.slice(0, 2)) ?? 400;
+  // Below 500, the body of @supabase/lite equals PostgREST's. From 500 on, the body lacks the code.
   if (response.status === status && status < 500) return response;
   const { message, detail: details = null, hint = null } = error ?? {};
   return Response.json({ code, details, hint, message }, { status });
@@ -69,7 +48,7 @@ function toPostgrestError(error: DatabaseError | null, response: Response): Resp
 
 const reservedParameters = ["select", "order", "limit", "offset", "apikey"];
 
-/** Quotes the text arguments of GET calls, because the library parses unquoted "null" and "neq.x". */
+/** Returns a function that quotes text arguments of GET calls. @supabase/lite treats "null" and "neq.x" specially. */
 export async function createRpcArgumentQuoter(db: SqlSession): Promise<(request: Request) => Request> {
   const { rows } = await db.query<{ argument: string }>(`
     select proname || '.' || argument.name as argument

@@ -38,8 +38,8 @@ test.each([
   ["letters of several scripts", "Mizigo, مزيغو, 货物, 🚢"],
 ])("A stored object that contains %s is read unchanged", async (_what, content) => {
   await putObject("odd", encodeText(content), "text/plain");
-  const { body, metadata } = await readObject("odd");
-  expect(new TextDecoder().decode(body)).toBe(content);
+  const { text, metadata } = await readObject("odd");
+  expect(text).toBe(content);
   expect(metadata.mimetype).toBe("text/plain");
 });
 
@@ -54,25 +54,21 @@ test.each(["text/plain; charset=utf-8", 'a"b/c', "text/\nplain", "تطبيق/pdf
 
 test("The method headObject returns the same metadata as reading the object", async () => {
   await putObject("tea.pdf", encodeText("%PDF-1.7"), "application/pdf");
-  const head = await storage.headObject("documents", "tea.pdf", undefined);
-  expect(head).toEqual((await readObject("tea.pdf")).metadata);
+  const metadata = await storage.headObject("documents", "tea.pdf", undefined);
+  expect(metadata).toEqual((await readObject("tea.pdf")).metadata);
 });
 
 test("Objects have equal entity tags only if their contents are equal", async () => {
-  const [first, same, different] = [
-    await putObject("1", encodeText("x")),
-    await putObject("2", encodeText("x")),
-    await putObject("3", encodeText("y")),
-  ];
-  expect(first.eTag).toBe(same.eTag);
-  expect(first.eTag).not.toBe(different.eTag);
+  const first = await putObject("1", encodeText("x"));
+  expect((await putObject("2", encodeText("x"))).eTag).toBe(first.eTag);
+  expect((await putObject("3", encodeText("y"))).eTag).not.toBe(first.eTag);
 });
 
 test("A replaced object has the new content and the new media type", async () => {
   await putObject("tea.pdf", encodeText("old, and longer than the new one"), "application/pdf");
   await putObject("tea.pdf", encodeText("new"), "image/png");
-  const { body, metadata } = await readObject("tea.pdf");
-  expect(new TextDecoder().decode(body)).toBe("new");
+  const { text, metadata } = await readObject("tea.pdf");
+  expect(text).toBe("new");
   expect(metadata).toMatchObject({ mimetype: "image/png", size: 3 });
   expect(listFiles(folder)).toHaveLength(1);
 });
@@ -118,8 +114,8 @@ test("An interrupted upload leaves the old object and no other file", async () =
   await expect(
     storage.uploadObject("documents", "tea.pdf", undefined, broken, "image/png", "no-cache"),
   ).rejects.toThrow("the connection was lost");
-  const { body, metadata } = await readObject("tea.pdf");
-  expect(new TextDecoder().decode(body)).toBe("whole");
+  const { text, metadata } = await readObject("tea.pdf");
+  expect(text).toBe("whole");
   expect(metadata.mimetype).toBe("application/pdf");
   expect(listFiles(folder)).toHaveLength(1);
 });
@@ -134,16 +130,18 @@ test("A streamed upload is stored completely", async () => {
     },
   });
   await storage.uploadObject("documents", "streamed", undefined, stream, "text/plain", "no-cache");
-  expect(new TextDecoder().decode((await readObject("streamed")).body)).toBe("one two three");
+  expect((await readObject("streamed")).text).toBe("one two three");
 });
 
 test("Reading a missing object rejects with ENOENT", async () => {
-  await expect(storage.getObject("documents", "none", undefined)).rejects.toMatchObject({ code: "ENOENT" });
-  await expect(storage.headObject("documents", "none", undefined)).rejects.toMatchObject({ code: "ENOENT" });
-  await expect(
-    storage.copyObject("documents", "none", undefined, "documents", "copy", undefined),
-  ).rejects.toMatchObject({ code: "ENOENT" });
-  await expect(storage.getObject("documents", "copy", undefined)).rejects.toMatchObject({ code: "ENOENT" });
+  for (const read of [
+    () => storage.getObject("documents", "none", undefined),
+    () => storage.headObject("documents", "none", undefined),
+    () => storage.copyObject("documents", "none", undefined, "documents", "copy", undefined),
+    () => storage.getObject("documents", "copy", undefined),
+  ]) {
+    await expect(read()).rejects.toMatchObject({ code: "ENOENT" });
+  }
 });
 
 test("Deleting an object removes only that object, and deleting it again is not an error", async () => {
@@ -155,7 +153,7 @@ test("Deleting an object removes only that object, and deleting it again is not 
   await expect(readObject("a")).rejects.toMatchObject({ code: "ENOENT" });
   await storage.deleteObjects("documents", ["b", "none"]);
   await expect(readObject("b")).rejects.toMatchObject({ code: "ENOENT" });
-  expect(new TextDecoder().decode((await readObject("c")).body)).toBe("c");
+  expect((await readObject("c")).text).toBe("c");
   expect(listFiles(folder)).toHaveLength(1);
 });
 
@@ -166,8 +164,8 @@ test("A copied object has the content and media type of its source, which remain
     ["documents", "source"],
     ["archive", "copy"],
   ] as const) {
-    const { body, metadata } = await readObject(key, bucket);
-    expect(new TextDecoder().decode(body)).toBe("x");
+    const { text, metadata } = await readObject(key, bucket);
+    expect(text).toBe("x");
     expect(metadata).toMatchObject({ mimetype: "image/webp", cacheControl: "max-age=5" });
   }
 });
@@ -175,8 +173,8 @@ test("A copied object has the content and media type of its source, which remain
 test("The same key in two buckets names two objects", async () => {
   await storage.uploadObject("one", "key", undefined, encodeText("1"), "text/plain", "no-cache");
   await storage.uploadObject("two", "key", undefined, encodeText("2"), "text/plain", "no-cache");
-  expect(new TextDecoder().decode((await readObject("key", "one")).body)).toBe("1");
-  expect(new TextDecoder().decode((await readObject("key", "two")).body)).toBe("2");
+  expect((await readObject("key", "one")).text).toBe("1");
+  expect((await readObject("key", "two")).text).toBe("2");
 });
 
 test("Object keys with path segments cannot leave the folder and name separate objects", async () => {
@@ -204,7 +202,7 @@ test("Object keys with path segments cannot leave the folder and name separate o
     "a/b",
   ];
   for (const key of keys) await putObject(key, encodeText(`content of ${key}`));
-  for (const key of keys) expect(new TextDecoder().decode((await readObject(key)).body)).toBe(`content of ${key}`);
+  for (const key of keys) expect((await readObject(key)).text).toBe(`content of ${key}`);
   expect(listFiles(folder)).toHaveLength(keys.length);
   expect(listFiles(root)).toHaveLength(keys.length + 1);
   expect(readFileSync(path.join(root, "neighbour.txt"), "utf8")).toBe("untouched");
@@ -217,20 +215,14 @@ test("The file names on disk reveal nothing about the objects' keys", async () =
   for (const file of listFiles(folder)) expect(file).not.toMatch(/3f1c\/|secret|invoice|pdf/);
 });
 
-test("A second storage adapter on the same folder finds the objects", async () => {
-  await putObject("tea.pdf", encodeText("x"), "application/pdf");
-  const { body, metadata } = await createFileStorage(folder).getObject("documents", "tea.pdf", undefined);
-  expect(new TextDecoder().decode(body as Uint8Array)).toBe("x");
-  expect(metadata.mimetype).toBe("application/pdf");
-});
-
 function putObject(key: string, bytes: Uint8Array, type = "application/octet-stream", caching = "no-cache") {
   return storage.uploadObject("documents", key, undefined, bytes, type, caching);
 }
 
 async function readObject(key: string, bucket = "documents") {
   const { body, metadata } = await storage.getObject(bucket, key, undefined);
-  return { body: new Uint8Array(body as Uint8Array), metadata };
+  const bytes = new Uint8Array(body as Uint8Array);
+  return { body: bytes, text: new TextDecoder().decode(bytes), metadata };
 }
 
 function encodeText(content: string) {

@@ -7,7 +7,7 @@ import type { App } from "@supabase/lite";
 type StorageAdapter = NonNullable<App["_storageAdapter"]>;
 type ObjectHeader = { contentType: string; cacheControl: string; eTag: string };
 
-/** Stores each object in one file, replaced atomically. A missing object rejects with ENOENT. */
+/** Stores each object in one file, replaced atomically. Reading a missing object rejects with ENOENT. */
 export function createFileStorage(folder: string): StorageAdapter {
   const objectFile = (bucket: string, key: string) => {
     const hash = createHash("sha256").update(`${bucket}/${key}`).digest("hex");
@@ -21,26 +21,18 @@ export function createFileStorage(folder: string): StorageAdapter {
     const end = bytes.indexOf(0x0a);
     const header = JSON.parse(bytes.subarray(0, end).toString("utf8")) as ObjectHeader;
     const body = bytes.subarray(end + 1);
-    const metadata = {
-      cacheControl: header.cacheControl,
-      mimetype: header.contentType,
-      eTag: header.eTag,
-      contentLength: body.length,
-      size: body.length,
-      lastModified: mtime,
-      httpStatusCode: 200,
-    };
-    return { body, metadata };
+    return { body, metadata: toMetadata(header, body.length, mtime) };
   }
 
   async function write(bucket: string, key: string, body: Uint8Array, contentType: string, cacheControl: string) {
     const file = objectFile(bucket, key);
     const eTag = `"${createHash("md5").update(body).digest("hex")}"`;
+    const header: ObjectHeader = { contentType, cacheControl, eTag };
     await mkdir(path.dirname(file), { recursive: true });
     const draft = `${file}.${randomUUID()}`;
     const handle = await open(draft, "wx");
     try {
-      await handle.writeFile(`${JSON.stringify({ contentType, cacheControl, eTag } satisfies ObjectHeader)}\n`);
+      await handle.writeFile(`${JSON.stringify(header)}\n`);
       await handle.writeFile(body);
       await handle.sync();
       await handle.close();
@@ -51,15 +43,7 @@ export function createFileStorage(folder: string): StorageAdapter {
       await rm(draft, { force: true });
       throw error;
     }
-    return {
-      cacheControl,
-      contentLength: body.length,
-      size: body.length,
-      mimetype: contentType,
-      lastModified: new Date(),
-      eTag,
-      httpStatusCode: 200,
-    };
+    return toMetadata(header, body.length, new Date());
   }
 
   return {
@@ -91,7 +75,11 @@ export function createFileStorage(folder: string): StorageAdapter {
   };
 }
 
-/** Makes a file's new name survive a power failure. Windows opens no folders and does not need this. */
+function toMetadata({ contentType: mimetype, cacheControl, eTag }: ObjectHeader, size: number, lastModified: Date) {
+  return { mimetype, cacheControl, eTag, size, contentLength: size, lastModified, httpStatusCode: 200 };
+}
+
+/** Makes a renamed file survive a power failure. Windows cannot open folders and does not need it. */
 async function syncFolder(folder: string): Promise<void> {
   if (process.platform === "win32") return;
   const handle = await open(folder);

@@ -4,7 +4,7 @@ set check_function_bodies = off;
 
 -- schemas/setup.sql
 
--- Policies, triggers and functions use the schema private. The API does not expose it.
+-- The data API exposes the schema public. Tables and functions for internal use are in the schema private.
 create schema if not exists private;
 create schema if not exists extensions;
 create extension if not exists pgcrypto with schema extensions;
@@ -13,7 +13,8 @@ create extension if not exists pg_trgm with schema extensions;
 revoke all on schema private from public;
 grant usage on schema private to authenticated, service_role, supabase_auth_admin;
 
--- Postgres grants execute to everyone, and Supabase grants new objects to its roles. Each file grants what it needs.
+-- By default everyone can execute new functions, and Supabase's roles get all privileges on new tables and functions.
+-- Without these defaults, each schema file grants only the privileges that its objects need.
 alter default privileges revoke execute on functions from public;
 alter default privileges in schema public revoke all on tables from anon, authenticated, service_role;
 alter default privileges in schema public revoke all on sequences from anon, authenticated, service_role;
@@ -21,7 +22,8 @@ alter default privileges in schema public revoke execute on functions from anon,
 
 -- schemas/text.sql
 
--- True if the text has no control character, line separator or bidirectional control. Same rule: text-fields.ts.
+-- True if the text has no control character, line separator or bidirectional control.
+-- app/lib/forms/text-fields.ts has the same rule.
 create function private.is_one_line(value text) returns boolean
 language sql immutable
 set search_path = ''
@@ -30,7 +32,7 @@ as $$
 $$;
 grant execute on function private.is_one_line(text) to authenticated, service_role, supabase_auth_admin;
 
--- Like is_one_line, but allows tabs and line breaks.
+-- True if the text has no control character except tabs and line breaks, and no bidirectional control.
 create function private.is_plain_text(value text) returns boolean
 language sql immutable
 set search_path = ''
@@ -49,7 +51,7 @@ as $$
 $$;
 grant execute on function private.is_visible(text) to authenticated, service_role;
 
--- Returns a LIKE pattern for each of the first eight words; null if the search has over 254 characters.
+-- Returns a LIKE pattern for each of the first eight words of a search, or null for a search of over 254 characters.
 create function private.word_patterns(q text) returns text[]
 language sql immutable
 set search_path = ''
@@ -60,7 +62,7 @@ as $$
 $$;
 grant execute on function private.word_patterns(text) to authenticated;
 
--- Returns a LIKE pattern for a code such as an AWB/BL, without the spaces, hyphens, slashes and dots of the search.
+-- Returns a LIKE pattern for an AWB/BL or container number. Removes spaces, hyphens, slashes and dots from the search.
 create function private.code_pattern(q text) returns text
 language sql immutable
 set search_path = ''
@@ -69,7 +71,7 @@ as $$
 $$;
 grant execute on function private.code_pattern(text) to authenticated;
 
--- Returns the lowest and highest UUID with a prefix of at least 4 characters, or null if no UUID has it.
+-- Returns the lowest and highest UUID with a prefix, or null for an invalid prefix or one of under 4 characters.
 create function private.id_prefix_range(prefix text) returns uuid[]
 language plpgsql immutable
 set search_path = ''
@@ -91,7 +93,7 @@ end
 $$;
 grant execute on function private.id_prefix_range(text) to authenticated;
 
--- Returns a LIKE pattern for texts that contain the search; null if it has over 254 characters.
+-- Returns a LIKE pattern for texts that contain a search, or null for a search of over 254 characters.
 create function private.like_pattern(q text) returns text
 language sql immutable
 set search_path = ''
@@ -102,20 +104,7 @@ as $$
 $$;
 grant execute on function private.like_pattern(text) to authenticated;
 
--- Returns the number of rows of a query, at most 100. `rows_of` must be trusted SQL.
-create function private.count_up_to_100(rows_of text) returns bigint
-language plpgsql stable
-set search_path = ''
-as $$
-declare
-  row_count bigint;
-begin
-  execute format('select count(*) from (%s limit 100) as limited', rows_of) into row_count;
-  return row_count;
-end
-$$;
-
--- Returns the hash under which a token is stored: SHA-256 in base 16.
+-- Returns the SHA-256 hash, in hexadecimal, under which the token of a link is stored.
 create function private.token_hash(token text) returns text
 language sql immutable
 set search_path = ''
@@ -125,8 +114,8 @@ $$;
 
 -- schemas/viewer.sql
 
--- Returns the caller's account, verified factors, AAL and staff role; null if the session has ended.
--- An access token outlives its session by up to an hour, so that only auth.sessions shows whether the session is active.
+-- Returns the caller's account, verified factors, authenticator assurance level (AAL) and staff role.
+-- Returns null if the session has ended, although its access token is valid for up to an hour longer.
 create function private.viewer() returns jsonb
 language plpgsql stable security definer
 set search_path = ''
@@ -158,8 +147,9 @@ end
 $$;
 grant execute on function private.viewer() to authenticated;
 
--- True if the session is active, and has AAL2 if the account has a verified factor. PL/pgSQL caches the plan.
--- Removing a factor lowers the AAL of its sessions, while their access tokens still claim aal2.
+-- True if the caller's session is active, and has AAL2 if the account has a verified factor.
+-- The session is checked too, because an access token still claims aal2 after its factor is removed.
+-- The function is PL/pgSQL, which caches the query plan between calls.
 create function private.has_valid_session() returns boolean
 language plpgsql stable security definer
 set search_path = ''
@@ -182,7 +172,7 @@ end
 $$;
 grant execute on function private.has_valid_session() to authenticated;
 
--- Returns only the viewer, for a form that needs no page data.
+-- Returns the viewer for requests that need no page data, such as form submissions.
 create function public.get_viewer() returns jsonb
 language plpgsql stable
 security invoker
@@ -194,7 +184,7 @@ end
 $$;
 grant execute on function public.get_viewer() to authenticated;
 
--- Returns the account's sessions that were used within 30 days and meet its second factor.
+-- Returns the sessions that were used within 30 days and, if the account has a verified factor, have AAL2.
 create function private.active_sessions(account_id uuid) returns setof uuid
 language sql stable security definer
 set search_path = ''
@@ -210,7 +200,7 @@ as $$
     )
 $$;
 
--- Deletes every session of an account, so that its access tokens and refresh tokens are rejected.
+-- Deletes every session of an account, which makes the site reject its access tokens and refresh tokens.
 create function private.end_sessions(account_id uuid) returns void
 language sql volatile security definer
 set search_path = ''
@@ -222,7 +212,7 @@ $$;
 
 create type private.actor as (name text, staff_id uuid);
 
--- A team member's account opens only the desk, and only in a session with AAL2.
+-- The accounts of team members. They can open only the desk, and only in a session with AAL2.
 create table public.staff_members (
   account_id uuid primary key references auth.users (id) on delete cascade,
   name text not null check (
@@ -235,7 +225,8 @@ create table public.staff_members (
 alter table public.staff_members enable row level security;
 grant select on table public.staff_members to authenticated, service_role;
 
--- Auth copies the id into the metadata of the new account; private.redeem_client_id_or_invite then uses the invite.
+-- The site puts an invite's id into the metadata of the new account. The trigger redeem_client_id_or_invite then
+-- replaces the invite by a team member.
 create table private.staff_invites (
   id uuid primary key default gen_random_uuid(),
   email text not null unique check (email = lower(email)),
@@ -250,7 +241,8 @@ create table private.staff_invites (
 );
 alter table private.staff_invites enable row level security;
 
--- Returns the actor. Raises PT403 unless the caller is the service role or a team member; a lead if `required_role` is lead.
+-- Returns the person who performs a staff action: a team member, or `actor_name` if the caller is the service role.
+-- Raises PT403 for other callers, and for a clerk if `required_role` is 'lead'.
 create function private.require_actor(required_role text, actor_name text) returns private.actor
 language plpgsql stable security definer
 set search_path = ''
@@ -259,7 +251,7 @@ declare
   found_name text;
   found_role text;
 begin
-  -- In a security definer function, `current_user` is the owner. The data API sets the caller's role in this setting.
+  -- In a security definer function, `current_user` is the owner. The data API puts the caller's role into `role`.
   if current_setting('role', true) = 'service_role' then
     return row(coalesce(nullif(btrim(actor_name), ''), 'the company'), null)::private.actor;
   end if;
@@ -276,7 +268,7 @@ begin
 end
 $$;
 
--- Returns the role that a team member needs to change the access of an account: 'lead' for a team member's.
+-- Returns the role needed to change an account's access: 'lead' for a team member's account, 'clerk' for a client's.
 create function private.role_to_change_account(account_id uuid) returns text
 language sql stable security definer
 set search_path = ''
@@ -286,7 +278,7 @@ as $$
   ) then 'lead' else 'clerk' end
 $$;
 
--- True if the caller is a team member whose session is active and has AAL2.
+-- True if the caller is a current team member whose session is active and has AAL2.
 create function private.is_staff() returns boolean
 language plpgsql stable security definer
 set search_path = ''
@@ -307,7 +299,7 @@ end
 $$;
 grant execute on function private.is_staff() to authenticated;
 
--- True if the caller's account has never been a team member's.
+-- True if the caller's account has never belonged to a team member.
 create function private.is_client() returns boolean
 language sql stable security definer
 set search_path = ''
@@ -316,7 +308,8 @@ as $$
 $$;
 grant execute on function private.is_client() to authenticated;
 
--- Raises PT409 if no other lead remains. A lead who has never logged in cannot replace one who has.
+-- Raises PT409 if the account belongs to the last lead. If this lead has logged in, only other leads who have also
+-- logged in count, because a newly invited lead may never log in.
 create function private.require_another_lead(account_id uuid) returns void
 language plpgsql volatile
 set search_path = ''
@@ -325,7 +318,7 @@ declare
   other_leads uuid[];
   has_logged_in boolean;
 begin
-  -- Lock in a fixed order, so that two leads cannot remove each other at the same time.
+  -- Locks all leads, so that two leads cannot remove each other in parallel. The fixed order prevents deadlocks.
   perform from public.staff_members
   where role = 'lead' and removed_at is null
   order by staff_members.account_id
@@ -351,8 +344,8 @@ begin
 end
 $$;
 
--- Returns the invite_id for a new account, or the account_id of a team member who is invited again.
--- Raises PT409 if the address belongs to a client, or to a team member who has logged in.
+-- Invites a team member. Returns {"invite_id"} for a new account, {"account_id"} for a second invitation.
+-- Raises PT409 if the address belongs to a client, or to a current team member who has logged in.
 create function public.invite_staff_member(
   email text, name text, role text, idempotency_key uuid default null, actor_name text default null
 ) returns jsonb
@@ -413,7 +406,7 @@ end
 $$;
 grant execute on function public.invite_staff_member(text, text, text, uuid, text) to authenticated, service_role;
 
--- Changes a team member's role. Raises PT404 without one, PT409 for the last lead.
+-- Changes a team member's role. Raises PT404 for any other account, PT409 if no lead would remain.
 create function public.change_staff_role(account_id uuid, role text, actor_name text default null) returns void
 language plpgsql volatile security definer
 set search_path = ''
@@ -442,7 +435,7 @@ end
 $$;
 grant execute on function public.change_staff_role(uuid, text, text) to authenticated, service_role;
 
--- Closes a team member's account and ends its sessions. Raises PT404 without one, PT409 for the last lead.
+-- Closes a team member's account and ends its sessions. Raises PT404 for other accounts, PT409 if no lead would remain.
 create function public.remove_staff_member(account_id uuid, reason text, actor_name text default null) returns void
 language plpgsql volatile security definer
 set search_path = ''
@@ -521,10 +514,11 @@ using ((select private.is_staff()));
 
 -- schemas/audit_log.sql
 
--- Entries outlive their objects, so there are no foreign keys. content/pages/privacy.mdx promises seven years.
+-- Entries outlive the shipments, documents and accounts that they name, so these ids have no foreign keys.
+-- content/pages/privacy.mdx promises that entries are stored for seven years.
 create table public.audit_log (
   id uuid primary key default gen_random_uuid(),
-  -- Not the time of the transaction, so that several actions of one transaction remain in order.
+  -- now() would be the same for all actions of a transaction, which would lose their order.
   created_at timestamptz not null default clock_timestamp(),
   actor_name text not null check (char_length(actor_name) between 1 and 120),
   staff_id uuid,
@@ -548,7 +542,7 @@ create index audit_log_account_id on public.audit_log (account_id, created_at) w
 create index audit_log_actor_name on public.audit_log (actor_name, created_at);
 create index audit_log_action on public.audit_log (action, created_at);
 
--- Records a staff action. Call it in the transaction of the action.
+-- Records a staff action. Each staff action calls this function in its own transaction.
 create function private.insert_audit_entry(
   actor private.actor,
   action text,
@@ -574,7 +568,7 @@ as $$
   )
 $$;
 
--- Returns the key of a form's action on one object, or null if the form has none.
+-- Returns the idempotency key of one staff action, because a form can perform several. Null if the form has no key.
 create function private.derive_idempotency_key(idempotency_key uuid, payload jsonb) returns uuid
 language sql immutable
 set search_path = ''
@@ -582,7 +576,8 @@ as $$
   select md5(idempotency_key::text || ' ' || payload::text)::uuid
 $$;
 
--- True if the action is in the audit log. Locks the key, so that a parallel call waits for the first.
+-- True if the audit log has an action with this idempotency key.
+-- Locks the key, so that a parallel call waits until the first call has finished.
 create function private.is_repeated_action(key uuid) returns boolean
 language plpgsql volatile
 set search_path = ''
@@ -596,7 +591,7 @@ begin
 end
 $$;
 
--- Returns the values of an object that another object does not have.
+-- Returns the entries of `state` whose values are different in `other_state`.
 create function private.changed_values(state jsonb, other_state jsonb) returns jsonb
 language sql immutable
 set search_path = ''
@@ -604,7 +599,7 @@ as $$
   select jsonb_object_agg(key, value) from jsonb_each(state) where value is distinct from other_state -> key
 $$;
 
--- Returns the trimmed reason. Raises PT400 if it is empty, longer than 2000 characters or has control characters.
+-- Returns the trimmed reason. Raises PT400 for an empty reason, over 500 characters or control characters.
 create function private.require_reason(reason text) returns text
 language plpgsql immutable
 set search_path = ''
@@ -623,7 +618,7 @@ begin
 end
 $$;
 
--- Prevents changes to the log, and its deletion for seven years. Grants cannot stop the table's owner.
+-- Prevents updates of the audit log, and deletions within seven years. Grants would not stop the table's owner.
 create function private.protect_audit_log() returns trigger
 language plpgsql
 set search_path = ''
@@ -652,16 +647,12 @@ create function public.record_audit_entry(
 language sql volatile security definer
 set search_path = ''
 as $$
-  insert into public.audit_log (actor_name, action, shipment_id, document_id, account_id, before, after, reason)
-  values (
-    record_audit_entry.actor_name, record_audit_entry.action,
-    record_audit_entry.shipment_id, record_audit_entry.document_id, record_audit_entry.account_id,
-    record_audit_entry.before, record_audit_entry.after, record_audit_entry.reason
+  select private.insert_audit_entry(
+    row(actor_name, null)::private.actor, action, shipment_id, document_id, account_id, before, after, reason
   )
 $$;
 grant execute on function public.record_audit_entry(text, text, uuid, uuid, uuid, jsonb, jsonb, text) to service_role;
 
--- Returns the number of audit entries older than seven years.
 create function public.count_expired_audit_entries() returns bigint
 language sql stable security definer
 set search_path = ''
@@ -670,7 +661,6 @@ as $$
 $$;
 grant execute on function public.count_expired_audit_entries() to service_role;
 
--- Deletes audit entries older than seven years and returns their number.
 create function public.delete_expired_audit_entries() returns bigint
 language sql volatile security definer
 set search_path = ''
@@ -698,8 +688,8 @@ as $$
   from unnest(entries) as entry
 $$;
 
--- Returns the data of /desk/log; `day` is in East Africa Time.
--- Page 0 returns the 500 entries after the given time and id, for the CSV.
+-- Returns the data of /desk/log. `day` is in East Africa Time.
+-- For the CSV, page 0 returns 500 entries that are older than `before` and `before_id`.
 create function public.desk_log(
   actor_name text default null, action text default null, shipment_prefix text default null, account_id uuid default null,
   day date default null, page integer default 1, before timestamptz default null, before_id uuid default null
@@ -717,7 +707,7 @@ begin
     return jsonb_build_object('viewer', private.viewer());
   end if;
   if actor_name is not null then
-    -- Reads the distinct names one by one from the index, because one name can have many entries.
+    -- Reads each distinct name once from the index, because one name can have many thousand entries.
     with recursive actors as (
       select min(audit_log.actor_name) as name from public.audit_log
       union all
@@ -783,7 +773,7 @@ as $$
 $$;
 grant execute on function public.find_account_id(text) to service_role;
 
--- Rejects a full name that is not one line of at most 100 characters, and metadata over 4000 bytes.
+-- Limits the metadata of an account, which its owner can change through the auth API without the site's checks.
 create function private.check_user_metadata() returns trigger
 language plpgsql
 set search_path = ''
@@ -802,7 +792,7 @@ begin
 end
 $$;
 
--- Locks a client's account. Raises PT404 for an unknown account or a team member's.
+-- Locks the account of a client. Raises PT404 if the account is unknown or belongs to a team member.
 create function private.require_client(account_id uuid) returns void
 language plpgsql volatile
 set search_path = ''
@@ -817,7 +807,7 @@ begin
 end
 $$;
 
--- Closes a client's account, ends its sessions and deletes its password links. Raises PT409 if it is closed.
+-- Closes a client's account, ends its sessions and deletes its password links. Raises PT409 for a closed account.
 create function public.close_account(account_id uuid, reason text, actor_name text default null) returns void
 language plpgsql volatile security definer
 set search_path = ''
@@ -839,7 +829,7 @@ end
 $$;
 grant execute on function public.close_account(uuid, text, text) to authenticated, service_role;
 
--- Opens a client's closed account. Raises PT409 if it is open.
+-- Reopens a client's closed account. Raises PT409 for an open account.
 create function public.reopen_account(account_id uuid, reason text, actor_name text default null) returns void
 language plpgsql volatile security definer
 set search_path = ''
@@ -858,7 +848,8 @@ end
 $$;
 grant execute on function public.reopen_account(uuid, text, text) to authenticated, service_role;
 
--- Removes an account's second factors and ends its sessions; a team member's only for a lead. Raises PT409 without one.
+-- Removes an account's second factors and ends its sessions. Only a lead can do this to a team member's account.
+-- Raises PT409 if the account has no verified second factor.
 create function public.remove_second_factors(account_id uuid, reason text default null, actor_name text default null)
 returns jsonb
 language plpgsql volatile security definer
@@ -921,7 +912,8 @@ as $$
 $$;
 grant execute on function public.portal_account() to authenticated;
 
--- Returns the caller's stored data, newest shipments first: the account in the first call, 50 shipments in each call.
+-- Returns the caller's stored data for the data export: 50 shipments per call, newest first.
+-- The first call, without `before`, also returns the account.
 create function public.data_export(before timestamptz default null, before_id uuid default null) returns jsonb
 language sql stable security definer
 set search_path = ''
@@ -929,14 +921,9 @@ as $$
   select jsonb_build_object(
     'viewer', private.viewer(),
     'account', case when data_export.before is null then (
-      select jsonb_build_object(
+      select (public.portal_account() -> 'account') - array['retention_ends_on', 'other_sessions'] || jsonb_build_object(
         'id', users.id, 'email', users.email, 'full_name', users.raw_user_meta_data ->> 'full_name',
-        'created_at', users.created_at, 'confirmed_at', users.email_confirmed_at, 'last_sign_in_at', users.last_sign_in_at,
-        'new_email', (
-          select change.email from private.email_changes as change
-          where change.account_id = users.id and change.expires_at > now() and change.redeemed_at is null
-        ),
-        'client_id', (select client_id from public.client_ids where account_id = users.id),
+        'confirmed_at', users.email_confirmed_at, 'last_sign_in_at', users.last_sign_in_at,
         'client_id_issued_for', (select issued_for from public.client_ids where account_id = users.id),
         'client_id_sent_to', (select sent_to from public.client_ids where account_id = users.id),
         'second_factors', (
@@ -951,9 +938,6 @@ as $$
           ) order by session.created_at), '[]'::jsonb)
           from auth.sessions as session where session.user_id = users.id
         ),
-        'shipment_emails_enabled', not exists (
-          select from private.email_opt_outs as opt_out where opt_out.account_id = users.id
-        ),
         'shipment_emails', (
           select coalesce(jsonb_agg(jsonb_build_object(
             'shipment_id', email.shipment_id, 'kind', email.kind, 'detail', email.detail, 'reason', email.reason,
@@ -967,10 +951,7 @@ as $$
           ) order by email.failed_at), '[]'::jsonb)
           from public.failed_emails as email where email.account_id = users.id
         ),
-        'erasure_requested_at', (
-          select erasure.requested_at from private.erasure_requests as erasure where erasure.account_id = users.id
-        ),
-        -- The actor's name is another person's personal data.
+        -- The export omits the actor's name, which is personal data of the team member.
         'audit_entries', (
           select coalesce(jsonb_agg(jsonb_build_object(
             'created_at', entry.created_at, 'action', entry.action,
@@ -1051,7 +1032,8 @@ alter table private.password_links enable row level security;
 
 create index password_links_account_id on private.password_links (account_id);
 
--- Records that a password link is sent and returns the address; a team member's only for a lead. Raises PT409 if closed.
+-- Records that a password link will be emailed, and returns the email address. Raises PT409 for a closed or unconfirmed
+-- account. Only a lead can send a link to a team member.
 create function public.request_password_link(account_id uuid, actor_name text default null) returns text
 language plpgsql volatile security definer
 set search_path = ''
@@ -1071,7 +1053,7 @@ end
 $$;
 grant execute on function public.request_password_link(uuid, text) to authenticated, service_role;
 
--- Returns the token of a new password link, 256 random bits in base 16. It replaces older links.
+-- Creates a password link, which replaces the account's older links. Returns its token: 256 random bits in hexadecimal.
 create function public.issue_password_link(account_id uuid, valid_hours integer) returns text
 language plpgsql volatile security definer
 set search_path = ''
@@ -1079,7 +1061,7 @@ as $$
 declare
   token text := encode(extensions.gen_random_bytes(32), 'hex');
 begin
-  -- Serialise calls for one account, so that only the newest link remains.
+  -- Serialises parallel calls for one account, so that only the newest link remains.
   perform from auth.users where users.id = issue_password_link.account_id for no key update;
   delete from private.password_links as old
   where old.account_id = issue_password_link.account_id or old.expires_at < now();
@@ -1092,7 +1074,7 @@ end
 $$;
 grant execute on function public.issue_password_link(uuid, integer) to service_role;
 
--- Returns the account of a password link; null if the link is invalid or the account is closed.
+-- Returns the account and second factors of a password link, or null if the link is invalid or the account is closed.
 create function public.password_link(token text) returns jsonb
 language sql stable security definer
 set search_path = ''
@@ -1118,7 +1100,7 @@ as $$
 $$;
 grant execute on function public.password_link(text) to service_role;
 
--- Uses a password link; true for only one of several parallel calls.
+-- Marks a password link as used. Returns true to only one of several parallel calls.
 create function public.redeem_password_link(token text) returns boolean
 language sql volatile security definer
 set search_path = ''
@@ -1133,7 +1115,7 @@ as $$
 $$;
 grant execute on function public.redeem_password_link(text) to service_role;
 
--- Makes a link usable again within two minutes of its use.
+-- Makes a used link valid again if auth could not set the password. Works for two minutes after the use.
 create function public.restore_password_link(token text) returns void
 language sql volatile security definer
 set search_path = ''
@@ -1146,21 +1128,21 @@ grant execute on function public.restore_password_link(text) to service_role;
 
 -- schemas/email_changes.sql
 
--- One unconfirmed new email address per account, for a day.
+-- New email addresses that wait for confirmation: one per account, for a day.
 create table private.email_changes (
   account_id uuid primary key references auth.users (id) on delete cascade,
   token_hash text not null unique,
   email text not null check (email = lower(email) and char_length(email) <= 254),
   expires_at timestamptz not null default now() + interval '1 day',
-  -- Cleared again if auth could not change the address.
+  -- Set to null again by restore_email_change if auth could not change the address.
   redeemed_at timestamptz
 );
 alter table private.email_changes enable row level security;
 
 create index email_changes_expires_at on private.email_changes (expires_at);
 
--- Returns the token of a new confirmation link; null if the address has an account, which the caller must not reveal.
--- Raises PT429 within a minute of the previous link.
+-- Returns the token of a confirmation link for a new address. Raises PT429 within a minute of the previous link.
+-- Returns null if the address has an account, which the caller must not reveal.
 create function public.start_email_change(account_id uuid, email text) returns text
 language plpgsql volatile security definer
 set search_path = ''
@@ -1184,7 +1166,8 @@ end
 $$;
 grant execute on function public.start_email_change(uuid, text) to service_role;
 
--- Returns the account and addresses of a confirmation link; null if it is invalid, or the account is closed or staff.
+-- Returns the account, addresses and second factors of a confirmation link.
+-- Returns null for an invalid link, a closed account and a team member's account.
 create function public.email_change(token text) returns jsonb
 language sql stable security definer
 set search_path = ''
@@ -1206,7 +1189,8 @@ as $$
 $$;
 grant execute on function public.email_change(text) to service_role;
 
--- Uses a confirmation link; true for only one of several parallel calls. Raises PT409 if another account has the address.
+-- Marks a confirmation link as used. Returns true to only one of several parallel calls.
+-- Raises PT409 if another account has the address.
 create function public.redeem_email_change(token text) returns boolean
 language plpgsql volatile security definer
 set search_path = ''
@@ -1217,7 +1201,7 @@ begin
   if details is null then
     return false;
   end if;
-  -- The account itself may have the address already, if auth's response to its change was lost.
+  -- The account itself may already have the address, if auth changed it but the response was lost.
   if exists (
     select from auth.users where users.email = details ->> 'email' and users.id <> (details ->> 'account_id')::uuid
   ) then
@@ -1228,14 +1212,14 @@ begin
   if not found then
     return false;
   end if;
-  -- Password links went to the old address.
+  -- The account's password links are in the old mailbox, which may no longer be the client's.
   delete from private.password_links where password_links.account_id = (details ->> 'account_id')::uuid;
   return true;
 end
 $$;
 grant execute on function public.redeem_email_change(text) to service_role;
 
--- Makes a link usable again within two minutes of its use, if auth could not change the address.
+-- Makes a used link valid again if auth could not change the address. Works for two minutes after the use.
 create function public.restore_email_change(token text) returns void
 language sql volatile security definer
 set search_path = ''
@@ -1246,7 +1230,7 @@ as $$
 $$;
 grant execute on function public.restore_email_change(text) to service_role;
 
--- Deletes the link to a new address whose email could not be sent.
+-- Deletes the account's confirmation link, because its email could not be sent.
 create function public.cancel_email_change(account_id uuid) returns void
 language sql volatile security definer
 set search_path = ''
@@ -1255,7 +1239,7 @@ as $$
 $$;
 grant execute on function public.cancel_email_change(uuid) to service_role;
 
--- Deletes the account's links to confirm a new address or to set a new password.
+-- Deletes the account's confirmation link for a new address and its password links.
 create function public.revoke_account_links(account_id uuid) returns void
 language sql volatile security definer
 set search_path = ''
@@ -1267,7 +1251,7 @@ grant execute on function public.revoke_account_links(uuid) to service_role;
 
 -- schemas/erasure_requests.sql
 
--- A row is deleted with the account, by a rejection, or by its owner.
+-- A request lasts until the account is deleted, the company rejects the request or the client withdraws it.
 create table private.erasure_requests (
   account_id uuid primary key references auth.users (id) on delete cascade,
   requested_at timestamptz not null default now()
@@ -1292,7 +1276,8 @@ end
 $$;
 grant execute on function public.set_erasure_request(boolean) to authenticated;
 
--- Closes a client's account for its erasure and returns its address. Raises PT409 while a shipment must be stored.
+-- Closes a client's account for its erasure and returns its email address.
+-- Raises PT409 during the retention period of a shipment.
 create function public.start_erasure(account_id uuid, reason text, actor_name text default null) returns text
 language plpgsql volatile security definer
 set search_path = ''
@@ -1320,7 +1305,7 @@ end
 $$;
 grant execute on function public.start_erasure(uuid, text, text) to authenticated, service_role;
 
--- Rejects an erasure request, with a reason, and returns the client's address. Raises PT409 without a request.
+-- Rejects an erasure request, with a reason, and returns the client's email address. Raises PT409 without a request.
 create function public.reject_erasure(account_id uuid, reason text, actor_name text default null) returns text
 language plpgsql volatile security definer
 set search_path = ''
@@ -1374,12 +1359,12 @@ create table public.client_ids (
   sent_to text check (char_length(sent_to) between 3 and 254)
     check (sent_to ~ '^[^\s@<>,;:"()]+@[^\s@<>,;:"()]+$' and private.is_one_line(sent_to)),
   idempotency_key uuid,
-  -- Hash of the first email address that used the Client ID. No other address can use it afterwards.
+  -- Hash of the first email address that used the Client ID. Only that address can use the Client ID again.
   email_hash text,
   used_at timestamptz,
-  -- True once the Client ID has created an account or replaced an unconfirmed one.
+  -- True after the Client ID has created an account or replaced an unconfirmed account.
   has_claimed_email boolean not null default false,
-  -- The time at which the owner of the mailbox also entered the password of the sign-up.
+  -- When the person with the confirmation link entered the password of the sign-up.
   password_proven_at timestamptz,
   account_id uuid unique references auth.users (id) on delete restrict,
   claimed_at timestamptz,
@@ -1393,7 +1378,7 @@ grant select, insert, delete on table public.client_ids to service_role;
 create index client_ids_unused on public.client_ids (created_at) where email_hash is null;
 create index client_ids_idempotency_key on public.client_ids (idempotency_key) where idempotency_key is not null;
 
--- Issues `how_many` Client IDs, at most 1000, with the same label and address.
+-- Creates `how_many` Client IDs, at most 1000, with the same label (`issued_for`) and email address (`sent_to`).
 create function public.issue_client_ids(
   how_many integer default 1,
   issued_for text default null,
@@ -1432,7 +1417,8 @@ end
 $$;
 grant execute on function public.issue_client_ids(integer, text, text, uuid, text) to authenticated, service_role;
 
--- Records that a Client ID is emailed and returns its address. Raises PT409 if it is unknown, used or has no address.
+-- Records that a Client ID will be emailed, and returns its email address.
+-- Raises PT409 if the Client ID is unknown, used or has no email address.
 create function public.send_client_id(client_id text, idempotency_key uuid default null, actor_name text default null)
 returns text
 language plpgsql volatile security definer
@@ -1459,7 +1445,7 @@ end
 $$;
 grant execute on function public.send_client_id(text, uuid, text) to authenticated, service_role;
 
--- Deletes an unused Client ID. Raises PT409 if it is unknown or used.
+-- Deletes an unused Client ID. Raises PT409 if the Client ID is unknown or used.
 create function public.withdraw_client_id(client_id text, reason text, actor_name text default null) returns void
 language plpgsql volatile security definer
 set search_path = ''
@@ -1479,7 +1465,7 @@ end
 $$;
 grant execute on function public.withdraw_client_id(text, text, text) to authenticated, service_role;
 
--- Ties a Client ID to the email address of a sign-up; false if another address has used it.
+-- Ties a Client ID to the email address of a sign-up. Returns false for an unknown Client ID or one of another address.
 create function public.redeem_client_id(client_id text, email text) returns boolean
 language sql volatile security definer
 set search_path = ''
@@ -1497,7 +1483,7 @@ as $$
 $$;
 grant execute on function public.redeem_client_id(text, text) to service_role;
 
--- Returns the data of /desk/invitations: 20 unused Client IDs, newest first, and one more if a page follows.
+-- Returns the data of /desk/invitations: 21 unused Client IDs, newest first. The 21st shows that another page follows.
 create function public.desk_invitations(page integer default 1) returns jsonb
 language plpgsql stable security definer
 set search_path = ''
@@ -1525,7 +1511,7 @@ grant execute on function public.desk_invitations(integer) to authenticated;
 
 -- schemas/sign_up.sql
 
--- Auth hook: accepts a sign-up with a Client ID that has no account and no other email address.
+-- Supabase's before-user-created hook: accepts sign-ups with a Client ID without an account or another email address.
 create function private.before_user_created(event jsonb) returns jsonb
 language plpgsql stable security definer
 set search_path = ''
@@ -1548,7 +1534,7 @@ end
 $$;
 grant execute on function private.before_user_created(jsonb) to supabase_auth_admin;
 
--- Uses up a Client ID or a team invite for a new account, in the transaction that creates it. Raises an error without one.
+-- Redeems the Client ID or team invite in a new account's metadata. The exception prevents an account without either.
 create function private.redeem_client_id_or_invite() returns trigger
 language plpgsql security definer
 set search_path = ''
@@ -1581,8 +1567,8 @@ begin
 end
 $$;
 
--- True if this email address can sign up with this Client ID. Deletes an unconfirmed account that has the address.
--- That account may be a stranger's, who chose its password. It remains for an hour, in which its owner can confirm it.
+-- True if the email address can sign up with the Client ID. Deletes the address's unconfirmed account after an hour,
+-- because a stranger may have created that account and chosen its password.
 -- A Client ID that has claimed its address replaces only its own account, once a minute, which limits the emails.
 create function public.admit_sign_up(client_id text, email text) returns boolean
 language plpgsql volatile security definer
@@ -1630,7 +1616,7 @@ end
 $$;
 grant execute on function public.admit_sign_up(text, text) to service_role;
 
--- Records that auth has accepted the password of an unconfirmed sign-up; false if the token is another account's.
+-- Records that auth has accepted the password of an unconfirmed sign-up. Returns false for a token of another account.
 create function public.mark_password_proven(email text, token text) returns boolean
 language sql volatile security definer
 set search_path = ''
@@ -1649,7 +1635,7 @@ as $$
 $$;
 grant execute on function public.mark_password_proven(text, text) to service_role;
 
--- Rejects an account that only its mailbox has confirmed, because a stranger may have chosen its password.
+-- Rejects a confirmation without the password of the sign-up, because a stranger may have signed up with the address.
 create function private.check_email_confirmation() returns trigger
 language plpgsql security definer
 set search_path = ''
@@ -1667,7 +1653,7 @@ begin
 end
 $$;
 
--- Erases an email address from Client IDs without an account. They remain used.
+-- Erases the hash of an email address from Client IDs without an account. The empty hash still marks them as used.
 create function public.clear_email_hashes(email text) returns void
 language sql volatile security definer
 set search_path = ''
@@ -1677,7 +1663,7 @@ as $$
 $$;
 grant execute on function public.clear_email_hashes(text) to service_role;
 
--- Deletes the auth log's entries about deleted accounts, which contain their addresses. Returns how many.
+-- Deletes entries about deleted accounts from Supabase's auth log, because the entries contain email addresses.
 create function public.delete_orphaned_auth_log() returns integer
 language sql volatile security definer
 set search_path = ''
@@ -1688,7 +1674,7 @@ as $$
       select
       from unnest(array[entry.payload ->> 'actor_id', entry.payload -> 'traits' ->> 'user_id']) as subject (id)
       where subject.id ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'
-        -- The id under which auth logs actions of the service role.
+        -- Auth logs actions of the service role under this id.
         and subject.id <> '00000000-0000-0000-0000-000000000000'
         and not exists (select from auth.users where users.id = subject.id::uuid)
     )
@@ -1709,7 +1695,7 @@ execute function private.check_email_confirmation();
 
 -- schemas/shipments.sql
 
--- Returns the name of a stage from 1 to 10. Same list: app/models/shipment.ts.
+-- Returns the name of a stage from 1 to 10. app/models/shipment.ts has the same list.
 create function private.stage_name(stage smallint) returns text
 language sql immutable
 set search_path = ''
@@ -1721,7 +1707,8 @@ as $$
 $$;
 grant execute on function private.stage_name(smallint) to authenticated, service_role;
 
--- True for a container number with the right check digit (ISO 6346). Same rule: app/models/container-number.ts.
+-- True for a container number with the right check digit (ISO 6346).
+-- app/models/container-number.ts has the same rule.
 create function private.is_container_number(value text) returns boolean
 language sql immutable
 set search_path = ''
@@ -1733,7 +1720,7 @@ as $$
 $$;
 grant execute on function private.is_container_number(text) to authenticated, service_role;
 
--- True for a list of at most 20 different container numbers. Same limit: app/models/limits.ts.
+-- True for a list of at most 20 different container numbers. Same limit: app/models/container-number.ts.
 create function private.are_container_numbers(numbers text[]) returns boolean
 language sql immutable
 set search_path = ''
@@ -1745,7 +1732,7 @@ as $$
 $$;
 grant execute on function private.are_container_numbers(text[]) to authenticated, service_role;
 
--- Returns what a search for words finds a shipment by, one text per line.
+-- Returns the texts of a shipment that a search for words looks in, one per line.
 create function private.shipment_search_words(name text, awb text, container_numbers text[]) returns text
 language sql immutable
 set search_path = ''
@@ -1754,7 +1741,8 @@ as $$
 $$;
 grant execute on function private.shipment_search_words(text, text, text[]) to authenticated, service_role;
 
--- Returns what a search for a code finds a shipment by, one code per line. Same characters: private.code_pattern.
+-- Returns the numbers of a shipment that a search for a number looks in, one per line.
+-- private.code_pattern removes the same characters from the search.
 create function private.shipment_search_codes(awb text, container_numbers text[]) returns text
 language sql immutable
 set search_path = ''
@@ -1788,7 +1776,7 @@ create table public.shipments (
   -- The last day of free storage, in East Africa Time.
   free_storage_ends_on date check (free_storage_ends_on between arrived_on and arrived_on + 366),
   created_at timestamptz not null default now(),
-  -- The last day, in UTC, on which the shipment is stored.
+  -- The last day of the shipment's retention period, in UTC.
   retention_ends_on date not null default (now() at time zone 'UTC' + interval '7 years')::date,
   search_words text generated always as (
     private.shipment_search_words(name, awb, container_numbers)
@@ -1817,7 +1805,8 @@ create index shipments_waiting_on_company on public.shipments (greatest(staff_ac
 where waiting_on = 'company';
 create index shipments_by_user_and_waiting_on on public.shipments (user_id, waiting_on, waiting_since, id);
 
--- Returns the facts of a shipment that pages, files and emails show. Same fields: app/models/shipment-fields.server.ts.
+-- Returns the fields of a shipment that pages, downloads and emails show.
+-- app/models/shipment-fields.server.ts has the same fields.
 create function private.shipment_json(shipment public.shipments) returns jsonb
 language sql stable
 set search_path = ''
@@ -1835,6 +1824,52 @@ as $$
 $$;
 grant execute on function private.shipment_json(public.shipments) to authenticated;
 
+-- Returns the SQL conditions of a list of shipments. A shipment matches `q` if its name, numbers or, for team members,
+-- client contain each word, or if a number contains `q`, or if its id starts with `q`.
+create function private.shipment_conditions(
+  q text, searches_clients boolean, stage integer, waiting_on text, time_column text, before timestamptz, before_id uuid
+) returns text
+language plpgsql stable
+set search_path = ''
+as $$
+declare
+  words constant text[] := private.word_patterns(case when btrim(q) <> '' then q end);
+  ids constant uuid[] := private.id_prefix_range(ltrim(btrim(left(q, 64)), '#'));
+  conditions text := 'true';
+  word text;
+begin
+  if words is null then
+    return 'false';
+  elsif words <> '{}' then
+    conditions := format(
+      '(shipment.id between %L and %L or shipment.search_codes ilike %L or (true', ids[1], ids[2], private.code_pattern(q)
+    );
+    foreach word in array words loop
+      conditions := conditions || format(' and (shipment.search_words ilike %L', word);
+      if searches_clients then
+        -- The matching clients become a constant array, so that Postgres looks them up once and not for each shipment.
+        conditions := conditions || format(' or shipment.user_id = any (%L::uuid[])', array(
+          select users.id from auth.users where users.email ilike word or users.raw_user_meta_data ->> 'full_name' ilike word
+        ));
+      end if;
+      conditions := conditions || ')';
+    end loop;
+    conditions := conditions || '))';
+  end if;
+  if stage is not null then
+    conditions := conditions || format(' and shipment.stage = %s', stage);
+  end if;
+  if waiting_on is not null then
+    conditions := conditions || format(' and shipment.waiting_on = %L', waiting_on);
+  end if;
+  if before is not null then
+    conditions := conditions || format(' and (shipment.%I, shipment.id) < (%L, %L)', time_column, before, before_id);
+  end if;
+  return conditions;
+end
+$$;
+grant execute on function private.shipment_conditions(text, boolean, integer, text, text, timestamptz, uuid) to authenticated;
+
 create function private.set_shipment_status() returns trigger
 language plpgsql
 set search_path = ''
@@ -1845,14 +1880,14 @@ begin
 end
 $$;
 
--- Raises PT429 for an account's 301st shipment within a day, because the data API has no other limit.
+-- Raises PT429 for an account's 301st shipment within a day. Inserts by the data API bypass the site's rate limits.
 create function private.limit_daily_shipments() returns trigger
 language plpgsql security definer
 set search_path = ''
 as $$
 begin
   if auth.role() = 'authenticated' then
-    -- Serialise the inserts of one account, because concurrent inserts do not see each other's rows.
+    -- Serialises the inserts of one account, because concurrent inserts do not see each other's rows.
     perform pg_advisory_xact_lock(hashtextextended('new shipments of ' || auth.uid(), 0));
     if (
       select count(*) from (
@@ -1868,7 +1903,7 @@ begin
 end
 $$;
 
--- Returns the locked shipment. Raises PT404 if it is missing, PT409 if it is not the expected version.
+-- Locks a shipment and returns it. Raises PT404 for an unknown id, PT409 if the shipment has another version.
 create function private.lock_shipment(shipment_id uuid, expected_version integer) returns public.shipments
 language plpgsql volatile
 set search_path = ''
@@ -1887,7 +1922,8 @@ begin
 end
 $$;
 
--- Changes the caller's shipment at stage 1. Raises PT404 for another client's, PT409 after stage 1 or another change.
+-- Changes the name and numbers of the caller's shipment. Raises PT404 for another client's shipment,
+-- PT409 after stage 1 or if the shipment has another version.
 create function public.change_shipment(
   shipment_id uuid, name text, awb text, container_numbers text[], expected_version integer
 ) returns void
@@ -1925,7 +1961,8 @@ end
 $$;
 grant execute on function public.change_shipment(uuid, text, text, text[], integer) to authenticated;
 
--- Moves a shipment to its next stage, or returns its missing documents unless `despite_missing`. Raises PT409 at stage 10.
+-- Moves a shipment to its next stage and returns {"stage", "status"}. Raises PT409 at stage 10.
+-- If documents have no file and `despite_missing` is false, only returns their names as {"missing"}.
 create function public.move_shipment(
   shipment_id uuid,
   location text default null,
@@ -1966,7 +2003,7 @@ begin
   perform private.insert_audit_entry(
     actor, 'shipment advance', shipment_id => shipment.id, idempotency_key => key,
     before => jsonb_build_object('stage', shipment.stage),
-    -- The note is only in the tracking event, because the audit log outlives the shipment.
+    -- The entry omits the note, which may contain personal data, because the audit log outlives the shipment.
     after => jsonb_strip_nulls(jsonb_build_object(
       'stage', shipment.stage + 1, 'location', nullif(btrim(move_shipment.location), '')
     ))
@@ -1976,7 +2013,7 @@ end
 $$;
 grant execute on function public.move_shipment(uuid, text, text, boolean, integer, uuid, text) to authenticated, service_role;
 
--- Moves up to 50 shipments separately; `moves` is [{"id", "expected_version"}]. Raises PT400 for more than 50.
+-- Moves up to 50 shipments, each independently of the others. `moves` is [{"id", "expected_version"}].
 -- Returns [{"id", "failure"}], where `failure` is null, "missing" (documents), "closed", "changed" or "unknown".
 create function public.move_shipments(
   moves jsonb,
@@ -2020,7 +2057,7 @@ end
 $$;
 grant execute on function public.move_shipments(jsonb, text, uuid, text) to authenticated, service_role;
 
--- Sets a shipment to any stage, with a reason. Raises PT400 for an unknown stage, PT409 for the current one.
+-- Sets a shipment to any stage, with a reason. Raises PT400 for an unknown stage, PT409 for the current stage.
 create function public.correct_stage(
   shipment_id uuid,
   stage integer,
@@ -2060,8 +2097,8 @@ end
 $$;
 grant execute on function public.correct_stage(uuid, integer, text, integer, uuid, text) to authenticated, service_role;
 
--- Saves the numbers that are not null; an empty one is removed. Needs a reason if a saved number is replaced or removed.
--- Raises PT409 if nothing changes.
+-- Saves the AWB/BL and the container numbers. Null leaves a value unchanged, and an empty value removes it.
+-- Replacing or removing a saved number needs a reason. Raises PT409 if nothing changes.
 create function public.save_shipment_numbers(
   shipment_id uuid,
   awb text default null,
@@ -2112,7 +2149,7 @@ $$;
 grant execute on function public.save_shipment_numbers(uuid, text, text[], text, integer, uuid, text)
 to authenticated, service_role;
 
--- Saves where, when and in which container size the cargo arrived, and the last day of free storage.
+-- Saves an arrival. The caller calculates `free_storage_ends_on` from the storage tariff.
 create function public.save_arrival(
   shipment_id uuid,
   storage_location text,
@@ -2194,7 +2231,7 @@ create table public.documents (
   sha256 text check (sha256 ~ '^[0-9a-f]{64}$'),
   -- The name of the file on the client's device.
   file_name text check (char_length(file_name) between 1 and 200),
-  -- In bytes.
+  -- The file's size in bytes.
   file_size integer check (file_size > 0),
   media_type text check (char_length(media_type) between 1 and 255),
   uploaded_at timestamptz,
@@ -2213,7 +2250,7 @@ alter table public.documents enable row level security;
 grant select on table public.documents to authenticated;
 grant select, insert, update, delete on table public.documents to service_role;
 
--- 10 MiB. Same media types: app/models/document.ts.
+-- The size limit is 10 MiB. app/models/document-media-type.server.ts has the same media types.
 insert into storage.buckets (id, name, public, file_size_limit, allowed_mime_types)
 values ('documents', 'documents', false, 10485760, array[
   'application/pdf', 'image/jpeg', 'image/png', 'image/webp', 'image/heic', 'image/tiff',
@@ -2223,7 +2260,7 @@ values ('documents', 'documents', false, 10485760, array[
   'application/vnd.oasis.opendocument.text'
 ]);
 
--- Upload chunks, named user-id/upload/offset-length. No policy gives a client access to this bucket.
+-- The chunks of resumable uploads, named user-id/upload/offset-length. No policy gives a client access to this bucket.
 insert into storage.buckets (id, name, public, file_size_limit, allowed_mime_types)
 values ('upload-chunks', 'upload-chunks', false, 262144, array['application/octet-stream']);
 
@@ -2245,7 +2282,7 @@ as $$
 $$;
 grant execute on function private.documents_json(uuid) to authenticated;
 
--- Creates the four default documents with the shipment. Same list: app/models/document.ts.
+-- Creates the four default documents of a new shipment. app/models/document.ts has the same list.
 create function private.add_default_documents() returns trigger
 language plpgsql security definer
 set search_path = ''
@@ -2259,7 +2296,8 @@ begin
 end
 $$;
 
--- Returns 'bill-of-lading' for 'Bill of Lading': how a stored file's name starts. Same rule: app/models/document.ts.
+-- Returns the start of a stored file's name, such as 'bill-of-lading' for 'Bill of Lading'.
+-- app/models/document.server.ts has the same rule.
 create function private.document_slug(document_name text) returns text
 language sql immutable
 set search_path = ''
@@ -2268,8 +2306,8 @@ as $$
 $$;
 grant execute on function private.document_slug(text) to service_role;
 
--- Raises PT409 if an uploaded file changes, except by private.clear_document_file.
--- A document can be verified only with a hash, and while storage has the recorded version of its file.
+-- Raises PT409 if anything but private.clear_document_file replaces or removes an uploaded file.
+-- Raises PT409 if a document is verified without a hash, or while storage has another version of its file.
 create function private.check_document_file() returns trigger
 language plpgsql security definer
 set search_path = ''
@@ -2292,7 +2330,8 @@ begin
       perform private.check_upload_allowed(true, null);
     end if;
   elsif new.uploaded then
-    -- Prevents closing the shipment during the upload. Two share locks would deadlock, as both uploads update the shipment.
+    -- The lock prevents the shipment from being closed during the upload.
+    -- With share locks, two uploads could deadlock, because each also updates the shipment.
     select shipments.stage into shipment_stage from public.shipments where shipments.id = new.shipment_id for no key update;
     perform private.check_upload_allowed(false, shipment_stage);
     select object.version into new.storage_version
@@ -2329,7 +2368,7 @@ begin
 end
 $$;
 
--- Returns the locked document. Raises PT404 if it is missing, PT409 if it is not the expected version.
+-- Locks a document and returns it. Raises PT404 for an unknown id, PT409 if the document has another version.
 create function private.lock_document(document_id uuid, expected_version integer) returns public.documents
 language plpgsql volatile
 set search_path = ''
@@ -2364,7 +2403,7 @@ end
 $$;
 grant execute on function private.check_upload_allowed(boolean, smallint) to authenticated, service_role;
 
--- Removes the file from the document. The stored object remains until `staff retention` deletes it.
+-- Removes a document's file. The stored object remains until `npm run staff -- retention` deletes it.
 create function private.clear_document_file(document public.documents, rejection_reason text) returns void
 language plpgsql volatile
 set search_path = ''
@@ -2381,7 +2420,8 @@ begin
 end
 $$;
 
--- True if the caller can upload a file. Raises PT404 for another client's document, PT409 if it accepts no file.
+-- True if the caller can upload the document's file. Raises PT404 for another client's document,
+-- PT409 if the document has a file or its shipment is closed.
 create function public.require_upload_allowed(document_id uuid) returns boolean
 language plpgsql stable
 security invoker
@@ -2403,7 +2443,7 @@ end
 $$;
 grant execute on function public.require_upload_allowed(uuid) to authenticated;
 
--- Returns the viewer and the file of the caller's document; `file` is null without one.
+-- Returns the viewer and the file of a document. `file` is null for another client's document or one without a file.
 create function public.portal_file(document_id uuid, shipment_id uuid) returns jsonb
 language sql stable
 security invoker
@@ -2424,7 +2464,7 @@ as $$
 $$;
 grant execute on function public.portal_file(uuid, uuid) to authenticated;
 
--- Records that a team member opens a document's file and returns the file. Raises PT404 without one.
+-- Records that a team member opens a document's file, and returns where it is stored. Raises PT404 if there is no file.
 create function public.open_document(document_id uuid, shipment_id uuid, actor_name text default null) returns jsonb
 language plpgsql volatile security definer
 set search_path = ''
@@ -2448,7 +2488,7 @@ end
 $$;
 grant execute on function public.open_document(uuid, uuid, text) to authenticated, service_role;
 
--- Marks a document as verified. `sha256` and `storage_version` are those of the stored file, which the caller has read.
+-- Marks a document as verified. The caller reads the stored file and passes its `sha256` and `storage_version`.
 create function public.verify_document(
   document_id uuid,
   sha256 text,
@@ -2521,7 +2561,8 @@ end
 $$;
 grant execute on function public.unverify_document(uuid, text, integer, uuid, text) to authenticated, service_role;
 
--- Rejects a document's file, so that the client must upload another. Raises PT409 if it is verified, missing or closed.
+-- Rejects a document's file, so that the client must upload another file.
+-- Raises PT409 if the document is verified or has no file, or its shipment is closed.
 create function public.reject_document(
   document_id uuid,
   reason text,
@@ -2542,9 +2583,6 @@ begin
   if private.is_repeated_action(key) then
     return;
   end if;
-  if char_length(trimmed_reason) > 500 then
-    raise sqlstate 'PT400' using message = 'Use at most 500 characters.';
-  end if;
   document := private.lock_document(reject_document.document_id, expected_version);
   if not document.uploaded then
     raise sqlstate 'PT409' using message = format('The %s has not been uploaded yet.', document.name);
@@ -2552,7 +2590,7 @@ begin
   if document.verified then
     raise sqlstate 'PT409' using message = format('The %s is verified: take the verification back first.', document.name);
   end if;
-  -- Two share locks would deadlock, as both rejections update the shipment.
+  -- With share locks, two rejections could deadlock, because each also updates the shipment.
   select shipments.stage into stage from public.shipments where id = document.shipment_id for no key update;
   if stage = 10 then
     raise sqlstate 'PT409' using message = 'This shipment is closed: its client could send no other file.';
@@ -2561,14 +2599,15 @@ begin
   update public.shipments set staff_action_at = now() where id = document.shipment_id;
   perform private.insert_audit_entry(
     actor, 'document reject', shipment_id => document.shipment_id, document_id => document.id, idempotency_key => key,
-    -- The stored path contains the client's file name, and the audit log outlives the account. The hash names nobody.
+    -- The entry has the hash instead of the path, because the path contains the client's file name.
     reason => trimmed_reason, before => jsonb_build_object('sha256', document.sha256), after => jsonb_build_object('sha256', null)
   );
 end
 $$;
 grant execute on function public.reject_document(uuid, text, integer, uuid, text) to authenticated, service_role;
 
--- Removes the caller's file and returns its path. Raises PT404 for another client's, PT409 if it is verified or changed.
+-- Removes the file of the caller's document and returns its path. Raises PT404 for another client's document,
+-- PT409 if the document is verified, has changed or has no file, or its shipment is closed.
 create function public.remove_file(document_id uuid, expected_version integer) returns text
 language plpgsql volatile security definer
 set search_path = ''
@@ -2634,7 +2673,7 @@ create table public.tracking_events (
   id uuid primary key default gen_random_uuid(),
   shipment_id uuid not null references public.shipments (id) on delete cascade,
   kind text not null default 'stage' check (kind in ('stage', 'correction', 'note')),
-  -- The stage of the shipment after this event, and its words for the client.
+  -- The shipment's stage after the event. `status` is the text that the client sees.
   stage smallint not null check (stage between 1 and 10),
   status text not null check (char_length(status) between 1 and 120),
   location text check (char_length(location) between 1 and 120)
@@ -2647,7 +2686,7 @@ alter table public.tracking_events enable row level security;
 grant select on table public.tracking_events to authenticated;
 grant select, insert, update, delete on table public.tracking_events to service_role;
 
--- Sets the stage of an event to the present stage of its shipment, and its status to the words for that stage.
+-- Fills in the stage and status of a new event, which staff actions omit and the seed provides.
 create function private.set_event_stage() returns trigger
 language plpgsql
 set search_path = ''
@@ -2669,7 +2708,7 @@ for each row execute function private.set_event_stage();
 
 create index tracking_events_newest_first on public.tracking_events (shipment_id, created_at desc, id desc);
 
--- Returns the newest events first, all of them if `max_count` is null.
+-- Returns the events of a shipment, newest first. Null as `max_count` returns all of them.
 create function private.tracking_events_json(shipment_id uuid, max_count integer default null) returns jsonb
 language sql stable
 set search_path = ''
@@ -2734,11 +2773,11 @@ for select to authenticated using ((select private.is_staff()));
 
 -- schemas/charges.sql
 
--- Same items: app/models/shipment.ts.
+-- app/models/shipment.ts has the same list of items.
 create table public.charges (
   shipment_id uuid not null references public.shipments (id) on delete cascade,
   item text not null check (item in ('idf-fee', 'duties', 'agent-fee')),
-  -- `numeric` includes NaN, which is greater than every number.
+  -- The upper limit also rejects NaN, which Postgres treats as greater than every number.
   amount numeric(14, 2) not null check (amount > 0) check (amount < 1000000000000),
   currency text not null check (currency in ('KES', 'USD', 'EUR', 'GBP')),
   due_on date check (due_on between '2000-01-01' and '2100-01-01'),
@@ -2762,7 +2801,8 @@ as $$
 $$;
 grant execute on function private.charges_json(uuid) to authenticated;
 
--- Creates or changes a charge; `expected_version` is -1 for a new one. Raises PT409 for another amount of a paid charge.
+-- Creates or changes a charge. `expected_version` is -1 for a new charge.
+-- Raises PT409 for another version, and for another amount or currency of a paid charge.
 create function public.set_charge(
   shipment_id uuid,
   item text,
@@ -2819,7 +2859,8 @@ $$;
 grant execute on function public.set_charge(uuid, text, numeric, text, date, text, integer, uuid, text)
 to authenticated, service_role;
 
--- Marks a charge as paid, or with a reason as unpaid. Raises PT404 without a charge, PT409 if it is so already.
+-- Marks a charge as paid or, with a reason, as unpaid. Raises PT404 for an unknown charge,
+-- PT409 for another version or if the charge has this mark already.
 create function public.set_charge_paid(
   shipment_id uuid,
   item text,
@@ -2884,7 +2925,8 @@ for select to authenticated using ((select private.is_staff()));
 
 -- schemas/waiting_on.sql
 
--- Returns who must act next: the client while a file or payment is missing. Same rule: app/models/shipment.ts.
+-- Returns who must act next on a shipment: the client while a file or payment is missing.
+-- app/models/shipment.ts has the same rule.
 create function private.shipment_waiting_on(shipment_id uuid, stage smallint) returns text
 language sql stable
 set search_path = ''
@@ -2902,7 +2944,7 @@ as $$
   end
 $$;
 
--- Sets the shipment's changed_at when a document or charge changes.
+-- Updates the shipment of a changed document or charge, so that update_shipment_state sets waiting_on again.
 create function private.touch_shipment() returns trigger
 language plpgsql security definer
 set search_path = ''
@@ -2923,7 +2965,6 @@ begin
 end
 $$;
 
--- Sets waiting_on, waiting_since, changed_at and version.
 create function private.update_shipment_state() returns trigger
 language plpgsql security definer
 set search_path = ''
@@ -2932,7 +2973,7 @@ declare
   unversioned constant text[] := '{waiting_on, waiting_since, changed_at, version, retention_ends_on}';
 begin
   if tg_op = 'INSERT' then
-    -- The default documents, which have no file yet, are inserted after the shipment.
+    -- A new shipment waits for the client, because its default documents are inserted later and have no file.
     new.waiting_on := case when new.stage = 10 then 'nobody' else 'client' end;
     return new;
   end if;
@@ -2971,7 +3012,7 @@ for each row execute function private.increment_version();
 
 -- schemas/share_links.sql
 
--- Only the token's hash is stored. The server derives the token from the id and a secret, to show the link again.
+-- The table contains only a token's hash. To show a link again, the site derives its token from the id and a secret.
 create table private.share_links (
   id uuid primary key,
   shipment_id uuid not null references public.shipments (id) on delete cascade,
@@ -3004,7 +3045,8 @@ end
 $$;
 grant execute on function private.list_share_links(uuid) to authenticated;
 
--- Creates a share link; the same id creates it once. Raises PT404 for another client's shipment, PT409 for a sixth link.
+-- Creates a share link, once per id, so that a form sent twice creates one link.
+-- Raises PT404 for another client's shipment, PT409 for a sixth active link.
 create function public.create_share_link(id uuid, shipment_id uuid, token_hash text) returns void
 language plpgsql volatile security definer
 set search_path = ''
@@ -3013,7 +3055,7 @@ begin
   if not private.has_valid_session() then
     raise sqlstate 'PT403' using message = 'Log in again to do this.';
   end if;
-  -- The lock makes parallel calls count each other's links.
+  -- Serialises parallel calls for one shipment, so that each call counts the links of the others.
   perform from public.shipments
   where shipments.id = create_share_link.shipment_id and user_id = (select auth.uid())
   for no key update;
@@ -3041,7 +3083,7 @@ end
 $$;
 grant execute on function public.create_share_link(uuid, uuid, text) to authenticated;
 
--- Revokes the caller's share link. Its row remains, so that the form that created it cannot create it again.
+-- Revokes the caller's share link. The row remains, so that the form that created the link cannot create it again.
 create function public.revoke_share_link(id uuid) returns void
 language plpgsql volatile security definer
 set search_path = ''
@@ -3058,7 +3100,8 @@ end
 $$;
 grant execute on function public.revoke_share_link(uuid) to authenticated;
 
--- Returns what a share link shows, newest 15 events first; null if it is invalid, expired, or the account is closed.
+-- Returns the shipment of a share link, with its 15 newest events first.
+-- Returns null for an invalid or expired link and for a closed account.
 create function public.shared_shipment(token text) returns jsonb
 language sql stable security definer
 set search_path = ''
@@ -3124,7 +3167,6 @@ end
 $$;
 grant execute on function public.announce(text, uuid, text) to authenticated, service_role;
 
--- Ends the current announcement, if there is one.
 create function public.end_announcement(actor_name text default null) returns void
 language plpgsql volatile security definer
 set search_path = ''
@@ -3157,11 +3199,11 @@ create table public.email_outbox (
   account_id uuid not null references auth.users (id) on delete cascade,
   shipment_id uuid not null references public.shipments (id) on delete cascade,
   kind text not null check (kind in ('stage', 'rejected', 'note', 'charge', 'storage')),
-  -- The stage number, document, charged item or last day of free storage.
+  -- Depending on `kind`: the stage number, document name, payment item or last day of free storage.
   detail text not null,
   reason text,
   created_at timestamptz not null default now(),
-  -- Actions on one shipment within ten minutes become one email.
+  -- The delay lets several staff actions on one shipment become one email.
   due_at timestamptz not null default now() + interval '10 minutes',
   claimed_at timestamptz,
   attempt_count integer not null default 0,
@@ -3181,7 +3223,7 @@ create table private.email_opt_outs (
 );
 alter table private.email_opt_outs enable row level security;
 
--- Queues an email to the shipment's client, unless the account is closed or has turned emails off.
+-- Queues an email to the shipment's client, unless the account is closed or the client has turned shipment emails off.
 create function private.queue_shipment_email(shipment_id uuid, kind text, detail text, reason text default null) returns void
 language sql volatile
 set search_path = ''
@@ -3196,7 +3238,7 @@ as $$
   on conflict do nothing
 $$;
 
--- Queues the email for a staff action in the transaction of the action.
+-- Queues the shipment email for a staff action that was just recorded.
 create function private.queue_action_email() returns trigger
 language plpgsql security definer
 set search_path = ''
@@ -3228,15 +3270,16 @@ as $$
 declare
   today date := (now() at time zone 'Africa/Nairobi')::date;
   due_shipment_ids uuid[];
+  due_email_ids uuid[];
   has_deleted boolean;
   claimed jsonb;
 begin
-  -- Serialise the calls, so that one process gets all emails of a shipment.
+  -- Serialises parallel calls, so that one process gets all emails of a shipment.
   perform pg_advisory_xact_lock(hashtextextended('claim_shipment_emails', 0));
   delete from public.email_outbox as email using auth.users as account
   where account.id = email.account_id and account.banned_until > now() and email.sent_at is null and email.failed_at is null;
   delete from public.email_outbox where created_at < now() - interval '30 days';
-  -- Each last day of free storage is announced once, two days ahead.
+  -- Queues one reminder for each last day of free storage, two days ahead.
   perform private.queue_shipment_email(shipment.id, 'storage', shipment.free_storage_ends_on::text)
   from public.shipments as shipment
   where shipment.free_storage_ends_on between today and today + 2 and shipment.stage < 9
@@ -3254,25 +3297,18 @@ begin
       order by email.due_at, email.shipment_id
       limit max_count
     ) as ready;
-    delete from public.email_outbox as email
-    where email.id in (
-      select waiting.id from public.email_outbox as waiting
-      where waiting.shipment_id = any (due_shipment_ids) and waiting.sent_at is null and waiting.failed_at is null
-        and (waiting.claimed_at is null or waiting.claimed_at < now() - interval '5 minutes')
-        and private.is_obsolete_email(waiting)
+    due_email_ids := array(
+      select email.id from public.email_outbox as email
+      where email.shipment_id = any (due_shipment_ids) and email.sent_at is null and email.failed_at is null
+        and (email.claimed_at is null or email.claimed_at < now() - interval '5 minutes')
       for update skip locked
     );
-    -- After a batch of obsolete emails only, the loop continues, because more emails may be due.
+    delete from public.email_outbox as email where email.id = any (due_email_ids) and private.is_obsolete_email(email);
+    -- If the whole batch was obsolete, the loop continues, because more emails may be due.
     has_deleted := found;
     with claimed_email as (
       update public.email_outbox as email set claimed_at = now(), attempt_count = email.attempt_count + 1
-      where email.id in (
-        select waiting.id from public.email_outbox as waiting
-        where waiting.shipment_id = any (due_shipment_ids)
-          and waiting.sent_at is null and waiting.failed_at is null
-          and (waiting.claimed_at is null or waiting.claimed_at < now() - interval '5 minutes')
-        for update skip locked
-      )
+      where email.id = any (due_email_ids)
       returning email.*
     )
     select coalesce(jsonb_agg(private.shipment_json(shipment) || jsonb_build_object(
@@ -3295,32 +3331,28 @@ end
 $$;
 grant execute on function public.claim_shipment_emails(integer) to service_role;
 
--- Marks claimed emails as sent, or retries them for a day, later each time. After a day they become failed emails.
+-- Marks claimed emails as sent, or schedules a retry with a growing delay. After a day they become failed emails.
 create function public.finish_shipment_emails(email_ids uuid[], sent boolean) returns void
 language plpgsql volatile security definer
 set search_path = ''
 as $$
-declare
-  recipient record;
 begin
   if sent then
     update public.email_outbox set sent_at = now(), claimed_at = null
     where id = any (finish_shipment_emails.email_ids) and sent_at is null;
     return;
   end if;
-  update public.email_outbox
-  set claimed_at = null, due_at = now() + least(interval '1 minute' * power(2, least(attempt_count, 6)), interval '1 hour'),
-    failed_at = case when created_at < now() - interval '1 day' then now() end
-  where id = any (finish_shipment_emails.email_ids) and sent_at is null and failed_at is null;
-  for recipient in
-    select distinct email.account_id, account.email
-    from public.email_outbox as email
-    join auth.users as account on account.id = email.account_id
-    where email.id = any (finish_shipment_emails.email_ids) and email.failed_at = now()
-  loop
-    insert into public.failed_emails (kind, sent_to, account_id)
-    values ('shipment update', recipient.email, recipient.account_id);
-  end loop;
+  with unsent as (
+    update public.email_outbox
+    set claimed_at = null, due_at = now() + least(interval '1 minute' * power(2, least(attempt_count, 6)), interval '1 hour'),
+      failed_at = case when created_at < now() - interval '1 day' then now() end
+    where id = any (finish_shipment_emails.email_ids) and sent_at is null and failed_at is null
+    returning email_outbox.account_id, email_outbox.failed_at
+  )
+  insert into public.failed_emails (kind, sent_to, account_id)
+  select distinct 'shipment update', account.email, account.id
+  from unsent join auth.users as account on account.id = unsent.account_id
+  where unsent.failed_at is not null;
 end
 $$;
 grant execute on function public.finish_shipment_emails(uuid[], boolean) to service_role;
@@ -3346,7 +3378,7 @@ grant execute on function public.set_shipment_emails_enabled(uuid, boolean) to s
 create trigger queue_action_email
 after insert on public.audit_log
 for each row
--- The demo inserts staff actions of the past, which must not send emails.
+-- The seed inserts staff actions of the past, which must not send emails.
 when (new.created_at >= now() and new.shipment_id is not null)
 execute function private.queue_action_email();
 
@@ -3370,11 +3402,11 @@ grant select on table public.failed_emails to authenticated, service_role;
 
 create index failed_emails_unresolved on public.failed_emails (failed_at) where resolved_at is null;
 
--- The first process to claim a key sends the email. A claim expires after two minutes, in case the process stopped.
+-- The first process to claim an email sends it, so that a form sent twice sends one email.
+-- A claim expires after two minutes, in case the process stopped before it sent the email.
 create table private.email_claims (key uuid primary key, claimed_at timestamptz not null default now());
 alter table private.email_claims enable row level security;
 
--- Records an email that could not be delivered.
 create function public.record_failed_email(kind text, sent_to text, account_id uuid default null, client_id text default null)
 returns void
 language sql volatile security definer
@@ -3385,7 +3417,7 @@ as $$
 $$;
 grant execute on function public.record_failed_email(text, text, uuid, text) to service_role;
 
--- Dismisses a failed email.
+-- Removes a failed email from the desk's list.
 create function public.resolve_failed_email(email_id uuid, actor_name text default null) returns void
 language plpgsql volatile security definer
 set search_path = ''
@@ -3409,7 +3441,7 @@ end
 $$;
 grant execute on function public.resolve_failed_email(uuid, text) to authenticated, service_role;
 
--- True if the caller must send the email, because nobody claimed it within the last two minutes.
+-- True if the caller must send the email, because no process has claimed it within two minutes.
 create function public.claim_email(idempotency_key uuid, sent_to text) returns boolean
 language plpgsql volatile security definer
 set search_path = ''
@@ -3427,7 +3459,7 @@ end
 $$;
 grant execute on function public.claim_email(uuid, text) to service_role;
 
--- Deletes the claim of an email that could not be sent.
+-- Deletes the claim of an email that could not be sent, so that a second attempt can send it.
 create function public.release_email(idempotency_key uuid, sent_to text) returns void
 language sql volatile security definer
 set search_path = ''
@@ -3443,7 +3475,8 @@ using ((select private.is_staff()));
 
 -- schemas/rate_limits.sql
 
--- Keys are hashes with the app's secret, so that no address is stored. Limits: app/lib/http/rate-limiter.server.ts.
+-- This file only counts attempts. app/lib/http/rate-limiter.server.ts has the limits, env.server.ts their numbers.
+-- A key is a hash made with the site's secret, so that the table contains no email or IP address.
 create table private.rate_limit_hits (
   id bigint generated always as identity primary key,
   attempt_id uuid not null,
@@ -3451,15 +3484,16 @@ create table private.rate_limit_hits (
   expires_at timestamptz not null
 );
 alter table private.rate_limit_hits enable row level security;
--- "select ... for update" needs the update privilege.
+-- consume_rate_limit locks rows with "for update", which needs the update privilege.
 grant select, insert, update, delete on table private.rate_limit_hits to service_role;
 
 create index rate_limit_hits_key on private.rate_limit_hits (key, expires_at);
 create index rate_limit_hits_attempt_id on private.rate_limit_hits (attempt_id);
 create index rate_limit_hits_expires_at on private.rate_limit_hits (expires_at);
 
--- Counts an attempt against `limits`, [{"key", "max_hits", "window_seconds"}], after refunding other attempts.
--- Returns {"attempt_id"}, or {"exceeded_key", "retry_after"} in seconds.
+-- Counts an attempt against each of `limits`, [{"key", "max_hits", "window_seconds"}], and returns {"attempt_id"}.
+-- If a limit is exceeded, counts nothing and returns {"exceeded_key", "retry_after"}, the wait in seconds.
+-- First deletes the attempts `refunded_ids`, which saves a separate call.
 create function public.consume_rate_limit(limits jsonb, refunded_ids uuid[] default null) returns jsonb
 language plpgsql volatile
 set search_path = ''
@@ -3476,12 +3510,12 @@ begin
     perform public.refund_rate_limits(refunded_ids);
   end if;
 
-  -- Each call deletes more rows than it inserts, so that the table does not grow.
+  -- Each call deletes up to 100 expired rows, more than it inserts, so that the table does not grow.
   delete from private.rate_limit_hits where id = any(array(
     select id from private.rate_limit_hits where expires_at <= checked_at order by expires_at limit 100 for update skip locked
   ));
 
-  -- Serialise the attempts of each key. The fixed order prevents deadlocks.
+  -- Serialises parallel attempts with the same key. Locking the keys in a fixed order prevents deadlocks.
   perform pg_advisory_xact_lock(hash)
   from (
     select hashtextextended(key, 0) as hash from jsonb_to_recordset(limits) as requested (key text) order by 1
@@ -3560,7 +3594,7 @@ begin
 end
 $$;
 
--- Extends the retention of a shipment and returns its previous last day. Raises PT409 if the day is not later.
+-- Extends the retention of a shipment and returns the previous last day. Raises PT409 if `day` is not later.
 create function public.extend_shipment_retention(shipment_id uuid, day date, actor_name text default null) returns date
 language plpgsql volatile security definer
 set search_path = ''
@@ -3584,7 +3618,7 @@ $$;
 grant execute on function public.extend_shipment_retention(uuid, date, text) to service_role;
 
 -- Returns the shipments, files and accounts that are past their retention period.
--- A server that stops during an upload leaves a file without a document, which is returned after a day.
+-- A file without a document remains if the server stops during an upload. Such a file is returned after a day.
 create function public.beyond_retention() returns jsonb
 language sql stable security definer
 set search_path = ''
@@ -3633,8 +3667,9 @@ as $$
 $$;
 grant execute on function public.beyond_retention() to service_role;
 
--- Returns the upload chunks of one account, or of all, oldest first.
--- Byte-wise comparisons use the index of storage. "0" is the character after "/", and "~" sorts after every id.
+-- Returns the upload chunks of one account, or of all accounts, oldest first.
+-- ~>=~ and ~<~ compare bytes, which lets Postgres use the index of storage.objects.
+-- "0" is the character after "/", and "~" sorts after every id.
 create function public.list_upload_chunks(account_id uuid default null, before timestamptz default null) returns jsonb
 language sql stable security definer
 set search_path = ''
@@ -3653,7 +3688,7 @@ create function public.delete_expired_links() returns integer
 language sql volatile security definer
 set search_path = ''
 as $$
-  -- A revoked link remains for 30 days, so that the form that created it cannot create it again.
+  -- An ended share link remains for 30 days, so that the form that created it cannot create it again.
   with share as (delete from private.share_links where expires_at < now() - interval '30 days' returning 1),
     address as (delete from private.email_changes where expires_at < now() returning 1),
     password as (delete from private.password_links where expires_at < now() returning 1),
@@ -3674,8 +3709,8 @@ for each row when (new.stage is distinct from old.stage) execute function privat
 
 -- schemas/portal_page.sql
 
--- Returns six shipments that wait for the client, and counts per waiting_on, each up to 100. Rejected documents come first.
--- Security definer checks the session once, instead of once in the policies of each table.
+-- Returns the six most urgent shipments that wait for the client, and a count of at most 100 for each waiting_on.
+-- As security definer, the function checks the session once, instead of once in the policies of each table.
 create function private.client_work() returns jsonb
 language plpgsql stable security definer
 set search_path = ''
@@ -3683,7 +3718,7 @@ as $$
 declare
   client constant uuid := case when private.has_valid_session() then auth.uid() end;
 begin
-  -- `materialized` and `offset 0` bound the work of each step, also when the tables have no statistics.
+  -- `materialized` and `offset 0` stop Postgres from merging the steps, so that the limits bound the work of each step.
   return (
     with rejected as materialized (
       select document.shipment_id, document.rejected_at
@@ -3753,29 +3788,21 @@ begin
           )
         ) order by shown.rank, shown.at, shown.id), '[]'::jsonb)
         from shown
-      ),
-      'client', (
-        select count(*) from (
-          select from public.shipments where user_id = client and waiting_on = 'client' limit 100
-        ) as limited
-      ),
-      'company', (
-        select count(*) from (
-          select from public.shipments where user_id = client and waiting_on = 'company' limit 100
-        ) as limited
-      ),
-      'nobody', (
-        select count(*) from (
-          select from public.shipments where user_id = client and waiting_on = 'nobody' limit 100
-        ) as limited
       )
+    ) || (
+      select jsonb_object_agg(party, (
+        select count(*) from (
+          select from public.shipments where user_id = client and waiting_on = party limit 100
+        ) as limited
+      ))
+      from unnest(array['client', 'company', 'nobody']) as party
     )
   );
 end
 $$;
 grant execute on function private.client_work() to authenticated;
 
--- Returns the caller's shipments, newest first, after the given creation time and id. Searches like list_desk_shipments.
+-- Returns the caller's shipments, newest first, that are older than `before` and `before_id`.
 create function private.list_client_shipments(
   q text, stage integer, waiting_on text, row_offset integer, row_limit integer,
   before timestamptz default null, before_id uuid default null
@@ -3785,49 +3812,20 @@ security invoker
 set search_path = ''
 as $$
 declare
-  words text[];
-  code text;
-  ids uuid[];
-  conditions text := 'shipment.user_id = $1';
-  word integer;
   found jsonb;
 begin
-  if btrim(q) <> '' then
-    words := private.word_patterns(q);
-    code := private.code_pattern(q);
-    ids := private.id_prefix_range(ltrim(btrim(left(q, 64)), '#'));
-    if words is null then
-      conditions := 'false';
-    elsif cardinality(words) > 0 then
-      conditions := conditions
-        || ' and (shipment.id between $4 and $11 or shipment.search_codes ilike $3 or (true';
-      for word in 1 .. cardinality(words) loop
-        conditions := conditions || format(' and shipment.search_words ilike ($2)[%s]', word);
-      end loop;
-      conditions := conditions || '))';
-    end if;
-  end if;
-  if stage is not null then
-    conditions := conditions || ' and shipment.stage = $5';
-  end if;
-  if waiting_on is not null then
-    conditions := conditions || ' and shipment.waiting_on = $6';
-  end if;
-  if before is not null then
-    conditions := conditions || ' and (shipment.created_at, shipment.id) < ($9, $10)';
-  end if;
   execute format($query$
     select coalesce(
       jsonb_agg(private.shipment_json(shipment) order by (shipment).created_at desc, (shipment).id desc), '[]'::jsonb
     )
     from (
-      select shipment from public.shipments as shipment where %s
+      select shipment from public.shipments as shipment where shipment.user_id = $1 and %s
       order by shipment.created_at desc, shipment.id desc
-      offset $7 limit $8
+      offset $2 limit $3
     ) as found
-  $query$, conditions)
+  $query$, private.shipment_conditions(q, false, stage, waiting_on, 'created_at', before, before_id))
   into found
-  using auth.uid(), words, code, ids[1], stage, waiting_on, row_offset, row_limit, before, before_id, ids[2];
+  using auth.uid(), row_offset, row_limit;
   return found;
 end
 $$;
@@ -3871,7 +3869,7 @@ end
 $$;
 grant execute on function public.portal_page(integer, uuid, text, integer, text) to authenticated;
 
--- Returns 500 shipments of /portal/shipments.csv, after the given creation time and id.
+-- Returns 500 shipments for /portal/shipments.csv that are older than `before` and `before_id`.
 create function public.portal_shipments_export(
   q text default null, stage integer default null, waiting_on text default null,
   before timestamptz default null, before_id uuid default null
@@ -3892,8 +3890,7 @@ grant execute on function public.portal_shipments_export(text, integer, text, ti
 
 -- schemas/desk_pages.sql
 
--- Returns the desk's shipments: the latest change first, or the newest first for the CSV (`by_created_at`).
--- Each word must be in the name, a number or the client; or the search is part of a number or the start of the id.
+-- Returns shipments for the desk, latest change first. `by_created_at` returns the newest first, for the CSV.
 create function private.list_desk_shipments(
   q text, stage integer, waiting_on text, to_check boolean, row_offset integer, row_limit integer,
   by_created_at boolean default false, before timestamptz default null, before_id uuid default null
@@ -3902,43 +3899,13 @@ language plpgsql stable
 set search_path = ''
 as $$
 declare
-  code constant text := private.code_pattern(q);
-  words constant text[] := private.word_patterns(q);
-  ids constant uuid[] := private.id_prefix_range(ltrim(btrim(left(q, 64)), '#'));
-  conditions text := 'true';
-  word integer;
-  by_time text := case when by_created_at then 'created_at' else 'changed_at' end;
+  time_column constant text := case when by_created_at then 'created_at' else 'changed_at' end;
+  conditions text := private.shipment_conditions(q, true, stage, waiting_on, time_column, before, before_id);
   found jsonb;
 begin
-  if words is null then
-    conditions := 'false';
-  elsif cardinality(words) > 0 then
-    conditions := '(shipment.id between $2 and $3 or shipment.search_codes ilike $1 or (true';
-    for word in 1 .. cardinality(words) loop
-      -- A constant array, so that Postgres looks up the clients once and not for each row.
-      conditions := conditions || format(
-        ' and (shipment.search_words ilike ($4)[%1$s] or shipment.user_id = any (%2$L::uuid[]))',
-        word,
-        array(
-          select users.id from auth.users
-          where users.email ilike words[word] or users.raw_user_meta_data ->> 'full_name' ilike words[word]
-        )
-      );
-    end loop;
-    conditions := conditions || '))';
-  end if;
-  if stage is not null then
-    conditions := conditions || ' and shipment.stage = $5';
-  end if;
-  if waiting_on is not null then
-    conditions := conditions || ' and shipment.waiting_on = $6';
-  end if;
   if to_check then
     conditions := conditions || ' and shipment.id in (
       select document.shipment_id from public.documents as document where document.uploaded and not document.verified)';
-  end if;
-  if before is not null then
-    conditions := conditions || format(' and (shipment.%s, shipment.id) < ($9, $10)', by_time);
   end if;
   execute format($query$
     select coalesce(jsonb_agg(private.shipment_json(found.shipment) || jsonb_build_object(
@@ -3947,23 +3914,40 @@ begin
     from (
       select shipment from public.shipments as shipment where %1$s
       order by shipment.%2$s desc, shipment.id desc
-      offset $7 limit $8
+      offset $1 limit $2
     ) as found
     join auth.users as account on account.id = (found.shipment).user_id
-  $query$, conditions, by_time)
+  $query$, conditions, time_column)
   into found
-  using code, ids[1], ids[2], words, stage, waiting_on, row_offset, row_limit, before, before_id;
+  using row_offset, row_limit;
   return found;
 end
 $$;
 
--- Returns the data of /desk: for each list, a count of at most 100 and the eight oldest rows.
+-- Returns a list of /desk: the number of rows of a query, at most 100, and the first eight rows by `sort_columns`.
+create function private.desk_list(query text, sort_columns text) returns jsonb
+language plpgsql stable
+set search_path = ''
+as $$
+declare
+  list jsonb;
+begin
+  execute format($query$
+    select jsonb_build_object(
+      'count', (select count(*) from (%1$s limit 100) as limited),
+      'rows', (select coalesce(jsonb_agg(list_row), '[]'::jsonb) from (%1$s order by %2$s limit 8) as list_row)
+    )
+  $query$, query, sort_columns)
+  into list;
+  return list;
+end
+$$;
+
+-- Returns the data of /desk. Each list has its oldest rows.
 create function public.desk_today() returns jsonb
 language plpgsql stable security definer
 set search_path = ''
 as $$
-declare
-  today date := (now() at time zone 'Africa/Nairobi')::date;
 begin
   if not private.is_staff() then
     return jsonb_build_object('viewer', private.viewer());
@@ -3973,95 +3957,39 @@ begin
     'announcement', (
       select jsonb_build_object('text', text, 'started_at', started_at) from public.announcements where ended_at is null
     ),
-    'to_check', jsonb_build_object(
-      'count', private.count_up_to_100('select from public.documents where uploaded and not verified'),
-      'rows', (
-        select coalesce(jsonb_agg(to_jsonb(list_row) order by list_row.since), '[]'::jsonb)
-        from (
-          select document.shipment_id, document.id as document_id, shipment.name, document.name as detail,
-            document.uploaded_at as since
-          from public.documents as document
-          join public.shipments as shipment on shipment.id = document.shipment_id
-          where document.uploaded and not document.verified
-          order by document.uploaded_at, document.id
-          limit 8
-        ) as list_row
-      )
-    ),
-    'storage', jsonb_build_object(
-      'count', private.count_up_to_100(format(
-        'select from public.shipments where free_storage_ends_on <= %L and stage < 9', today + 3
-      )),
-      'rows', (
-        select coalesce(jsonb_agg(to_jsonb(list_row) order by list_row.free_storage_ends_on), '[]'::jsonb)
-        from (
-          select id as shipment_id, name, free_storage_ends_on
-          from public.shipments
-          where free_storage_ends_on <= today + 3 and stage < 9
-          order by free_storage_ends_on, id
-          limit 8
-        ) as list_row
-      )
-    ),
-    'no_update', jsonb_build_object(
-      'count', private.count_up_to_100(
-        'select from public.shipments where waiting_on = ''company''
-          and greatest(staff_action_at, waiting_since) < now() - interval ''7 days'''
-      ),
-      'rows', (
-        select coalesce(jsonb_agg(to_jsonb(list_row) order by list_row.since), '[]'::jsonb)
-        from (
-          select id as shipment_id, name, status as detail, greatest(staff_action_at, waiting_since) as since
-          from public.shipments
-          where waiting_on = 'company' and greatest(staff_action_at, waiting_since) < now() - interval '7 days'
-          order by greatest(staff_action_at, waiting_since), id
-          limit 8
-        ) as list_row
-      )
-    ),
-    'waiting_for_client', jsonb_build_object(
-      'count', private.count_up_to_100(
-        'select from public.shipments where waiting_on = ''client'' and waiting_since < now() - interval ''7 days'''
-      ),
-      'rows', (
-        select coalesce(jsonb_agg(to_jsonb(list_row) order by list_row.since), '[]'::jsonb)
-        from (
-          select id as shipment_id, name, status as detail, waiting_since as since
-          from public.shipments
-          where waiting_on = 'client' and waiting_since < now() - interval '7 days'
-          order by waiting_since, id
-          limit 8
-        ) as list_row
-      )
-    ),
-    'failed_emails', jsonb_build_object(
-      'count', private.count_up_to_100('select from public.failed_emails where resolved_at is null'),
-      'rows', (
-        select coalesce(jsonb_agg(to_jsonb(list_row) order by list_row.failed_at), '[]'::jsonb)
-        from (
-          select id, kind, sent_to, account_id, client_id, failed_at,
-            exists (select from public.staff_members where staff_members.account_id = failed_emails.account_id) as is_staff
-          from public.failed_emails
-          where resolved_at is null
-          order by failed_at, id
-          limit 8
-        ) as list_row
-      )
-    ),
-    'erasure_requests', jsonb_build_object(
-      'count', private.count_up_to_100('select from private.erasure_requests'),
-      'rows', (
-        select coalesce(jsonb_agg(to_jsonb(list_row) order by list_row.requested_at), '[]'::jsonb)
-        from (
-          select erasure.account_id, erasure.requested_at,
-            coalesce(nullif(account.raw_user_meta_data ->> 'full_name', ''), account.email) as name
-          from private.erasure_requests as erasure
-          join auth.users as account on account.id = erasure.account_id
-          order by erasure.requested_at, erasure.account_id
-          limit 8
-        ) as list_row
-      )
-    )
+    'to_check', private.desk_list($query$
+      select document.shipment_id, document.id as document_id, document.name as detail, document.uploaded_at as since,
+        (select shipment.name from public.shipments as shipment where shipment.id = document.shipment_id) as name
+      from public.documents as document
+      where document.uploaded and not document.verified
+    $query$, 'since, document_id'),
+    'storage', private.desk_list($query$
+      select id as shipment_id, name, free_storage_ends_on
+      from public.shipments
+      where free_storage_ends_on <= (now() at time zone 'Africa/Nairobi')::date + 3 and stage < 9
+    $query$, 'free_storage_ends_on, shipment_id'),
+    'no_update', private.desk_list($query$
+      select id as shipment_id, name, status as detail, greatest(staff_action_at, waiting_since) as since
+      from public.shipments
+      where waiting_on = 'company' and greatest(staff_action_at, waiting_since) < now() - interval '7 days'
+    $query$, 'since, shipment_id'),
+    'waiting_for_client', private.desk_list($query$
+      select id as shipment_id, name, status as detail, waiting_since as since
+      from public.shipments
+      where waiting_on = 'client' and waiting_since < now() - interval '7 days'
+    $query$, 'since, shipment_id'),
+    'failed_emails', private.desk_list($query$
+      select id, kind, sent_to, account_id, client_id, failed_at,
+        exists (select from public.staff_members where staff_members.account_id = failed_emails.account_id) as is_staff
+      from public.failed_emails
+      where resolved_at is null
+    $query$, 'failed_at, id'),
+    'erasure_requests', private.desk_list($query$
+      select erasure.account_id, erasure.requested_at,
+        coalesce(nullif(account.raw_user_meta_data ->> 'full_name', ''), account.email) as name
+      from private.erasure_requests as erasure
+      join auth.users as account on account.id = erasure.account_id
+    $query$, 'requested_at, account_id')
   );
 end
 $$;
@@ -4108,7 +4036,7 @@ end
 $$;
 grant execute on function public.desk_shipments(text, integer, text, boolean, integer, uuid) to authenticated;
 
--- Returns 500 shipments of /desk/shipments.csv, after the given creation time and id.
+-- Returns 500 shipments for /desk/shipments.csv that are older than `before` and `before_id`.
 create function public.desk_shipments_export(
   q text default null, stage integer default null, waiting_on text default null, to_check boolean default false,
   before timestamptz default null, before_id uuid default null
@@ -4161,7 +4089,8 @@ end
 $$;
 grant execute on function public.desk_move_result(uuid[]) to authenticated;
 
--- Returns the data of /desk/clients. Each word must be in the name or email; or the search is a Client ID in any spelling.
+-- Returns the data of /desk/clients. A client matches `q` if the name or email contains each word,
+-- or if `q` is the Client ID in any spelling.
 create function public.desk_clients(q text default null, page integer default 1, opened_id uuid default null) returns jsonb
 language plpgsql stable security definer
 set search_path = ''

@@ -7,7 +7,7 @@ as $$
 $$;
 grant execute on function public.find_account_id(text) to service_role;
 
--- Rejects a full name that is not one line of at most 100 characters, and metadata over 4000 bytes.
+-- Limits the metadata of an account, which its owner can change through the auth API without the site's checks.
 create function private.check_user_metadata() returns trigger
 language plpgsql
 set search_path = ''
@@ -26,7 +26,7 @@ begin
 end
 $$;
 
--- Locks a client's account. Raises PT404 for an unknown account or a team member's.
+-- Locks the account of a client. Raises PT404 if the account is unknown or belongs to a team member.
 create function private.require_client(account_id uuid) returns void
 language plpgsql volatile
 set search_path = ''
@@ -41,7 +41,7 @@ begin
 end
 $$;
 
--- Closes a client's account, ends its sessions and deletes its password links. Raises PT409 if it is closed.
+-- Closes a client's account, ends its sessions and deletes its password links. Raises PT409 for a closed account.
 create function public.close_account(account_id uuid, reason text, actor_name text default null) returns void
 language plpgsql volatile security definer
 set search_path = ''
@@ -63,7 +63,7 @@ end
 $$;
 grant execute on function public.close_account(uuid, text, text) to authenticated, service_role;
 
--- Opens a client's closed account. Raises PT409 if it is open.
+-- Reopens a client's closed account. Raises PT409 for an open account.
 create function public.reopen_account(account_id uuid, reason text, actor_name text default null) returns void
 language plpgsql volatile security definer
 set search_path = ''
@@ -82,7 +82,8 @@ end
 $$;
 grant execute on function public.reopen_account(uuid, text, text) to authenticated, service_role;
 
--- Removes an account's second factors and ends its sessions; a team member's only for a lead. Raises PT409 without one.
+-- Removes an account's second factors and ends its sessions. Only a lead can do this to a team member's account.
+-- Raises PT409 if the account has no verified second factor.
 create function public.remove_second_factors(account_id uuid, reason text default null, actor_name text default null)
 returns jsonb
 language plpgsql volatile security definer
@@ -145,7 +146,8 @@ as $$
 $$;
 grant execute on function public.portal_account() to authenticated;
 
--- Returns the caller's stored data, newest shipments first: the account in the first call, 50 shipments in each call.
+-- Returns the caller's stored data for the data export: 50 shipments per call, newest first.
+-- The first call, without `before`, also returns the account.
 create function public.data_export(before timestamptz default null, before_id uuid default null) returns jsonb
 language sql stable security definer
 set search_path = ''
@@ -153,14 +155,9 @@ as $$
   select jsonb_build_object(
     'viewer', private.viewer(),
     'account', case when data_export.before is null then (
-      select jsonb_build_object(
+      select (public.portal_account() -> 'account') - array['retention_ends_on', 'other_sessions'] || jsonb_build_object(
         'id', users.id, 'email', users.email, 'full_name', users.raw_user_meta_data ->> 'full_name',
-        'created_at', users.created_at, 'confirmed_at', users.email_confirmed_at, 'last_sign_in_at', users.last_sign_in_at,
-        'new_email', (
-          select change.email from private.email_changes as change
-          where change.account_id = users.id and change.expires_at > now() and change.redeemed_at is null
-        ),
-        'client_id', (select client_id from public.client_ids where account_id = users.id),
+        'confirmed_at', users.email_confirmed_at, 'last_sign_in_at', users.last_sign_in_at,
         'client_id_issued_for', (select issued_for from public.client_ids where account_id = users.id),
         'client_id_sent_to', (select sent_to from public.client_ids where account_id = users.id),
         'second_factors', (
@@ -175,9 +172,6 @@ as $$
           ) order by session.created_at), '[]'::jsonb)
           from auth.sessions as session where session.user_id = users.id
         ),
-        'shipment_emails_enabled', not exists (
-          select from private.email_opt_outs as opt_out where opt_out.account_id = users.id
-        ),
         'shipment_emails', (
           select coalesce(jsonb_agg(jsonb_build_object(
             'shipment_id', email.shipment_id, 'kind', email.kind, 'detail', email.detail, 'reason', email.reason,
@@ -191,10 +185,7 @@ as $$
           ) order by email.failed_at), '[]'::jsonb)
           from public.failed_emails as email where email.account_id = users.id
         ),
-        'erasure_requested_at', (
-          select erasure.requested_at from private.erasure_requests as erasure where erasure.account_id = users.id
-        ),
-        -- The actor's name is another person's personal data.
+        -- The export omits the actor's name, which is personal data of the team member.
         'audit_entries', (
           select coalesce(jsonb_agg(jsonb_build_object(
             'created_at', entry.created_at, 'action', entry.action,

@@ -35,7 +35,6 @@ end
 $$;
 grant execute on function public.announce(text, uuid, text) to authenticated, service_role;
 
--- Ends the current announcement, if there is one.
 create function public.end_announcement(actor_name text default null) returns void
 language plpgsql volatile security definer
 set search_path = ''

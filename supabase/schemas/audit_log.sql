@@ -1,7 +1,8 @@
--- Entries outlive their objects, so there are no foreign keys. content/pages/privacy.mdx promises seven years.
+-- Entries outlive the shipments, documents and accounts that they name, so these ids have no foreign keys.
+-- content/pages/privacy.mdx promises that entries are stored for seven years.
 create table public.audit_log (
   id uuid primary key default gen_random_uuid(),
-  -- Not the time of the transaction, so that several actions of one transaction remain in order.
+  -- now() would be the same for all actions of a transaction, which would lose their order.
   created_at timestamptz not null default clock_timestamp(),
   actor_name text not null check (char_length(actor_name) between 1 and 120),
   staff_id uuid,
@@ -25,7 +26,7 @@ create index audit_log_account_id on public.audit_log (account_id, created_at) w
 create index audit_log_actor_name on public.audit_log (actor_name, created_at);
 create index audit_log_action on public.audit_log (action, created_at);
 
--- Records a staff action. Call it in the transaction of the action.
+-- Records a staff action. Each staff action calls this function in its own transaction.
 create function private.insert_audit_entry(
   actor private.actor,
   action text,
@@ -51,7 +52,7 @@ as $$
   )
 $$;
 
--- Returns the key of a form's action on one object, or null if the form has none.
+-- Returns the idempotency key of one staff action, because a form can perform several. Null if the form has no key.
 create function private.derive_idempotency_key(idempotency_key uuid, payload jsonb) returns uuid
 language sql immutable
 set search_path = ''
@@ -59,7 +60,8 @@ as $$
   select md5(idempotency_key::text || ' ' || payload::text)::uuid
 $$;
 
--- True if the action is in the audit log. Locks the key, so that a parallel call waits for the first.
+-- True if the audit log has an action with this idempotency key.
+-- Locks the key, so that a parallel call waits until the first call has finished.
 create function private.is_repeated_action(key uuid) returns boolean
 language plpgsql volatile
 set search_path = ''
@@ -73,7 +75,7 @@ begin
 end
 $$;
 
--- Returns the values of an object that another object does not have.
+-- Returns the entries of `state` whose values are different in `other_state`.
 create function private.changed_values(state jsonb, other_state jsonb) returns jsonb
 language sql immutable
 set search_path = ''
@@ -81,7 +83,7 @@ as $$
   select jsonb_object_agg(key, value) from jsonb_each(state) where value is distinct from other_state -> key
 $$;
 
--- Returns the trimmed reason. Raises PT400 if it is empty, longer than 2000 characters or has control characters.
+-- Returns the trimmed reason. Raises PT400 for an empty reason, over 500 characters or control characters.
 create function private.require_reason(reason text) returns text
 language plpgsql immutable
 set search_path = ''
@@ -100,7 +102,7 @@ begin
 end
 $$;
 
--- Prevents changes to the log, and its deletion for seven years. Grants cannot stop the table's owner.
+-- Prevents updates of the audit log, and deletions within seven years. Grants would not stop the table's owner.
 create function private.protect_audit_log() returns trigger
 language plpgsql
 set search_path = ''
@@ -129,16 +131,12 @@ create function public.record_audit_entry(
 language sql volatile security definer
 set search_path = ''
 as $$
-  insert into public.audit_log (actor_name, action, shipment_id, document_id, account_id, before, after, reason)
-  values (
-    record_audit_entry.actor_name, record_audit_entry.action,
-    record_audit_entry.shipment_id, record_audit_entry.document_id, record_audit_entry.account_id,
-    record_audit_entry.before, record_audit_entry.after, record_audit_entry.reason
+  select private.insert_audit_entry(
+    row(actor_name, null)::private.actor, action, shipment_id, document_id, account_id, before, after, reason
   )
 $$;
 grant execute on function public.record_audit_entry(text, text, uuid, uuid, uuid, jsonb, jsonb, text) to service_role;
 
--- Returns the number of audit entries older than seven years.
 create function public.count_expired_audit_entries() returns bigint
 language sql stable security definer
 set search_path = ''
@@ -147,7 +145,6 @@ as $$
 $$;
 grant execute on function public.count_expired_audit_entries() to service_role;
 
--- Deletes audit entries older than seven years and returns their number.
 create function public.delete_expired_audit_entries() returns bigint
 language sql volatile security definer
 set search_path = ''
@@ -175,8 +172,8 @@ as $$
   from unnest(entries) as entry
 $$;
 
--- Returns the data of /desk/log; `day` is in East Africa Time.
--- Page 0 returns the 500 entries after the given time and id, for the CSV.
+-- Returns the data of /desk/log. `day` is in East Africa Time.
+-- For the CSV, page 0 returns 500 entries that are older than `before` and `before_id`.
 create function public.desk_log(
   actor_name text default null, action text default null, shipment_prefix text default null, account_id uuid default null,
   day date default null, page integer default 1, before timestamptz default null, before_id uuid default null
@@ -194,7 +191,7 @@ begin
     return jsonb_build_object('viewer', private.viewer());
   end if;
   if actor_name is not null then
-    -- Reads the distinct names one by one from the index, because one name can have many entries.
+    -- Reads each distinct name once from the index, because one name can have many thousand entries.
     with recursive actors as (
       select min(audit_log.actor_name) as name from public.audit_log
       union all

@@ -1,8 +1,8 @@
--- Same items: app/models/shipment.ts.
+-- app/models/shipment.ts has the same list of items.
 create table public.charges (
   shipment_id uuid not null references public.shipments (id) on delete cascade,
   item text not null check (item in ('idf-fee', 'duties', 'agent-fee')),
-  -- `numeric` includes NaN, which is greater than every number.
+  -- The upper limit also rejects NaN, which Postgres treats as greater than every number.
   amount numeric(14, 2) not null check (amount > 0) check (amount < 1000000000000),
   currency text not null check (currency in ('KES', 'USD', 'EUR', 'GBP')),
   due_on date check (due_on between '2000-01-01' and '2100-01-01'),
@@ -26,7 +26,8 @@ as $$
 $$;
 grant execute on function private.charges_json(uuid) to authenticated;
 
--- Creates or changes a charge; `expected_version` is -1 for a new one. Raises PT409 for another amount of a paid charge.
+-- Creates or changes a charge. `expected_version` is -1 for a new charge.
+-- Raises PT409 for another version, and for another amount or currency of a paid charge.
 create function public.set_charge(
   shipment_id uuid,
   item text,
@@ -83,7 +84,8 @@ $$;
 grant execute on function public.set_charge(uuid, text, numeric, text, date, text, integer, uuid, text)
 to authenticated, service_role;
 
--- Marks a charge as paid, or with a reason as unpaid. Raises PT404 without a charge, PT409 if it is so already.
+-- Marks a charge as paid or, with a reason, as unpaid. Raises PT404 for an unknown charge,
+-- PT409 for another version or if the charge has this mark already.
 create function public.set_charge_paid(
   shipment_id uuid,
   item text,

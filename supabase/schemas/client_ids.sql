@@ -26,12 +26,12 @@ create table public.client_ids (
   sent_to text check (char_length(sent_to) between 3 and 254)
     check (sent_to ~ '^[^\s@<>,;:"()]+@[^\s@<>,;:"()]+$' and private.is_one_line(sent_to)),
   idempotency_key uuid,
-  -- Hash of the first email address that used the Client ID. No other address can use it afterwards.
+  -- Hash of the first email address that used the Client ID. Only that address can use the Client ID again.
   email_hash text,
   used_at timestamptz,
-  -- True once the Client ID has created an account or replaced an unconfirmed one.
+  -- True after the Client ID has created an account or replaced an unconfirmed account.
   has_claimed_email boolean not null default false,
-  -- The time at which the owner of the mailbox also entered the password of the sign-up.
+  -- When the person with the confirmation link entered the password of the sign-up.
   password_proven_at timestamptz,
   account_id uuid unique references auth.users (id) on delete restrict,
   claimed_at timestamptz,
@@ -45,7 +45,7 @@ grant select, insert, delete on table public.client_ids to service_role;
 create index client_ids_unused on public.client_ids (created_at) where email_hash is null;
 create index client_ids_idempotency_key on public.client_ids (idempotency_key) where idempotency_key is not null;
 
--- Issues `how_many` Client IDs, at most 1000, with the same label and address.
+-- Creates `how_many` Client IDs, at most 1000, with the same label (`issued_for`) and email address (`sent_to`).
 create function public.issue_client_ids(
   how_many integer default 1,
   issued_for text default null,
@@ -84,7 +84,8 @@ end
 $$;
 grant execute on function public.issue_client_ids(integer, text, text, uuid, text) to authenticated, service_role;
 
--- Records that a Client ID is emailed and returns its address. Raises PT409 if it is unknown, used or has no address.
+-- Records that a Client ID will be emailed, and returns its email address.
+-- Raises PT409 if the Client ID is unknown, used or has no email address.
 create function public.send_client_id(client_id text, idempotency_key uuid default null, actor_name text default null)
 returns text
 language plpgsql volatile security definer
@@ -111,7 +112,7 @@ end
 $$;
 grant execute on function public.send_client_id(text, uuid, text) to authenticated, service_role;
 
--- Deletes an unused Client ID. Raises PT409 if it is unknown or used.
+-- Deletes an unused Client ID. Raises PT409 if the Client ID is unknown or used.
 create function public.withdraw_client_id(client_id text, reason text, actor_name text default null) returns void
 language plpgsql volatile security definer
 set search_path = ''
@@ -131,7 +132,7 @@ end
 $$;
 grant execute on function public.withdraw_client_id(text, text, text) to authenticated, service_role;
 
--- Ties a Client ID to the email address of a sign-up; false if another address has used it.
+-- Ties a Client ID to the email address of a sign-up. Returns false for an unknown Client ID or one of another address.
 create function public.redeem_client_id(client_id text, email text) returns boolean
 language sql volatile security definer
 set search_path = ''
@@ -149,7 +150,7 @@ as $$
 $$;
 grant execute on function public.redeem_client_id(text, text) to service_role;
 
--- Returns the data of /desk/invitations: 20 unused Client IDs, newest first, and one more if a page follows.
+-- Returns the data of /desk/invitations: 21 unused Client IDs, newest first. The 21st shows that another page follows.
 create function public.desk_invitations(page integer default 1) returns jsonb
 language plpgsql stable security definer
 set search_path = ''

@@ -1,5 +1,4 @@
--- Returns the desk's shipments: the latest change first, or the newest first for the CSV (`by_created_at`).
--- Each word must be in the name, a number or the client; or the search is part of a number or the start of the id.
+-- Returns shipments for the desk, latest change first. `by_created_at` returns the newest first, for the CSV.
 create function private.list_desk_shipments(
   q text, stage integer, waiting_on text, to_check boolean, row_offset integer, row_limit integer,
   by_created_at boolean default false, before timestamptz default null, before_id uuid default null
@@ -8,43 +7,13 @@ language plpgsql stable
 set search_path = ''
 as $$
 declare
-  code constant text := private.code_pattern(q);
-  words constant text[] := private.word_patterns(q);
-  ids constant uuid[] := private.id_prefix_range(ltrim(btrim(left(q, 64)), '#'));
-  conditions text := 'true';
-  word integer;
-  by_time text := case when by_created_at then 'created_at' else 'changed_at' end;
+  time_column constant text := case when by_created_at then 'created_at' else 'changed_at' end;
+  conditions text := private.shipment_conditions(q, true, stage, waiting_on, time_column, before, before_id);
   found jsonb;
 begin
-  if words is null then
-    conditions := 'false';
-  elsif cardinality(words) > 0 then
-    conditions := '(shipment.id between $2 and $3 or shipment.search_codes ilike $1 or (true';
-    for word in 1 .. cardinality(words) loop
-      -- A constant array, so that Postgres looks up the clients once and not for each row.
-      conditions := conditions || format(
-        ' and (shipment.search_words ilike ($4)[%1$s] or shipment.user_id = any (%2$L::uuid[]))',
-        word,
-        array(
-          select users.id from auth.users
-          where users.email ilike words[word] or users.raw_user_meta_data ->> 'full_name' ilike words[word]
-        )
-      );
-    end loop;
-    conditions := conditions || '))';
-  end if;
-  if stage is not null then
-    conditions := conditions || ' and shipment.stage = $5';
-  end if;
-  if waiting_on is not null then
-    conditions := conditions || ' and shipment.waiting_on = $6';
-  end if;
   if to_check then
     conditions := conditions || ' and shipment.id in (
       select document.shipment_id from public.documents as document where document.uploaded and not document.verified)';
-  end if;
-  if before is not null then
-    conditions := conditions || format(' and (shipment.%s, shipment.id) < ($9, $10)', by_time);
   end if;
   execute format($query$
     select coalesce(jsonb_agg(private.shipment_json(found.shipment) || jsonb_build_object(
@@ -53,23 +22,40 @@ begin
     from (
       select shipment from public.shipments as shipment where %1$s
       order by shipment.%2$s desc, shipment.id desc
-      offset $7 limit $8
+      offset $1 limit $2
     ) as found
     join auth.users as account on account.id = (found.shipment).user_id
-  $query$, conditions, by_time)
+  $query$, conditions, time_column)
   into found
-  using code, ids[1], ids[2], words, stage, waiting_on, row_offset, row_limit, before, before_id;
+  using row_offset, row_limit;
   return found;
 end
 $$;
 
--- Returns the data of /desk: for each list, a count of at most 100 and the eight oldest rows.
+-- Returns a list of /desk: the number of rows of a query, at most 100, and the first eight rows by `sort_columns`.
+create function private.desk_list(query text, sort_columns text) returns jsonb
+language plpgsql stable
+set search_path = ''
+as $$
+declare
+  list jsonb;
+begin
+  execute format($query$
+    select jsonb_build_object(
+      'count', (select count(*) from (%1$s limit 100) as limited),
+      'rows', (select coalesce(jsonb_agg(list_row), '[]'::jsonb) from (%1$s order by %2$s limit 8) as list_row)
+    )
+  $query$, query, sort_columns)
+  into list;
+  return list;
+end
+$$;
+
+-- Returns the data of /desk. Each list has its oldest rows.
 create function public.desk_today() returns jsonb
 language plpgsql stable security definer
 set search_path = ''
 as $$
-declare
-  today date := (now() at time zone 'Africa/Nairobi')::date;
 begin
   if not private.is_staff() then
     return jsonb_build_object('viewer', private.viewer());
@@ -79,95 +65,39 @@ begin
     'announcement', (
       select jsonb_build_object('text', text, 'started_at', started_at) from public.announcements where ended_at is null
     ),
-    'to_check', jsonb_build_object(
-      'count', private.count_up_to_100('select from public.documents where uploaded and not verified'),
-      'rows', (
-        select coalesce(jsonb_agg(to_jsonb(list_row) order by list_row.since), '[]'::jsonb)
-        from (
-          select document.shipment_id, document.id as document_id, shipment.name, document.name as detail,
-            document.uploaded_at as since
-          from public.documents as document
-          join public.shipments as shipment on shipment.id = document.shipment_id
-          where document.uploaded and not document.verified
-          order by document.uploaded_at, document.id
-          limit 8
-        ) as list_row
-      )
-    ),
-    'storage', jsonb_build_object(
-      'count', private.count_up_to_100(format(
-        'select from public.shipments where free_storage_ends_on <= %L and stage < 9', today + 3
-      )),
-      'rows', (
-        select coalesce(jsonb_agg(to_jsonb(list_row) order by list_row.free_storage_ends_on), '[]'::jsonb)
-        from (
-          select id as shipment_id, name, free_storage_ends_on
-          from public.shipments
-          where free_storage_ends_on <= today + 3 and stage < 9
-          order by free_storage_ends_on, id
-          limit 8
-        ) as list_row
-      )
-    ),
-    'no_update', jsonb_build_object(
-      'count', private.count_up_to_100(
-        'select from public.shipments where waiting_on = ''company''
-          and greatest(staff_action_at, waiting_since) < now() - interval ''7 days'''
-      ),
-      'rows', (
-        select coalesce(jsonb_agg(to_jsonb(list_row) order by list_row.since), '[]'::jsonb)
-        from (
-          select id as shipment_id, name, status as detail, greatest(staff_action_at, waiting_since) as since
-          from public.shipments
-          where waiting_on = 'company' and greatest(staff_action_at, waiting_since) < now() - interval '7 days'
-          order by greatest(staff_action_at, waiting_since), id
-          limit 8
-        ) as list_row
-      )
-    ),
-    'waiting_for_client', jsonb_build_object(
-      'count', private.count_up_to_100(
-        'select from public.shipments where waiting_on = ''client'' and waiting_since < now() - interval ''7 days'''
-      ),
-      'rows', (
-        select coalesce(jsonb_agg(to_jsonb(list_row) order by list_row.since), '[]'::jsonb)
-        from (
-          select id as shipment_id, name, status as detail, waiting_since as since
-          from public.shipments
-          where waiting_on = 'client' and waiting_since < now() - interval '7 days'
-          order by waiting_since, id
-          limit 8
-        ) as list_row
-      )
-    ),
-    'failed_emails', jsonb_build_object(
-      'count', private.count_up_to_100('select from public.failed_emails where resolved_at is null'),
-      'rows', (
-        select coalesce(jsonb_agg(to_jsonb(list_row) order by list_row.failed_at), '[]'::jsonb)
-        from (
-          select id, kind, sent_to, account_id, client_id, failed_at,
-            exists (select from public.staff_members where staff_members.account_id = failed_emails.account_id) as is_staff
-          from public.failed_emails
-          where resolved_at is null
-          order by failed_at, id
-          limit 8
-        ) as list_row
-      )
-    ),
-    'erasure_requests', jsonb_build_object(
-      'count', private.count_up_to_100('select from private.erasure_requests'),
-      'rows', (
-        select coalesce(jsonb_agg(to_jsonb(list_row) order by list_row.requested_at), '[]'::jsonb)
-        from (
-          select erasure.account_id, erasure.requested_at,
-            coalesce(nullif(account.raw_user_meta_data ->> 'full_name', ''), account.email) as name
-          from private.erasure_requests as erasure
-          join auth.users as account on account.id = erasure.account_id
-          order by erasure.requested_at, erasure.account_id
-          limit 8
-        ) as list_row
-      )
-    )
+    'to_check', private.desk_list($query$
+      select document.shipment_id, document.id as document_id, document.name as detail, document.uploaded_at as since,
+        (select shipment.name from public.shipments as shipment where shipment.id = document.shipment_id) as name
+      from public.documents as document
+      where document.uploaded and not document.verified
+    $query$, 'since, document_id'),
+    'storage', private.desk_list($query$
+      select id as shipment_id, name, free_storage_ends_on
+      from public.shipments
+      where free_storage_ends_on <= (now() at time zone 'Africa/Nairobi')::date + 3 and stage < 9
+    $query$, 'free_storage_ends_on, shipment_id'),
+    'no_update', private.desk_list($query$
+      select id as shipment_id, name, status as detail, greatest(staff_action_at, waiting_since) as since
+      from public.shipments
+      where waiting_on = 'company' and greatest(staff_action_at, waiting_since) < now() - interval '7 days'
+    $query$, 'since, shipment_id'),
+    'waiting_for_client', private.desk_list($query$
+      select id as shipment_id, name, status as detail, waiting_since as since
+      from public.shipments
+      where waiting_on = 'client' and waiting_since < now() - interval '7 days'
+    $query$, 'since, shipment_id'),
+    'failed_emails', private.desk_list($query$
+      select id, kind, sent_to, account_id, client_id, failed_at,
+        exists (select from public.staff_members where staff_members.account_id = failed_emails.account_id) as is_staff
+      from public.failed_emails
+      where resolved_at is null
+    $query$, 'failed_at, id'),
+    'erasure_requests', private.desk_list($query$
+      select erasure.account_id, erasure.requested_at,
+        coalesce(nullif(account.raw_user_meta_data ->> 'full_name', ''), account.email) as name
+      from private.erasure_requests as erasure
+      join auth.users as account on account.id = erasure.account_id
+    $query$, 'requested_at, account_id')
   );
 end
 $$;
@@ -214,7 +144,7 @@ end
 $$;
 grant execute on function public.desk_shipments(text, integer, text, boolean, integer, uuid) to authenticated;
 
--- Returns 500 shipments of /desk/shipments.csv, after the given creation time and id.
+-- Returns 500 shipments for /desk/shipments.csv that are older than `before` and `before_id`.
 create function public.desk_shipments_export(
   q text default null, stage integer default null, waiting_on text default null, to_check boolean default false,
   before timestamptz default null, before_id uuid default null
@@ -267,7 +197,8 @@ end
 $$;
 grant execute on function public.desk_move_result(uuid[]) to authenticated;
 
--- Returns the data of /desk/clients. Each word must be in the name or email; or the search is a Client ID in any spelling.
+-- Returns the data of /desk/clients. A client matches `q` if the name or email contains each word,
+-- or if `q` is the Client ID in any spelling.
 create function public.desk_clients(q text default null, page integer default 1, opened_id uuid default null) returns jsonb
 language plpgsql stable security definer
 set search_path = ''

@@ -10,7 +10,7 @@ create table public.documents (
   sha256 text check (sha256 ~ '^[0-9a-f]{64}$'),
   -- The name of the file on the client's device.
   file_name text check (char_length(file_name) between 1 and 200),
-  -- In bytes.
+  -- The file's size in bytes.
   file_size integer check (file_size > 0),
   media_type text check (char_length(media_type) between 1 and 255),
   uploaded_at timestamptz,
@@ -29,7 +29,7 @@ alter table public.documents enable row level security;
 grant select on table public.documents to authenticated;
 grant select, insert, update, delete on table public.documents to service_role;
 
--- 10 MiB. Same media types: app/models/document.ts.
+-- The size limit is 10 MiB. app/models/document-media-type.server.ts has the same media types.
 insert into storage.buckets (id, name, public, file_size_limit, allowed_mime_types)
 values ('documents', 'documents', false, 10485760, array[
   'application/pdf', 'image/jpeg', 'image/png', 'image/webp', 'image/heic', 'image/tiff',
@@ -39,7 +39,7 @@ values ('documents', 'documents', false, 10485760, array[
   'application/vnd.oasis.opendocument.text'
 ]);
 
--- Upload chunks, named user-id/upload/offset-length. No policy gives a client access to this bucket.
+-- The chunks of resumable uploads, named user-id/upload/offset-length. No policy gives a client access to this bucket.
 insert into storage.buckets (id, name, public, file_size_limit, allowed_mime_types)
 values ('upload-chunks', 'upload-chunks', false, 262144, array['application/octet-stream']);
 
@@ -61,7 +61,7 @@ as $$
 $$;
 grant execute on function private.documents_json(uuid) to authenticated;
 
--- Creates the four default documents with the shipment. Same list: app/models/document.ts.
+-- Creates the four default documents of a new shipment. app/models/document.ts has the same list.
 create function private.add_default_documents() returns trigger
 language plpgsql security definer
 set search_path = ''
@@ -75,7 +75,8 @@ begin
 end
 $$;
 
--- Returns 'bill-of-lading' for 'Bill of Lading': how a stored file's name starts. Same rule: app/models/document.ts.
+-- Returns the start of a stored file's name, such as 'bill-of-lading' for 'Bill of Lading'.
+-- app/models/document.server.ts has the same rule.
 create function private.document_slug(document_name text) returns text
 language sql immutable
 set search_path = ''
@@ -84,8 +85,8 @@ as $$
 $$;
 grant execute on function private.document_slug(text) to service_role;
 
--- Raises PT409 if an uploaded file changes, except by private.clear_document_file.
--- A document can be verified only with a hash, and while storage has the recorded version of its file.
+-- Raises PT409 if anything but private.clear_document_file replaces or removes an uploaded file.
+-- Raises PT409 if a document is verified without a hash, or while storage has another version of its file.
 create function private.check_document_file() returns trigger
 language plpgsql security definer
 set search_path = ''
@@ -108,7 +109,8 @@ begin
       perform private.check_upload_allowed(true, null);
     end if;
   elsif new.uploaded then
-    -- Prevents closing the shipment during the upload. Two share locks would deadlock, as both uploads update the shipment.
+    -- The lock prevents the shipment from being closed during the upload.
+    -- With share locks, two uploads could deadlock, because each also updates the shipment.
     select shipments.stage into shipment_stage from public.shipments where shipments.id = new.shipment_id for no key update;
     perform private.check_upload_allowed(false, shipment_stage);
     select object.version into new.storage_version
@@ -145,7 +147,7 @@ begin
 end
 $$;
 
--- Returns the locked document. Raises PT404 if it is missing, PT409 if it is not the expected version.
+-- Locks a document and returns it. Raises PT404 for an unknown id, PT409 if the document has another version.
 create function private.lock_document(document_id uuid, expected_version integer) returns public.documents
 language plpgsql volatile
 set search_path = ''
@@ -180,7 +182,7 @@ end
 $$;
 grant execute on function private.check_upload_allowed(boolean, smallint) to authenticated, service_role;
 
--- Removes the file from the document. The stored object remains until `staff retention` deletes it.
+-- Removes a document's file. The stored object remains until `npm run staff -- retention` deletes it.
 create function private.clear_document_file(document public.documents, rejection_reason text) returns void
 language plpgsql volatile
 set search_path = ''
@@ -197,7 +199,8 @@ begin
 end
 $$;
 
--- True if the caller can upload a file. Raises PT404 for another client's document, PT409 if it accepts no file.
+-- True if the caller can upload the document's file. Raises PT404 for another client's document,
+-- PT409 if the document has a file or its shipment is closed.
 create function public.require_upload_allowed(document_id uuid) returns boolean
 language plpgsql stable
 security invoker
@@ -219,7 +222,7 @@ end
 $$;
 grant execute on function public.require_upload_allowed(uuid) to authenticated;
 
--- Returns the viewer and the file of the caller's document; `file` is null without one.
+-- Returns the viewer and the file of a document. `file` is null for another client's document or one without a file.
 create function public.portal_file(document_id uuid, shipment_id uuid) returns jsonb
 language sql stable
 security invoker
@@ -240,7 +243,7 @@ as $$
 $$;
 grant execute on function public.portal_file(uuid, uuid) to authenticated;
 
--- Records that a team member opens a document's file and returns the file. Raises PT404 without one.
+-- Records that a team member opens a document's file, and returns where it is stored. Raises PT404 if there is no file.
 create function public.open_document(document_id uuid, shipment_id uuid, actor_name text default null) returns jsonb
 language plpgsql volatile security definer
 set search_path = ''
@@ -264,7 +267,7 @@ end
 $$;
 grant execute on function public.open_document(uuid, uuid, text) to authenticated, service_role;
 
--- Marks a document as verified. `sha256` and `storage_version` are those of the stored file, which the caller has read.
+-- Marks a document as verified. The caller reads the stored file and passes its `sha256` and `storage_version`.
 create function public.verify_document(
   document_id uuid,
   sha256 text,
@@ -337,7 +340,8 @@ end
 $$;
 grant execute on function public.unverify_document(uuid, text, integer, uuid, text) to authenticated, service_role;
 
--- Rejects a document's file, so that the client must upload another. Raises PT409 if it is verified, missing or closed.
+-- Rejects a document's file, so that the client must upload another file.
+-- Raises PT409 if the document is verified or has no file, or its shipment is closed.
 create function public.reject_document(
   document_id uuid,
   reason text,
@@ -358,9 +362,6 @@ begin
   if private.is_repeated_action(key) then
     return;
   end if;
-  if char_length(trimmed_reason) > 500 then
-    raise sqlstate 'PT400' using message = 'Use at most 500 characters.';
-  end if;
   document := private.lock_document(reject_document.document_id, expected_version);
   if not document.uploaded then
     raise sqlstate 'PT409' using message = format('The %s has not been uploaded yet.', document.name);
@@ -368,7 +369,7 @@ begin
   if document.verified then
     raise sqlstate 'PT409' using message = format('The %s is verified: take the verification back first.', document.name);
   end if;
-  -- Two share locks would deadlock, as both rejections update the shipment.
+  -- With share locks, two rejections could deadlock, because each also updates the shipment.
   select shipments.stage into stage from public.shipments where id = document.shipment_id for no key update;
   if stage = 10 then
     raise sqlstate 'PT409' using message = 'This shipment is closed: its client could send no other file.';
@@ -377,14 +378,15 @@ begin
   update public.shipments set staff_action_at = now() where id = document.shipment_id;
   perform private.insert_audit_entry(
     actor, 'document reject', shipment_id => document.shipment_id, document_id => document.id, idempotency_key => key,
-    -- The stored path contains the client's file name, and the audit log outlives the account. The hash names nobody.
+    -- The entry has the hash instead of the path, because the path contains the client's file name.
     reason => trimmed_reason, before => jsonb_build_object('sha256', document.sha256), after => jsonb_build_object('sha256', null)
   );
 end
 $$;
 grant execute on function public.reject_document(uuid, text, integer, uuid, text) to authenticated, service_role;
 
--- Removes the caller's file and returns its path. Raises PT404 for another client's, PT409 if it is verified or changed.
+-- Removes the file of the caller's document and returns its path. Raises PT404 for another client's document,
+-- PT409 if the document is verified, has changed or has no file, or its shipment is closed.
 create function public.remove_file(document_id uuid, expected_version integer) returns text
 language plpgsql volatile security definer
 set search_path = ''

@@ -1,18 +1,18 @@
--- One unconfirmed new email address per account, for a day.
+-- New email addresses that wait for confirmation: one per account, for a day.
 create table private.email_changes (
   account_id uuid primary key references auth.users (id) on delete cascade,
   token_hash text not null unique,
   email text not null check (email = lower(email) and char_length(email) <= 254),
   expires_at timestamptz not null default now() + interval '1 day',
-  -- Cleared again if auth could not change the address.
+  -- Set to null again by restore_email_change if auth could not change the address.
   redeemed_at timestamptz
 );
 alter table private.email_changes enable row level security;
 
 create index email_changes_expires_at on private.email_changes (expires_at);
 
--- Returns the token of a new confirmation link; null if the address has an account, which the caller must not reveal.
--- Raises PT429 within a minute of the previous link.
+-- Returns the token of a confirmation link for a new address. Raises PT429 within a minute of the previous link.
+-- Returns null if the address has an account, which the caller must not reveal.
 create function public.start_email_change(account_id uuid, email text) returns text
 language plpgsql volatile security definer
 set search_path = ''
@@ -36,7 +36,8 @@ end
 $$;
 grant execute on function public.start_email_change(uuid, text) to service_role;
 
--- Returns the account and addresses of a confirmation link; null if it is invalid, or the account is closed or staff.
+-- Returns the account, addresses and second factors of a confirmation link.
+-- Returns null for an invalid link, a closed account and a team member's account.
 create function public.email_change(token text) returns jsonb
 language sql stable security definer
 set search_path = ''
@@ -58,7 +59,8 @@ as $$
 $$;
 grant execute on function public.email_change(text) to service_role;
 
--- Uses a confirmation link; true for only one of several parallel calls. Raises PT409 if another account has the address.
+-- Marks a confirmation link as used. Returns true to only one of several parallel calls.
+-- Raises PT409 if another account has the address.
 create function public.redeem_email_change(token text) returns boolean
 language plpgsql volatile security definer
 set search_path = ''
@@ -69,7 +71,7 @@ begin
   if details is null then
     return false;
   end if;
-  -- The account itself may have the address already, if auth's response to its change was lost.
+  -- The account itself may already have the address, if auth changed it but the response was lost.
   if exists (
     select from auth.users where users.email = details ->> 'email' and users.id <> (details ->> 'account_id')::uuid
   ) then
@@ -80,14 +82,14 @@ begin
   if not found then
     return false;
   end if;
-  -- Password links went to the old address.
+  -- The account's password links are in the old mailbox, which may no longer be the client's.
   delete from private.password_links where password_links.account_id = (details ->> 'account_id')::uuid;
   return true;
 end
 $$;
 grant execute on function public.redeem_email_change(text) to service_role;
 
--- Makes a link usable again within two minutes of its use, if auth could not change the address.
+-- Makes a used link valid again if auth could not change the address. Works for two minutes after the use.
 create function public.restore_email_change(token text) returns void
 language sql volatile security definer
 set search_path = ''
@@ -98,7 +100,7 @@ as $$
 $$;
 grant execute on function public.restore_email_change(text) to service_role;
 
--- Deletes the link to a new address whose email could not be sent.
+-- Deletes the account's confirmation link, because its email could not be sent.
 create function public.cancel_email_change(account_id uuid) returns void
 language sql volatile security definer
 set search_path = ''
@@ -107,7 +109,7 @@ as $$
 $$;
 grant execute on function public.cancel_email_change(uuid) to service_role;
 
--- Deletes the account's links to confirm a new address or to set a new password.
+-- Deletes the account's confirmation link for a new address and its password links.
 create function public.revoke_account_links(account_id uuid) returns void
 language sql volatile security definer
 set search_path = ''

@@ -1,4 +1,4 @@
--- A row is deleted with the account, by a rejection, or by its owner.
+-- A request lasts until the account is deleted, the company rejects the request or the client withdraws it.
 create table private.erasure_requests (
   account_id uuid primary key references auth.users (id) on delete cascade,
   requested_at timestamptz not null default now()
@@ -23,7 +23,8 @@ end
 $$;
 grant execute on function public.set_erasure_request(boolean) to authenticated;
 
--- Closes a client's account for its erasure and returns its address. Raises PT409 while a shipment must be stored.
+-- Closes a client's account for its erasure and returns its email address.
+-- Raises PT409 during the retention period of a shipment.
 create function public.start_erasure(account_id uuid, reason text, actor_name text default null) returns text
 language plpgsql volatile security definer
 set search_path = ''
@@ -51,7 +52,7 @@ end
 $$;
 grant execute on function public.start_erasure(uuid, text, text) to authenticated, service_role;
 
--- Rejects an erasure request, with a reason, and returns the client's address. Raises PT409 without a request.
+-- Rejects an erasure request, with a reason, and returns the client's email address. Raises PT409 without a request.
 create function public.reject_erasure(account_id uuid, reason text, actor_name text default null) returns text
 language plpgsql volatile security definer
 set search_path = ''

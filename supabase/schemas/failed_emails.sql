@@ -16,11 +16,11 @@ grant select on table public.failed_emails to authenticated, service_role;
 
 create index failed_emails_unresolved on public.failed_emails (failed_at) where resolved_at is null;
 
--- The first process to claim a key sends the email. A claim expires after two minutes, in case the process stopped.
+-- The first process to claim an email sends it, so that a form sent twice sends one email.
+-- A claim expires after two minutes, in case the process stopped before it sent the email.
 create table private.email_claims (key uuid primary key, claimed_at timestamptz not null default now());
 alter table private.email_claims enable row level security;
 
--- Records an email that could not be delivered.
 create function public.record_failed_email(kind text, sent_to text, account_id uuid default null, client_id text default null)
 returns void
 language sql volatile security definer
@@ -31,7 +31,7 @@ as $$
 $$;
 grant execute on function public.record_failed_email(text, text, uuid, text) to service_role;
 
--- Dismisses a failed email.
+-- Removes a failed email from the desk's list.
 create function public.resolve_failed_email(email_id uuid, actor_name text default null) returns void
 language plpgsql volatile security definer
 set search_path = ''
@@ -55,7 +55,7 @@ end
 $$;
 grant execute on function public.resolve_failed_email(uuid, text) to authenticated, service_role;
 
--- True if the caller must send the email, because nobody claimed it within the last two minutes.
+-- True if the caller must send the email, because no process has claimed it within two minutes.
 create function public.claim_email(idempotency_key uuid, sent_to text) returns boolean
 language plpgsql volatile security definer
 set search_path = ''
@@ -73,7 +73,7 @@ end
 $$;
 grant execute on function public.claim_email(uuid, text) to service_role;
 
--- Deletes the claim of an email that could not be sent.
+-- Deletes the claim of an email that could not be sent, so that a second attempt can send it.
 create function public.release_email(idempotency_key uuid, sent_to text) returns void
 language sql volatile security definer
 set search_path = ''

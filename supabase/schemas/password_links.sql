@@ -9,7 +9,8 @@ alter table private.password_links enable row level security;
 
 create index password_links_account_id on private.password_links (account_id);
 
--- Records that a password link is sent and returns the address; a team member's only for a lead. Raises PT409 if closed.
+-- Records that a password link will be emailed, and returns the email address. Raises PT409 for a closed or unconfirmed
+-- account. Only a lead can send a link to a team member.
 create function public.request_password_link(account_id uuid, actor_name text default null) returns text
 language plpgsql volatile security definer
 set search_path = ''
@@ -29,7 +30,7 @@ end
 $$;
 grant execute on function public.request_password_link(uuid, text) to authenticated, service_role;
 
--- Returns the token of a new password link, 256 random bits in base 16. It replaces older links.
+-- Creates a password link, which replaces the account's older links. Returns its token: 256 random bits in hexadecimal.
 create function public.issue_password_link(account_id uuid, valid_hours integer) returns text
 language plpgsql volatile security definer
 set search_path = ''
@@ -37,7 +38,7 @@ as $$
 declare
   token text := encode(extensions.gen_random_bytes(32), 'hex');
 begin
-  -- Serialise calls for one account, so that only the newest link remains.
+  -- Serialises parallel calls for one account, so that only the newest link remains.
   perform from auth.users where users.id = issue_password_link.account_id for no key update;
   delete from private.password_links as old
   where old.account_id = issue_password_link.account_id or old.expires_at < now();
@@ -50,7 +51,7 @@ end
 $$;
 grant execute on function public.issue_password_link(uuid, integer) to service_role;
 
--- Returns the account of a password link; null if the link is invalid or the account is closed.
+-- Returns the account and second factors of a password link, or null if the link is invalid or the account is closed.
 create function public.password_link(token text) returns jsonb
 language sql stable security definer
 set search_path = ''
@@ -76,7 +77,7 @@ as $$
 $$;
 grant execute on function public.password_link(text) to service_role;
 
--- Uses a password link; true for only one of several parallel calls.
+-- Marks a password link as used. Returns true to only one of several parallel calls.
 create function public.redeem_password_link(token text) returns boolean
 language sql volatile security definer
 set search_path = ''
@@ -91,7 +92,7 @@ as $$
 $$;
 grant execute on function public.redeem_password_link(text) to service_role;
 
--- Makes a link usable again within two minutes of its use.
+-- Makes a used link valid again if auth could not set the password. Works for two minutes after the use.
 create function public.restore_password_link(token text) returns void
 language sql volatile security definer
 set search_path = ''

@@ -1,5 +1,5 @@
--- Returns six shipments that wait for the client, and counts per waiting_on, each up to 100. Rejected documents come first.
--- Security definer checks the session once, instead of once in the policies of each table.
+-- Returns the six most urgent shipments that wait for the client, and a count of at most 100 for each waiting_on.
+-- As security definer, the function checks the session once, instead of once in the policies of each table.
 create function private.client_work() returns jsonb
 language plpgsql stable security definer
 set search_path = ''
@@ -7,7 +7,7 @@ as $$
 declare
   client constant uuid := case when private.has_valid_session() then auth.uid() end;
 begin
-  -- `materialized` and `offset 0` bound the work of each step, also when the tables have no statistics.
+  -- `materialized` and `offset 0` stop Postgres from merging the steps, so that the limits bound the work of each step.
   return (
     with rejected as materialized (
       select document.shipment_id, document.rejected_at
@@ -77,29 +77,21 @@ begin
           )
         ) order by shown.rank, shown.at, shown.id), '[]'::jsonb)
         from shown
-      ),
-      'client', (
-        select count(*) from (
-          select from public.shipments where user_id = client and waiting_on = 'client' limit 100
-        ) as limited
-      ),
-      'company', (
-        select count(*) from (
-          select from public.shipments where user_id = client and waiting_on = 'company' limit 100
-        ) as limited
-      ),
-      'nobody', (
-        select count(*) from (
-          select from public.shipments where user_id = client and waiting_on = 'nobody' limit 100
-        ) as limited
       )
+    ) || (
+      select jsonb_object_agg(party, (
+        select count(*) from (
+          select from public.shipments where user_id = client and waiting_on = party limit 100
+        ) as limited
+      ))
+      from unnest(array['client', 'company', 'nobody']) as party
     )
   );
 end
 $$;
 grant execute on function private.client_work() to authenticated;
 
--- Returns the caller's shipments, newest first, after the given creation time and id. Searches like list_desk_shipments.
+-- Returns the caller's shipments, newest first, that are older than `before` and `before_id`.
 create function private.list_client_shipments(
   q text, stage integer, waiting_on text, row_offset integer, row_limit integer,
   before timestamptz default null, before_id uuid default null
@@ -109,49 +101,20 @@ security invoker
 set search_path = ''
 as $$
 declare
-  words text[];
-  code text;
-  ids uuid[];
-  conditions text := 'shipment.user_id = $1';
-  word integer;
   found jsonb;
 begin
-  if btrim(q) <> '' then
-    words := private.word_patterns(q);
-    code := private.code_pattern(q);
-    ids := private.id_prefix_range(ltrim(btrim(left(q, 64)), '#'));
-    if words is null then
-      conditions := 'false';
-    elsif cardinality(words) > 0 then
-      conditions := conditions
-        || ' and (shipment.id between $4 and $11 or shipment.search_codes ilike $3 or (true';
-      for word in 1 .. cardinality(words) loop
-        conditions := conditions || format(' and shipment.search_words ilike ($2)[%s]', word);
-      end loop;
-      conditions := conditions || '))';
-    end if;
-  end if;
-  if stage is not null then
-    conditions := conditions || ' and shipment.stage = $5';
-  end if;
-  if waiting_on is not null then
-    conditions := conditions || ' and shipment.waiting_on = $6';
-  end if;
-  if before is not null then
-    conditions := conditions || ' and (shipment.created_at, shipment.id) < ($9, $10)';
-  end if;
   execute format($query$
     select coalesce(
       jsonb_agg(private.shipment_json(shipment) order by (shipment).created_at desc, (shipment).id desc), '[]'::jsonb
     )
     from (
-      select shipment from public.shipments as shipment where %s
+      select shipment from public.shipments as shipment where shipment.user_id = $1 and %s
       order by shipment.created_at desc, shipment.id desc
-      offset $7 limit $8
+      offset $2 limit $3
     ) as found
-  $query$, conditions)
+  $query$, private.shipment_conditions(q, false, stage, waiting_on, 'created_at', before, before_id))
   into found
-  using auth.uid(), words, code, ids[1], stage, waiting_on, row_offset, row_limit, before, before_id, ids[2];
+  using auth.uid(), row_offset, row_limit;
   return found;
 end
 $$;
@@ -195,7 +158,7 @@ end
 $$;
 grant execute on function public.portal_page(integer, uuid, text, integer, text) to authenticated;
 
--- Returns 500 shipments of /portal/shipments.csv, after the given creation time and id.
+-- Returns 500 shipments for /portal/shipments.csv that are older than `before` and `before_id`.
 create function public.portal_shipments_export(
   q text default null, stage integer default null, waiting_on text default null,
   before timestamptz default null, before_id uuid default null

@@ -1,4 +1,5 @@
--- Keys are hashes with the app's secret, so that no address is stored. Limits: app/lib/http/rate-limiter.server.ts.
+-- This file only counts attempts. app/lib/http/rate-limiter.server.ts has the limits, env.server.ts their numbers.
+-- A key is a hash made with the site's secret, so that the table contains no email or IP address.
 create table private.rate_limit_hits (
   id bigint generated always as identity primary key,
   attempt_id uuid not null,
@@ -6,15 +7,16 @@ create table private.rate_limit_hits (
   expires_at timestamptz not null
 );
 alter table private.rate_limit_hits enable row level security;
--- "select ... for update" needs the update privilege.
+-- consume_rate_limit locks rows with "for update", which needs the update privilege.
 grant select, insert, update, delete on table private.rate_limit_hits to service_role;
 
 create index rate_limit_hits_key on private.rate_limit_hits (key, expires_at);
 create index rate_limit_hits_attempt_id on private.rate_limit_hits (attempt_id);
 create index rate_limit_hits_expires_at on private.rate_limit_hits (expires_at);
 
--- Counts an attempt against `limits`, [{"key", "max_hits", "window_seconds"}], after refunding other attempts.
--- Returns {"attempt_id"}, or {"exceeded_key", "retry_after"} in seconds.
+-- Counts an attempt against each of `limits`, [{"key", "max_hits", "window_seconds"}], and returns {"attempt_id"}.
+-- If a limit is exceeded, counts nothing and returns {"exceeded_key", "retry_after"}, the wait in seconds.
+-- First deletes the attempts `refunded_ids`, which saves a separate call.
 create function public.consume_rate_limit(limits jsonb, refunded_ids uuid[] default null) returns jsonb
 language plpgsql volatile
 set search_path = ''
@@ -31,12 +33,12 @@ begin
     perform public.refund_rate_limits(refunded_ids);
   end if;
 
-  -- Each call deletes more rows than it inserts, so that the table does not grow.
+  -- Each call deletes up to 100 expired rows, more than it inserts, so that the table does not grow.
   delete from private.rate_limit_hits where id = any(array(
     select id from private.rate_limit_hits where expires_at <= checked_at order by expires_at limit 100 for update skip locked
   ));
 
-  -- Serialise the attempts of each key. The fixed order prevents deadlocks.
+  -- Serialises parallel attempts with the same key. Locking the keys in a fixed order prevents deadlocks.
   perform pg_advisory_xact_lock(hash)
   from (
     select hashtextextended(key, 0) as hash from jsonb_to_recordset(limits) as requested (key text) order by 1

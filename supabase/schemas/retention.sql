@@ -31,7 +31,7 @@ begin
 end
 $$;
 
--- Extends the retention of a shipment and returns its previous last day. Raises PT409 if the day is not later.
+-- Extends the retention of a shipment and returns the previous last day. Raises PT409 if `day` is not later.
 create function public.extend_shipment_retention(shipment_id uuid, day date, actor_name text default null) returns date
 language plpgsql volatile security definer
 set search_path = ''
@@ -55,7 +55,7 @@ $$;
 grant execute on function public.extend_shipment_retention(uuid, date, text) to service_role;
 
 -- Returns the shipments, files and accounts that are past their retention period.
--- A server that stops during an upload leaves a file without a document, which is returned after a day.
+-- A file without a document remains if the server stops during an upload. Such a file is returned after a day.
 create function public.beyond_retention() returns jsonb
 language sql stable security definer
 set search_path = ''
@@ -104,8 +104,9 @@ as $$
 $$;
 grant execute on function public.beyond_retention() to service_role;
 
--- Returns the upload chunks of one account, or of all, oldest first.
--- Byte-wise comparisons use the index of storage. "0" is the character after "/", and "~" sorts after every id.
+-- Returns the upload chunks of one account, or of all accounts, oldest first.
+-- ~>=~ and ~<~ compare bytes, which lets Postgres use the index of storage.objects.
+-- "0" is the character after "/", and "~" sorts after every id.
 create function public.list_upload_chunks(account_id uuid default null, before timestamptz default null) returns jsonb
 language sql stable security definer
 set search_path = ''
@@ -124,7 +125,7 @@ create function public.delete_expired_links() returns integer
 language sql volatile security definer
 set search_path = ''
 as $$
-  -- A revoked link remains for 30 days, so that the form that created it cannot create it again.
+  -- An ended share link remains for 30 days, so that the form that created it cannot create it again.
   with share as (delete from private.share_links where expires_at < now() - interval '30 days' returning 1),
     address as (delete from private.email_changes where expires_at < now() returning 1),
     password as (delete from private.password_links where expires_at < now() returning 1),

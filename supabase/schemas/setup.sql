@@ -1,4 +1,4 @@
--- Policies, triggers and functions use the schema private. The API does not expose it.
+-- The data API exposes the schema public. Tables and functions for internal use are in the schema private.
 create schema if not exists private;
 create schema if not exists extensions;
 create extension if not exists pgcrypto with schema extensions;
@@ -7,7 +7,8 @@ create extension if not exists pg_trgm with schema extensions;
 revoke all on schema private from public;
 grant usage on schema private to authenticated, service_role, supabase_auth_admin;
 
--- Postgres grants execute to everyone, and Supabase grants new objects to its roles. Each file grants what it needs.
+-- By default everyone can execute new functions, and Supabase's roles get all privileges on new tables and functions.
+-- Without these defaults, each schema file grants only the privileges that its objects need.
 alter default privileges revoke execute on functions from public;
 alter default privileges in schema public revoke all on tables from anon, authenticated, service_role;
 alter default privileges in schema public revoke all on sequences from anon, authenticated, service_role;

@@ -1,4 +1,4 @@
--- Only the token's hash is stored. The server derives the token from the id and a secret, to show the link again.
+-- The table contains only a token's hash. To show a link again, the site derives its token from the id and a secret.
 create table private.share_links (
   id uuid primary key,
   shipment_id uuid not null references public.shipments (id) on delete cascade,
@@ -31,7 +31,8 @@ end
 $$;
 grant execute on function private.list_share_links(uuid) to authenticated;
 
--- Creates a share link; the same id creates it once. Raises PT404 for another client's shipment, PT409 for a sixth link.
+-- Creates a share link, once per id, so that a form sent twice creates one link.
+-- Raises PT404 for another client's shipment, PT409 for a sixth active link.
 create function public.create_share_link(id uuid, shipment_id uuid, token_hash text) returns void
 language plpgsql volatile security definer
 set search_path = ''
@@ -40,7 +41,7 @@ begin
   if not private.has_valid_session() then
     raise sqlstate 'PT403' using message = 'Log in again to do this.';
   end if;
-  -- The lock makes parallel calls count each other's links.
+  -- Serialises parallel calls for one shipment, so that each call counts the links of the others.
   perform from public.shipments
   where shipments.id = create_share_link.shipment_id and user_id = (select auth.uid())
   for no key update;
@@ -68,7 +69,7 @@ end
 $$;
 grant execute on function public.create_share_link(uuid, uuid, text) to authenticated;
 
--- Revokes the caller's share link. Its row remains, so that the form that created it cannot create it again.
+-- Revokes the caller's share link. The row remains, so that the form that created the link cannot create it again.
 create function public.revoke_share_link(id uuid) returns void
 language plpgsql volatile security definer
 set search_path = ''
@@ -85,7 +86,8 @@ end
 $$;
 grant execute on function public.revoke_share_link(uuid) to authenticated;
 
--- Returns what a share link shows, newest 15 events first; null if it is invalid, expired, or the account is closed.
+-- Returns the shipment of a share link, with its 15 newest events first.
+-- Returns null for an invalid or expired link and for a closed account.
 create function public.shared_shipment(token text) returns jsonb
 language sql stable security definer
 set search_path = ''

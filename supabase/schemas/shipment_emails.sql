@@ -3,11 +3,11 @@ create table public.email_outbox (
   account_id uuid not null references auth.users (id) on delete cascade,
   shipment_id uuid not null references public.shipments (id) on delete cascade,
   kind text not null check (kind in ('stage', 'rejected', 'note', 'charge', 'storage')),
-  -- The stage number, document, charged item or last day of free storage.
+  -- Depending on `kind`: the stage number, document name, payment item or last day of free storage.
   detail text not null,
   reason text,
   created_at timestamptz not null default now(),
-  -- Actions on one shipment within ten minutes become one email.
+  -- The delay lets several staff actions on one shipment become one email.
   due_at timestamptz not null default now() + interval '10 minutes',
   claimed_at timestamptz,
   attempt_count integer not null default 0,
@@ -27,7 +27,7 @@ create table private.email_opt_outs (
 );
 alter table private.email_opt_outs enable row level security;
 
--- Queues an email to the shipment's client, unless the account is closed or has turned emails off.
+-- Queues an email to the shipment's client, unless the account is closed or the client has turned shipment emails off.
 create function private.queue_shipment_email(shipment_id uuid, kind text, detail text, reason text default null) returns void
 language sql volatile
 set search_path = ''
@@ -42,7 +42,7 @@ as $$
   on conflict do nothing
 $$;
 
--- Queues the email for a staff action in the transaction of the action.
+-- Queues the shipment email for a staff action that was just recorded.
 create function private.queue_action_email() returns trigger
 language plpgsql security definer
 set search_path = ''
@@ -74,15 +74,16 @@ as $$
 declare
   today date := (now() at time zone 'Africa/Nairobi')::date;
   due_shipment_ids uuid[];
+  due_email_ids uuid[];
   has_deleted boolean;
   claimed jsonb;
 begin
-  -- Serialise the calls, so that one process gets all emails of a shipment.
+  -- Serialises parallel calls, so that one process gets all emails of a shipment.
   perform pg_advisory_xact_lock(hashtextextended('claim_shipment_emails', 0));
   delete from public.email_outbox as email using auth.users as account
   where account.id = email.account_id and account.banned_until > now() and email.sent_at is null and email.failed_at is null;
   delete from public.email_outbox where created_at < now() - interval '30 days';
-  -- Each last day of free storage is announced once, two days ahead.
+  -- Queues one reminder for each last day of free storage, two days ahead.
   perform private.queue_shipment_email(shipment.id, 'storage', shipment.free_storage_ends_on::text)
   from public.shipments as shipment
   where shipment.free_storage_ends_on between today and today + 2 and shipment.stage < 9
@@ -100,25 +101,18 @@ begin
       order by email.due_at, email.shipment_id
       limit max_count
     ) as ready;
-    delete from public.email_outbox as email
-    where email.id in (
-      select waiting.id from public.email_outbox as waiting
-      where waiting.shipment_id = any (due_shipment_ids) and waiting.sent_at is null and waiting.failed_at is null
-        and (waiting.claimed_at is null or waiting.claimed_at < now() - interval '5 minutes')
-        and private.is_obsolete_email(waiting)
+    due_email_ids := array(
+      select email.id from public.email_outbox as email
+      where email.shipment_id = any (due_shipment_ids) and email.sent_at is null and email.failed_at is null
+        and (email.claimed_at is null or email.claimed_at < now() - interval '5 minutes')
       for update skip locked
     );
-    -- After a batch of obsolete emails only, the loop continues, because more emails may be due.
+    delete from public.email_outbox as email where email.id = any (due_email_ids) and private.is_obsolete_email(email);
+    -- If the whole batch was obsolete, the loop continues, because more emails may be due.
     has_deleted := found;
     with claimed_email as (
       update public.email_outbox as email set claimed_at = now(), attempt_count = email.attempt_count + 1
-      where email.id in (
-        select waiting.id from public.email_outbox as waiting
-        where waiting.shipment_id = any (due_shipment_ids)
-          and waiting.sent_at is null and waiting.failed_at is null
-          and (waiting.claimed_at is null or waiting.claimed_at < now() - interval '5 minutes')
-        for update skip locked
-      )
+      where email.id = any (due_email_ids)
       returning email.*
     )
     select coalesce(jsonb_agg(private.shipment_json(shipment) || jsonb_build_object(
@@ -141,32 +135,28 @@ end
 $$;
 grant execute on function public.claim_shipment_emails(integer) to service_role;
 
--- Marks claimed emails as sent, or retries them for a day, later each time. After a day they become failed emails.
+-- Marks claimed emails as sent, or schedules a retry with a growing delay. After a day they become failed emails.
 create function public.finish_shipment_emails(email_ids uuid[], sent boolean) returns void
 language plpgsql volatile security definer
 set search_path = ''
 as $$
-declare
-  recipient record;
 begin
   if sent then
     update public.email_outbox set sent_at = now(), claimed_at = null
     where id = any (finish_shipment_emails.email_ids) and sent_at is null;
     return;
   end if;
-  update public.email_outbox
-  set claimed_at = null, due_at = now() + least(interval '1 minute' * power(2, least(attempt_count, 6)), interval '1 hour'),
-    failed_at = case when created_at < now() - interval '1 day' then now() end
-  where id = any (finish_shipment_emails.email_ids) and sent_at is null and failed_at is null;
-  for recipient in
-    select distinct email.account_id, account.email
-    from public.email_outbox as email
-    join auth.users as account on account.id = email.account_id
-    where email.id = any (finish_shipment_emails.email_ids) and email.failed_at = now()
-  loop
-    insert into public.failed_emails (kind, sent_to, account_id)
-    values ('shipment update', recipient.email, recipient.account_id);
-  end loop;
+  with unsent as (
+    update public.email_outbox
+    set claimed_at = null, due_at = now() + least(interval '1 minute' * power(2, least(attempt_count, 6)), interval '1 hour'),
+      failed_at = case when created_at < now() - interval '1 day' then now() end
+    where id = any (finish_shipment_emails.email_ids) and sent_at is null and failed_at is null
+    returning email_outbox.account_id, email_outbox.failed_at
+  )
+  insert into public.failed_emails (kind, sent_to, account_id)
+  select distinct 'shipment update', account.email, account.id
+  from unsent join auth.users as account on account.id = unsent.account_id
+  where unsent.failed_at is not null;
 end
 $$;
 grant execute on function public.finish_shipment_emails(uuid[], boolean) to service_role;
@@ -192,6 +182,6 @@ grant execute on function public.set_shipment_emails_enabled(uuid, boolean) to s
 create trigger queue_action_email
 after insert on public.audit_log
 for each row
--- The demo inserts staff actions of the past, which must not send emails.
+-- The seed inserts staff actions of the past, which must not send emails.
 when (new.created_at >= now() and new.shipment_id is not null)
 execute function private.queue_action_email();

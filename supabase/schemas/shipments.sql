@@ -1,4 +1,4 @@
--- Returns the name of a stage from 1 to 10. Same list: app/models/shipment.ts.
+-- Returns the name of a stage from 1 to 10. app/models/shipment.ts has the same list.
 create function private.stage_name(stage smallint) returns text
 language sql immutable
 set search_path = ''
@@ -10,7 +10,8 @@ as $$
 $$;
 grant execute on function private.stage_name(smallint) to authenticated, service_role;
 
--- True for a container number with the right check digit (ISO 6346). Same rule: app/models/container-number.ts.
+-- True for a container number with the right check digit (ISO 6346).
+-- app/models/container-number.ts has the same rule.
 create function private.is_container_number(value text) returns boolean
 language sql immutable
 set search_path = ''
@@ -22,7 +23,7 @@ as $$
 $$;
 grant execute on function private.is_container_number(text) to authenticated, service_role;
 
--- True for a list of at most 20 different container numbers. Same limit: app/models/limits.ts.
+-- True for a list of at most 20 different container numbers. Same limit: app/models/container-number.ts.
 create function private.are_container_numbers(numbers text[]) returns boolean
 language sql immutable
 set search_path = ''
@@ -34,7 +35,7 @@ as $$
 $$;
 grant execute on function private.are_container_numbers(text[]) to authenticated, service_role;
 
--- Returns what a search for words finds a shipment by, one text per line.
+-- Returns the texts of a shipment that a search for words looks in, one per line.
 create function private.shipment_search_words(name text, awb text, container_numbers text[]) returns text
 language sql immutable
 set search_path = ''
@@ -43,7 +44,8 @@ as $$
 $$;
 grant execute on function private.shipment_search_words(text, text, text[]) to authenticated, service_role;
 
--- Returns what a search for a code finds a shipment by, one code per line. Same characters: private.code_pattern.
+-- Returns the numbers of a shipment that a search for a number looks in, one per line.
+-- private.code_pattern removes the same characters from the search.
 create function private.shipment_search_codes(awb text, container_numbers text[]) returns text
 language sql immutable
 set search_path = ''
@@ -77,7 +79,7 @@ create table public.shipments (
   -- The last day of free storage, in East Africa Time.
   free_storage_ends_on date check (free_storage_ends_on between arrived_on and arrived_on + 366),
   created_at timestamptz not null default now(),
-  -- The last day, in UTC, on which the shipment is stored.
+  -- The last day of the shipment's retention period, in UTC.
   retention_ends_on date not null default (now() at time zone 'UTC' + interval '7 years')::date,
   search_words text generated always as (
     private.shipment_search_words(name, awb, container_numbers)
@@ -106,7 +108,8 @@ create index shipments_waiting_on_company on public.shipments (greatest(staff_ac
 where waiting_on = 'company';
 create index shipments_by_user_and_waiting_on on public.shipments (user_id, waiting_on, waiting_since, id);
 
--- Returns the facts of a shipment that pages, files and emails show. Same fields: app/models/shipment-fields.server.ts.
+-- Returns the fields of a shipment that pages, downloads and emails show.
+-- app/models/shipment-fields.server.ts has the same fields.
 create function private.shipment_json(shipment public.shipments) returns jsonb
 language sql stable
 set search_path = ''
@@ -124,6 +127,52 @@ as $$
 $$;
 grant execute on function private.shipment_json(public.shipments) to authenticated;
 
+-- Returns the SQL conditions of a list of shipments. A shipment matches `q` if its name, numbers or, for team members,
+-- client contain each word, or if a number contains `q`, or if its id starts with `q`.
+create function private.shipment_conditions(
+  q text, searches_clients boolean, stage integer, waiting_on text, time_column text, before timestamptz, before_id uuid
+) returns text
+language plpgsql stable
+set search_path = ''
+as $$
+declare
+  words constant text[] := private.word_patterns(case when btrim(q) <> '' then q end);
+  ids constant uuid[] := private.id_prefix_range(ltrim(btrim(left(q, 64)), '#'));
+  conditions text := 'true';
+  word text;
+begin
+  if words is null then
+    return 'false';
+  elsif words <> '{}' then
+    conditions := format(
+      '(shipment.id between %L and %L or shipment.search_codes ilike %L or (true', ids[1], ids[2], private.code_pattern(q)
+    );
+    foreach word in array words loop
+      conditions := conditions || format(' and (shipment.search_words ilike %L', word);
+      if searches_clients then
+        -- The matching clients become a constant array, so that Postgres looks them up once and not for each shipment.
+        conditions := conditions || format(' or shipment.user_id = any (%L::uuid[])', array(
+          select users.id from auth.users where users.email ilike word or users.raw_user_meta_data ->> 'full_name' ilike word
+        ));
+      end if;
+      conditions := conditions || ')';
+    end loop;
+    conditions := conditions || '))';
+  end if;
+  if stage is not null then
+    conditions := conditions || format(' and shipment.stage = %s', stage);
+  end if;
+  if waiting_on is not null then
+    conditions := conditions || format(' and shipment.waiting_on = %L', waiting_on);
+  end if;
+  if before is not null then
+    conditions := conditions || format(' and (shipment.%I, shipment.id) < (%L, %L)', time_column, before, before_id);
+  end if;
+  return conditions;
+end
+$$;
+grant execute on function private.shipment_conditions(text, boolean, integer, text, text, timestamptz, uuid) to authenticated;
+
 create function private.set_shipment_status() returns trigger
 language plpgsql
 set search_path = ''
@@ -134,14 +183,14 @@ begin
 end
 $$;
 
--- Raises PT429 for an account's 301st shipment within a day, because the data API has no other limit.
+-- Raises PT429 for an account's 301st shipment within a day. Inserts by the data API bypass the site's rate limits.
 create function private.limit_daily_shipments() returns trigger
 language plpgsql security definer
 set search_path = ''
 as $$
 begin
   if auth.role() = 'authenticated' then
-    -- Serialise the inserts of one account, because concurrent inserts do not see each other's rows.
+    -- Serialises the inserts of one account, because concurrent inserts do not see each other's rows.
     perform pg_advisory_xact_lock(hashtextextended('new shipments of ' || auth.uid(), 0));
     if (
       select count(*) from (
@@ -157,7 +206,7 @@ begin
 end
 $$;
 
--- Returns the locked shipment. Raises PT404 if it is missing, PT409 if it is not the expected version.
+-- Locks a shipment and returns it. Raises PT404 for an unknown id, PT409 if the shipment has another version.
 create function private.lock_shipment(shipment_id uuid, expected_version integer) returns public.shipments
 language plpgsql volatile
 set search_path = ''
@@ -176,7 +225,8 @@ begin
 end
 $$;
 
--- Changes the caller's shipment at stage 1. Raises PT404 for another client's, PT409 after stage 1 or another change.
+-- Changes the name and numbers of the caller's shipment. Raises PT404 for another client's shipment,
+-- PT409 after stage 1 or if the shipment has another version.
 create function public.change_shipment(
   shipment_id uuid, name text, awb text, container_numbers text[], expected_version integer
 ) returns void
@@ -214,7 +264,8 @@ end
 $$;
 grant execute on function public.change_shipment(uuid, text, text, text[], integer) to authenticated;
 
--- Moves a shipment to its next stage, or returns its missing documents unless `despite_missing`. Raises PT409 at stage 10.
+-- Moves a shipment to its next stage and returns {"stage", "status"}. Raises PT409 at stage 10.
+-- If documents have no file and `despite_missing` is false, only returns their names as {"missing"}.
 create function public.move_shipment(
   shipment_id uuid,
   location text default null,
@@ -255,7 +306,7 @@ begin
   perform private.insert_audit_entry(
     actor, 'shipment advance', shipment_id => shipment.id, idempotency_key => key,
     before => jsonb_build_object('stage', shipment.stage),
-    -- The note is only in the tracking event, because the audit log outlives the shipment.
+    -- The entry omits the note, which may contain personal data, because the audit log outlives the shipment.
     after => jsonb_strip_nulls(jsonb_build_object(
       'stage', shipment.stage + 1, 'location', nullif(btrim(move_shipment.location), '')
     ))
@@ -265,7 +316,7 @@ end
 $$;
 grant execute on function public.move_shipment(uuid, text, text, boolean, integer, uuid, text) to authenticated, service_role;
 
--- Moves up to 50 shipments separately; `moves` is [{"id", "expected_version"}]. Raises PT400 for more than 50.
+-- Moves up to 50 shipments, each independently of the others. `moves` is [{"id", "expected_version"}].
 -- Returns [{"id", "failure"}], where `failure` is null, "missing" (documents), "closed", "changed" or "unknown".
 create function public.move_shipments(
   moves jsonb,
@@ -309,7 +360,7 @@ end
 $$;
 grant execute on function public.move_shipments(jsonb, text, uuid, text) to authenticated, service_role;
 
--- Sets a shipment to any stage, with a reason. Raises PT400 for an unknown stage, PT409 for the current one.
+-- Sets a shipment to any stage, with a reason. Raises PT400 for an unknown stage, PT409 for the current stage.
 create function public.correct_stage(
   shipment_id uuid,
   stage integer,
@@ -349,8 +400,8 @@ end
 $$;
 grant execute on function public.correct_stage(uuid, integer, text, integer, uuid, text) to authenticated, service_role;
 
--- Saves the numbers that are not null; an empty one is removed. Needs a reason if a saved number is replaced or removed.
--- Raises PT409 if nothing changes.
+-- Saves the AWB/BL and the container numbers. Null leaves a value unchanged, and an empty value removes it.
+-- Replacing or removing a saved number needs a reason. Raises PT409 if nothing changes.
 create function public.save_shipment_numbers(
   shipment_id uuid,
   awb text default null,
@@ -401,7 +452,7 @@ $$;
 grant execute on function public.save_shipment_numbers(uuid, text, text[], text, integer, uuid, text)
 to authenticated, service_role;
 
--- Saves where, when and in which container size the cargo arrived, and the last day of free storage.
+-- Saves an arrival. The caller calculates `free_storage_ends_on` from the storage tariff.
 create function public.save_arrival(
   shipment_id uuid,
   storage_location text,

@@ -1,6 +1,6 @@
 create type private.actor as (name text, staff_id uuid);
 
--- A team member's account opens only the desk, and only in a session with AAL2.
+-- The accounts of team members. They can open only the desk, and only in a session with AAL2.
 create table public.staff_members (
   account_id uuid primary key references auth.users (id) on delete cascade,
   name text not null check (
@@ -13,7 +13,8 @@ create table public.staff_members (
 alter table public.staff_members enable row level security;
 grant select on table public.staff_members to authenticated, service_role;
 
--- Auth copies the id into the metadata of the new account; private.redeem_client_id_or_invite then uses the invite.
+-- The site puts an invite's id into the metadata of the new account. The trigger redeem_client_id_or_invite then
+-- replaces the invite by a team member.
 create table private.staff_invites (
   id uuid primary key default gen_random_uuid(),
   email text not null unique check (email = lower(email)),
@@ -28,7 +29,8 @@ create table private.staff_invites (
 );
 alter table private.staff_invites enable row level security;
 
--- Returns the actor. Raises PT403 unless the caller is the service role or a team member; a lead if `required_role` is lead.
+-- Returns the person who performs a staff action: a team member, or `actor_name` if the caller is the service role.
+-- Raises PT403 for other callers, and for a clerk if `required_role` is 'lead'.
 create function private.require_actor(required_role text, actor_name text) returns private.actor
 language plpgsql stable security definer
 set search_path = ''
@@ -37,7 +39,7 @@ declare
   found_name text;
   found_role text;
 begin
-  -- In a security definer function, `current_user` is the owner. The data API sets the caller's role in this setting.
+  -- In a security definer function, `current_user` is the owner. The data API puts the caller's role into `role`.
   if current_setting('role', true) = 'service_role' then
     return row(coalesce(nullif(btrim(actor_name), ''), 'the company'), null)::private.actor;
   end if;
@@ -54,7 +56,7 @@ begin
 end
 $$;
 
--- Returns the role that a team member needs to change the access of an account: 'lead' for a team member's.
+-- Returns the role needed to change an account's access: 'lead' for a team member's account, 'clerk' for a client's.
 create function private.role_to_change_account(account_id uuid) returns text
 language sql stable security definer
 set search_path = ''
@@ -64,7 +66,7 @@ as $$
   ) then 'lead' else 'clerk' end
 $$;
 
--- True if the caller is a team member whose session is active and has AAL2.
+-- True if the caller is a current team member whose session is active and has AAL2.
 create function private.is_staff() returns boolean
 language plpgsql stable security definer
 set search_path = ''
@@ -85,7 +87,7 @@ end
 $$;
 grant execute on function private.is_staff() to authenticated;
 
--- True if the caller's account has never been a team member's.
+-- True if the caller's account has never belonged to a team member.
 create function private.is_client() returns boolean
 language sql stable security definer
 set search_path = ''
@@ -94,7 +96,8 @@ as $$
 $$;
 grant execute on function private.is_client() to authenticated;
 
--- Raises PT409 if no other lead remains. A lead who has never logged in cannot replace one who has.
+-- Raises PT409 if the account belongs to the last lead. If this lead has logged in, only other leads who have also
+-- logged in count, because a newly invited lead may never log in.
 create function private.require_another_lead(account_id uuid) returns void
 language plpgsql volatile
 set search_path = ''
@@ -103,7 +106,7 @@ declare
   other_leads uuid[];
   has_logged_in boolean;
 begin
-  -- Lock in a fixed order, so that two leads cannot remove each other at the same time.
+  -- Locks all leads, so that two leads cannot remove each other in parallel. The fixed order prevents deadlocks.
   perform from public.staff_members
   where role = 'lead' and removed_at is null
   order by staff_members.account_id
@@ -129,8 +132,8 @@ begin
 end
 $$;
 
--- Returns the invite_id for a new account, or the account_id of a team member who is invited again.
--- Raises PT409 if the address belongs to a client, or to a team member who has logged in.
+-- Invites a team member. Returns {"invite_id"} for a new account, {"account_id"} for a second invitation.
+-- Raises PT409 if the address belongs to a client, or to a current team member who has logged in.
 create function public.invite_staff_member(
   email text, name text, role text, idempotency_key uuid default null, actor_name text default null
 ) returns jsonb
@@ -191,7 +194,7 @@ end
 $$;
 grant execute on function public.invite_staff_member(text, text, text, uuid, text) to authenticated, service_role;
 
--- Changes a team member's role. Raises PT404 without one, PT409 for the last lead.
+-- Changes a team member's role. Raises PT404 for any other account, PT409 if no lead would remain.
 create function public.change_staff_role(account_id uuid, role text, actor_name text default null) returns void
 language plpgsql volatile security definer
 set search_path = ''
@@ -220,7 +223,7 @@ end
 $$;
 grant execute on function public.change_staff_role(uuid, text, text) to authenticated, service_role;
 
--- Closes a team member's account and ends its sessions. Raises PT404 without one, PT409 for the last lead.
+-- Closes a team member's account and ends its sessions. Raises PT404 for other accounts, PT409 if no lead would remain.
 create function public.remove_staff_member(account_id uuid, reason text, actor_name text default null) returns void
 language plpgsql volatile security definer
 set search_path = ''

@@ -1,4 +1,5 @@
--- True if the text has no control character, line separator or bidirectional control. Same rule: text-fields.ts.
+-- True if the text has no control character, line separator or bidirectional control.
+-- app/lib/forms/text-fields.ts has the same rule.
 create function private.is_one_line(value text) returns boolean
 language sql immutable
 set search_path = ''
@@ -7,7 +8,7 @@ as $$
 $$;
 grant execute on function private.is_one_line(text) to authenticated, service_role, supabase_auth_admin;
 
--- Like is_one_line, but allows tabs and line breaks.
+-- True if the text has no control character except tabs and line breaks, and no bidirectional control.
 create function private.is_plain_text(value text) returns boolean
 language sql immutable
 set search_path = ''
@@ -26,7 +27,7 @@ as $$
 $$;
 grant execute on function private.is_visible(text) to authenticated, service_role;
 
--- Returns a LIKE pattern for each of the first eight words; null if the search has over 254 characters.
+-- Returns a LIKE pattern for each of the first eight words of a search, or null for a search of over 254 characters.
 create function private.word_patterns(q text) returns text[]
 language sql immutable
 set search_path = ''
@@ -37,7 +38,7 @@ as $$
 $$;
 grant execute on function private.word_patterns(text) to authenticated;
 
--- Returns a LIKE pattern for a code such as an AWB/BL, without the spaces, hyphens, slashes and dots of the search.
+-- Returns a LIKE pattern for an AWB/BL or container number. Removes spaces, hyphens, slashes and dots from the search.
 create function private.code_pattern(q text) returns text
 language sql immutable
 set search_path = ''
@@ -46,7 +47,7 @@ as $$
 $$;
 grant execute on function private.code_pattern(text) to authenticated;
 
--- Returns the lowest and highest UUID with a prefix of at least 4 characters, or null if no UUID has it.
+-- Returns the lowest and highest UUID with a prefix, or null for an invalid prefix or one of under 4 characters.
 create function private.id_prefix_range(prefix text) returns uuid[]
 language plpgsql immutable
 set search_path = ''
@@ -68,7 +69,7 @@ end
 $$;
 grant execute on function private.id_prefix_range(text) to authenticated;
 
--- Returns a LIKE pattern for texts that contain the search; null if it has over 254 characters.
+-- Returns a LIKE pattern for texts that contain a search, or null for a search of over 254 characters.
 create function private.like_pattern(q text) returns text
 language sql immutable
 set search_path = ''
@@ -79,20 +80,7 @@ as $$
 $$;
 grant execute on function private.like_pattern(text) to authenticated;
 
--- Returns the number of rows of a query, at most 100. `rows_of` must be trusted SQL.
-create function private.count_up_to_100(rows_of text) returns bigint
-language plpgsql stable
-set search_path = ''
-as $$
-declare
-  row_count bigint;
-begin
-  execute format('select count(*) from (%s limit 100) as limited', rows_of) into row_count;
-  return row_count;
-end
-$$;
-
--- Returns the hash under which a token is stored: SHA-256 in base 16.
+-- Returns the SHA-256 hash, in hexadecimal, under which the token of a link is stored.
 create function private.token_hash(token text) returns text
 language sql immutable
 set search_path = ''

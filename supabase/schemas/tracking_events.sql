@@ -2,7 +2,7 @@ create table public.tracking_events (
   id uuid primary key default gen_random_uuid(),
   shipment_id uuid not null references public.shipments (id) on delete cascade,
   kind text not null default 'stage' check (kind in ('stage', 'correction', 'note')),
-  -- The stage of the shipment after this event, and its words for the client.
+  -- The shipment's stage after the event. `status` is the text that the client sees.
   stage smallint not null check (stage between 1 and 10),
   status text not null check (char_length(status) between 1 and 120),
   location text check (char_length(location) between 1 and 120)
@@ -15,7 +15,7 @@ alter table public.tracking_events enable row level security;
 grant select on table public.tracking_events to authenticated;
 grant select, insert, update, delete on table public.tracking_events to service_role;
 
--- Sets the stage of an event to the present stage of its shipment, and its status to the words for that stage.
+-- Fills in the stage and status of a new event, which staff actions omit and the seed provides.
 create function private.set_event_stage() returns trigger
 language plpgsql
 set search_path = ''
@@ -37,7 +37,7 @@ for each row execute function private.set_event_stage();
 
 create index tracking_events_newest_first on public.tracking_events (shipment_id, created_at desc, id desc);
 
--- Returns the newest events first, all of them if `max_count` is null.
+-- Returns the events of a shipment, newest first. Null as `max_count` returns all of them.
 create function private.tracking_events_json(shipment_id uuid, max_count integer default null) returns jsonb
 language sql stable
 set search_path = ''

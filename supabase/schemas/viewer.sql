@@ -1,5 +1,5 @@
--- Returns the caller's account, verified factors, AAL and staff role; null if the session has ended.
--- An access token outlives its session by up to an hour, so that only auth.sessions shows whether the session is active.
+-- Returns the caller's account, verified factors, authenticator assurance level (AAL) and staff role.
+-- Returns null if the session has ended, although its access token is valid for up to an hour longer.
 create function private.viewer() returns jsonb
 language plpgsql stable security definer
 set search_path = ''
@@ -31,8 +31,9 @@ end
 $$;
 grant execute on function private.viewer() to authenticated;
 
--- True if the session is active, and has AAL2 if the account has a verified factor. PL/pgSQL caches the plan.
--- Removing a factor lowers the AAL of its sessions, while their access tokens still claim aal2.
+-- True if the caller's session is active, and has AAL2 if the account has a verified factor.
+-- The session is checked too, because an access token still claims aal2 after its factor is removed.
+-- The function is PL/pgSQL, which caches the query plan between calls.
 create function private.has_valid_session() returns boolean
 language plpgsql stable security definer
 set search_path = ''
@@ -55,7 +56,7 @@ end
 $$;
 grant execute on function private.has_valid_session() to authenticated;
 
--- Returns only the viewer, for a form that needs no page data.
+-- Returns the viewer for requests that need no page data, such as form submissions.
 create function public.get_viewer() returns jsonb
 language plpgsql stable
 security invoker
@@ -67,7 +68,7 @@ end
 $$;
 grant execute on function public.get_viewer() to authenticated;
 
--- Returns the account's sessions that were used within 30 days and meet its second factor.
+-- Returns the sessions that were used within 30 days and, if the account has a verified factor, have AAL2.
 create function private.active_sessions(account_id uuid) returns setof uuid
 language sql stable security definer
 set search_path = ''
@@ -83,7 +84,7 @@ as $$
     )
 $$;
 
--- Deletes every session of an account, so that its access tokens and refresh tokens are rejected.
+-- Deletes every session of an account, which makes the site reject its access tokens and refresh tokens.
 create function private.end_sessions(account_id uuid) returns void
 language sql volatile security definer
 set search_path = ''

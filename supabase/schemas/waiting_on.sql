@@ -1,4 +1,5 @@
--- Returns who must act next: the client while a file or payment is missing. Same rule: app/models/shipment.ts.
+-- Returns who must act next on a shipment: the client while a file or payment is missing.
+-- app/models/shipment.ts has the same rule.
 create function private.shipment_waiting_on(shipment_id uuid, stage smallint) returns text
 language sql stable
 set search_path = ''
@@ -16,7 +17,7 @@ as $$
   end
 $$;
 
--- Sets the shipment's changed_at when a document or charge changes.
+-- Updates the shipment of a changed document or charge, so that update_shipment_state sets waiting_on again.
 create function private.touch_shipment() returns trigger
 language plpgsql security definer
 set search_path = ''
@@ -37,7 +38,6 @@ begin
 end
 $$;
 
--- Sets waiting_on, waiting_since, changed_at and version.
 create function private.update_shipment_state() returns trigger
 language plpgsql security definer
 set search_path = ''
@@ -46,7 +46,7 @@ declare
   unversioned constant text[] := '{waiting_on, waiting_since, changed_at, version, retention_ends_on}';
 begin
   if tg_op = 'INSERT' then
-    -- The default documents, which have no file yet, are inserted after the shipment.
+    -- A new shipment waits for the client, because its default documents are inserted later and have no file.
     new.waiting_on := case when new.stage = 10 then 'nobody' else 'client' end;
     return new;
   end if;

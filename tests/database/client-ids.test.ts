@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import { normalizeClientId } from "../../app/models/client-id.ts";
+import { normalizeClientId } from "../../app/models/client-id.server.ts";
 import { setUpTestBackend, type TestClient } from "../support/database-suite.ts";
 
 const { testBackend } = setUpTestBackend();

@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { beforeEach, expect, test } from "vitest";
-import { parseContainerNumbers } from "../../app/models/container-number.ts";
-import { maxContainers } from "../../app/models/limits.ts";
+import { maxContainers, parseContainerNumbers } from "../../app/models/container-number.ts";
 import { createContainerNumber } from "../support/container-numbers.ts";
 import { getRejection, setUpDesk } from "../support/database-suite.ts";
 import { toUntypedClient } from "../support/test-backend.ts";

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { documentSlug } from "../../app/models/document.server.ts";
 import { DEFAULT_DOCUMENTS } from "../../app/models/document.ts";
-import { FILE_TYPES } from "../../app/models/document-media-type.server.ts";
+import { FILE_TYPES } from "../../app/models/document-file.server.ts";
 import { awaitedState, fileRecord, setUpDocuments } from "../support/document-suite.ts";
 import type { AppSupabaseClient } from "../support/test-backend.ts";
 

@@ -118,6 +118,7 @@ const privateFunctions = {
     "private.like_pattern(text)",
     "private.list_client_shipments(text,integer,text,integer,integer,timestamp with time zone,uuid)",
     "private.list_share_links(uuid)",
+    "private.shipment_conditions(text,boolean,integer,text,text,timestamp with time zone,uuid)",
     "private.shipment_json(shipments)",
     "private.viewer()",
     "private.word_patterns(text)",

@@ -1,8 +1,7 @@
 import { beforeAll, expect, test } from "vitest";
 import * as deskLabels from "../../app/models/desk-labels.ts";
-import * as labels from "../../app/models/labels.ts";
 import { textLimits } from "../../app/models/limits.ts";
-import { PAYMENTS } from "../../app/models/shipment.ts";
+import { PAYMENTS, WAITING_ON, waitingOnLabels } from "../../app/models/shipment.ts";
 import { setUpTestBackend } from "../support/database-suite.ts";
 
 const { query } = setUpTestBackend();
@@ -36,10 +35,10 @@ const limitedVariables: [variable: string, limit: keyof typeof textLimits][] = [
 ];
 
 const columnValues: [list: string, values: readonly string[], columns: string[]][] = [
-  ["WAITING_ON", labels.WAITING_ON, ["shipments.waiting_on"]],
-  ["waitingOnLabels", Object.keys(labels.waitingOnLabels), ["shipments.waiting_on"]],
+  ["WAITING_ON", WAITING_ON, ["shipments.waiting_on"]],
+  ["waitingOnLabels", Object.keys(waitingOnLabels), ["shipments.waiting_on"]],
   ["deskWaitingOnLabels", Object.keys(deskLabels.deskWaitingOnLabels), ["shipments.waiting_on"]],
-  ["STAFF_ROLES", labels.STAFF_ROLES, ["staff_members.role", "staff_invites.role"]],
+  ["STAFF_ROLES", deskLabels.STAFF_ROLES, ["staff_members.role", "staff_invites.role"]],
   ["staffRoleLabels", Object.keys(deskLabels.staffRoleLabels), ["staff_members.role"]],
   ["STORAGE_LOCATIONS", Object.keys(deskLabels.STORAGE_LOCATIONS), ["shipments.storage_location"]],
   ["CHARGE_CURRENCIES", deskLabels.CHARGE_CURRENCIES, ["charges.currency"]],

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { clientIdInvalid } from "../../app/models/client-id.ts";
+import { clientIdInvalid } from "../../app/models/client-id.server.ts";
 import { password, setUpSignUp } from "../support/sign-up-suite.ts";
 
 const suite = setUpSignUp();

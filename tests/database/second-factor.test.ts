@@ -1,6 +1,6 @@
 import { createHmac } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { runStaffAction } from "../../app/models/staff-action.server.ts";
+import { runStaffAction } from "../../app/models/staff.server.ts";
 import { Authenticator } from "../support/authenticator.ts";
 import { enrollFactor, setUpTestBackend } from "../support/database-suite.ts";
 import { logIn as logInAsStaff } from "../support/staff-members.ts";

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { expect, test } from "vitest";
-import { clientIdInvalid } from "../../app/models/client-id.ts";
+import { clientIdInvalid } from "../../app/models/client-id.server.ts";
 import { createBackend } from "../../supabase/local/backend.ts";
 import { backendKeys } from "../support/backend-keys.ts";
 import { createMigratedDatabase } from "../support/database.ts";

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { beforeEach, expect, test } from "vitest";
-import { FILE_TYPES } from "../../app/models/document-media-type.server.ts";
+import { FILE_TYPES } from "../../app/models/document-file.server.ts";
 import { setUpTestBackend } from "../support/database-suite.ts";
 import type { AppSupabaseClient } from "../support/test-backend.ts";
 

@@ -28,9 +28,9 @@ test("A visitor sees what an empty contact form lacks, then gets an email that i
 
   await test.step("the same errors are announced again", async () => {
     await prepareButton(page).click();
-    const summary = page.getByRole("region", { name: labels.errorSummary });
-    await expect(summary).toBeVisible();
-    if (javaScriptEnabled) await expect(summary).toBeFocused();
+    await expect(page.getByRole("region", { name: labels.errorSummary })).toBeVisible();
+    // The summary and the form are too far apart for one window, so the first field with an error has the focus.
+    if (javaScriptEnabled) await expect(page.getByLabel("Full Name")).toBeFocused();
   });
 
   await test.step("the email is ready to open or to copy", async () => {

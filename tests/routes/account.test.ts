@@ -1,7 +1,7 @@
 import process from "node:process";
 import postgres from "postgres";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { createUnsubscribeUrl } from "../../app/models/shipment-emails.server.ts";
+import { createUnsubscribeUrl } from "../../app/models/email-delivery.server.ts";
 import { accountPath, isLoggedIn, newLoggedInBrowser, submitOnAccount } from "../support/account-suite.ts";
 import {
   expectRejectedForm,

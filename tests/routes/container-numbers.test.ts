@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import process from "node:process";
 import postgres from "postgres";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { sendDueShipmentEmails } from "../../app/models/shipment-emails.server.ts";
+import { sendDueShipmentEmails } from "../../app/models/email-delivery.server.ts";
 import { createContainerNumber } from "../support/container-numbers.ts";
 import { emailSender, getLatestEmailTo, newClient, newShipment, newStaffMember } from "../support/route-fixtures.ts";
 import { getTestApp, parsePage } from "../support/test-app.ts";

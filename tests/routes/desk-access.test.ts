@@ -1,6 +1,5 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import { findAccountId, inviteStaffMember } from "../../app/models/staff.server.ts";
-import { resultOrThrow } from "../../app/models/staff-action.server.ts";
+import { findAccountId, inviteStaffMember, resultOrThrow } from "../../app/models/staff.server.ts";
 import {
   listDeskAddresses,
   noteForm,

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { recordAuditEntry } from "../../app/models/audit-log.server.ts";
-import { maxContainers } from "../../app/models/limits.ts";
+import { maxContainers } from "../../app/models/container-number.ts";
 import { createContainerNumber } from "../support/container-numbers.ts";
 import {
   listDeskAddresses,

@@ -1,7 +1,7 @@
 import process from "node:process";
 import postgres from "postgres";
 import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
-import { sendPasswordLink } from "../../app/models/password-link.server.ts";
+import { sendPasswordLink } from "../../app/models/staff.server.ts";
 import {
   accountPath,
   getEmailChangeLink,

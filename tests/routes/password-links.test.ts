@@ -1,6 +1,5 @@
 import { afterEach, beforeAll, describe, expect, test, vi } from "vitest";
-import { sendPasswordLink } from "../../app/models/password-link.server.ts";
-import { findAccountId, inviteStaffMember } from "../../app/models/staff.server.ts";
+import { findAccountId, inviteStaffMember, sendPasswordLink } from "../../app/models/staff.server.ts";
 import { isLoggedIn, newLoggedInBrowser, tryLogIn } from "../support/account-suite.ts";
 import {
   copyBrowser,

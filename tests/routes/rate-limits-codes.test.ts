@@ -1,5 +1,5 @@
 import { afterEach, beforeAll, describe, expect, test } from "vitest";
-import { sendPasswordLink } from "../../app/models/password-link.server.ts";
+import { sendPasswordLink } from "../../app/models/staff.server.ts";
 import type { TestApp } from "../support/desk-fixtures.ts";
 import { expectRateLimited, getStatus, logIn, newClientWithoutCode, repeat } from "../support/rate-limits.ts";
 import { emailSender, getLatestLinkTo } from "../support/route-fixtures.ts";

@@ -3,7 +3,7 @@ import type { Email } from "postal-mime";
 import postgres from "postgres";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { env } from "../../app/lib/http/env.server.ts";
-import { createUnsubscribeUrl, sendDueShipmentEmails } from "../../app/models/shipment-emails.server.ts";
+import { createUnsubscribeUrl, sendDueShipmentEmails } from "../../app/models/email-delivery.server.ts";
 import type { TestApp } from "../support/desk-fixtures.ts";
 import { readEmailsTo } from "../support/outbox.ts";
 import {

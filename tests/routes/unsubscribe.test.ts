@@ -1,7 +1,7 @@
 import process from "node:process";
 import postgres from "postgres";
 import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
-import { createUnsubscribeUrl } from "../../app/models/shipment-emails.server.ts";
+import { createUnsubscribeUrl } from "../../app/models/email-delivery.server.ts";
 import type { TestApp } from "../support/desk-fixtures.ts";
 import { faults } from "../support/fault-proxy.ts";
 import { listButtons } from "../support/page-parts.ts";

@@ -4,8 +4,7 @@ import type { BackendAccess } from "../../app/lib/http/env.server.ts";
 import { type AppSupabaseClient, serviceRoleClient } from "../../app/lib/supabase/client.server.ts";
 import { issueClientIds as issue } from "../../app/models/client-id.server.ts";
 import { findDocumentId, verifyDocument } from "../../app/models/document.server.ts";
-import { findAccountId } from "../../app/models/staff.server.ts";
-import { resultOrThrow, runStaffAction } from "../../app/models/staff-action.server.ts";
+import { findAccountId, resultOrThrow, runStaffAction } from "../../app/models/staff.server.ts";
 import { getRunningAccess } from "../../app/server/embedded-backend.ts";
 
 /**

@@ -35,7 +35,7 @@ export async function runSenderProcess(
 }
 
 if (process.argv[1] === import.meta.filename) {
-  const { sendDueShipmentEmails } = await import("../../app/models/shipment-emails.server.ts");
+  const { sendDueShipmentEmails } = await import("../../app/models/email-delivery.server.ts");
   const { serviceRoleClient } = await import("../../app/lib/supabase/client.server.ts");
   const { readEmailSender } = await import("../../app/server/cli/content.ts");
   disableNagle();

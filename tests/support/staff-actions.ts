@@ -1,8 +1,8 @@
 /** Staff actions for tests. Each returns the result of its database function, or a UserError. */
 import type { AppSupabaseClient } from "../../app/lib/supabase/client.server.ts";
-import { runStaffAction, type StaffActionOptions } from "../../app/models/staff-action.server.ts";
+import { runStaffAction, type StaffActionOptions } from "../../app/models/staff.server.ts";
 
-export { resultOrThrow } from "../../app/models/staff-action.server.ts";
+export { resultOrThrow } from "../../app/models/staff.server.ts";
 
 type Charge = { item: string; amount: number; currency: string; due_on?: string; note?: string };
 

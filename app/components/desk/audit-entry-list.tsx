@@ -3,7 +3,7 @@ import type { LabelledAuditEntry } from "~/actions/all-staff-actions.server";
 import type { FormField } from "~/components/forms/form";
 import { eastAfricaTime } from "~/lib/dates";
 import { deskWaitingOnLabels } from "~/models/desk-labels";
-import type { WaitingOn } from "~/models/labels";
+import type { WaitingOn } from "~/models/shipment";
 
 const waitingOnColours: Record<WaitingOn, string> = {
   client: "text-attention",

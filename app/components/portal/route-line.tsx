@@ -1,6 +1,5 @@
 import { useRef } from "react";
-import { type WaitingOn, waitingOnLabels } from "~/models/labels";
-import { type NextAction, STAGES } from "~/models/shipment";
+import { type NextAction, STAGES, type WaitingOn, waitingOnLabels } from "~/models/shipment";
 import { useMotion } from "../motion";
 import { Art } from "../site/art";
 import { buttonClass } from "../ui/button";

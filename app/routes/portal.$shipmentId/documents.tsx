@@ -6,8 +6,7 @@ import { Card } from "~/components/ui/card";
 import { dialogLinkProps } from "~/components/ui/dialog";
 import { Icon } from "~/components/ui/icon";
 import { useIdleImport } from "~/components/ui/idle-import";
-import { describeAcceptedKinds } from "~/models/document";
-import type { DocumentState } from "~/models/labels";
+import { type DocumentState, describeAcceptedKinds } from "~/models/document";
 import { type RejectedUpload, UploadForm } from "./upload-form";
 import { cancelAllUploads, isSending, useIsSending } from "./upload-queue";
 

@@ -9,10 +9,16 @@ import { areaNotFound, userErrorData } from "~/lib/http/user-error.server";
 import { companyDetails } from "~/models/content.server";
 import { fileFieldId } from "~/models/document";
 import { describeDocument } from "~/models/document.server";
+import {
+  describeStorage,
+  getNextAction,
+  getNextActionButton,
+  getShipment,
+  listSearch,
+  shipmentPath,
+} from "~/models/portal.server";
 import { lastStage, listPayments, shortId } from "~/models/shipment";
-import { getShipment, listSearch, shipmentPath } from "~/models/shipment.server";
 import { listNumbers } from "~/models/shipment-fields.server";
-import { describeStorage, getNextAction, getNextActionButton } from "~/models/stage.server";
 import type { Route } from "./+types/route";
 import { Documents } from "./documents";
 import { storeUploadedFile } from "./file-storage.server";

@@ -4,11 +4,11 @@ import { escapeInvisible } from "../../../supabase/contract/invisible-characters
 import { eastAfricaTime as timeOnPages } from "../../lib/dates.ts";
 import type { NewAuditEntry, StoredAuditEntry } from "../../models/audit-log.server.ts";
 import type { listClientIds } from "../../models/client-id.server.ts";
+import type { listFailedEmails } from "../../models/email-delivery.server.ts";
 import type { listAllShipments } from "../../models/shipment.server.ts";
 import { lastStage } from "../../models/shipment.ts";
 import { joinNumbers } from "../../models/shipment-fields.server.ts";
 import type { listStaffMembers } from "../../models/staff.server.ts";
-import type { listFailedEmails } from "../../models/staff-action.server.ts";
 
 type CliClientId = Awaited<ReturnType<typeof listClientIds>>[number];
 type CliStaffMember = Awaited<ReturnType<typeof listStaffMembers>>[number];

@@ -7,7 +7,7 @@ import { z } from "zod";
 import { rethrowAsDataDirError } from "../../../supabase/contract/data-dir.ts";
 import type { Settings } from "../../lib/http/env.server.ts";
 import { type AppSupabaseClient, anonymousClient } from "../../lib/supabase/client.server.ts";
-import { resultOrThrow, runStaffAction } from "../../models/staff-action.server.ts";
+import { resultOrThrow, runStaffAction } from "../../models/staff.server.ts";
 
 const DemoLead = z.object({ account: z.string(), email: z.string(), password: z.string(), secret: z.string() });
 export type DemoLead = z.infer<typeof DemoLead>;

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { AppSupabaseClient } from "../../lib/supabase/client.server.ts";
 import { objectPath } from "../../models/document.server.ts";
 import { lastStage } from "../../models/shipment.ts";
-import { resultOrThrow, runStaffAction } from "../../models/staff-action.server.ts";
+import { resultOrThrow, runStaffAction } from "../../models/staff.server.ts";
 import { createDemoPage, type DemoCargo, renderPdf, renderScan } from "./demo-files.ts";
 import { createDemoLead, type DemoLead, readDemoLead } from "./demo-lead.ts";
 

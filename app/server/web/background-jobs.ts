@@ -1,8 +1,8 @@
 import { log } from "../../lib/http/log.server.ts";
 import { serviceRoleClient } from "../../lib/supabase/client.server.ts";
+import { sendDueShipmentEmails } from "../../models/email-delivery.server.ts";
 import { deleteChunks, listDeletableChunks } from "../../models/resumable-upload.server.ts";
 import { deleteExpiredLinks } from "../../models/retention.server.ts";
-import { sendDueShipmentEmails } from "../../models/shipment-emails.server.ts";
 import { readEmailSender } from "../cli/content.ts";
 
 /** Short enough, because an email becomes due ten minutes after its first update. */

@@ -2,7 +2,7 @@ import { decodeJwt, exportJWK, generateKeyPair, jwtVerify } from "jose";
 import { expect, test } from "vitest";
 import { type AccessTokens, createAccessTokens } from "./access-tokens.ts";
 
-const secret = "a secret between the backend and the library";
+const secret = "a secret of the backend and @supabase/lite";
 
 async function createTestTokens(): Promise<AccessTokens> {
   const { privateKey } = await generateKeyPair("ES256", { extractable: true });
@@ -11,7 +11,7 @@ async function createTestTokens(): Promise<AccessTokens> {
 
 const claims = { sub: "a client", role: "authenticated", session_id: "a session", exp: 2_000_000_000 };
 
-/** Returns the token that the library receives for a request with this token. */
+/** Returns the token that @supabase/lite receives for a request with this access token. */
 async function exchangeToken(tokens: AccessTokens, token: string): Promise<string> {
   const request = new Request("http://backend.local/rest/v1/shipments", {
     headers: { authorization: `Bearer ${token}` },
@@ -19,7 +19,7 @@ async function exchangeToken(tokens: AccessTokens, token: string): Promise<strin
   return (await tokens.withLibraryToken(request)).headers.get("authorization")?.slice("Bearer ".length) ?? "";
 }
 
-test("A valid access token reaches the library with the same claims on every request", async () => {
+test("A valid access token reaches @supabase/lite with the same claims on every request", async () => {
   const tokens = await createTestTokens();
   const token = await tokens.sign(claims);
   const libraryToken = await exchangeToken(tokens, token);
@@ -31,9 +31,9 @@ test("A cached access token does not make a forged token with its signature vali
   const tokens = await createTestTokens();
   const token = await tokens.sign(claims);
   await exchangeToken(tokens, token);
-  const [head, , signature] = token.split(".");
+  const [header, , signature] = token.split(".");
   const body = Buffer.from(JSON.stringify({ ...claims, sub: "somebody else" })).toString("base64url");
-  const forged = `${head}.${body}.${signature}`;
+  const forged = `${header}.${body}.${signature}`;
   expect(await exchangeToken(tokens, forged)).toBe(forged);
 });
 

@@ -1,17 +1,17 @@
-/** Access tokens are signed with ES256. The library receives them signed with its own HS256 secret. */
+/** Access tokens are signed with ES256. @supabase/lite knows only HS256 and gets each token signed with its secret. */
 import { calculateJwkThumbprint, importJWK, type JWK, type JWTPayload, jwtVerify, SignJWT } from "jose";
 import { LRUCache } from "lru-cache";
 import type { SqlSession } from "../database/database.ts";
 import { transaction } from "../database/migrations.ts";
 
 const algorithm = "ES256";
-/** The library checks the expiry of a cached token. */
+/** The cache may return an expired token, because @supabase/lite checks the expiry. */
 const maxCachedTokens = 1000;
 
 export type AccessTokens = {
   jwks: { keys: JWK[] };
   sign: (claims: JWTPayload) => Promise<string>;
-  /** Replaces a valid token by one for the library, which rejects all others. */
+  /** Replaces a valid access token by its HS256 token. @supabase/lite rejects all other tokens. */
   withLibraryToken: (request: Request) => Promise<Request>;
 };
 
@@ -34,7 +34,7 @@ export async function createAccessTokens(signingKey: JWK, jwtSecret: string): Pr
     jwks: { keys: [{ ...publicKey, alg: algorithm, kid, use: "sig", key_ops: ["verify"] }] },
     sign: (claims) => new SignJWT(claims).setProtectedHeader({ alg: algorithm, kid, typ: "JWT" }).sign(signing),
     withLibraryToken: async (request) => {
-      // API keys, which contain no dots, are not tokens.
+      // The authorization header can also contain an API key, which has no dots.
       const [, token = ""] =
         /^Bearer ([\w-]+\.[\w-]+\.[\w-]+)$/i.exec(request.headers.get("authorization") ?? "") ?? [];
       const libraryToken = libraryTokens.get(token) ?? (token ? await exchange(token) : null);
@@ -46,7 +46,7 @@ export async function createAccessTokens(signingKey: JWK, jwtSecret: string): Pr
   };
 }
 
-/** Ends all sessions after a change of the signing key, because a refresh needs no key. */
+/** Ends all sessions after a change of the signing key, because a refresh token does not depend on the key. */
 export async function endSessionsAfterKeyChange(db: SqlSession, { jwks: published }: AccessTokens): Promise<void> {
   const [{ kid } = {}] = published.keys;
   await transaction(db, async () => {

@@ -4,11 +4,10 @@ import { transaction } from "../database/migrations.ts";
 import { recordAuthLogEntry, serviceRoleActor } from "./audit-log.ts";
 import { authError } from "./errors.ts";
 import { deleteFactor, findFactor } from "./mfa.ts";
-import { listPublicFactors, readJsonBody } from "./sessions.ts";
+import { type Handler, listPublicFactors, readJsonBody } from "./sessions.ts";
 import { hashPassword } from "./sign-up.ts";
-import { emailError, findUserId, getUser } from "./users.ts";
+import { findUserId, getUser, parseEmail } from "./users.ts";
 
-type Handler = (request: Request) => Promise<Response>;
 type AdminRoutesOptions = { next: Handler; db: SqlSession; secretKey: string };
 type AdminUserParams = { email: unknown; password: unknown; email_confirm: unknown; user_metadata: unknown };
 
@@ -40,7 +39,7 @@ async function handleAdminRequest(options: AdminRoutesOptions, request: Request,
   return Response.json({ id: factor.id });
 }
 
-/** Without a password, the account gets a random one. Like GoTrue, this does not call the sign-up hook. */
+/** Creates an account, by default with a random password. Like GoTrue, does not call the before-user-created hook. */
 async function createUser(db: SqlSession, request: Request): Promise<Response> {
   const {
     email: requestedEmail,
@@ -51,12 +50,8 @@ async function createUser(db: SqlSession, request: Request): Promise<Response> {
   } = await readJsonBody<AdminUserParams>(request);
   const [unknown] = Object.keys(unsupported);
   if (unknown) return authError(400, "validation_failed", `The embedded backend does not know ${unknown}`);
-  const email = typeof requestedEmail === "string" ? requestedEmail.toLowerCase() : "";
-  if (!email) {
-    return authError(400, "validation_failed", "Cannot create a user without either an email or phone");
-  }
-  const invalid = emailError(email);
-  if (invalid) return invalid;
+  const email = parseEmail(requestedEmail);
+  if (email instanceof Response) return email;
   if (await findUserId(db, email)) {
     return authError(422, "email_exists", "A user with this email address has already been registered");
   }
@@ -64,7 +59,7 @@ async function createUser(db: SqlSession, request: Request): Promise<Response> {
     typeof requestedPassword === "string" && requestedPassword
       ? requestedPassword
       : randomBytes(48).toString("base64url");
-  // GoTrue fails too, because bcrypt reads at most 72 bytes.
+  // Like GoTrue, rejects a password over 72 bytes, because bcrypt reads no more.
   if (Buffer.byteLength(password) > 72) return authError(500, "unexpected_failure", "Internal Server Error");
   const account = {
     email,
@@ -110,7 +105,7 @@ async function insertUser(
       [id],
     );
   }
-  // For a new account, GoTrue omits this older name of `email_confirmed_at`.
+  // Like GoTrue, omits confirmed_at, the older name of email_confirmed_at, from the response for a new account.
   const { confirmed_at: _, ...publicUser } = await getUser(db, id);
   return publicUser;
 }
@@ -124,9 +119,8 @@ async function updateUserEmail(db: SqlSession, id: string, request: Request): Pr
   const { email: requestedEmail, email_confirm, ...unsupported } = await readJsonBody<AdminUserParams>(request);
   const [unknown] = Object.keys(unsupported);
   if (unknown) return authError(400, "validation_failed", `The embedded backend does not know ${unknown}`);
-  const email = typeof requestedEmail === "string" ? requestedEmail.toLowerCase() : "";
-  const invalid = emailError(email);
-  if (invalid) return invalid;
+  const email = parseEmail(requestedEmail);
+  if (email instanceof Response) return email;
   return transaction(db, async () => {
     const { rows } = await db.query<{ email: string }>("select email from auth.users where id = $1 for update", [id]);
     if (!rows[0]) return authError(404, "user_not_found", "User not found");
@@ -150,7 +144,6 @@ async function updateUserEmail(db: SqlSession, id: string, request: Request): Pr
   });
 }
 
-/** Like GoTrue, does not delete the log entries of the account. */
 async function deleteUser(db: SqlSession, id: string): Promise<Response> {
   return transaction(db, async () => {
     const { rows } = await db.query<{ email: string }>("delete from auth.users where id = $1 returning email", [id]);

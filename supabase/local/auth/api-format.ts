@@ -1,8 +1,7 @@
 import { authError } from "./errors.ts";
+import { type Handler, readJsonBody } from "./sessions.ts";
 
-type Handler = (request: Request) => Promise<Response>;
-
-/** GoTrue parses the bodies of these routes into typed structures. */
+/** On these routes, GoTrue rejects a body that has a field of a wrong type. */
 const validatedRoutes = /^(POST \/auth\/v1\/(signup|token|verify|resend)|PUT \/auth\/v1\/user)$/;
 const stringFields = [
   "email",
@@ -17,7 +16,7 @@ const stringFields = [
 ];
 const objectFields = ["data"];
 
-/** A null body counts as empty. */
+/** Rejects invalid bodies with GoTrue's error. The body `null` counts as an empty object. */
 export function withBodyValidation(next: Handler): Handler {
   return async (request) => {
     if (!validatedRoutes.test(`${request.method} ${new URL(request.url).pathname}`)) return next(request);
@@ -49,14 +48,14 @@ function findBodyError(text: string): string | null {
   return invalidField ? `${invalidField[0]} has a value of another type` : null;
 }
 
-/** Throws for a text that PostgreSQL cannot store: one with NUL, or with half a surrogate pair. */
+/** A reviver of JSON.parse. Throws for text that PostgreSQL cannot store: NUL, or half a surrogate pair. */
 function rejectUnstorableText(_name: string, value: unknown): unknown {
   if (typeof value === "string" && /\0|\p{Surrogate}/u.test(value)) throw new SyntaxError("invalid text");
   return value;
 }
 
 const apiVersionHeader = "X-Supabase-Api-Version";
-/** From this version on, an error is {code, message}. Earlier it is {code: status, error_code, msg}. */
+/** Since this API version, errors are {code, message}. Earlier versions have {code: status, error_code, msg}. */
 const errorFormatVersion = "2024-01-01";
 
 export function withApiVersion(next: Handler): Handler {
@@ -69,19 +68,9 @@ export function withApiVersion(next: Handler): Handler {
     const headers = new Headers(response.headers);
     headers.set(apiVersionHeader, errorFormatVersion);
     if (response.ok) return new Response(response.body, { status: response.status, headers });
-    const text = await response.text();
-    const { error_code, msg, ...rest } = parseJsonObject(text);
+    const { error_code, msg, ...rest } = await readJsonBody<{ error_code: string; msg: string }>(response.clone());
     headers.delete("content-length");
-    const body = error_code ? JSON.stringify({ ...rest, code: error_code, message: msg }) : text;
+    const body = error_code ? JSON.stringify({ ...rest, code: error_code, message: msg }) : response.body;
     return new Response(body, { status: response.status, headers });
   };
-}
-
-function parseJsonObject(text: string): Record<string, unknown> {
-  try {
-    const value: unknown = JSON.parse(text);
-    return value && typeof value === "object" ? (value as Record<string, unknown>) : {};
-  } catch {
-    return {};
-  }
 }

@@ -12,7 +12,6 @@ export function userBannedError(status: 400 | 403, message = "User is banned"): 
   return authError(status, "user_banned", message);
 }
 
-/** An error response rolls the transaction back. */
 export async function rollBackOnError(db: SqlSession, job: () => Promise<Response>): Promise<Response> {
   try {
     return await transaction(db, async () => {

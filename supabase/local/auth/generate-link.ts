@@ -4,9 +4,9 @@ import { transaction } from "../database/migrations.ts";
 import { recordAuthLogEntry } from "./audit-log.ts";
 import { authError } from "./errors.ts";
 import { type AuthOptions, readJsonBody } from "./sessions.ts";
-import { emailError, findUserId, getUser } from "./users.ts";
+import { findUserId, getUser, parseEmail } from "./users.ts";
 
-/** The library finds a token by its hash. */
+/** Returns a one-time password and the hash by which @supabase/lite finds it. */
 export function createOneTimeToken(email: string, digits: number): { otp: string; tokenHash: string } {
   const otp = Array.from({ length: digits }, () => randomInt(10)).join("");
   const tokenHash = createHash("sha256")
@@ -22,9 +22,8 @@ export async function generateRecoveryToken(
 ): Promise<Response> {
   const { db, otpLength } = options;
   const { type, email: requestedEmail } = await readJsonBody<{ type: unknown; email: unknown }>(request);
-  const email = typeof requestedEmail === "string" ? requestedEmail.toLowerCase() : "";
-  const invalid = emailError(email);
-  if (invalid) return invalid;
+  const email = parseEmail(requestedEmail);
+  if (email instanceof Response) return email;
   if (type !== "recovery") {
     return authError(400, "validation_failed", `Invalid email action link type requested: ${type ?? ""}`);
   }

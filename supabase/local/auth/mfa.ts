@@ -126,7 +126,7 @@ async function enrollFactor(options: AuthOptions, request: Request, caller: Auth
     id,
     type: "totp",
     friendly_name: name,
-    // supabase-js puts the SVG unescaped into a data URL, which a number sign would end.
+    // Colour names avoid "#", which would end the data URL into which supabase-js puts the SVG unescaped.
     totp: { qr_code: renderSVG(uri, { whiteColor: "white", blackColor: "black" }), secret: totp.secret.base32, uri },
   });
 }
@@ -222,7 +222,6 @@ export async function findFactor(db: SqlSession, userId: string, id: string): Pr
   return (await listFactors(db, userId)).find((factor) => factor.id === id) ?? null;
 }
 
-/** Deletes a factor and lowers its sessions to AAL1. */
 export async function deleteFactor(db: SqlSession, factorId: string): Promise<void> {
   await transaction(db, async () => {
     await db.query(

@@ -7,22 +7,18 @@ export type Handler = (request: Request) => Promise<Response>;
 export type AuthOptions = {
   next: Handler;
   db: SqlSession;
-  /** Lets other requests run during `work`, which must not use the database. */
   runUnlocked: SessionMutex["runUnlocked"];
   tokens: AccessTokens;
-  /** In seconds. */
-  jwtExpiry: number;
-  /** Also the issuer name in authenticator apps. */
+  jwtExpirySeconds: number;
   siteUrl: string;
-  /** True if a new password needs a login within the last 24 hours. */
   securePasswordChange: boolean;
   issuer: string;
 };
 type SessionUser = { id: string; email: string; app_metadata: object; user_metadata: object };
-/** `timestamp` is in seconds since the epoch. */
+/** An authentication method in a token's `amr` claim. `timestamp` is in seconds since the epoch. */
 export type AmrEntry = { method: string; timestamp: number };
 type AccessTokenResponse = { access_token: string; refresh_token: string; user: SessionUser };
-/** `recent`: started within 24 hours. `linked`: started by an emailed link. */
+/** A session is `recent` within 24 hours of its start, and `linked` if an emailed link started it. */
 export type AuthenticatedSession = {
   user: SessionUser;
   sessionId: string;
@@ -66,24 +62,10 @@ export async function reissueTokenResponse(
   method: string | null,
 ): Promise<Response> {
   const session = (await response.json()) as AccessTokenResponse;
-  const { session_id } = decodeJwt<{ session_id?: string }>(session.access_token);
-  if (!session_id) return Response.json(session, response);
-  if (method) await recordAmrClaim(options.db, session_id, method);
-  const headers = new Headers(response.headers);
-  headers.delete("content-length");
-  return Response.json(
-    {
-      ...session,
-      access_token: await signAccessToken(
-        options,
-        session.user,
-        session_id,
-        await listAmrEntries(options.db, session_id),
-      ),
-      user: await addFactorsToUser(options.db, session.user),
-    },
-    { status: response.status, headers },
-  );
+  const { session_id: id } = decodeJwt<{ session_id: string }>(session.access_token);
+  if (method) await recordAmrClaim(options.db, id, method);
+  const user = await addFactorsToUser(options.db, session.user);
+  return createTokenResponse(options, user, { id, refreshToken: session.refresh_token });
 }
 
 export async function recordAmrClaim(db: SqlSession, sessionId: string, method: string): Promise<void> {
@@ -115,7 +97,7 @@ function signAccessToken(
     sub: user.id,
     aud: "authenticated",
     iat: now,
-    exp: now + options.jwtExpiry,
+    exp: now + options.jwtExpirySeconds,
     email: user.email,
     phone: "",
     app_metadata: user.app_metadata,
@@ -136,8 +118,8 @@ export async function createTokenResponse(
   return Response.json({
     access_token: await signAccessToken(options, user, id, methods ?? (await listAmrEntries(options.db, id))),
     token_type: "bearer",
-    expires_in: options.jwtExpiry,
-    expires_at: Math.floor(Date.now() / 1000) + options.jwtExpiry,
+    expires_in: options.jwtExpirySeconds,
+    expires_at: Math.floor(Date.now() / 1000) + options.jwtExpirySeconds,
     refresh_token: refreshToken,
     user,
   });
@@ -157,7 +139,7 @@ export async function listPublicFactors(db: SqlSession, userId: string) {
   return rows;
 }
 
-export async function readJsonBody<T extends object>(request: Request): Promise<Partial<T>> {
-  const value: unknown = await request.json().catch(() => null);
+export async function readJsonBody<T extends object>(message: Request | Response): Promise<Partial<T>> {
+  const value: unknown = await message.json().catch(() => null);
   return value && typeof value === "object" ? (value as Partial<T>) : {};
 }

@@ -1,14 +1,15 @@
 import { randomUUID } from "node:crypto";
 import process from "node:process";
+// package.json replaces bcryptjs by native bcrypt, which runs in other threads.
 import bcrypt from "bcryptjs";
 import type { SqlSession } from "../database/database.ts";
 import { transaction } from "../database/migrations.ts";
 import type { Mailer } from "../mailer.ts";
 import { authError, rollBackOnError, userBannedError } from "./errors.ts";
 import { createOneTimeToken, generateRecoveryToken } from "./generate-link.ts";
+import { type Handler, readJsonBody } from "./sessions.ts";
 import { verifyOneTimeToken } from "./verify.ts";
 
-type Handler = (request: Request) => Promise<Response>;
 type AuthRoutesOptions = {
   next: Handler;
   db: SqlSession;
@@ -26,11 +27,10 @@ type PasswordAccount = {
   encrypted_password: string | null;
   seconds_since_email: number;
 };
-type Credentials = { email?: unknown; password?: unknown; refresh_token?: unknown; data?: Record<string, unknown> };
+type SignUpParams = { email?: unknown; password?: unknown; data?: Record<string, unknown> };
 
 const refreshTokenPattern = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-// package.json replaces bcryptjs by native bcrypt, which runs in other threads.
 const dummyHashByCost = new Map<number, Promise<string>>();
 
 const bcryptCost = () => Number(process.env.LITE_AUTH_BCRYPT_COST || 10);
@@ -39,7 +39,7 @@ export function hashPassword(password: string): Promise<string> {
   return bcrypt.hash(password, bcryptCost());
 }
 
-/** With this hash, an unknown address takes as long as a known one. */
+/** Returns a hash to compare for an unknown address, so that a login takes as long as for a known address. */
 export function dummyPasswordHash(): Promise<string> {
   const hash = dummyHashByCost.get(bcryptCost()) ?? hashPassword(randomUUID());
   dummyHashByCost.set(bcryptCost(), hash);
@@ -47,7 +47,7 @@ export function dummyPasswordHash(): Promise<string> {
 }
 
 export function withAuthRoutes(options: AuthRoutesOptions): Handler {
-  // The first login with an unknown address must not take longer.
+  // Creates the hash now, so that the first login with an unknown address does not take longer.
   void dummyPasswordHash();
   return async (request) => {
     const url = new URL(request.url);
@@ -62,9 +62,9 @@ export function withAuthRoutes(options: AuthRoutesOptions): Handler {
   };
 }
 
-/** A failed email rolls the sign-up back. A known address gets the response of a new one. */
+/** A known address gets the same response as a new address. A failed email rolls the sign-up back. */
 async function signUp(options: AuthRoutesOptions, request: Request): Promise<Response> {
-  const input = await readCredentials(request);
+  const input = await readJsonBody<SignUpParams>(request.clone());
   const account = await findAccount(options.db, input.email);
 
   if (!account) {
@@ -73,9 +73,10 @@ async function signUp(options: AuthRoutesOptions, request: Request): Promise<Res
     return rollBackOnError(options.db, () => options.next(request));
   }
 
-  // After valid input, the library's only error is a known address.
+  // @supabase/lite rejects a known address with this code, and invalid input with other codes.
   const response = await options.next(request);
-  if ((await readErrorCode(response)) !== "over_email_send_rate_limit") return response;
+  const { error_code } = await readJsonBody<{ error_code: string }>(response.clone());
+  if (error_code !== "over_email_send_rate_limit") return response;
   await bcrypt.compare(String(input.password), await dummyPasswordHash());
   if (!account.confirmed) {
     const wait = await resendConfirmation(options, account);
@@ -84,12 +85,9 @@ async function signUp(options: AuthRoutesOptions, request: Request): Promise<Res
   return Response.json(obfuscatedUser(account.email, input.data ?? {}));
 }
 
-/** Every other address gets the same empty response. */
+/** Sends the confirmation email to an unconfirmed address. All other addresses get the same empty response. */
 async function handleResend(options: AuthRoutesOptions, request: Request): Promise<Response> {
-  const input = (await request
-    .clone()
-    .json()
-    .catch(() => ({}))) as { type?: unknown; email?: unknown };
+  const input = await readJsonBody<{ type: unknown; email: unknown }>(request.clone());
   if (input.type !== "signup")
     return authError(400, "validation_failed", "Only a sign-up has a mail that is sent again");
   const account = await findAccount(options.db, input.email);
@@ -100,7 +98,7 @@ async function handleResend(options: AuthRoutesOptions, request: Request): Promi
 
 /** Like GoTrue, distinguishes a malformed token from an unknown one. */
 async function refreshSession(options: AuthRoutesOptions, request: Request): Promise<Response> {
-  const { refresh_token } = await readCredentials(request);
+  const { refresh_token } = await readJsonBody<{ refresh_token: unknown }>(request.clone());
   if (typeof refresh_token !== "string" || refresh_token === "") return options.next(request);
   if (!refreshTokenPattern.test(refresh_token))
     return authError(400, "validation_failed", "Refresh token is not valid");
@@ -113,7 +111,7 @@ async function refreshSession(options: AuthRoutesOptions, request: Request): Pro
   return rows[0].closed ? userBannedError(400, "Invalid Refresh Token: User Banned") : options.next(request);
 }
 
-async function runBeforeUserCreatedHook(options: AuthRoutesOptions, input: Credentials): Promise<Response | null> {
+async function runBeforeUserCreatedHook(options: AuthRoutesOptions, input: SignUpParams): Promise<Response | null> {
   if (!options.beforeUserCreated) return null;
   const [, schema, name] = /^pg-functions:\/\/postgres\/(\w+)\/(\w+)$/.exec(options.beforeUserCreated) ?? [];
   if (!schema || !name) throw new Error(`Not the address of a hook: ${options.beforeUserCreated}`);
@@ -159,15 +157,7 @@ export async function findAccount(db: SqlSession, email: unknown): Promise<Passw
   return rows[0] ?? null;
 }
 
-async function readCredentials(request: Request): Promise<Credentials> {
-  const body: unknown = await request
-    .clone()
-    .json()
-    .catch(() => null);
-  return body && typeof body === "object" ? body : {};
-}
-
-/** GoTrue's response for a known address looks like that for a new one. */
+/** Returns GoTrue's response for a known address, which looks like the response for a new account. */
 function obfuscatedUser(email: string, data: Record<string, unknown>) {
   const now = new Date().toISOString();
   return {
@@ -184,15 +174,6 @@ function obfuscatedUser(email: string, data: Record<string, unknown>) {
     updated_at: now,
     is_anonymous: false,
   };
-}
-
-async function readErrorCode(response: Response): Promise<string | null> {
-  if (response.ok) return null;
-  const body = (await response
-    .clone()
-    .json()
-    .catch(() => null)) as { error_code?: string } | null;
-  return body?.error_code ?? null;
 }
 
 function emailRateLimitError(seconds: number): Response {

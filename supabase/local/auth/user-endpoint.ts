@@ -37,7 +37,7 @@ async function userUpdateError(
   caller: AuthenticatedSession,
   change: UserUpdateParams,
 ): Promise<Response | null> {
-  // bcrypt reads only 72 bytes.
+  // bcrypt ignores all bytes after the 72nd.
   if (Buffer.byteLength(String(change.password ?? "")) > 72) {
     return authError(400, "validation_failed", "Password cannot be longer than 72 characters");
   }
@@ -52,7 +52,7 @@ async function userUpdateError(
     const message = "AAL2 session is required to update email or password when MFA is enabled.";
     return authError(401, "insufficient_aal", message);
   }
-  // The backend does not email a link for a new address.
+  // The embedded backend has no confirmation email for a new address.
   if (changesEmail)
     return authError(400, "email_address_not_authorized", "Email address cannot be used as it is not authorized");
   if (change.password !== undefined && options.securePasswordChange && !caller.recent) {
@@ -76,7 +76,7 @@ async function currentPasswordError(
   return isCorrect ? null : authError(400, "current_password_invalid", message);
 }
 
-/** Also ends the other sessions and the confirmation link. The library deletes the recovery link. */
+/** Changes the password and ends other sessions and links. @supabase/lite deletes the recovery link itself. */
 function changePassword(
   options: AuthOptions,
   request: Request,

@@ -36,13 +36,15 @@ export async function findUserId(db: SqlSession, email: string): Promise<string 
   return rows[0]?.id ?? null;
 }
 
-/** GoTrue's pattern, from badoux/checkmail. */
+/** GoTrue's pattern for email addresses, from badoux/checkmail. */
 const emailPattern =
   /^[\w.!#$%&'*+/=?^`{|}~-]+@[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?(?:\.[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?)*$/;
 
-export function emailError(email: string): Response | null {
+/** Returns the address in lower case, or the error for an invalid address. */
+export function parseEmail(value: unknown): string | Response {
+  const email = typeof value === "string" ? value.toLowerCase() : "";
   if (!email) return authError(400, "validation_failed", "An email address is required");
   if (Buffer.byteLength(email) > 255) return authError(400, "validation_failed", "An email address is too long");
-  if (emailPattern.test(email)) return null;
+  if (emailPattern.test(email)) return email;
   return authError(400, "validation_failed", "Unable to validate email address: invalid format");
 }

@@ -1,48 +1,46 @@
 import type { App } from "@supabase/lite";
 import { Kysely, PostgresDialect, type PostgresQueryResult } from "kysely";
 
-/** The backend's single session of the database. Returns times in ISO 8601. */
+/** The only database session of the backend. Queries return times in ISO 8601. */
 export type SqlSession = {
   query: <Row = Record<string, unknown>>(text: string, values?: unknown[]) => Promise<{ rows: Row[] }>;
   exec: (text: string) => Promise<unknown>;
 };
 
 export type OpenDatabase = {
-  /** The library's connection, which shares the session with `db`. */
+  /** The connection of @supabase/lite, which shares the session with `db`. */
   connection: App["connection"];
   db: SqlSession;
   /** Reconnects a lost session. Rejects with DatabaseUnavailableError. */
   ensureConnected: () => Promise<void>;
-  /** True if the session was lost after the last `ensureConnected`. */
   isLost: () => boolean;
   close: () => Promise<void>;
-  /** True during data API and storage requests, which accept a token until it expires, like Supabase. */
+  /** True during data API and storage requests, which like Supabase accept an access token of an ended session. */
   skipsSessionCheck: boolean;
 };
 
-/** Returns a PostgreSQL timestamp in ISO 8601, as PostgREST sends it. */
 export function isoTimestamp(text: string): string {
   return text.replace(" ", "T").replace(/([+-]\d\d)$/, "$1:00");
 }
 
-/** In this state the library only sets the role, and grants nothing on tables with policies. */
+/** Stops @supabase/lite from granting all privileges on tables with policies. In the state "active" it has done so. */
 export function disableAutomaticGrants(connection: App["connection"]): void {
   (connection as unknown as { rlsState: string }).rlsState = "active";
 }
 
 export type Statement = { text: string; values: readonly unknown[] };
-/** Returns the result of the last statement, which runs only if the others succeed. */
+/** Runs statements in order and returns the result of the last. A failed statement skips those after it. */
 export type StatementRunner = (statements: Statement[], role: string) => Promise<PostgresQueryResult<unknown>>;
 
-/** The library sends these settings one by one at the start of each transaction. */
+/** @supabase/lite sends set_config calls one by one at the start of each transaction. */
 const setConfigPattern = /^\s*select (set_config\('([\w.]+)', )(\$1|'')(, true\))\s*$/i;
 const setRolePattern = /^\s*set (?:local )?role (\S+)\s*$/i;
 const transactionEndPattern = /^\s*(commit|rollback|reset role)\s*$/i;
 const readOnlyPattern = /^\s*set local transaction_read_only = on\s*$/i;
-/** The library's check, outside transactions, that an account or a session exists. */
+/** The query by which @supabase/lite checks, outside transactions, that an account or a session exists. */
 const sessionCheckPattern = /^select \* from "auth"\."(users|sessions)" where "id" = \$1$/;
 
-/** Sends the library's statements by `run`, the start of a transaction together with its first statement. */
+/** Makes @supabase/lite send statements through `run`. The start of a transaction is sent with its first statement. */
 export function installStatementRunner(run: StatementRunner, database: OpenDatabase): void {
   let pending: Statement[] = [];
   let settings: string[] = [];
@@ -88,7 +86,7 @@ export type SessionMutex = {
   runUnlocked: <T>(work: () => Promise<T>) => Promise<T>;
 };
 
-/** PGlite has one session: parallel requests would share a transaction and its role. */
+/** Returns a mutex for the only database session, because parallel requests would share a transaction and its role. */
 export function createSessionMutex(): SessionMutex {
   let last: Promise<void> = Promise.resolve();
   let release = (): void => undefined;

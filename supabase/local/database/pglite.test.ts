@@ -20,7 +20,7 @@ const runQuery = (session: QueryExecutor, text: string, ...values: unknown[]) =>
   session.executeQuery(CompiledQuery.raw(text, values)).then(({ rows }) => rows);
 const libraryExecutor = () => (database.connection as unknown as { kysely: QueryExecutor }).kysely;
 
-/** Runs a statement in a transaction with a role, as the library does for each request. */
+/** Runs a statement in a transaction with a role, as @supabase/lite does for each request. */
 async function runAsRole(role: string, text: string, ...values: unknown[]) {
   const { kysely } = database.connection as unknown as { kysely: QueryExecutor };
   return kysely.connection().execute(async (session) => {
@@ -47,13 +47,13 @@ test("A prepared statement checks the privileges of each role, also for an inlin
     expect(await runAsRole("porter", heavy)).toEqual([{ weight: 3 }]);
     await expect(runAsRole("guest", heavy)).rejects.toMatchObject({ code: "42501" });
   }
-  // A role ends with its transaction; the next statement runs as the owner.
+  // A role ends with its transaction. The next statement runs as the owner.
   const doubled = "select doubled(2) as weight";
   for (let turn = 0; turn < 3; turn++) {
     await expect(runAsRole("guest", doubled)).rejects.toMatchObject({ code: "42501" });
     expect(await runQuery(libraryExecutor(), doubled)).toEqual([{ weight: 4 }]);
   }
-  // A role that is set within a transaction applies from there on.
+  // A role that is set within a transaction applies to the following statements.
   for (const take of ["select set_config('role', $1, true)", "set local role guest"]) {
     await libraryExecutor()
       .connection()
@@ -127,7 +127,7 @@ test("PGlite runs more statements than it can prepare, and the last used ones st
      from pg_prepared_statements`,
     ["%+ 0 as%", "%+ 699 as%"],
   );
-  // The statement that this query replaced is closed by the next query.
+  // The limit is 300. The statement that this query replaces is closed only by the next query.
   expect(rows).toEqual([{ prepared: 301, first: false, last: true }]);
 });
 

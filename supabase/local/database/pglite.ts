@@ -13,18 +13,18 @@ import {
   type StatementRunner,
 } from "./database.ts";
 
-/** PGlite reads the number of values as a signed 16-bit integer. Beyond it, all later results are wrong. */
+/** PGlite reads the number of values as a signed 16-bit integer. More values make all later results wrong. */
 const maxStatementValues = 32_767;
-/** The site uses about eighty statements. */
+/** The site uses about 80 different statements. The limit bounds the memory of prepared statements. */
 const maxPreparedStatements = 300;
-/** In characters. Longer statements, such as bulk inserts, rarely repeat and take much memory. */
+/** In characters. Longer statements, such as bulk inserts, are not prepared, because they rarely repeat. */
 const maxPreparedLength = 4000;
 
-/** Array types of rows, ranges and shapes, which no query returns. */
+/** Finds the array types of rows, ranges and geometric shapes, which no query of the site returns. */
 const unusedArrayTypesQuery = `select typarray from pg_type where typarray <> 0
   and (typtype <> 'b' or typcategory not in ('B', 'D', 'N', 'S') and typname not in ('json', 'jsonb', 'uuid'))`;
 
-/** PGlite copies all its parsers for each statement. Six of seven parse these array types. */
+/** Removes the parsers of unused array types, six of seven, because PGlite copies all parsers for each statement. */
 async function removeUnusedParsers(driver: PGlite): Promise<void> {
   const { rows } = await driver.query<{ typarray: number }>(unusedArrayTypesQuery);
   const unusedTypes = new Set(rows.map(({ typarray }) => String(typarray)));
@@ -75,14 +75,14 @@ type ProtocolMessage = messages.BackendMessage;
 type ResultColumn = { name: string; dataTypeID: number };
 type PreparedStatement = { name: string; parameters: number[]; fields: ResultColumn[] };
 
-/** Preparing these statements would not save time. */
+/** Statements that control transactions. Preparing them would not save time. */
 const transactionControlPattern = /^\s*(begin|commit|rollback|savepoint|release|set)\b/i;
 
-/** Prepares statements and sends several in one message. PGlite's `query` does neither. */
+/** Returns a runner that prepares statements and sends several in one message. PGlite's `query` does neither. */
 function createStatementRunner(driver: PGlite): { run: StatementRunner; forget: () => Promise<void> } {
   const { serialize } = protocol;
   const closedNames: string[] = [];
-  // The role is in the key, because Postgres checks the right to call a function when it plans.
+  // The key contains the role, because Postgres checks execute privileges when it plans a statement.
   const preparedStatements = new LRUCache<string, PreparedStatement>({
     max: maxPreparedStatements,
     dispose: ({ name }) => closedNames.push(name),
@@ -145,14 +145,14 @@ function createStatementRunner(driver: PGlite): { run: StatementRunner; forget: 
         parts.push(serialize.bind({ statement: statement.name, values: texts }), serialize.execute());
       }
     } catch (error) {
-      // The start of the transaction must be sent, so that later statements run in its role.
+      // Sends the start of the transaction even so, because later statements must run in its role.
       if (parts.length) await sendMessages(parts).catch(() => undefined);
       throw error;
     }
     try {
       return toQueryResult(await sendMessages(parts), fields, driver.parsers);
     } catch (error) {
-      // "cached plan must not change result type": the columns of a table have changed.
+      // Postgres reports "cached plan must not change result type" (0A000) after the columns of a table have changed.
       if ((error as { code?: string }).code === "0A000") {
         for (const { text } of statements) preparedStatements.delete(`${role} ${text}`);
       }
@@ -188,7 +188,7 @@ function toQueryResult(messages: ProtocolMessage[], fields: ResultColumn[], pars
   });
   const complete = last.find(({ name }) => name === "commandComplete") as messages.CommandCompleteMessage | undefined;
   const [command, ...counts] = complete?.text.split(" ") ?? [];
-  // Like PGlite, count only changed rows.
+  // Like PGlite's own `query`, counts only changed rows.
   const rowCount = /^(INSERT|UPDATE|DELETE|MERGE|COPY)$/.test(command ?? "") ? Number(counts.at(-1)) : 0;
   return { command: "UPDATE" as const, rowCount, rows };
 }

@@ -33,7 +33,7 @@ const arrayType = (oid: number, element: (text: string) => unknown) => ({
 const pgliteCompatibleTypes = {
   timestamp: { to: 1114, from: [1114], serialize: String, parse: isoTimestamp },
   timestamptz: { to: 1184, from: [1184], serialize: String, parse: isoTimestamp },
-  // A string for a JSON column is JSON already.
+  // A string that is sent to a JSON column is JSON already.
   json: { to: 114, from: [114], serialize: serializeJson, parse: JSON.parse },
   jsonb: { to: 3802, from: [3802], serialize: serializeJson, parse: JSON.parse },
   booleans: arrayType(1000, (text) => text === "t"),
@@ -47,18 +47,18 @@ const pgliteCompatibleTypes = {
   uuids: arrayType(2951, String),
 };
 
-/** Waits up to `lockTimeoutMs` for another program's lock. Throws DatabaseUnavailableError. */
+/** Opens a PostgreSQL database. Waits for another program's lock. Throws DatabaseUnavailableError. */
 export async function openPostgres(url: string, lockTimeoutMs = 0): Promise<OpenDatabase> {
   let session: PostgresSession | null = null;
-  const lost = () => session?.socket.destroyed !== false;
-  const ready = async () => {
-    if (lost()) session = await openSession(url);
+  const isLost = () => session?.socket.destroyed !== false;
+  const ensureConnected = async () => {
+    if (isLost()) session = await openSession(url);
   };
 
-  async function run(text: string, values: readonly unknown[], limit?: number) {
-    if (!session || lost()) throw new DatabaseUnavailableError("The connection to the database was lost.");
+  async function run(text: string, values: readonly unknown[], timeoutMs?: number) {
+    if (!session || isLost()) throw new DatabaseUnavailableError("The connection to the database was lost.");
     const { driver, socket } = session;
-    const late = limit ? setTimeout(() => socket.destroy(), limit) : undefined;
+    const timer = timeoutMs ? setTimeout(() => socket.destroy(), timeoutMs) : undefined;
     try {
       return await driver.unsafe(text, values as never[]);
     } catch (error) {
@@ -66,16 +66,16 @@ export async function openPostgres(url: string, lockTimeoutMs = 0): Promise<Open
       if ((error as { severity?: string }).severity === "FATAL") socket.destroy();
       throw error;
     } finally {
-      clearTimeout(late);
+      clearTimeout(timer);
     }
   }
 
-  const until = Date.now() + lockTimeoutMs;
-  while (lost()) {
+  const deadline = Date.now() + lockTimeoutMs;
+  while (isLost()) {
     try {
-      await ready();
+      await ensureConnected();
     } catch (error) {
-      if (!(error instanceof DatabaseInUseError) || Date.now() > until) throw error;
+      if (!(error instanceof DatabaseInUseError) || Date.now() > deadline) throw error;
       await wait(50);
     }
   }
@@ -89,10 +89,10 @@ export async function openPostgres(url: string, lockTimeoutMs = 0): Promise<Open
     exec: (text) => run(text, []),
   };
   const close = async () => {
-    if (!lost()) await session?.driver.end({ timeout: 1 });
+    if (!isLost()) await session?.driver.end({ timeout: 1 });
   };
-  const database = { connection, db, ensureConnected: ready, isLost: lost, close, skipsSessionCheck: false };
-  // The library's dialect reserves a connection, and waits for ever if that connection is closed meanwhile.
+  const database = { connection, db, ensureConnected, isLost, close, skipsSessionCheck: false };
+  // The dialect of @supabase/lite would wait forever for a reserved connection that was closed meanwhile.
   installStatementRunner(async (statements) => {
     const last = statements.length - 1;
     await Promise.all(statements.slice(0, last).map(({ text, values }) => run(text, values, statementTimeoutMs)));

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { normalizeClientId } from "./client-id.ts";
+import { normalizeClientId } from "./client-id.server.ts";
 
 test.each([
   "7K3Q-X9MD-2HTV-W5BC",

@@ -1,7 +1,7 @@
 import { crc32 } from "node:zlib";
 import { expect, test } from "vitest";
 import { acceptedExtensions } from "./document.ts";
-import { detectMediaType, FILE_TYPES } from "./document-media-type.server.ts";
+import { detectMediaType, FILE_TYPES } from "./document-file.server.ts";
 
 const text = (content: string) => new TextEncoder().encode(content);
 const bytes = (...parts: (number[] | string)[]) =>

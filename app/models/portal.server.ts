@@ -1,0 +1,248 @@
+import { z } from "zod";
+import { readViewerResult, type Viewer, ViewerRecord } from "../lib/auth/viewer.server.ts";
+import { dayInEastAfrica } from "../lib/dates.ts";
+import { toViewerPath } from "../lib/http/redirect.server.ts";
+import { toUserError, type UserError, userErrorData, userErrorFromThrown } from "../lib/http/user-error.server.ts";
+import type { AppSupabaseClient } from "../lib/supabase/client.server.ts";
+import { readContent, storageTariff } from "./content.server.ts";
+import { fileFieldId, sortDocuments } from "./document.ts";
+import { describeFreeStorage, isStorageUrgent } from "./free-storage.ts";
+import { isUuid } from "./shipment.server.ts";
+import {
+  type NextAction,
+  nextAction,
+  PAYMENTS,
+  type ShipmentState,
+  STAGES,
+  shipmentsPerPage,
+  WAITING_ON,
+} from "./shipment.ts";
+import { ShipmentRecord } from "./shipment-fields.server.ts";
+import { createShipmentSearch, readShipmentFilter, type ShipmentFilter } from "./shipment-filter.ts";
+
+export function listSearch(url: URL): string {
+  return createShipmentSearch({ ...readShipmentFilter(url), needsCheck: false });
+}
+
+/** Returns the path of a shipment's page. Its query is the filter of the list, which the page shows too. */
+export function shipmentPath(id: string, url: URL): string {
+  return toViewerPath(`/portal/${id}${listSearch(url)}`);
+}
+
+const PortalCharge = z.object({ item: z.string(), due_on: z.string().nullable(), paid_at: z.string().nullable() });
+const AwaitedDocument = z.object({
+  id: z.string(),
+  name: z.string(),
+  uploaded: z.boolean(),
+  rejected_at: z.string().nullable(),
+});
+
+const NextActions = z.object({
+  waiting: z.array(
+    z.object({
+      id: z.string(),
+      name: z.string(),
+      stage: z.number(),
+      documents: z.array(AwaitedDocument),
+      charges: z.array(PortalCharge),
+    }),
+  ),
+  client: z.number(),
+  company: z.number(),
+  nobody: z.number(),
+});
+export type NextActions = z.infer<typeof NextActions>;
+
+export const Announcement = z.object({ text: z.string(), started_at: z.string() });
+export type Announcement = z.infer<typeof Announcement>;
+
+/** The result of public.portal_page. A page lists 20 shipments. A 21st means that there is a next page. */
+const PortalPage = z.object({
+  viewer: ViewerRecord,
+  announcement: Announcement.nullable(),
+  shipments: z.array(ShipmentRecord),
+  work: NextActions.nullable(),
+  shipment: ShipmentRecord.extend({
+    charges: z.array(PortalCharge.extend({ amount: z.number(), currency: z.string(), note: z.string().nullable() })),
+    documents: z.array(
+      z.object({
+        id: z.string(),
+        name: z.string(),
+        uploaded: z.boolean(),
+        verified: z.boolean(),
+        rejected_at: z.string().nullable(),
+        rejection_reason: z.string().nullable(),
+        file_name: z.string().nullable(),
+        file_size: z.number().nullable(),
+        uploaded_at: z.string().nullable(),
+        version: z.number(),
+      }),
+    ),
+    share_links: z.array(
+      z.object({ id: z.string(), token_hash: z.string(), created_at: z.string(), expires_at: z.string() }),
+    ),
+    tracking_events: z.array(
+      z.object({
+        id: z.string(),
+        status: z.string(),
+        location: z.string().nullable(),
+        note: z.string().nullable(),
+        created_at: z.string(),
+      }),
+    ),
+  }).nullable(),
+});
+type PortalPage = z.infer<typeof PortalPage>;
+
+export type ShipmentListPage = {
+  shipments: ShipmentRecord[];
+  hasNextPage: boolean;
+  announcement: Announcement | null;
+  nextActions: NextActions | null;
+};
+
+type PortalPageResult = Promise<PortalPage | UserError | null>;
+
+/** Pages of each request, by its Supabase client. The middleware fetches viewer and page in one call for all loaders. */
+const portalPageCaches = new WeakMap<AppSupabaseClient, Map<string, PortalPageResult>>();
+
+function getPortalPageCache(backend: AppSupabaseClient): Map<string, PortalPageResult> {
+  const cache = portalPageCaches.get(backend) ?? new Map<string, PortalPageResult>();
+  portalPageCaches.set(backend, cache);
+  return cache;
+}
+
+type PortalPageRequest = { filter: ShipmentFilter; shipmentId: string | null };
+
+const toCacheKey = (request: PortalPageRequest) => JSON.stringify(request);
+
+/** Fetches viewer and page before the loaders. Only for GET requests, because the page is cached for the whole request. */
+export function prefetchPortalPage(
+  backend: AppSupabaseClient,
+  url: URL,
+  shipmentId: string | undefined,
+): PortalPageResult {
+  const request = { filter: readShipmentFilter(url), shipmentId: parseShipmentId(shipmentId) };
+  const call = fetchPortalPage(backend, request);
+  getPortalPageCache(backend).set(toCacheKey(request), call);
+  return call;
+}
+
+/** Returns the prefetched page. Without one, parallel loaders share one backend call. */
+async function getPortalPage({ supabase }: Viewer, request: PortalPageRequest): Promise<PortalPage | UserError> {
+  const cache = getPortalPageCache(supabase);
+  const key = toCacheKey(request);
+  const call = cache.get(key) ?? fetchPortalPage(supabase, request).finally(() => cache.delete(key));
+  cache.set(key, call);
+  const page = await call;
+  // Without a viewer, the session ended during this request. The next request redirects to the login page.
+  return page && ("reason" in page || page.viewer) ? page : userErrorFromThrown(null);
+}
+
+function fetchPortalPage(backend: AppSupabaseClient, { filter, shipmentId }: PortalPageRequest): PortalPageResult {
+  const args = { page: filter.page, ...toSearchArgs(filter), ...(shipmentId && { opened_id: shipmentId }) };
+  // lib/supabase/fetch.server.ts retries GET requests, so supabase-js must not retry them again.
+  return readViewerResult(PortalPage, backend.rpc("portal_page", args, { get: true }).retry(false));
+}
+
+function toSearchArgs({ q, stage, waiting }: ShipmentFilter) {
+  return { ...(q && { q }), ...(stage && { stage }), ...(waiting && { waiting_on: waiting }) };
+}
+
+function parseShipmentId(id: string | undefined): string | null {
+  return id && isUuid(id) ? id : null;
+}
+
+/** `shipmentId` is the id of the open shipment. With that id, getShipment shares the backend call. */
+export async function listShipments(
+  client: Viewer,
+  url: URL,
+  shipmentId?: string,
+): Promise<ShipmentListPage | UserError> {
+  const request = { filter: readShipmentFilter(url), shipmentId: parseShipmentId(shipmentId) };
+  const page = await getPortalPage(client, request);
+  if ("reason" in page) return page;
+  const { shipments, announcement, work } = page;
+  return {
+    shipments: shipments.slice(0, shipmentsPerPage),
+    hasNextPage: shipments.length > shipmentsPerPage,
+    announcement,
+    nextActions: work,
+  };
+}
+
+/** Returns null for an unknown or invalid id and for another client's shipment. `url` has the filter of the list. */
+export async function getShipment(client: Viewer, id: string, url = new URL("http://localhost")) {
+  if (!isUuid(id)) return null;
+  const page = await getPortalPage(client, { filter: readShipmentFilter(url), shipmentId: id });
+  if ("reason" in page) return page;
+  const { shipment } = page;
+  return shipment && { ...shipment, documents: sortDocuments(shipment.documents) };
+}
+
+const PortalShipmentRows = z.object({ viewer: ViewerRecord, shipments: z.array(ShipmentRecord) });
+
+/** Returns up to 500 shipments after `last`, newest first. Throws userErrorData. */
+export async function listShipmentsAfter(
+  backend: AppSupabaseClient,
+  filter: ShipmentFilter,
+  last: ShipmentRecord | null,
+) {
+  const after = last ? { before: last.created_at, before_id: last.id } : {};
+  const { data, error, status } = await backend
+    .rpc("portal_shipments_export", { ...toSearchArgs(filter), ...after }, { get: true })
+    .retry(false);
+  if (error) throw userErrorData(toUserError({ ...error, status }));
+  const { viewer, shipments } = PortalShipmentRows.parse(data);
+  // Without a viewer, the session has ended. A file without the rest of the shipments must not look complete.
+  if (!viewer) throw userErrorData(userErrorFromThrown(null));
+  return shipments;
+}
+
+const Stage = z.object({
+  name: z.string(),
+  waitingOn: z.enum(WAITING_ON),
+  text: z.string().min(1),
+  ours: z.string().optional(),
+});
+
+/** The content of stage n is stages[n - 1]. */
+export const stages = readContent(
+  "stages",
+  z
+    .array(Stage)
+    .refine(
+      (all) => all.map(({ name }) => name).join() === STAGES.join(),
+      "must have the names of the ten stages, in order",
+    ),
+);
+
+export function getNextAction(shipment: ShipmentState): NextAction {
+  return nextAction(shipment, stages[shipment.stage - 1] ?? (stages[0] as NextAction));
+}
+
+/** Returns null if the client has nothing to do. `at` is the fragment of the shipment's page where the client acts. */
+export function getNextActionButton(
+  shipment: ShipmentState & { documents: (ShipmentState["documents"][number] & { id: string })[] },
+) {
+  if (getNextAction(shipment).waitingOn !== "client") return null;
+  const awaited = sortDocuments(shipment.documents).filter(({ uploaded }) => !uploaded);
+  const [first] = [...awaited.filter(({ rejected_at }) => rejected_at), ...awaited];
+  if (first) return { words: `Upload the ${first.name}`, at: `#${fileFieldId(first.id)}` };
+  const due = PAYMENTS.find(({ id }) => shipment.charges.some(({ item, paid_at }) => item === id && paid_at === null));
+  return due ? { words: `Pay the ${due.name}`, at: "#payments" } : null;
+}
+
+/** The cargo leaves storage before this stage. */
+const cargoReleasedStage = 9;
+
+export function describeStorage(shipment: {
+  stage: number;
+  arrival: { day: string; free_storage_ends_on: string; size: number } | null;
+}) {
+  const { stage, arrival } = shipment;
+  if (!arrival || stage >= cargoReleasedStage) return null;
+  const today = dayInEastAfrica(new Date());
+  const at = { arrived: arrival.day, freeUntil: arrival.free_storage_ends_on, size: arrival.size };
+  return { text: describeFreeStorage(at, storageTariff, today), isUrgent: isStorageUrgent(at, today) };
+}
