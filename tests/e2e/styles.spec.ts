@@ -61,6 +61,6 @@ test("A table stays a table on a narrow sheet of paper", { tag: "@no-script" }, 
   const row = page.getByRole("row", { name: /^Total taxes/ });
   const tops = await row.locator("> *").evaluateAll((cells) => cells.map((cell) => cell.getBoundingClientRect().top));
   expect(new Set(tops).size).toBe(1);
-  const header = await page.getByRole("columnheader", { name: "How it is worked out" }).boundingBox();
+  const header = await page.getByRole("columnheader", { name: "How it is calculated" }).boundingBox();
   expect(header?.height).toBeGreaterThan(10);
 });

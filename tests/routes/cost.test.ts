@@ -119,7 +119,7 @@ test.each([
   ["loose", /Bill of lading/, /roadworthiness/],
 ])("The estimate for the import %s lists its documents by when they are due", async (what, included, excluded) => {
   const { text } = await openEstimate({ ...goods, what, registered: car.registered, excise: "20" });
-  expect(text).toMatch(/Before you pay the seller.*Before it arrives/);
+  expect(text).toMatch(/Before you pay the seller.*Before the cargo arrives/);
   expect(text).toMatch(included);
   expect(text).not.toMatch(excluded);
 });

@@ -46,7 +46,7 @@ test("The legal notice has its nine parts, the registration number and the court
   const page = await visitor.open("/legal");
   expect(listSections(page)).toEqual([
     ...["Company registration details", "Copyright", "Disclaimer", "Liability", "External links", "Data protection"],
-    ...["E-mail disclaimer", "Governing law", "Legal correspondence"],
+    ...["Email disclaimer", "Governing law", "Legal correspondence"],
   ]);
   expect(page.text).toContain("Registration number: SAMPLE-CPR-0000");
   expect(page.text).toContain("The courts in Nairobi have jurisdiction");

@@ -115,7 +115,7 @@ export function needsSecondFactor(viewer: Viewer): boolean {
   return viewer.factors.length > 0 && !viewer.hasAal2;
 }
 
-export function addNextParam(path: string, requestedUrl: URL): string {
+function addNextParam(path: string, requestedUrl: URL): string {
   // A download would leave the browser on the login page. The login leads to the page with the document instead.
   const next = toViewerPath(requestedUrl.pathname.replace(/\/documents\/[^/]*$/, "") + requestedUrl.search);
   return next === "/portal" ? path : `${path}?next=${encodeURIComponent(next)}`;
