@@ -247,7 +247,9 @@ test("The list and the page of a shipment show who it waits for, and link to wha
   expect(page.all(`input${hash}`)).toHaveLength(1);
   expect(page.text).toContain("KES 12,500.50, due 4 May 2030. At the bank");
   expect(page.text).toMatch(/Your move\. Upload the .*\. Pay the Duties & Taxes by 4 May 2030\./);
-  expect((await browser.open(rice.portal)).text).toContain("With us. We have your documents and start work within one working day.");
+  expect((await browser.open(rice.portal)).text).toContain(
+    "With us. We have your documents and start work within one working day.",
+  );
 });
 
 test("Free storage is shown on the page and in print while the cargo is at the port, and emphasised from two days.", async () => {
