@@ -50,37 +50,42 @@ export function createAccountIntents(
       z.object({ ...credentialFields, password: newPasswordSchema(minClientPasswordLength) }),
       limitWrites(async (viewer, { password, ...typed }) => {
         const rejected = await changePassword(viewer, limits, getEmailSender(), toCredentials(typed), password);
-        return rejected ?? { toast: "Password changed: every other device is signed out" };
+        return rejected ?? { toast: "Password changed", description: "All other devices have been logged out." };
       }),
     ),
     email: defineIntent(
       z.object({ ...credentialFields, email: emailAddress }),
       limitWrites(async (viewer, { email, ...typed }) => {
         const rejected = await requestEmailChange(viewer, limits, getEmailSender(), toCredentials(typed), email);
-        return rejected ?? { toast: "We wrote to the new address: open the link in that mail" };
+        return (
+          rejected ?? { toast: "Confirm your new email", description: "Open the link in the email that we sent there." }
+        );
       }),
     ),
     "shipment-emails": defineIntent(
       z.object({ enabled: z.literal("yes").optional() }),
       limitWrites(async (viewer, { enabled }) => {
         const rejected = await setShipmentEmailsEnabled(serviceRoleClient(), viewer.id, enabled === "yes");
-        return rejected ?? { toast: enabled ? "You get these mails" : "You get no more of these mails" };
+        return rejected ?? { toast: "Email settings saved" };
       }),
     ),
     "offline-pages": defineIntent(
       z.object({ enabled: z.literal("yes").optional() }),
       async (_viewer: Viewer, { enabled }) => ({
-        toast: enabled ? "Pages are kept on this device" : "No pages are kept on this device",
+        toast: "Offline settings saved",
         cookie: offlineCookie(enabled === "yes"),
       }),
     ),
     "sign-out-others": defineIntent(z.object({}), async (viewer: Viewer) => {
       const rejected = await signOutOtherDevices(viewer);
-      return rejected ?? { toast: "Every other device is signed out" };
+      return rejected ?? { toast: "All other devices logged out" };
     }),
     erase: defineIntent(z.object({ withdraw: z.literal("yes").optional() }), async (viewer: Viewer, { withdraw }) => {
       const rejected = await setErasureRequest(viewer, withdraw !== "yes");
-      return rejected ?? { toast: withdraw ? "Your account stays" : "We have your request, and answer by mail" };
+      return (
+        rejected ??
+        (withdraw ? { toast: "Request withdrawn" } : { toast: "Request sent", description: "We will reply by email." })
+      );
     }),
   };
 }

@@ -43,7 +43,7 @@ export async function handleFactorSetup(request: Request, context: RouterContext
   const started = StartedSetupFields.safeParse({ factorId: form.get("factorId"), secret: form.get("secret") });
   if (!started.success)
     return createNotStartedResult(
-      createErrorToast("Verification failed", "This form arrived damaged. Start again."),
+      createErrorToast("Verification failed", "The form arrived incomplete. Start again."),
       400,
     );
   const { factorId, secret } = started.data;

@@ -42,7 +42,7 @@ async function reauthenticate(
   const session = anonymousClient();
   const { error } = await logInWithPassword(session, { email: client.email, password: currentPassword });
   if (error?.code === "invalid_credentials") {
-    const reason = "This is not the password of the account.";
+    const reason = "The password is wrong.";
     log("warn", "proof failed", { account: pseudonym(client.email) });
     return { reason, status: 400, fieldErrors: { currentPassword: [reason] } };
   }
@@ -72,9 +72,9 @@ export async function changePassword(
     await session.auth.signOut({ scope: "local" }).catch(() => undefined);
     if (isResultUnknown) {
       await trySendEmail(serviceRoleClient(), sender, to, passwordChangedEmail(sender, "perhaps"));
-      return { reason: "We do not know whether it was changed. Log in again, with the new one first.", status: 503 };
+      return { reason: "Your password may have been changed. Log in again with the new password first.", status: 503 };
     }
-    const sameMessage = error.code === "same_password" && "This is the password you have. Choose another one.";
+    const sameMessage = error.code === "same_password" && "This is your current password. Choose a new password.";
     return sameMessage
       ? { reason: sameMessage, status: 400, fieldErrors: { password: [sameMessage] } }
       : toUserError(error);
@@ -105,7 +105,7 @@ export async function requestEmailChange(
   email: string,
 ): Promise<IntentError | null> {
   if (email.toLowerCase() === client.email.toLowerCase()) {
-    const reason = "This is your address already.";
+    const reason = "This is already your email.";
     return { reason, status: 400, fieldErrors: { email: [reason] } };
   }
   const attempt = await limits.consumeEmailChange(client.id);
@@ -129,7 +129,10 @@ export async function requestEmailChange(
   if (!(await sendEmail({ to: email, ...message }, sender))) {
     await serviceRole.rpc("cancel_email_change", { account_id: client.id }).then(undefined, () => undefined);
     attempt.refund();
-    return { reason: "The mail could not be sent. Your address stays as it is. Try again in a minute.", status: 503 };
+    return {
+      reason: "We could not send the email. Your email address stays the same. Try again in a minute.",
+      status: 503,
+    };
   }
   await trySendEmail(serviceRole, sender, { email: client.email, ...about }, emailChangeRequestedEmail(sender));
   log("info", "address change asked", { account: pseudonym(client.email) });
@@ -175,7 +178,7 @@ export async function confirmEmailChange(
   const redeemed = await serviceRole.rpc("redeem_email_change", { token });
   const redeemError = getResultError(redeemed);
   if (redeemError) return redeemError;
-  if (!redeemed.data) return { reason: "This link has been used or is too old.", status: 409 };
+  if (!redeemed.data) return { reason: "This link has been used or has expired.", status: 409 };
   const { error } = await serviceRole.auth.admin.updateUserById(account, { email, email_confirm: true });
   const to = { email: old_email, account_id: account, kind: "email change" } as const;
   const updateError = error && toUserError(error);

@@ -120,7 +120,7 @@ export type LogInResult = { requiresSecondFactor: boolean };
 
 /** Shown if Supabase Auth sends no second email within a minute. The previous link is still valid. */
 const linkNotSentText =
-  "The link that we mailed you holds: open it, then log in. If it is lost, log in again in a few minutes, and we send it again.";
+  "Your email is not confirmed yet. Open the link in our email first. No email? Try to log in again in 5 minutes and we will send another.";
 
 /** Only the right password reveals that an address is unconfirmed. Backend failures do not count as failed logins. */
 export async function logIn(
@@ -148,8 +148,10 @@ export async function logIn(
     const resent = await anonymousClient()
       .auth.resend({ type: "signup", email })
       .catch((error: Error) => ({ error }));
-    const link = resent.error ? linkNotSentText : "We have sent you the link again: open it, then log in.";
-    return { title: "Login Failed", reason: `Your e-mail address is not confirmed yet. ${link}`, status: 400 };
+    const reason = resent.error
+      ? linkNotSentText
+      : "Your email is not confirmed yet. We have emailed you a new link. Open that link, then log in.";
+    return { title: "Login Failed", reason, status: 400 };
   }
   const userError = toUserError(error);
   if (userError.status >= 500) attempt.refund();
@@ -189,7 +191,7 @@ export async function openPasswordLink(token: string): Promise<PasswordLink | Us
 }
 
 const expiredLinkError: UserError = {
-  reason: "This link has been used or is too old. Ask for another one.",
+  reason: "This link has been used or has expired. Ask us for a new link.",
   status: 409,
 };
 

@@ -99,6 +99,6 @@ export async function ensureUnusedClientId(serviceRole: AppSupabaseClient): Prom
   const query = serviceRole.from("client_ids").select("client_id").is("email_hash", null);
   const [existing] = dataOrThrow(await query.order("created_at").limit(1).retry(false));
   const [unused] = existing ? [existing.client_id] : resultOrThrow(await issueClientIds(serviceRole, { count: 1 }));
-  if (!unused) throw new Error("The backend issued no client ID.");
+  if (!unused) throw new Error("The backend issued no Client ID.");
   return unused;
 }

@@ -7,7 +7,7 @@ export const personName = oneLine("Enter your full name.")
   .max(...maxLength("personName", " for your name"));
 
 export const emailAddress = z
-  .string("Enter your e-mail address.")
+  .string("Enter your email.")
   .trim()
-  .max(...maxLength("email", " for the e-mail address"))
-  .pipe(z.email("Enter an e-mail address in the form name@example.com."));
+  .max(...maxLength("email", " for the email"))
+  .pipe(z.email("Enter an email such as name@example.com."));

@@ -17,7 +17,7 @@ export function getCheckDigit(number: string): number {
 }
 
 const numberPattern = /^[A-Z]{3}[UJZ]\d{7}$/;
-const numberForm = "A container number is four letters, the last of them U, J or Z, and seven digits.";
+const numberForm = "A container number has four letters and seven digits. The fourth letter is U, J or Z.";
 
 /**
  * Returns each container number of a pasted text once. Numbers may have small letters, spaces and hyphens. They may be

@@ -64,7 +64,7 @@ function createTable<Row>(
   };
 }
 
-const shipmentColumn: ExportColumn<unknown> = ["Shipment", (_, { id }) => id];
+const shipmentColumn: ExportColumn<unknown> = ["Shipment number", (_, { id }) => id];
 
 /** Each table is one CSV file. Times are in East Africa Time in shipments.csv, and in UTC (ISO 8601) in the other files. */
 const exportTables: ExportTable[] = [
@@ -75,16 +75,16 @@ const exportTables: ExportTable[] = [
     ["Uploaded", ({ uploaded }) => (uploaded ? "yes" : "no")],
     ["Verified", ({ verified }) => (verified ? "yes" : "no")],
     ["File", ({ file_name }) => file_name],
-    ["Bytes", ({ file_size }) => file_size],
-    ["At", ({ uploaded_at }) => uploaded_at],
+    ["Size (bytes)", ({ file_size }) => file_size],
+    ["Uploaded at (UTC)", ({ uploaded_at }) => uploaded_at],
     ["SHA-256", ({ sha256 }) => sha256],
-    ["Sent back", ({ rejected_at }) => rejected_at],
+    ["New file requested at (UTC)", ({ rejected_at }) => rejected_at],
     ["Reason", ({ rejection_reason }) => rejection_reason],
-    ["In this archive", (document, shipment) => (document.uploaded ? getArchivePath(shipment, document) : "")],
+    ["File in this archive", (document, shipment) => (document.uploaded ? getArchivePath(shipment, document) : "")],
   ]),
   createTable("history.csv", ({ tracking_events }) => tracking_events, [
     shipmentColumn,
-    ["At", ({ created_at }) => created_at],
+    ["Time (UTC)", ({ created_at }) => created_at],
     ["Stage", ({ stage }) => stage],
     ["Status", ({ status }) => status],
     ["Location", ({ location }) => location],
@@ -95,19 +95,19 @@ const exportTables: ExportTable[] = [
     ["Item", ({ item }) => item],
     ["Amount", ({ amount }) => amount],
     ["Currency", ({ currency }) => currency],
-    ["Due", ({ due_on }) => due_on],
+    ["Due on", ({ due_on }) => due_on],
     ["Note", ({ note }) => note],
-    ["Paid", ({ paid_at }) => paid_at],
+    ["Paid at (UTC)", ({ paid_at }) => paid_at],
   ]),
   createTable("links.csv", ({ share_links }) => share_links, [
     shipmentColumn,
-    ["Made", ({ created_at }) => created_at],
-    ["Ends", ({ expires_at }) => expires_at],
+    ["Created at (UTC)", ({ created_at }) => created_at],
+    ["Ends at (UTC)", ({ expires_at }) => expires_at],
   ]),
   createTable("log.csv", ({ audit_entries }) => audit_entries, [
     shipmentColumn,
-    ["At", ({ created_at }) => created_at],
-    ["Act", ({ action }) => action],
+    ["Time (UTC)", ({ created_at }) => created_at],
+    ["Action", ({ action }) => action],
     ["Before", ({ before }) => before],
     ["After", ({ after }) => after],
     ["Reason", ({ reason }) => reason],
@@ -119,7 +119,7 @@ function* createAccountTables(account: Record<string, unknown>): Generator<{ nam
     Array.isArray(entry[1]),
   );
   const values = Object.entries(account).filter(([, value]) => !Array.isArray(value));
-  yield { name: "account.csv", input: byteOrderMark + csvLine(["What", "Value"]) + values.map(formatRow).join("") };
+  yield { name: "account.csv", input: byteOrderMark + csvLine(["Field", "Value"]) + values.map(formatRow).join("") };
   for (const [name, rows] of lists) {
     const head = Object.keys(rows[0] ?? {});
     const lines = rows.map((row) => formatRow(head.map((key) => row[key])));

@@ -29,7 +29,7 @@ export async function readStoredFile(
   return { content, sha256: actualHash, version };
 }
 
-const changedFileError: UserError = { reason: "The stored file is not the one that was uploaded.", status: 409 };
+const changedFileError: UserError = { reason: "The stored file is different from the uploaded file.", status: 409 };
 
 function toFileError(error: { name: string; message: string; statusCode?: string }): UserError {
   return error.statusCode === "404" ? changedFileError : toUserError(error);
@@ -106,7 +106,7 @@ export async function detectMediaType(fileName: string, content: Uint8Array): Pr
     : allowedTypes.includes((await fileTypeFromBuffer(getSignatureBytes(content)))?.mime ?? "");
   if (fits) return { type };
   return {
-    reason: `The content of this file is not what its ending .${extension} says. Choose another one.`,
+    reason: `The content of this file does not match its ending .${extension}. Choose another file.`,
     status: 400,
   };
 }

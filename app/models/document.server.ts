@@ -3,12 +3,12 @@ import { hash, randomBytes } from "node:crypto";
 import { transliterate } from "transliteration";
 import type { z } from "zod";
 import type { Viewer } from "../lib/auth/viewer.server.ts";
-import { shortDay, shortTime } from "../lib/dates.ts";
+import { shortTime } from "../lib/dates.ts";
 import { formatFileSize } from "../lib/forms/file-size.ts";
 import { toUserError, type UserError, userErrorFromThrown } from "../lib/http/user-error.server.ts";
 import { type AppSupabaseClient, serviceRoleClient } from "../lib/supabase/client.server.ts";
 import { dataOrThrow, dataOrUserError, getResultError } from "../lib/supabase/result.server.ts";
-import { documentStateLabels, getDocumentState, getExtension } from "./document.ts";
+import { type DEFAULT_DOCUMENTS, documentStateLabels, getDocumentState, getExtension } from "./document.ts";
 import { detectMediaType, readStoredFile, recordedFileColumns } from "./document-file.server.ts";
 import type { DocumentRecord } from "./shipment-fields.server.ts";
 import { runStaffAction, type StaffActionOptions } from "./staff.server.ts";
@@ -92,7 +92,7 @@ export async function uploadDocument(
   const failure = error
     ? toUserError({ ...error, status })
     : isRejected
-      ? { reason: "This document has been uploaded already.", status: 409 }
+      ? { reason: "This document already has a file.", status: 409 }
       : userErrorFromThrown(data);
   return { ...failure, title: "Failed to update document status" };
 }
@@ -161,19 +161,27 @@ export async function findDocumentId(
   return document.id;
 }
 
+const documentExplanations: Partial<Record<string, string>> = {
+  "Commercial Invoice": "The seller's invoice, with the goods, their prices and the total.",
+  "Packing List": "A list of what each package contains, with weights and sizes.",
+  "Insurance Certificate": "Proof that your cargo is insured for the journey.",
+  "Bill of Lading": "The carrier's receipt for your cargo. For air cargo, upload the air waybill (AWB).",
+} satisfies Record<(typeof DEFAULT_DOCUMENTS)[number], string>;
+
 type DescribedDocument = z.infer<typeof DocumentRecord>;
 
-/** `words` is like "Sent back 12 May: page 2 is unreadable", `file` like "invoice-2291.pdf, 212 KB, 14:05 EAT". */
+/** `words` is like "New file needed: page 2 is unreadable", `file` like "invoice-2291.pdf, 212 KB, 14:05 EAT". */
 export function describeDocument(document: DescribedDocument, shipment: string, timeOf = shortTime) {
   const { id, name, rejected_at, rejection_reason, file_name, file_size, uploaded_at } = document;
   const state = getDocumentState(document);
-  const words = rejected_at ? `Sent back ${shortDay(rejected_at)}: ${rejection_reason}` : documentStateLabels[state];
+  const words = rejected_at ? `New file needed: ${rejection_reason}` : documentStateLabels[state];
   const file = [file_name ?? name, file_size && formatFileSize(file_size), uploaded_at && timeOf(uploaded_at)];
   return {
     id,
     name,
     state,
     words,
+    about: state === "missing" ? documentExplanations[name] : undefined,
     file: document.uploaded ? file.filter(Boolean).join(", ") : null,
     address: `/portal/${shipment}/documents/${id}`,
   };

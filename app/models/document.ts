@@ -13,7 +13,7 @@ export const fileFieldId = (document: string) => `file-${document}`;
 
 export const documentStateLabels = {
   missing: "Not uploaded",
-  uploaded: "Uploaded, we check it next",
+  uploaded: "Uploaded. We are checking your file",
   verified: "Verified",
 } as const;
 export type DocumentState = keyof typeof documentStateLabels;
@@ -44,13 +44,14 @@ export function getExtension(fileName: string): string {
   return /\.([A-Za-z0-9]{1,8})$/.exec(fileName.trim())?.[1]?.toLowerCase() ?? "";
 }
 
-export const tooLargeHint = "Scan or photograph it at a lower quality, send fewer pages, or e-mail it to us";
+export const tooLargeHint =
+  "Take the photo again at a lower quality, or send the file on WhatsApp with your shipment number.";
 
 export function getFileProblem({ name, size }: { name: string; size: number }): string | null {
-  if (size === 0) return "This file is empty. Choose another one.";
-  if (size > maxFileBytes) return `This file is over 10 MB. ${tooLargeHint}.`;
+  if (size === 0) return "This file is empty. Choose another file.";
+  if (size > maxFileBytes) return `This file is over 10 MB. ${tooLargeHint}`;
   if (!acceptedExtensions.split(",").includes(`.${getExtension(name)}`))
-    return `We take ${describeAcceptedKinds()}. Choose a file of one of these kinds.`;
+    return `We accept ${describeAcceptedKinds()}. Choose another file.`;
   return null;
 }
 

@@ -39,7 +39,7 @@ export function describeFreeStorage(
     return `Free at the port until ${until}, ${words}. From ${firstPaidDay} about USD ${getDailyRate(tariff.free_days + 1, size, tariff)} a day (estimate).`;
   }
   const day = Math.round((parseDay(today) - parseDay(arrived)) / dayMs);
-  return `Free storage ended on ${until}. It costs about USD ${getDailyRate(day, size, tariff)} a day now (estimate).`;
+  return `Free storage ended on ${until}. Storage now costs about USD ${getDailyRate(day, size, tariff)} a day (estimate).`;
 }
 
 export function isStorageUrgent({ freeUntil }: { freeUntil: string }, today: string): boolean {

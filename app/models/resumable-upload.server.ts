@@ -85,7 +85,7 @@ export async function assembleFile(
   }
   if (hash("sha256", content) === file.sha256) return content;
   await deleteUploadChunks(serviceRole, file);
-  return { reason: "This file did not arrive as it was sent. Send it again.", status: 400 };
+  return { reason: "The file arrived damaged. Upload the file again.", status: 400 };
 }
 
 /** Ignores errors, because a background job deletes expired chunks later. */
@@ -217,7 +217,7 @@ export async function storeChunks(
   const storeError = await storing.then(() => null, toUserError);
   if (!isTooMuch) return storeError;
   stop();
-  return storeError ?? { reason: "More of this file came than was said. Send it again.", status: 413 };
+  return storeError ?? { reason: "The file is larger than expected. Upload the file again.", status: 413 };
 }
 
 async function putChunk(

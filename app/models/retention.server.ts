@@ -60,7 +60,10 @@ export async function eraseAccount(
   } catch (error) {
     // The removed sentence would be false, because earlier steps of the erasure have changed data.
     const message = (error as Error).message.replace("Nothing was changed. ", "");
-    return { reason: `Not everything is erased yet. ${message} The account is closed: erase it again.`, status: 503 };
+    return {
+      reason: `The account is closed, but not completely erased. ${message} Erase the account again.`,
+      status: 503,
+    };
   }
   // A failed email is not recorded, because the erasure must leave no data about the person.
   if (sender) await sendEmail({ to: started.result, ...accountErasedEmail(sender) }, sender);
@@ -101,7 +104,7 @@ async function deleteAccountShipments(serviceRole: AppSupabaseClient, account: s
     const shipments = dataOrThrow(await query);
     if (shipments.length === 0) return;
     for (const { id } of shipments) {
-      if (!(await deleteShipment(serviceRole, id))) throw new Error("A shipment has to be kept longer now.");
+      if (!(await deleteShipment(serviceRole, id))) throw new Error("A shipment must be stored longer now.");
     }
   }
 }

@@ -11,9 +11,9 @@ import { type EmailSender, secondFactorRemovedEmail } from "./emails.ts";
 import { runStaffAction, type StaffActionResult } from "./staff.server.ts";
 
 export const TotpCode = z
-  .string("Enter the six digits of the code.")
+  .string("Enter the 6-digit code.")
   .transform((code) => code.replace(/\s/g, ""))
-  .pipe(z.string().regex(/^\d{6}$/, "The code has six digits."));
+  .pipe(z.string().regex(/^\d{6}$/, "The code must have 6 digits."));
 
 /** The fields of a page that an emailed link opens. */
 export type LinkCredentials = { password: string; code?: string; factorId?: string };
@@ -45,7 +45,7 @@ const wrongCode: CodeFailure = {
   status: 400,
 };
 
-const usedCode: CodeFailure = { ...wrongCode, reason: "This code was entered before. Wait for the next one." };
+const usedCode: CodeFailure = { ...wrongCode, reason: "This code has been used. Wait for the next code." };
 
 export function selectFactor<Factor extends { name: string }>(factors: readonly Factor[], name?: string) {
   return factors.find((factor) => factor.name === name) ?? factors[0];

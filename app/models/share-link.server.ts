@@ -21,7 +21,7 @@ export function describeShareLinks(shipment: { id: string; name: string; share_l
   return shipment.share_links.map(({ id, token_hash, expires_at }) => {
     const token = createShareToken(id);
     const address = hash("sha256", token) === token_hash ? `${env().origin}/s/${token}` : null;
-    const words = `${shipment.name} (${shortId(shipment.id)}), where it is now: ${address}`;
+    const words = `Follow the shipment ${shipment.name} (${shortId(shipment.id)}) here: ${address}`;
     return {
       id,
       address,

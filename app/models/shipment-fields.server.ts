@@ -66,10 +66,10 @@ export const TrackingEventRecord = z.object({
 
 const containerNumbersField = z
   .string()
-  .max(maxContainerCharacters, `Give at most ${maxContainers} container numbers.`)
+  .max(maxContainerCharacters, `Enter at most ${maxContainers} container numbers.`)
   .transform((text, context) => {
     const { numbers, problem } = parseContainerNumbers(text);
-    const message = numbers.length > maxContainers ? `Give at most ${maxContainers} container numbers.` : problem;
+    const message = numbers.length > maxContainers ? `Enter at most ${maxContainers} container numbers.` : problem;
     if (message) context.addIssue({ code: "custom", message });
     return numbers;
   })
@@ -113,13 +113,13 @@ type NumberField = {
 const numbers: Record<keyof z.infer<typeof ShipmentNumberFields>, NumberField> = {
   awb: {
     label: "AWB/BL",
-    hint: "The number of the air waybill or the bill of lading, if you have it",
+    hint: "Optional. The air waybill (AWB) or bill of lading (BL) number, printed on the carrier's document",
     none: "N/A",
     format: ({ awb }) => awb ?? "",
   },
   containerNumbers: {
     label: "Containers",
-    hint: `Up to ${maxContainers} container numbers, such as MSKU9070323`,
+    hint: `Optional. Up to ${maxContainers} container numbers, such as MSKU9070323`,
     rows: 4,
     format: ({ container_numbers }) => container_numbers.join(", "),
   },
@@ -163,13 +163,13 @@ export function createShipmentColumns<Row extends ShipmentTableRow>(
   ownerColumns: CsvColumn<Row>[] = [],
 ): CsvColumn<Row>[] {
   return [
-    ["Shipment", ({ id }) => id],
+    ["Shipment number", ({ id }) => id],
     ["Name", ({ name }) => name],
     ...ownerColumns,
     ...numberNames.map((name): CsvColumn<Row> => [numbers[name].label, numbers[name].format]),
     ["Stage", ({ stage }) => String(stage)],
     ["Status", ({ status }) => status],
-    ["Whose move", ({ waiting_on }) => waitingOnLabels[waiting_on]],
+    ["Waiting on", ({ waiting_on }) => waitingOnLabels[waiting_on]],
     ["Opened (EAT)", ({ created_at }) => sortableTime(created_at)],
     ["Last change (EAT)", ({ changed_at }) => sortableTime(changed_at)],
   ];

@@ -20,7 +20,7 @@ export const CreateShipmentFields = z.object({
     .optional()
     .transform((name) => name ?? ""),
   ...ShipmentNumberFields.shape,
-  idempotencyKey: z.uuid("Open this form again and send it once more."),
+  idempotencyKey: z.uuid("Reload the page, then send the form again."),
 });
 
 /** The database rejects a change after stage 1. `expectedVersion` is the version that the form showed. */
@@ -98,7 +98,7 @@ export async function findShipmentId(serviceRole: AppSupabaseClient, prefix: str
     .limit(2)
     .retry(false);
   const [found, another] = dataOrThrow(await query);
-  if (another) throw new Error(`More than one shipment begins with ${prefix}: give more of its id.`);
+  if (another) throw new Error(`Several shipments have an id that begins with ${prefix}. Enter more of the id.`);
   if (!found) throw new Error(`There is no shipment ${prefix}.`);
   return found.id;
 }

@@ -20,7 +20,7 @@ export const lastStage = STAGES.length;
 
 export const shipmentsPerPage = 20;
 
-export const waitingOnLabels = { client: "Your move", company: "With us", nobody: "Closed" } as const;
+export const waitingOnLabels = { client: "Waiting for you", company: "With us", nobody: "Closed" } as const;
 export type WaitingOn = keyof typeof waitingOnLabels;
 export const WAITING_ON = ["client", "company", "nobody"] as const satisfies WaitingOn[];
 
@@ -50,15 +50,11 @@ export function nextAction(
       : { waitingOn: "company", text: stageAction.ours ?? stageAction.text };
   if (stage === 1 && awaited.length === 4 && due.length === 0 && awaited.every((document) => !document.rejected_at))
     return stageAction;
+  const rejected = awaited.filter(({ rejected_at }) => rejected_at);
+  const missing = awaited.filter(({ rejected_at }) => !rejected_at);
   const text = [
-    ...formatDocumentSentence(
-      "Send us another file for the",
-      awaited.filter(({ rejected_at }) => rejected_at),
-    ),
-    ...formatDocumentSentence(
-      "Upload the",
-      awaited.filter(({ rejected_at }) => !rejected_at),
-    ),
+    ...(rejected.length > 0 ? [`Upload a new file for the ${formatNames(rejected)}.`] : []),
+    ...(missing.length > 0 ? [`Upload the ${formatNames(missing)}.`] : []),
     ...due.map(({ item, due_on }) => {
       const name = PAYMENTS.find(({ id }) => id === item)?.name ?? item;
       return due_on ? `Pay the ${name} by ${calendarDate(due_on)}.` : `Pay the ${name}.`;
@@ -67,9 +63,8 @@ export function nextAction(
   return { waitingOn: "client", text };
 }
 
-function formatDocumentSentence(words: string, documents: { name: string }[]): string[] {
-  if (documents.length === 0) return [];
-  return [`${words} ${new Intl.ListFormat("en").format(documents.map(({ name }) => name))}.`];
+function formatNames(documents: { name: string }[]): string {
+  return new Intl.ListFormat("en").format(documents.map(({ name }) => name));
 }
 
 /** Returns the first 8 characters, short enough to say on the phone. */
@@ -112,6 +107,6 @@ export function listPayments({ stage, charges }: { stage: number; charges: Charg
       const toast = charge?.paid_at ? null : paymentToast(payment);
       return { id: payment.id, name: payment.name, words: charge && formatCharge(charge), toast };
     }),
-    how: toPay ? "Pay as our signed invoice says. In doubt, call" : null,
+    how: toPay ? "Pay only to the account on our signed invoice. Not sure? Call" : null,
   };
 }

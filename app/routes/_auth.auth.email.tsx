@@ -6,7 +6,7 @@ import { confirmEmailChange, openEmailChange } from "~/models/account.server";
 import { getEmailSender } from "~/models/content.server";
 import type { Route } from "./+types/_auth.auth.email";
 
-const expiredLinkText = "This link has been used or is too old.";
+const expiredLinkText = "This link has been used or has expired.";
 
 export async function loader({ url }: Route.LoaderArgs) {
   const change = await openEmailLink(url.searchParams.get("token"), openEmailChange);
@@ -19,7 +19,7 @@ export function action({ request, context }: Route.ActionArgs) {
     password: () => LoginFields.shape.password,
     run: (change, given) => confirmEmailChange(getRateLimiter(context), getEmailSender(), change.token, change, given),
     gone: expiredLinkText,
-    done: { title: "E-mail address changed", description: "Log in with the new one from now on." },
+    done: { title: "New email confirmed", description: "Log in with your new email from now on." },
   });
 }
 
@@ -29,22 +29,17 @@ export default function EmailChangePage({ loaderData: change, actionData }: Rout
   return (
     <EmailLinkPage
       id="confirm-email"
-      title="Confirm your new e-mail address"
-      heading={
-        <>
-          Confirm your new <span className="whitespace-nowrap">e-mail</span> address
-        </>
-      }
+      title="Confirm your new email"
       link={change}
       actionData={actionData}
-      password={{ label: "Password of your account", autoComplete: "current-password" }}
-      button="Confirm this address"
+      password={{ label: "Your password", autoComplete: "current-password" }}
+      button="Confirm new email"
       pending="Confirming…"
-      expired={`${expiredLinkText} Begin again on the page of your account.`}
+      expired={`${expiredLinkText} Change your email again on your account page.`}
     >
       <p className="mb-6">
-        From now on your account is opened with <span className="font-semibold wrap-anywhere">{change?.email}</span>.
-        Its password stays.
+        After you confirm, you log in with <span className="font-semibold wrap-anywhere">{change?.email}</span>. Your
+        password stays the same.
       </p>
     </EmailLinkPage>
   );

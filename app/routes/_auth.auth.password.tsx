@@ -26,8 +26,8 @@ export function action({ request, context }: Route.ActionArgs) {
     open: openPasswordLink,
     password: (link) => newPasswordSchema(getMinPasswordLength(link)),
     run: (link, given) => setPassword(getRateLimiter(context), getEmailSender(), link.token, link, given),
-    gone: "This link has been used or is too old. Ask for another one.",
-    done: { title: "Password set", description: "Log in with it." },
+    gone: "This link has been used or has expired. Ask us for a new link.",
+    done: { title: "Password set", description: "Log in with your new password." },
   });
 }
 
@@ -49,7 +49,7 @@ export default function PasswordPage({ loaderData: link, actionData }: Route.Com
       pending="Setting…"
       expired={
         <>
-          This link has been used or is too old. Call <OfficePhone />, and we send you another one.
+          This link has been used or has expired. Call <OfficePhone /> for a new link.
         </>
       }
     />

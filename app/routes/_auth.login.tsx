@@ -64,7 +64,7 @@ export async function action({ request, context }: Route.ActionArgs) {
 }
 
 export const meta: Route.MetaFunction = () => [
-  { name: "description", content: "Log in to follow your shipments and send documents." },
+  { name: "description", content: "Log in to follow your shipments and upload documents." },
 ];
 
 export default function LoginPage({ actionData, loaderData }: Route.ComponentProps) {
@@ -88,7 +88,7 @@ export default function LoginPage({ actionData, loaderData }: Route.ComponentPro
             defaultChecked={fields.shared.value !== ""}
             className="size-6 shrink-0"
           />
-          This is a shared computer: forget me when the browser closes{" "}
+          This is a shared device. Log me out when I close the browser{" "}
         </label>
         <SubmitButton pending="Logging in…" className="w-full">
           Log in
@@ -105,14 +105,14 @@ export default function LoginPage({ actionData, loaderData }: Route.ComponentPro
         </Button>
       </Form>
       <p className="mb-3 text-sm text-quiet">
-        Locked out? Call <OfficePhone /> or write to{" "}
+        Locked out? Call <OfficePhone /> or email{" "}
         <a className="py-3.5 underline" href={`mailto:${loaderData.mail}`}>
           {loaderData.mail}
         </a>
-        . When we know that it is you, we mail you a link to a new password.
+        . Once we have checked who you are, we email you a link to set a new password.
       </p>
       <p>
-        Invited, and no account yet? <TextLink to="/signup">Sign up with your Client ID</TextLink>
+        No account yet? <TextLink to="/signup">Sign up with your Client ID</TextLink>
       </p>
     </>
   );
@@ -121,10 +121,10 @@ export default function LoginPage({ actionData, loaderData }: Route.ComponentPro
 function NoCookies() {
   return (
     <div role="alert" className="mb-6 rounded-label border-2 border-failure px-4 py-3">
-      <h2 className="font-semibold">This browser keeps no cookies</h2>
+      <h2 className="font-semibold">This browser blocks cookies</h2>
       <p className="mt-1">
-        The login needs one, to know you on the next page. Allow cookies for this site in the settings of the browser,
-        or open it in another browser. Then log in again.
+        You need cookies to log in. Allow cookies for this site in your browser's settings, or use another browser. Then
+        log in again.
       </p>
     </div>
   );

@@ -62,7 +62,7 @@ export default function VerifyPage({ actionData, loaderData }: Route.ComponentPr
       <Title rejected={actionData !== undefined}>Enter your code</Title>
       <FormErrorSummary rejected={actionData} form={form} />
       <h1 className="mb-2 text-xl">Enter your code</h1>
-      <p className="mb-6 text-quiet">Your account asks for a code besides the password. Nothing of it opens before.</p>
+      <p className="mb-6 text-quiet">Enter the 6-digit code from your authenticator app.</p>
       <Form method="post" id={form.id} noValidate>
         <input type="hidden" name="next" value={loaderData.next} />
         <SecondFactorFields factors={loaderData.factors} fields={fields} />

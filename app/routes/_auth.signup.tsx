@@ -45,7 +45,7 @@ export async function action({ request, context }: Route.ActionArgs) {
 }
 
 export const meta: Route.MetaFunction = () => [
-  { name: "description", content: "Open your client account with the Client ID the company gave you." },
+  { name: "description", content: "Create your client account with the Client ID from the company." },
 ];
 
 export default function SignUpPage({ actionData, loaderData }: Route.ComponentProps) {
@@ -54,9 +54,9 @@ export default function SignUpPage({ actionData, loaderData }: Route.ComponentPr
     <>
       <Title rejected={actionData !== undefined}>Sign up</Title>
       <FormErrorSummary rejected={actionData} form={form} />
-      <h1 className="mb-2 text-xl">Open your client account</h1>
+      <h1 className="mb-2 text-xl">Create your client account</h1>
       <p className="mb-6 text-quiet">
-        For clients the company has invited. You follow your shipments and send documents here.
+        Sign-up needs a Client ID. In your account you follow your shipments and upload documents.
       </p>
       <Form method="post" id={form.id} noValidate>
         <Field
@@ -80,10 +80,10 @@ export default function SignUpPage({ actionData, loaderData }: Route.ComponentPr
         </SubmitButton>
       </Form>
       <p className="mt-6">
-        You have an account? <TextLink to="/login">Log in</TextLink>
+        Already have an account? <TextLink to="/login">Log in</TextLink>
       </p>
       <p>
-        No Client ID, or yours is refused? Call <OfficePhone />.
+        No Client ID, or it does not work? Call <OfficePhone />.
       </p>
     </>
   );

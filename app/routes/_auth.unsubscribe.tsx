@@ -27,7 +27,7 @@ export async function action({ request, context, url }: Route.ActionArgs) {
   const rejection = await setShipmentEmailsEnabled(serviceRoleClient(), account, enabled);
   if (rejection) throw userErrorData(rejection);
   if (isOneClick) return null;
-  const title = enabled ? "You get these mails again" : "No more of these mails";
+  const title = enabled ? "Subscribed again" : "Unsubscribed";
   return redirectWithToast(context, `/unsubscribe?token=${token}`, { title, variant: "default" });
 }
 
@@ -37,29 +37,30 @@ export default function UnsubscribePage({ loaderData, actionData }: Route.Compon
   const [form] = useActionForm("unsubscribe", actionData ?? undefined, []);
   return (
     <>
-      <Title rejected={actionData !== undefined}>Mails about your shipments</Title>
+      <Title rejected={actionData !== undefined}>Emails about your shipments</Title>
       <FormErrorSummary rejected={actionData ?? undefined} form={form} />
-      <h1 className="mb-6 text-xl">Mails about your shipments</h1>
+      <h1 className="mb-6 text-xl">Emails about your shipments</h1>
       {loaderData.isKnown ? (
         <>
           <p className="mb-6">
-            We write when a shipment moves, a document is sent back, something is to be paid, free storage ends, or we
-            leave you a note. Mails about your password and your account come in any case.
+            We email you about new stages, new files needed, payments, free storage and notes. You always get emails
+            about your account and password.
           </p>
           <div className="flex flex-wrap gap-3">
             <Form method="post" replace>
               <input type="hidden" name="enabled" value="no" />
-              <Button look="action">Stop these mails</Button>
+              <Button look="action">Unsubscribe</Button>
             </Form>
             <Form method="post" replace>
               <input type="hidden" name="enabled" value="yes" />
-              <Button>Send them again</Button>
+              <Button>Subscribe again</Button>
             </Form>
           </div>
         </>
       ) : (
         <p>
-          This link is not complete, or too old. Open it from a newer mail, or call <OfficePhone />, and we stop them.
+          This link is incomplete or has expired. Open the link in a newer email, or call <OfficePhone /> to
+          unsubscribe.
         </p>
       )}
     </>

@@ -23,7 +23,7 @@ export async function loader({ context, params, url }: Route.LoaderArgs) {
   const shipment = await requireShipment(context, params.shipmentId, url);
   const { id, name, stage, version } = shipment;
   const fields = [
-    { name: "name" as const, label: "Name of the shipment", stored: name, isRequired: true },
+    { name: "name" as const, label: "Shipment name", stored: name, isRequired: true },
     ...describeNumberFields(shipment),
   ];
   return { page: shipmentPath(id, url), fields, isOpen: stage === 1, version };
@@ -39,7 +39,7 @@ export async function action({ request, context, params, url }: Route.ActionArgs
   const { expected_version: version = -1 } = readIntentMetadata(form);
   const rejection = await changeShipment(client, id, submission.value, version).catch(userErrorFromThrown);
   if (rejection) return rejectForm(submission.reply(), rejection.reason, rejection.status);
-  return redirectWithToast(context, shipmentPath(id, url), { title: "Shipment changed", variant: "default" });
+  return redirectWithToast(context, shipmentPath(id, url), { title: "Changes saved", variant: "default" });
 }
 
 export default function ChangeShipmentPage({ loaderData, actionData }: Route.ComponentProps) {
@@ -56,7 +56,7 @@ export default function ChangeShipmentPage({ loaderData, actionData }: Route.Com
           <input type="hidden" name="expectedVersion" value={version} />
           <DescribedFields descriptions={loaderData.fields} fields={fields} rejected={actionData} />
           <div className="flex flex-wrap gap-3">
-            <SubmitButton>Save</SubmitButton>{" "}
+            <SubmitButton>Save changes</SubmitButton>{" "}
             <CloseLink to={page} className={buttonClass()}>
               Cancel
             </CloseLink>
@@ -64,7 +64,7 @@ export default function ChangeShipmentPage({ loaderData, actionData }: Route.Com
         </Form>
       ) : (
         <p id={fields.name.id}>
-          This shipment has moved on: call us to change its name or its numbers.{" "}
+          You can change a shipment only at stage 1. To change this shipment, call us.{" "}
           <CloseLink to={page} className="inline-flex min-h-11 items-center underline">
             Back to the shipment
           </CloseLink>

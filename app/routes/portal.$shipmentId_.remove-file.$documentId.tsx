@@ -30,7 +30,7 @@ export async function action({ request, context, params, url }: Route.ActionArgs
   return handleIntentFor(requireViewer(context), request, context, shipmentPath(shipmentId, url), {
     "remove-file": defineIntent(z.object({}), async (client: Viewer, _, { expected_version: version = -1 }) => {
       const rejection = await removeFile(client, documentId, version);
-      return rejection ?? { toast: "File removed", description: "Upload another file." };
+      return rejection ?? { toast: "File removed", description: "Upload a new file." };
     }),
   });
 }
@@ -44,8 +44,8 @@ export default function RemoveFilePage({ loaderData, actionData }: Route.Compone
       <h1 className="mb-2 text-xl">Remove file</h1>
       <p className="mb-6 wrap-anywhere">
         {fileName === null
-          ? `There is no file for the ${name}.`
-          : `Remove ${fileName} from the ${name}? You can upload another file afterwards.`}
+          ? `The ${name} has no file.`
+          : `Remove ${fileName} from the ${name}? You can upload a new file afterwards.`}
       </p>
       <div className="flex flex-wrap gap-3">
         {fileName !== null && (

@@ -32,14 +32,14 @@ export async function action({ request, context, params, url }: Route.ActionArgs
       z.object({}),
       async (client: Viewer, _, { idempotency_key: idempotencyKey = randomUUID() }) => {
         const rejection = await createShareLink(client, id, idempotencyKey);
-        return rejection ?? { toast: "The link is made" };
+        return rejection ?? { toast: "Share link created" };
       },
     ),
     "revoke-link": defineIntent(
-      z.object({ link: z.uuid("Open this page again.") }),
+      z.object({ link: z.uuid("Reload this page, then try again.") }),
       async (client: Viewer, { link }) => {
         const rejection = await revokeShareLink(client, link);
-        return rejection ?? { toast: "Link ended" };
+        return rejection ?? { toast: "Share link ended" };
       },
     ),
   });
@@ -59,8 +59,8 @@ export default function ShareLinksPage({ loaderData, actionData }: Route.Compone
       <IntentErrorSummary actionData={actionData} />
       <h1 className="mb-2 text-xl wrap-anywhere">Share {name}</h1>
       <p className="mb-4 text-quiet">
-        Whoever has the link sees the name, the stage and its history: no document, no charge, no person. It ends after
-        30 days, or when you end it.
+        Anyone with a share link can see the shipment's name, stage and history. They cannot see documents, charges or
+        your details. A share link works for 30 days. You can end it earlier.
       </p>
       <ul ref={list} className="mb-4 ruled rounded-label border border-line empty:hidden">
         {links.map((link, index) => (
@@ -70,30 +70,30 @@ export default function ShareLinksPage({ loaderData, actionData }: Route.Compone
                 readOnly
                 // Without CSS, the input needs a size to show the whole link.
                 size={link.address.length}
-                aria-label={`Link until ${link.until}`}
+                aria-label={`Share link, valid until ${link.until}`}
                 defaultValue={link.address}
                 onFocus={(event) => event.currentTarget.select()}
                 className={`${inputClass} font-mono text-sm`}
               />
             ) : (
-              <p className="text-sm">An older link that we cannot show again. End it and make a new one.</p>
+              <p className="text-sm">We cannot show this older link again. End this link and create a new link.</p>
             )}
             <div className="mt-2 flex flex-wrap items-center gap-2">
               {link.address && (
                 <a href={link.chat} target="_blank" rel="noreferrer" className={buttonClass("action")}>
-                  Send by WhatsApp{renderLinkNumber(index)}
+                  Send on WhatsApp{renderLinkNumber(index)}
                 </a>
               )}{" "}
               {link.address && (
                 <a href={link.address} target="_blank" rel="noreferrer" className={buttonClass()}>
-                  See what they see{renderLinkNumber(index)}
+                  Preview{renderLinkNumber(index)}
                 </a>
               )}{" "}
               <IntentForm intent="revoke-link" values={{ link: link.id }}>
-                <Button look="quiet">End this link{renderLinkNumber(index)}</Button>
+                <Button look="quiet">End share link{renderLinkNumber(index)}</Button>
               </IntentForm>
               <span className="text-sm text-quiet">
-                Made {link.made}, until {link.until}
+                Created {link.made}, valid until {link.until}
               </span>
             </div>
           </li>
@@ -102,12 +102,12 @@ export default function ShareLinksPage({ loaderData, actionData }: Route.Compone
       <div className="flex flex-wrap gap-3">
         {links.length < 5 ? (
           <IntentForm intent="create-link" idempotent>
-            <SubmitButton look={links.length > 0 ? "plain" : "action"} pending="Making…">
-              Make a link
+            <SubmitButton look={links.length > 0 ? "plain" : "action"} pending="Creating…">
+              Create share link
             </SubmitButton>
           </IntentForm>
         ) : (
-          <p className="text-sm text-quiet">Five links, as many as there can be. End one to make another.</p>
+          <p className="text-sm text-quiet">A shipment can have five share links. End a link to create another.</p>
         )}
         <CloseLink to={page} className={buttonClass()}>
           Close

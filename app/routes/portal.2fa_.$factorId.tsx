@@ -11,13 +11,13 @@ export function loader({ context, params }: Route.LoaderArgs) {
 export function action({ request, context, params }: Route.ActionArgs) {
   return handleFactorRemoval(request, context, requireViewer(context), params.factorId, {
     next: "/portal",
-    left: "Your account now opens with the password alone.",
+    left: "You now log in with your password only.",
   });
 }
 
 export default function RemoveFactorPage({ actionData, loaderData }: Route.ComponentProps) {
   return (
-    <Dialog className="static w-full max-w-xl bg-transparent p-0" label="Remove an authenticator" back="/portal/2fa">
+    <Dialog className="static w-full max-w-xl bg-transparent p-0" label="Remove authenticator" back="/portal/2fa">
       <FactorRemoval area="/portal" name={loaderData.name} actionData={actionData} />
     </Dialog>
   );

@@ -37,10 +37,10 @@ function NextActionList({
   nextActions: NonNullable<PortalOutletContext["nextActions"]>;
 }) {
   return (
-    <section aria-label="Your move" className="mt-6">
+    <section aria-label="Waiting for you" className="mt-6">
       {/* A paragraph instead of a heading, because the page's h1 comes later, with the list. */}
-      <p className="text-lg font-semibold">Your move</p>
-      {items.length === 0 && <p className="mt-2 text-quiet">Nothing waits for you.</p>}
+      <p className="text-lg font-semibold">Waiting for you</p>
+      {items.length === 0 && <p className="mt-2 text-quiet">You have nothing to do now.</p>}
       <ul className="ruled mt-2 rounded-label border border-line bg-raised empty:hidden">
         {items.map(({ id, name, text, to }) => (
           <li key={id}>
@@ -55,12 +55,13 @@ function NextActionList({
         {client > items.length && (
           <>
             <Link to="/portal?waiting=client" className="underline">
-              All {formatCount(client)} that are your move
+              Show all {formatCount(client)} waiting for you
             </Link>
             {". "}
           </>
         )}
-        {formatCount(company)} with us, {formatCount(nobody)} closed.
+        {company > 0 && `With us: ${formatCount(company)}. `}
+        {nobody > 0 && `Closed: ${formatCount(nobody)}.`}
       </p>
     </section>
   );
@@ -79,12 +80,12 @@ function ShipmentSearch({ q, stage, waiting, all }: PortalOutletContext["listSta
         type="search"
         name="q"
         defaultValue={q}
-        placeholder="Name, AWB/BL, container or number"
+        placeholder="Name, AWB/BL, container or shipment number"
         autoComplete="off"
         className={`col-span-2 ${inputClass}`}
       />
-      <select name="waiting" aria-label="Whose move" defaultValue={waiting ?? ""} className={inputClass}>
-        <option value="">All moves</option>
+      <select name="waiting" aria-label="Who acts next" defaultValue={waiting ?? ""} className={inputClass}>
+        <option value="">All shipments</option>
         {WAITING_ON.map((value) => (
           <option key={value} value={value}>
             {waitingOnLabels[value]}
@@ -92,7 +93,7 @@ function ShipmentSearch({ q, stage, waiting, all }: PortalOutletContext["listSta
         ))}
       </select>
       <select name="stage" aria-label="Stage" defaultValue={stage ?? ""} className={inputClass}>
-        <option value="">Any stage</option>
+        <option value="">All stages</option>
         {STAGES.map((name, index) => (
           <option key={name} value={index + 1}>
             {name}

@@ -43,7 +43,7 @@ export async function action({ request, context }: Route.ActionArgs) {
     );
   return redirectWithToast(context, `/portal/${created.id}`, {
     title: "Shipment created",
-    description: "Upload its documents next.",
+    description: "Next, upload the documents.",
     variant: "default",
   });
 }
@@ -67,8 +67,8 @@ export default function CreateShipmentPage({ actionData, loaderData }: Route.Com
         <input type="hidden" name="idempotencyKey" value={idempotencyKey} />
         <Field
           field={fields.name}
-          label="Name of the shipment"
-          hint="For yourself, such as the goods and where they go"
+          label="Shipment name"
+          hint='For example "Toyota Noah, Yokohama to Kampala"'
           autoComplete="off"
         />
         <DescribedFields descriptions={loaderData.numberFields} fields={fields} rejected={actionData} />

@@ -76,7 +76,7 @@ const secondFactorReminder: Toast = {
   title: "Enable 2-Factor Authentication",
   description: "For your security, please enable 2FA in your account settings.",
   variant: "default",
-  action: { label: "Set it up", to: "/portal/2fa" },
+  action: { label: "Set up 2FA", to: "/portal/2fa" },
   duration: 10_000,
 };
 
@@ -107,7 +107,7 @@ function createListState({ q, stage, waiting, page }: ShipmentFilter, { length }
   };
 }
 
-const noMatchText = "No shipment matches.";
+const noMatchText = "No shipment matches your search.";
 
 function createNextActionSummary({ waiting, ...counts }: NextActions) {
   const items = waiting.map((summary) => {

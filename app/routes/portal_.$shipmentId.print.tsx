@@ -30,13 +30,13 @@ export async function loader({ context, params, url }: Route.LoaderArgs) {
   return {
     company: [companyDetails.name, office?.address, office?.phone, office?.email],
     facts: [
-      ["Shipment", id],
+      ["Shipment number", id],
       ...listNumbers(shipment),
       ["Client", client.fullName || client.email],
       ["Opened", eastAfricaTime(created_at)],
       ["Last change", eastAfricaTime(changed_at)],
       ["Stage", `${stage} of ${lastStage}, ${status}`],
-      ["Next", getNextAction(shipment).text],
+      ["Next step", getNextAction(shipment).text],
       ...(storage ? [["Free storage", storage.text]] : []),
     ],
     name,
@@ -83,7 +83,7 @@ export default function PrintPage({ loaderData }: Route.ComponentProps) {
       {howToPay && <p className="mt-1">{howToPay}</p>}
       {events.length > 0 && <Section title="Tracking History" rows={events.map(({ at, words }) => [at, words])} />}
       <p className="mt-4 border-t border-line pt-2 text-quiet">
-        As it stood on {printed}.{hasMore && " Earlier events are in the portal."}
+        Printed {printed}.{hasMore && " Earlier events are in the portal."}
       </p>
     </div>
   );

@@ -49,8 +49,8 @@ export default function SignOutPage() {
   return (
     <>
       <Title>Sign out</Title>
-      <h1 className="mb-2 text-xl">You are still signed in</h1>
-      <p className="mb-6 text-quiet">Opening this address ends nothing. The button does.</p>
+      <h1 className="mb-2 text-xl">You are still logged in</h1>
+      <p className="mb-6 text-quiet">Click the button to sign out.</p>
       <Form method="post">
         <Button look="action" name="sign-out">
           Sign out

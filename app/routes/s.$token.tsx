@@ -37,11 +37,11 @@ export default function ShareLinkPage({ loaderData: shipment }: Route.ComponentP
   if (shipment.name === null) {
     return (
       <>
-        <Title>This link opens nothing</Title>
+        <Title>This link does not work</Title>
         <p className="mb-2 text-sm text-quiet">{shipment.company}</p>
-        <h1 className="text-xl">This link opens nothing</h1>
+        <h1 className="text-xl">This link does not work</h1>
         <p className="mt-2">
-          It has ended, or it is not complete. Ask who sent it to you for another one, or call <OfficePhone />.
+          The link has ended or is incomplete. Ask the sender for a new link, or call <OfficePhone />.
         </p>
       </>
     );
@@ -71,7 +71,7 @@ export default function ShareLinkPage({ loaderData: shipment }: Route.ComponentP
         ))}
       </ol>
       <p className="mt-6 text-sm text-quiet">
-        Sent to you by the owner of the shipment, who can end this link. Questions: <OfficePhone />
+        Our client shared this shipment with you and can end this link. Questions? Call <OfficePhone />.
       </p>
     </>
   );

@@ -387,7 +387,11 @@ begin
       raise sqlstate 'PT409' using message = 'The shipment is at this stage already.';
     end if;
     update public.shipments set stage = correct_stage.stage, staff_action_at = now() where id = shipment.id;
-    insert into public.tracking_events (shipment_id, kind) values (shipment.id, 'correction');
+    insert into public.tracking_events (shipment_id, kind, status) values (
+      shipment.id, 'correction',
+      case when correct_stage.stage < shipment.stage then 'Moved back to ' else 'Moved to ' end
+        || private.stage_name(correct_stage.stage::smallint)
+    );
     perform private.insert_audit_entry(
       actor, 'shipment correct', shipment_id => shipment.id, idempotency_key => key, reason => trimmed_reason,
       before => jsonb_build_object('stage', shipment.stage), after => jsonb_build_object('stage', correct_stage.stage)

@@ -24,7 +24,6 @@ begin
   new.stage := coalesce(new.stage, (select shipments.stage from public.shipments where shipments.id = new.shipment_id));
   new.status := coalesce(new.status, case new.kind
     when 'note' then 'Note'
-    when 'correction' then 'Corrected: ' || private.stage_name(new.stage)
     else private.stage_name(new.stage)
   end);
   return new;

@@ -330,8 +330,8 @@ test("An interrupted erasure is finished by erasing the account again.", async (
   const breaking = breakRequests("/admin/users/");
   expect(await eraseClient(client, breaking)).toEqual({
     reason:
-      "Not everything is erased yet. Our records do not answer at the moment. Try again in a minute. " +
-      "The account is closed: erase it again.",
+      "Not everything is erased yet. Our system is not responding. Try again in a minute. " +
+      "Erase the account again.",
     status: 503,
   });
   expect((await testBackend.serviceRole.rpc("find_account_id", { email: client.email })).data).toBe(client.id);

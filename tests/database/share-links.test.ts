@@ -170,7 +170,7 @@ test("A share link shows name, stage, last change and moves, but no document, ch
     ...{ name: "Tea", stage: 7, status: "Inspection & Release", changed_at: expect.any(String) },
     tracking_events: [
       { status: "Inspection & Release", location: null, created_at: expect.any(String) },
-      { status: "Corrected: Cargo Tracking", location: null, created_at: expect.any(String) },
+      { status: "Moved to Cargo Tracking", location: null, created_at: expect.any(String) },
       { status: "Document Verification", location: "Mombasa", created_at: expect.any(String) },
     ],
   });

@@ -19,8 +19,8 @@ describe("stage correction", () => {
     expect(await readShipment(shipment)).toMatchObject({ stage: 3, status: "IDF Application" });
     const events = owner.supabase.from("tracking_events").select("status").eq("shipment_id", shipment);
     expect((await events.order("created_at")).data).toEqual([
-      { status: "Corrected: Payment Clearance" },
-      { status: "Corrected: IDF Application" },
+      { status: "Moved to Payment Clearance" },
+      { status: "Moved back to IDF Application" },
     ]);
     expect((await listAuditEntries(shipment)).at(-1)).toMatchObject({
       ...{ action: "shipment correct", before: { stage: 5 }, after: { stage: 3 }, reason: "Clicked twice" },

@@ -133,9 +133,9 @@ test("A lost connection or a proxy error leaves page and typed text unchanged, a
   const title = heading(page);
   const summary = page.getByRole("region", { name: labels.errorSummary });
   const expectAndCloseToast = async () => {
-    await expect(toast(page, labels.noAnswer)).toBeVisible();
+    await expect(toast(page, labels.connectionLost)).toBeVisible();
     await page.getByRole("button", { name: "Close" }).click();
-    await expect(toast(page, labels.noAnswer)).toHaveCount(0);
+    await expect(toast(page, labels.connectionLost)).toHaveCount(0);
     await expect(page).toHaveURL(/\/contact$/);
   };
 
@@ -208,7 +208,7 @@ test("A lost connection after an upload leaves the page unchanged, and it shows 
   });
   await page.route("**/portal/*.data*", (route) => route.abort());
   await uploadButton(page, "Packing List").click();
-  await expect(toast(page, labels.noAnswer)).toBeVisible();
+  await expect(toast(page, labels.connectionLost)).toBeVisible();
   await expect(heading(page)).toHaveText("Tea for Goma");
   await page.unroute("**/portal/*.data*");
   await expect(fileField(page, "Packing List")).toHaveCount(0);

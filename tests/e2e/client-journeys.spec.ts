@@ -17,7 +17,7 @@ test("A client renames a shipment, uploads, opens and removes a file, finds the 
     await page.getByLabel(labels.shipmentName).fill(`${name} for Gulu`);
     await page.getByLabel("AWB/BL").fill("MSKU 7731-55");
     await page.getByRole("button", { name: "Save" }).click();
-    await expect(toast(page, "Shipment changed")).toBeVisible();
+    await expect(toast(page, "Changes saved")).toBeVisible();
     await expect(heading(page)).toHaveText(`${name} for Gulu`);
     await expect(page.locator("main")).toContainText("MSKU 7731-55");
   });
@@ -62,9 +62,9 @@ test("A client renames a shipment, uploads, opens and removes a file, finds the 
     await page.goto(`/portal/${id}`);
     await page.getByRole("link", { name: labels.share }).click();
     await page.getByRole("button", { name: labels.makeLink }).click();
-    await expect(toast(page, "The link is made")).toBeVisible();
+    await expect(toast(page, "Share link created")).toBeVisible();
     const address = await page.getByLabel(labels.linkUntil).inputValue();
-    const chat = await page.getByRole("link", { name: "Send by WhatsApp" }).getAttribute("href");
+    const chat = await page.getByRole("link", { name: "Send on WhatsApp" }).getAttribute("href");
     expect(new URL(chat ?? "").searchParams.get("text")).toContain(`${name} for Gulu (${id.slice(0, 8)})`);
     const visitor = await browser.newContext({ baseURL, javaScriptEnabled: false });
     const visitorPage = await visitor.newPage();
@@ -72,7 +72,7 @@ test("A client renames a shipment, uploads, opens and removes a file, finds the 
     await expect(heading(visitorPage)).toHaveText(`${name} for Gulu`);
     await expect(visitorPage.getByText("Stage 1 of 10")).toBeVisible();
     await page.getByRole("button", { name: "End this link" }).click();
-    await expect(toast(page, "Link ended")).toBeVisible();
+    await expect(toast(page, "Share link ended")).toBeVisible();
     expect((await visitorPage.goto(address))?.status()).toBe(404);
     await visitor.close();
   });

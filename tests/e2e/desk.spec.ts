@@ -73,7 +73,7 @@ test("A clerk opens, rejects and verifies documents, moves a shipment and correc
 
   await test.step("the client reads the reason and the note, and sends a new file", async () => {
     await clientPage.goto(`/portal/${id}`);
-    await expect(clientPage.getByText(/^Sent back .*: Page 2 is unreadable$/)).toBeVisible();
+    await expect(clientPage.getByText(/^New file needed: Page 2 is unreadable$/)).toBeVisible();
     await expect(clientPage.getByText("The ship is in. More tomorrow.")).toBeVisible();
     await upload("Packing List");
     await clientPage.context().close();

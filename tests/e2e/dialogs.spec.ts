@@ -169,7 +169,7 @@ test("The forms of the portal open as dialogs, show errors in place and are sent
 
   const managing = page.getByRole("link", { name: "Manage 2FA" });
   const manage = page.getByRole("dialog", { name: "Manage 2FA" });
-  const remove = page.getByRole("dialog", { name: "Remove an authenticator" });
+  const remove = page.getByRole("dialog", { name: "Remove authenticator" });
 
   await test.step("set it up", async () => {
     await managing.focus();

@@ -80,7 +80,7 @@ test.describe("Deletion of offline copies", { tag: "@script" }, () => {
       await waitUntilSettled(page);
       connection.cut();
       await page.getByRole("button", { name: "Sign out" }).click();
-      await expect(toast(page, labels.noAnswer)).toBeVisible();
+      await expect(toast(page, labels.connectionLost)).toBeVisible();
       await waitUntilSettled(page);
       expect(await listAccountPaths(page)).toEqual([]);
       connection.restore();
@@ -146,7 +146,7 @@ test.describe("Deletion of offline copies", { tag: "@script" }, () => {
       await expect.poll(() => listAccountPaths(page), { ...pollOptions, message: name }).not.toContain("/portal");
     };
     await test.step("forms", async () => {
-      for (const name of ["Change password", "Sign out everywhere else"]) {
+      for (const name of ["Change password", "Log out all other devices"]) {
         await visitAndCache(page, "/portal");
         await openHydrated(page, "/portal/account");
         await clickAndExpectDeletion(name);

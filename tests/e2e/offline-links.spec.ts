@@ -62,7 +62,7 @@ test.describe("Links without a response", { tag: "@script" }, () => {
   test("A link to a page without a copy shows a toast and opens when back online", async ({ page, connection }) => {
     await visitAndCache(page, "/about");
     await waitUntilSettled(page);
-    const waitingToast = toast(page, "No answer yet");
+    const waitingToast = toast(page, "Slow connection");
     const waitWithoutResponse = async () => {
       connection.stall();
       await followLink(page, "Services");
@@ -121,9 +121,9 @@ test.describe("Links without a response", { tag: "@script" }, () => {
       connection.stall();
       await followLink(page, "Services");
       await page.clock.runFor(5500);
-      await expect(toast(page, "No answer yet")).toBeVisible();
+      await expect(toast(page, "Slow connection")).toBeVisible();
       await subject.fill("Coffee");
-      await expect(toast(page, "No answer yet")).toHaveCount(0);
+      await expect(toast(page, "Slow connection")).toHaveCount(0);
       connection.restore();
       await waitUntilSettled(page);
       await expect(page).toHaveURL(/\/contact$/);
@@ -147,7 +147,7 @@ test.describe("Links without a response", { tag: "@script" }, () => {
       await page.getByLabel("Message").fill("Coffee to Kigali");
       await prepareButton(page).click();
       await page.clock.runFor(5500);
-      const waitingToast = toast(page, "No answer yet");
+      const waitingToast = toast(page, "Slow connection");
       await expect(waitingToast).toContainText("This page stays as it is until an answer comes.");
       await expect(waitingToast.getByRole("link")).toHaveCount(0);
       connection.cut();

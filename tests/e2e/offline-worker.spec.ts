@@ -27,7 +27,7 @@ test.describe("Browsers that store no offline copies", { tag: "@script" }, () =>
     await openHydrated(page, "/login");
     await page.getByLabel("Email").fill(client.email);
     await page.getByLabel("Password", { exact: true }).fill(client.password);
-    await page.getByLabel("This is a shared computer").check();
+    await page.getByLabel("This is a shared device").check();
     connection.cut();
     await page.getByRole("button", { name: labels.logIn, exact: true }).click();
     await expect(page.getByRole("region", { name: labels.errorSummary })).toContainText(labels.typedTextStays);
@@ -36,7 +36,7 @@ test.describe("Browsers that store no offline copies", { tag: "@script" }, () =>
     await expect(page).toHaveURL(/\/portal$/);
     await expectNoCopies(page);
     await page.goto("/portal/account");
-    await expect(page.getByText("On a shared computer no pages are kept.")).toBeVisible();
+    await expect(page.getByText("On a shared device, we store no pages.")).toBeVisible();
   });
 
   test("The text-only version stores no offline copies and unregisters the worker", async ({ page, connection }) => {
@@ -60,18 +60,18 @@ test.describe("Browsers that store no offline copies", { tag: "@script" }, () =>
   test("An account page switches offline copies off and on for the device", async ({ page, loggedInClient: _ }) => {
     await visitAndCache(page, "/portal");
     await main(page).getByRole("link", { name: "Account", exact: true }).click();
-    const choice = page.getByRole("checkbox", { name: "Keep pages on this device" });
+    const choice = page.getByRole("checkbox", { name: "Let me read public pages" });
     await choice.uncheck();
-    await page.getByRole("button", { name: "Save for this device" }).click();
-    await expect(toast(page, "No pages are kept on this device")).toBeVisible();
+    await page.getByRole("button", { name: "Save offline settings" }).click();
+    await expect(toast(page, "Offline settings saved")).toBeVisible();
     await expect(choice).not.toBeChecked();
     await pollWithClock(page, () => readCachedPaths(page)).toEqual({});
     await page.goto("/about");
     await expectNoCopies(page);
     await openHydrated(page, "/portal/account");
     await choice.check();
-    await page.getByRole("button", { name: "Save for this device" }).click();
-    await expect(toast(page, "Pages are kept on this device")).toBeVisible();
+    await page.getByRole("button", { name: "Save offline settings" }).click();
+    await expect(toast(page, "Offline settings saved")).toBeVisible();
     await visitAndCache(page, "/portal");
   });
 });

@@ -39,7 +39,7 @@ test("A visited page is shown offline with its time, and reloads when the connec
     const forms = page.locator("form");
     expect(await forms.count()).toBeGreaterThan(3);
     for (const form of await forms.all()) await expect(form).toHaveAttribute("inert");
-    await expect(main(page).getByText("Closed until there is a connection.").first()).toBeVisible();
+    await expect(main(page).getByText("You can use this form when you are back online.").first()).toBeVisible();
     expect(await page.evaluate(() => document.scripts.length)).toBe(1);
     expect(await page.locator("main").evaluate((element) => getComputedStyle(element).maxWidth)).not.toBe("none");
   });

@@ -51,7 +51,9 @@ test("A photo over 2 MB is shrunk before it is sent, and the module for this loa
   expect(large.buffer.length).toBeGreaterThan(2 * 1024 * 1024);
   expect(downloads).toEqual([]);
   await fileField(page, "Packing List").setInputFiles(large);
-  await expect(documentRow(page, "Packing List")).toContainText(/\d+\.\d MB photo, (\d+ KB|\d\.\d MB) after shrinking/);
+  await expect(documentRow(page, "Packing List")).toContainText(
+    /Photo made smaller: (\d+ KB|\d\.\d MB) instead of \d+\.\d MB/,
+  );
   expect(downloads.map((url) => /\/photo-size-/.test(url))).toEqual([true]);
   await uploadPhoto(page, "Packing List");
   expect(await listStoredFiles(company, shipment)).toEqual(["packing-list-img-2041.jpg"]);
@@ -63,16 +65,16 @@ test("A client can send the original photo, and a photo over 10 MB is accepted i
   tag: "@script",
 }, async ({ page, serviceRole: company }) => {
   await fileField(page, "Packing List").setInputFiles(createPhoto("photo.png", 900, 900));
-  await expect(documentRow(page, "Packing List")).toContainText("after shrinking");
-  await page.getByLabel("Send the original").check();
+  await expect(documentRow(page, "Packing List")).toContainText("Photo made smaller");
+  await page.getByLabel("Upload the original photo").check();
   await uploadPhoto(page, "Packing List");
   expect(await listStoredFiles(company, shipment)).toEqual(["packing-list-photo.png"]);
 
   const large = createPhoto("photo.png", 1900, 1900);
   expect(large.buffer.length).toBeGreaterThan(10 * 1024 * 1024);
   await fileField(page, "Bill of Lading").setInputFiles(large);
-  await expect(documentRow(page, "Bill of Lading")).toContainText("after shrinking");
-  await expect(page.getByLabel("Send the original")).toHaveCount(0);
+  await expect(documentRow(page, "Bill of Lading")).toContainText("Photo made smaller");
+  await expect(page.getByLabel("Upload the original photo")).toHaveCount(0);
   await uploadPhoto(page, "Bill of Lading");
   expect(await listStoredFiles(company, shipment)).toEqual(["bill-of-lading-photo.jpg", "packing-list-photo.png"]);
 });

@@ -39,7 +39,7 @@ test("A small file is stored once after a lost connection or a lost response, wh
   await uploadButton(page, "Bill of Lading").click();
   await expect(documentRow(page, "Bill of Lading")).toContainText(/[1-9]\d* KB of/);
   connection.cut();
-  const message = "The connection was lost. Your file is still here. Try again.";
+  const message = "The connection was lost. Your file is still selected. Try again.";
   await expect(toast(page, message)).toBeVisible();
   await expect(fileField(page, "Bill of Lading")).toHaveAccessibleDescription(message);
   await expect(retryButton(page, "Bill of Lading")).toBeFocused();
@@ -91,7 +91,7 @@ test("A 9 MB file survives ten lost connections with less than 5 % extra bytes",
   });
   await fileField(page, "Bill of Lading").setInputFiles(writeToDisk(scan));
   await uploadButton(page, "Bill of Lading").click();
-  await expectWithClock(page, documentRow(page, "Bill of Lading"), "Uploaded, we check it next");
+  await expectWithClock(page, documentRow(page, "Bill of Lading"), "Uploaded. We are checking your file");
   expect(connection.countRemainingInterruptions()).toBe(0);
   const extraBytes = (connection.received() - before) / size - 1;
   test.info().annotations.push({ type: "extra bytes", description: `${(100 * extraBytes).toFixed(2)} %` });
@@ -119,7 +119,9 @@ test("A large upload continues after a lost connection, and after a reload with 
   await expect(documentRow(page, "Packing List")).toContainText(/[1-9][\d.]* MB of 2\.9 MB/);
   connection.cut();
   await expect(documentRow(page, "Packing List")).toContainText(
-    new RegExp(`${labels.connectionGone} [\\d.]+ MB of 2\\.9 MB\\. It ${labels.continuesByItself}`),
+    new RegExp(
+      `${labels.connectionGone} [\\d.]+ MB of 2\\.9 MB sent\\. The upload continues ${labels.continuesByItself}`,
+    ),
   );
   await expect(toast(page, "Upload failed")).toHaveCount(0);
   connection.restore();
@@ -134,7 +136,7 @@ test("A large upload continues after a lost connection, and after a reload with 
   const before = connection.received();
   await fileField(page, "Packing List").setInputFiles(writeToDisk(scan));
   await uploadButton(page, "Packing List").click();
-  await expectWithClock(page, documentRow(page, "Packing List"), "Uploaded, we check it next");
+  await expectWithClock(page, documentRow(page, "Packing List"), "Uploaded. We are checking your file");
   expect(connection.received() - before).toBeLessThan(2_200_000);
   expect(await listStoredFiles(company, shipment)).toEqual(["packing-list-scan.pdf"]);
 });
@@ -170,7 +172,7 @@ test("A connection without progress for 30 s counts as lost", { tag: "@script" }
     })
     .toMatch(new RegExp(`${labels.connectionGone} [1-9]\\d* KB of`));
   await limitUploadSpeed(page, -1);
-  await expectWithClock(page, bill, "Uploaded, we check it next");
+  await expectWithClock(page, bill, "Uploaded. We are checking your file");
   expect(await listStoredFiles(company, shipment)).toEqual(["bill-of-lading-scan.pdf"]);
 });
 
@@ -188,7 +190,9 @@ test("A chosen file is still in its row after login if the session ended", { tag
   await fillLogin(page, client);
   await expect(page).toHaveURL(`/portal/${shipment}`);
   await expect(fileField(page, "Packing List")).toHaveValue(/list\.pdf$/);
-  await expect(documentRow(page, "Packing List")).toContainText("You were signed out before this file was taken.");
+  await expect(documentRow(page, "Packing List")).toContainText(
+    "You were signed out before the upload finished. Try again.",
+  );
   await retryButton(page, "Packing List").click();
   await expect(uploadedToast(page, "Packing List")).toBeVisible();
   expect(await listStoredFiles(company, shipment)).toEqual(["packing-list-list.pdf"]);
@@ -198,7 +202,7 @@ test("A file that was deleted from the device is reported before and during the 
   page,
   connection,
 }) => {
-  const message = "Your device no longer gives this file out. Choose it again.";
+  const message = "Your device can no longer read this file. Choose the file again.";
   await openHydratedShipment(page);
   const choose = async (name: string) => {
     const file = writeToDisk(createPdfPayload(name, 2_000_000));

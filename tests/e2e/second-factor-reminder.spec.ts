@@ -43,7 +43,7 @@ test("The 2FA reminder closes on the page it leads to and does not cover the set
   await logIn(page, client);
   await waitForHydration(page);
   await toast(page, "Login Successful").getByRole("button", { name: "Close" }).click();
-  await toast(page, "Enable 2-Factor Authentication").getByRole("link", { name: "Set it up" }).click();
+  await toast(page, "Enable 2-Factor Authentication").getByRole("link", { name: "Set up 2FA" }).click();
   await expect(page.getByRole("button", { name: labels.setUp2fa })).toBeVisible();
   await expect(toast(page)).toHaveCount(0);
 

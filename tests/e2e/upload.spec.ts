@@ -184,7 +184,7 @@ test("One file dropped on a document is put in its field, and other drops are ig
 
   await test.step("two files on one row are rejected with a toast", async () => {
     await target.dispatchEvent("drop", { dataTransfer: await createDrag(page, ["one.pdf", "two.pdf"]) });
-    await expect(toast(page, "One file for each document")).toBeVisible();
+    await expect(toast(page, "Drop one file at a time")).toBeVisible();
     await expect(fileField(page, "Insurance Certificate")).toHaveValue("");
   });
 

@@ -63,7 +63,7 @@ test("In Firefox visited pages are shown without a connection until the client s
   await page.goto(`${origin}/portal`);
   await expect.poll(readText).toMatch(/^No connection\. This page is from \d\d:\d\d\sEAT\./);
   await page.goto(`${origin}/contact`);
-  await expect.poll(readText).toContain("Pages kept on this device");
+  await expect.poll(readText).toContain("Pages stored on this device");
   outage = null;
   await expect.poll(readText).toContain(labels.prepareEmail);
   // The next navigation must not interrupt the page that is reloading by itself.

@@ -103,7 +103,9 @@ describe.each(["PGlite", "PostgreSQL"])("Backup of %s", (database) => {
     await site.waitUntilReady();
     const oldBrowser = elsewhere.browser();
     for (const [name, value] of browser.cookies) oldBrowser.cookies.set(name, value);
-    expect((await parsePage(await oldBrowser.get(address))).text).toContain("Packing List Uploaded, we check it next");
+    expect((await parsePage(await oldBrowser.get(address))).text).toContain(
+      "Packing List Uploaded. We are checking your file",
+    );
     expect(await listFileSizes(elsewhere, address)).toEqual([70_000]);
     const newBrowser = elsewhere.browser();
     expect((await newBrowser.post("/login", { email, password })).headers.get("Location")).toBe("/portal");

@@ -111,6 +111,6 @@ test("A client whose file does not fit on a full disk sees a toast, and can uplo
   expect(full.text).toContain("Packing List Not uploaded");
   free();
   const done = await browser.follow(await browser.submit(full, button, { file: createPdf("list.pdf", 400_000) }));
-  expect(done.text).toContain("Packing List Uploaded, we check it next");
+  expect(done.text).toContain("Packing List Uploaded. We are checking your file");
   expect((await site.stop("SIGTERM")).code).toBe(0);
 });

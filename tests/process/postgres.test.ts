@@ -92,7 +92,7 @@ test("A start after a killed site has the clients' sessions, shipments and files
   await site.waitUntilReady();
   const page = await parsePage(await browser.get(address));
   expect(page.text).toContain("Stored tea");
-  expect(page.text).toContain("Packing List Uploaded, we check it next");
+  expect(page.text).toContain("Packing List Uploaded. We are checking your file");
 });
 
 test("A backend can use a database owner without superuser rights after roles.sql was run.", async () => {

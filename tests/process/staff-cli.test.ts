@@ -174,7 +174,9 @@ test("Staff commands list and delete expired data while the site runs, and exten
     expect.objectContaining({ action: "retention", after: { files: 1 } }),
   ]);
   expect((await browser.get(past)).status).toBe(404);
-  expect((await parsePage(await browser.get(disputed))).text).toContain("Packing List Uploaded, we check it next");
+  expect((await parsePage(await browser.get(disputed))).text).toContain(
+    "Packing List Uploaded. We are checking your file",
+  );
   expect((await sandbox.staff(["retention", "--delete"])).stdout).toBe("Nothing is past its time.\n");
 
   const rejected = await sandbox.staff(["account", "erase", email]);

@@ -18,18 +18,18 @@ afterEach(() => app.proxy.fail("none"));
 
 const newPassword = "a new password";
 const validFields = { currentPassword: password, password: newPassword };
-const changedToast = successToast("Password changed: every other device is signed out");
+const changedToast = successToast("Password changed", "All other devices have been logged out.");
 /** The call with which auth sets the password. */
 const setPasswordCall = /^PUT .*\/auth\/v1\/user/;
 
 describe("change of the password", () => {
   test.each([
-    ["a wrong present one", { currentPassword: "a guess" }, "currentPassword", /^This is not the password of the acc/],
+    ["a wrong present one", { currentPassword: "a guess" }, "currentPassword", /^The password is wrong\.$/],
     ["no present one", { currentPassword: "" }, "currentPassword", /password/],
     ["no new one", { password: "" }, "password", /^Choose a password/],
     ["a new one of 5 characters", { password: "five5" }, "password", /^Choose a password/],
-    ["a new one of 74 bytes", { password: "é".repeat(37) }, "password", /^Choose a shorter password: at most 72/],
-    ["the present one again", { password }, "password", /^This is the password you have\. Choose another one\.$/],
+    ["a new one of 74 bytes", { password: "é".repeat(37) }, "password", /^Choose a password of at most 72/],
+    ["the present one again", { password }, "password", /^This is your current password\. Choose a new password\.$/],
   ])("A password form with %s changes nothing and repeats no password", async (_what, change, field, reason) => {
     const { browser, email } = owner;
     const page = await parsePage(await submitOnAccount(browser, "Change password", { ...validFields, ...change }));
@@ -68,7 +68,7 @@ describe("change of the password", () => {
     const paused = await browser.submit(form, "Change password", validFields);
     expect([paused.status, Number(paused.headers.get("Retry-After")) > 0]).toEqual([429, true]);
     expect((await parsePage(paused)).problems[0]?.text).toMatch(
-      /^Too many attempts to log in\. Try again in \d+ minutes\.$/,
+      /^Too many login attempts\. Try again in \d+ minutes\.$/,
     );
     const change = { currentPassword: password, email: newEmailAddress("Guesser") };
     expect((await submitOnAccount(browser, "Change email", change)).status).toBe(429);
@@ -98,7 +98,7 @@ describe("change of the password while the backend fails", () => {
     app.proxy.fail(500, setPasswordCall);
     const page = await parsePage(await submitOnAccount(browser, "Change password", validFields));
     app.proxy.fail("none");
-    expectRejectedForm(page, 503, "We do not know whether it was changed. Log in again, with the new one first.");
+    expectRejectedForm(page, 503, "Your password may have been changed. Log in again with the new password first.");
     const { count, subject, text } = await getLatestEmailTo(email);
     expect([count, subject]).toEqual([1, "Your password was perhaps changed"]);
     expect(text).toContain("was perhaps changed a moment ago");

@@ -28,7 +28,13 @@ describe("account page", () => {
     expect([page.status, page.h1]).toEqual([200, "Your account"]);
     expect(page.headers.get("Cache-Control") ?? "").toMatch(noStorePattern);
     expect(page.text).toContain(`Email ${client.email} Client ID `);
-    for (const button of ["Save name", "Change password", "Change email", "Save notices", "Sign out everywhere else"])
+    for (const button of [
+      "Save name",
+      "Change password",
+      "Change email",
+      "Save email settings",
+      "Log out all other devices",
+    ])
       expect(() => page.form(button)).not.toThrow();
     expect(listDuplicateIds(page)).toEqual([]);
   });
@@ -76,28 +82,28 @@ describe("account page", () => {
       { isChecked: false, optOuts: 1 },
     ];
     expect(await readChoice()).toEqual(on);
-    const { fields } = (await browser.open(accountPath)).form("Save notices");
+    const { fields } = (await browser.open(accountPath)).form("Save email settings");
     const { enabled: _, ...unchecked } = fields as Record<string, string>;
     const turnedOff = await browser.follow(await browser.post(accountPath, unchecked));
-    expect([turnedOff.toasts, await readChoice()]).toEqual([successToast("You get no more of these mails"), off]);
-    const turnedOn = await browser.follow(await submitOnAccount(browser, "Save notices", { enabled: "yes" }));
-    expect([turnedOn.toasts, await readChoice()]).toEqual([successToast("You get these mails"), on]);
+    expect([turnedOff.toasts, await readChoice()]).toEqual([successToast("Email settings saved"), off]);
+    const turnedOn = await browser.follow(await submitOnAccount(browser, "Save email settings", { enabled: "yes" }));
+    expect([turnedOn.toasts, await readChoice()]).toEqual([successToast("Email settings saved"), on]);
     await app.browser().post(createUnsubscribeUrl(id).replace(origin, ""), { "List-Unsubscribe": "One-Click" });
     expect(await readChoice()).toEqual(off);
   });
 
   test("A client signs out every other device and stays logged in on this one", async () => {
     const devices = [await newLoggedInBrowser(app, client.email), await newLoggedInBrowser(app, client.email)];
-    expect((await client.browser.open(accountPath)).text).toContain("on this device and in 2 other places.");
-    const page = await client.browser.follow(await submitOnAccount(client.browser, "Sign out everywhere else"));
-    expect(page.toasts).toEqual(successToast("Every other device is signed out"));
-    expect(page.text).toContain("You are logged in on this device alone.");
+    expect((await client.browser.open(accountPath)).text).toContain("on this device and on 2 other devices.");
+    const page = await client.browser.follow(await submitOnAccount(client.browser, "Log out all other devices"));
+    expect(page.toasts).toEqual(successToast("All other devices logged out"));
+    expect(page.text).toContain("You are logged in on this device only.");
     expect(await Promise.all([client.browser, ...devices].map(isLoggedIn))).toEqual([true, false, false]);
   });
 });
 
 describe("erasure request", () => {
-  const askButton = "Ask us to erase my account";
+  const askButton = "Request to erase my account";
 
   test("A client requests erasure and withdraws the request, and the desk shows the request in between", async () => {
     const clerk = await newStaffMember(app, "clerk", "Erasure Clerk");
@@ -110,13 +116,13 @@ describe("erasure request", () => {
     };
     expect(await readRequest()).toBeUndefined();
     const requested = await browser.follow(await submitOnAccount(browser, askButton));
-    expect(requested.toasts).toEqual(successToast("We have your request, and answer by mail"));
-    expect(requested.text).toMatch(/You asked us on .* EAT to erase your account\. We answer by mail\./);
+    expect(requested.toasts).toEqual(successToast("Request sent", "We will reply by email."));
+    expect(requested.text).toMatch(/On .* EAT you asked us to erase your account\. We will reply by email\./);
     expect(() => requested.form(askButton)).toThrow("No button");
     expect(await readRequest()).toEqual([true, expect.stringMatching(/^Leaving Owner since .* EAT$/)]);
 
-    const withdrawn = await browser.follow(await submitOnAccount(browser, "Keep my account"));
-    expect(withdrawn.toasts).toEqual(successToast("Your account stays"));
+    const withdrawn = await browser.follow(await submitOnAccount(browser, "Withdraw request"));
+    expect(withdrawn.toasts).toEqual(successToast("Request withdrawn"));
     expect(await readRequest()).toBeUndefined();
   });
 
@@ -138,7 +144,7 @@ describe("erasure request", () => {
     ]);
     const late = await parsePage(await clerk.browser.submit(opened, button, { reason }));
     expectRejectedForm(late, 409, "This client does not ask to be erased, or somebody has answered.");
-    expect((await browser.open(accountPath)).text).not.toContain("You asked us on");
+    expect((await browser.open(accountPath)).text).not.toContain("you asked us to erase");
   });
 
   test("A clerk has no account page of a client", async () => {

@@ -50,7 +50,7 @@ describe("proof of identity", () => {
       expect(aside?.querySelector("[role=img]")?.getAttribute("aria-label")).toMatch(
         /stage 5 of 10, Payment Clearance/,
       );
-      const texts = ["Stage 5/10", "Your move. Pay the Duties & Taxes.", "3/4 verified"];
+      const texts = ["Stage 5/10", "Waiting for you. Pay the Duties & Taxes.", "3/4 verified"];
       for (const text of [...texts, "SAMPLE-CAL-0000", "kra.go.ke"]) expect(getText(aside)).toContain(text);
       expect(page.html.indexOf("<form", page.html.indexOf("<main"))).toBeLessThan(page.html.indexOf("<aside"));
       const link = page.all("main a").find((each) => getText(each) === "Is this really us?");

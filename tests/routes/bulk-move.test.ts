@@ -147,7 +147,7 @@ test("A bulk move form moves each shipment once, even if the backend fails first
     app.proxy.fail("none");
     const page = await parsePage(response);
     expect([page.status, response.headers.get("Location")]).toEqual([503, null]);
-    expect(page.text).toContain("Our records do not answer at the moment.");
+    expect(page.text).toContain("Our system is not responding.");
     expectNoInternals(page);
     expect(await listStages(ids)).toEqual([stage, stage]);
   }

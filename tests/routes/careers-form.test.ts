@@ -81,7 +81,7 @@ describe("careers form", () => {
 
   const wrongType = "Choose a CV that is a .pdf, .doc or .docx file.";
   const wrongContent = (ending: string) =>
-    `The content of this file is not what its ending ${ending} says. Choose another one.`;
+    `The content of this file does not match its ending ${ending}. Choose another file.`;
   test.each<{ what: string; file: File | string; problem: string }>([
     { what: "a program", file: createFile("cv.exe", "MZ", "x".repeat(99)), problem: wrongType },
     { what: "a program whose name contains .pdf", file: createFile("cv.pdf.exe", "%PDF-1.4"), problem: wrongType },
@@ -91,7 +91,7 @@ describe("careers form", () => {
     { what: "HTML named .pdf", file: createFile("cv.pdf", "<script>alert(1)</script>"), problem: wrongContent(".pdf") },
     { what: "a PDF named .docx", file: createFile("cv.docx", "%PDF-1.4\n"), problem: wrongContent(".docx") },
     { what: "a PDF named .doc", file: createFile("cv.doc", "%PDF-1.4\n"), problem: wrongContent(".doc") },
-    { what: "an empty file", file: createFile("cv.pdf"), problem: "This file is empty. Choose another one." },
+    { what: "an empty file", file: createFile("cv.pdf"), problem: "This file is empty. Choose another file." },
     { what: "a text in place of a file", file: "cv.pdf", problem: "Choose your CV." },
   ])("An application with $what says why, preserves the answers and can be corrected", async ({ file, problem }) => {
     const page = await sendInvalid({ ...person, cv: file });

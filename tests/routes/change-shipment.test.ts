@@ -20,7 +20,7 @@ test("A client changes the name and the AWB/BL of a shipment at stage 1, and rem
   const response = await browser.submit(form, "Save", { name: "New name", awb: "MSKU-1" });
   expect(response.headers.get("Location")).toBe(portal);
   const page = await browser.follow(response);
-  expect([page.h1, readAwb(page), page.toasts]).toEqual(["New name", "MSKU-1", successToast("Shipment changed")]);
+  expect([page.h1, readAwb(page), page.toasts]).toEqual(["New name", "MSKU-1", successToast("Changes saved")]);
   expect(listShipmentNames(page)).toContain("New name");
   await browser.submit(await openForm(portal), "Save", { awb: "" });
   expect(readAwb(await browser.open(portal))).toBe("N/A");
@@ -128,7 +128,7 @@ describe("a shipment next to search results", () => {
   test("The search stays in the address when a share link is created and revoked, and when the share page is closed.", async () => {
     const share = `${portal}/share${filter}`;
     expect(getHref(await openNextToResults(), "Share")).toBe(share);
-    expect(await submitForm(await browser.open(share), "Make a link")).toBe(share);
+    expect(await submitForm(await browser.open(share), "Create share link")).toBe(share);
     const page = await browser.open(share);
     expect(getHref(page, "Close")).toBe(`${portal}${filter}`);
     expect(await submitForm(page, "End this link")).toBe(share);

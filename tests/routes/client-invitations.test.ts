@@ -125,7 +125,7 @@ test.each<[FormValues, string, string]>([
     "Give a number from 1 to 100.",
   ]),
   [{ count: "2", email: "a@b.example" }, "count", "Send one client ID at a time, or leave the e-mail address out."],
-  [{ email: "nobody" }, "email", "Enter an e-mail address in the form name@example.com."],
+  [{ email: "nobody" }, "email", "Enter an email such as name@example.com."],
   [{ for: "x".repeat(121) }, "for", "Use at most 120 characters."],
 ])("An invitation form with %j issues nothing and shows the error at its field %s.", async (fields, name, message) => {
   const page = await parsePage(await issue({ for: "Never issued", ...fields }));

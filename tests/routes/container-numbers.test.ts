@@ -117,7 +117,7 @@ test("An email about a shipment names its containers, and a share link does not"
   const { text } = await getLatestEmailTo(client.email);
   expect(text).toContain(`AWB/BL: MEDUX4471203\nContainers: ${first}, ${second}`);
   const form = await client.browser.open(`${portal}/share`);
-  const shared = await client.browser.follow(await client.browser.submit(form, "Make a link"));
+  const shared = await client.browser.follow(await client.browser.submit(form, "Create share link"));
   const link = /\/s\/[\w-]+/.exec(shared.html)?.[0] ?? "";
   const page = await app.browser().open(link);
   expect([page.status, page.h1]).toEqual([200, "Spare parts"]);

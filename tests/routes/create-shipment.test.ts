@@ -31,7 +31,7 @@ test("A client creates a shipment at stage 1 with four documents and is led to i
   expect(page.h1).toBe("Tea, Kericho to Jeddah");
   expect(page.text).toContain("AWB/BL N/A");
   expect(page.toasts).toEqual([
-    { title: "Shipment created", description: "Upload its documents next.", variant: "default" },
+    { title: "Shipment created", description: "Next, upload the documents.", variant: "default" },
   ]);
   const documents = expect.arrayContaining(allDocuments.map((name) => ({ name })));
   expect(await listShipments()).toEqual([
@@ -140,7 +140,7 @@ test.each<Record<string, string>>([
   const page = await parsePage(await client.post("/portal/new", { name: "No key", ...fields }));
   expect(page.status).toBe(400);
   expect(page.title).toMatch(/^Error: /);
-  expect(page.toasts).toEqual(createFailedToast("Open this form again and send it once more."));
+  expect(page.toasts).toEqual(createFailedToast("Reload the page, then send the form again."));
   expect(page.value("name")).toBe("No key");
   for (const { id } of page.problems) expect(page.has(id), `the link to #${id}`).toBe(true);
   expect(await listShipments()).toEqual(before);

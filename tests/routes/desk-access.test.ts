@@ -184,7 +184,7 @@ test("A team member without a second factor is redirected to its set-up, after w
   const { browser } = await newStaffMemberWithoutFactor(app, "lead", "New Member");
   for (const path of addresses.filter((path) => !["/desk/2fa", "/desk/session"].includes(path)))
     await expectRedirects(browser, path, "/desk/2fa");
-  expect((await browser.open("/desk/2fa")).text).toContain("The desk opens once this is set up.");
+  expect((await browser.open("/desk/2fa")).text).toContain("Set up 2FA to open the desk.");
   await setUpSecondFactor(browser, "/desk/2fa");
   expect((await browser.open("/desk")).h1).toBe("Today");
 });
@@ -200,7 +200,7 @@ test("A clerk has no link to the team page, gets 403 there, and cannot send its 
   const email = newEmailAddress("friend");
   const page = await clerk.browser.open("/desk/team");
   expect([page.status, page.h1]).toEqual([403, "Desk"]);
-  expect(page.text).toContain("This page is for leads.");
+  expect(page.text).toContain("Only leads can open this page.");
   expect(getHref(page, "Today")).toBe("/desk");
   expect((await clerk.browser.open("/desk")).all("main nav a").map((a) => a.getAttribute("href"))).not.toContain(
     "/desk/team",
@@ -244,6 +244,6 @@ describe("removed team members", () => {
     await inviteStaffMember(app.company, app.company, emailSender, { name: "Never Came", email, role: "clerk" });
     resultOrThrow(await removeStaffMember(app.company, await findAccountId(app.company, email), "Changed our mind"));
     const page = await app.browser().open(await getLatestLinkTo(email));
-    expect(page.text).toContain("This link has been used or is too old.");
+    expect(page.text).toContain("This link has been used or has expired.");
   });
 });

@@ -32,7 +32,7 @@ test("A team member finds a client by name, email or client ID, and sees the cli
   await newShipment(app, client, "Of the findable");
   const page = await openAccount(client);
   expect(page.h1).toBe("Findable Person");
-  expect(page.text).toMatch(/Of the findable 1\/10 Client Onboarding Client's move/);
+  expect(page.text).toMatch(/Of the findable 1\/10 Client Onboarding Waiting for client/);
   expect(listDuplicateIds(page)).toEqual([]);
   const [, clientId = ""] = /Client ID ([0-9A-Z-]{12,})/.exec(page.text) ?? [];
   for (const q of ["findABLE per", client.email.toUpperCase(), clientId.toLowerCase()]) {
@@ -70,7 +70,7 @@ test("A client whose account is closed is signed out and cannot log in until it 
   expect(upload.headers.get("Location")).toMatch(/^\/login/);
   expect((await client.browser.get("/portal")).headers.get("Location")).toBe("/login");
   const login = await parsePage(await client.browser.post("/login", { email: client.email, password }));
-  const description = "The e-mail address or the password is not right.";
+  const description = "The email or password is wrong.";
   expect([login.status, login.toasts[0]]).toEqual([
     400,
     { title: "Login Failed", description, variant: "destructive" },

@@ -73,7 +73,7 @@ test.each([/open_document/, /storage/])(
     app.proxy.fail(500, calls);
     const page = await clerk.browser.open(address);
     expect([page.status, page.headers.get("Content-Disposition")]).toEqual([503, null]);
-    expect(page.text).toContain("Our records do not answer at the moment.");
+    expect(page.text).toContain("Our system is not responding.");
     expectNoInternals(page);
   },
 );

@@ -76,7 +76,7 @@ describe("failures of the backend", () => {
       for (const path of formPaths) {
         const page = await parsePage(await lead.browser.post(path, noteForm));
         expect([path, page.status]).toEqual([path, 503]);
-        expect(page.text).toContain("Our records do not answer at the moment.");
+        expect(page.text).toContain("Our system is not responding.");
         expectNoInternals(page);
       }
       app.proxy.fail("none");

@@ -41,8 +41,8 @@ const subjects = {
   changed: "Your e-mail address was changed",
   uncertain: "Your e-mail address was perhaps changed",
 };
-const requestedToast = successToast("We wrote to the new address: open the link in that mail");
-const expiredText = "This link has been used or is too old.";
+const requestedToast = successToast("Confirm your new email", "Open the link in the email that we sent there.");
+const expiredText = "This link has been used or has expired.";
 
 const newAddress = (name: string) => newEmailAddress(name, "client.example");
 const openPortalOf = async (...emails: string[]) => Promise.all(emails.map((email) => tryLogIn(app, email)));
@@ -72,7 +72,7 @@ test("A client requests a new address once a minute, confirms it with the passwo
   const repeated = await parsePage(await submitOnAccount(browser, "Change email", typed));
   expectRejectedForm(repeated, 429, "A message is on its way already. Wait a minute and try again.");
   expect(page.toasts).toEqual(requestedToast);
-  expect(page.text).toContain(`We wrote to ${address}. Your address changes when you open the link in that mail.`);
+  expect(page.text).toContain(`We sent an email to ${address}. Open the link in that email to change your address.`);
   const [warning = ""] = await listEmailTexts(email, subjects.requested);
   expect([warning.includes("change your password at once"), warning.includes(address)]).toEqual([true, false]);
   expect(await openPortalOf(email, address)).toEqual(["/portal", 400]);
@@ -81,7 +81,10 @@ test("A client requests a new address once a minute, confirms it with the passwo
   expect(await openPortalOf(email, address)).toEqual([400, "/portal"]);
   expect(await countEmails(email, subjects.changed)).toBe(1);
   const account = await browser.open(accountPath);
-  expect([account.text.includes(`Email ${address} `), account.text.includes("We wrote to")]).toEqual([true, false]);
+  expect([account.text.includes(`Email ${address} `), account.text.includes("We sent an email to")]).toEqual([
+    true,
+    false,
+  ]);
 });
 
 test("The page of the link shows only the new address, no cache or search engine stores it, and a wrong password is rejected", async () => {
@@ -137,8 +140,8 @@ test("An email form with a wrong password or address sends nothing and preserves
   const { browser, email } = await newClient(app, "Hasty Owner");
   const address = newAddress("Hasty Address");
   const rejections: [Record<string, string>, string, RegExp][] = [
-    [{ email: address, currentPassword: "a guess" }, "currentPassword", /^This is not the password of the account\.$/],
-    [{ email: email.toUpperCase() }, "email", /^This is your address already\.$/],
+    [{ email: address, currentPassword: "a guess" }, "currentPassword", /^The password is wrong\.$/],
+    [{ email: email.toUpperCase() }, "email", /^This is already your email\.$/],
     [{ email: "no address" }, "email", /address/],
     [{ email: `${"x".repeat(250)}@client.example` }, "email", /./],
   ];
@@ -241,8 +244,12 @@ test("An email change whose email cannot be sent counts neither towards five per
   try {
     const typed = { email: newAddress("Unsent"), currentPassword: password };
     const page = await parsePage(await submitOnAccount(browser, "Change email", typed));
-    expectRejectedForm(page, 503, "The mail could not be sent. Your address stays as it is. Try again in a minute.");
-    expect(page.text).not.toContain("We wrote to");
+    expectRejectedForm(
+      page,
+      503,
+      "We could not send the email. Your email address stays the same. Try again in a minute.",
+    );
+    expect(page.text).not.toContain("We sent an email to");
   } finally {
     delete process.env.SMTP_URL;
   }

@@ -8,8 +8,8 @@ import { getTestApp, parsePage, password } from "../support/test-app.ts";
 const app = await getTestApp();
 
 const unknownLink = "/auth/confirm?token_hash=a-token-of-at-least-sixteen-letters";
-const wrongLoginText = "The e-mail address or the password is not right.";
-const expiredText = "This link has been used or is too old.";
+const wrongLoginText = "The email or password is wrong.";
+const expiredText = "This link has been used or has expired.";
 const incompleteText = "This link is not complete. Open it from the message again.";
 const toRejectionToast = (description: string) => [{ title: "Sign in Failed", description, variant: "destructive" }];
 
@@ -77,7 +77,7 @@ test("The owner of a mailbox cannot confirm a stranger's sign-up without the str
   expect(page.toasts).toEqual(toRejectionToast(wrongLoginText));
   expect(page.value("email")).toBe(email);
   expect(page.html).not.toContain("the owner's own");
-  expect((await logIn(email, thiefPassword)).toasts[0]?.description).toMatch(/^Your e-mail address is not confirmed/);
+  expect((await logIn(email, thiefPassword)).toasts[0]?.description).toMatch(/^Your email is not confirmed/);
   const confirmed = await owner.submit(page, "Confirm this address", { email, password: thiefPassword });
   expect(confirmed.status).toBe(303);
 });

@@ -145,7 +145,7 @@ describe("uploading a file", () => {
       expect(page.text).toContain("Commercial Invoice Not uploaded");
       expect((await readInvoice()).invoice).toEqual(noFile);
       const again = await client.follow(await client.submit(page, button, { file: createPdf() }));
-      expect(again.text).toContain("Commercial Invoice Uploaded, we check it next");
+      expect(again.text).toContain("Commercial Invoice Uploaded. We are checking your file");
       const { invoice, files } = await readInvoice();
       expect(invoice).toEqual(withFile);
       expect(files).toContain(invoice.storagePath);
@@ -169,7 +169,7 @@ describe("uploading a file", () => {
     for (const { id } of page.problems) expect(page.has(id), `the link to #${id}`).toBe(true);
     const { invoice, files } = await readInvoice();
     expect([invoice, files]).toEqual([withFile, [invoice.storagePath]]);
-    expect((await client.open(path)).text).toContain("Commercial Invoice Uploaded, we check it next");
+    expect((await client.open(path)).text).toContain("Commercial Invoice Uploaded. We are checking your file");
   });
 
   test("The second of two parallel uploads is rejected even if its file cannot be deleted.", async () => {

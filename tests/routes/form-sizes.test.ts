@@ -77,7 +77,7 @@ test.each(formPaths)("The form %s rejects a field that comes twice, in both enco
   for (const form of [new URLSearchParams(fields), createForm(fields)]) {
     const page = await parsePage(await client.post(path, form));
     expect(page.status).toBe(400);
-    expect(page.text).toContain("A field of this form came twice.");
+    expect(page.text).toContain("A field was sent twice.");
   }
 });
 
@@ -98,7 +98,7 @@ test.each(formPaths)(
 test.each(formPaths.filter((path) => path !== "/careers"))("The form %s rejects a file.", async (path) => {
   const page = await parsePage(await client.post(path, createForm([["email", createPdf("small.pdf", 100)]])));
   expect(page.status).toBe(400);
-  expect(page.text).toContain("This form takes no file.");
+  expect(page.text).toContain("This form accepts only text.");
 });
 
 const createPart = (name: string, value: string) =>
@@ -119,7 +119,7 @@ test.each([
     const request = { method: "POST", body: Buffer.from(body, "latin1"), headers };
     const page = await parsePage(await client.send(new Request(new URL(path, origin), request)));
     expect(page.status).toBe(400);
-    expect(page.text).toContain("The form arrived damaged.");
+    expect(page.text).toContain("The form arrived incomplete.");
   }
 });
 

@@ -18,7 +18,7 @@ const browser = app.browser();
 const email = await browser.signUpAndLogIn("Baraka");
 const shipment = await browser.createShipment("Coffee");
 
-const wrongLoginText = "The e-mail address or the password is not right.";
+const wrongLoginText = "The email or password is wrong.";
 const wrongPassword = "not the password";
 
 /** Sends the login form as a new visitor. Returns the response's page, the browser and the calls that check a password. */
@@ -39,12 +39,12 @@ async function newUnconfirmedAddress(): Promise<string> {
 }
 
 describe("rejected login", () => {
-  const emailMissing = "Enter your e-mail address.";
+  const emailMissing = "Enter your email.";
   const passwordMissing = "Enter your password.";
-  const passwordTooLong = "This password is too long to be yours: at most 72 characters.";
+  const passwordTooLong = "This password is too long. Passwords have at most 72 characters.";
   test.each([
     ["no email address", { email: "", password }, [emailMissing]],
-    ["half an email address", { email: "b@", password }, ["Enter an e-mail address in the form name@example.com."]],
+    ["half an email address", { email: "b@", password }, ["Enter an email such as name@example.com."]],
     [
       "an email address of 255 characters",
       { email: `${"b".repeat(240)}@client.example`, password },
@@ -125,7 +125,7 @@ describe("rejected login", () => {
 });
 
 describe("login of an unconfirmed address", () => {
-  const unconfirmedText = "Your e-mail address is not confirmed yet.";
+  const unconfirmedText = "Your email is not confirmed yet.";
 
   test("A visitor learns only with the right password that the address is not confirmed, however often they try", async () => {
     const address = await newUnconfirmedAddress();
@@ -144,7 +144,7 @@ describe("login of an unconfirmed address", () => {
     const address = await newUnconfirmedAddress();
     const sentBefore = await countEmailsTo(address);
     const logIn = async () => (await submitLogin({ email: address, password })).page.toasts[0]?.description;
-    const notSent = `${unconfirmedText} The link that we mailed you holds: open it, then log in. If it is lost, log in again in a few minutes, and we send it again.`;
+    const notSent = `${unconfirmedText} Open the link in our email first. No email? Try to log in again in 5 minutes and we will send another.`;
     expect(await logIn()).toBe(notSent);
     await sql`update auth.users set confirmation_sent_at = now() - interval '61 seconds' where email = ${address}`;
     for (const fault of [500, "close"] as const) {
@@ -153,7 +153,7 @@ describe("login of an unconfirmed address", () => {
     }
     app.proxy.fail("none");
     expect(await countEmailsTo(address)).toBe(sentBefore);
-    expect(await logIn()).toBe(`${unconfirmedText} We have sent you the link again: open it, then log in.`);
+    expect(await logIn()).toBe(`${unconfirmedText} We have emailed you a new link. Open that link, then log in.`);
     expect(await countEmailsTo(address)).toBe(sentBefore + 1);
   });
 });
@@ -252,7 +252,7 @@ describe("page after the login", () => {
 
 describe("browser without cookies", () => {
   const headers = { Referer: `${origin}/login?next=/portal/new` };
-  const noCookies = "This browser keeps no cookies";
+  const noCookies = "This browser blocks cookies";
 
   test.each(["/portal", "/portal/new", "/login/verify"])(
     "A client whose browser stores no cookies sees a cookie warning after a login that leads to %s",

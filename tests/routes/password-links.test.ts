@@ -22,7 +22,7 @@ afterEach(() => app.proxy.fail("none"));
 
 const newPassword = "a new password";
 const changedSubject = "Your password was changed";
-const expiredText = "This link has been used or is too old.";
+const expiredText = "This link has been used or has expired.";
 
 /** Sends an account a link to a new password and returns the link's path. */
 async function sendLink({ id, email }: { id: string; email: string }): Promise<string> {
@@ -67,7 +67,7 @@ describe("link of an invitation", () => {
     for (const [typed, reason] of [
       ["", /^Choose a password/],
       ["elevenchars", /^Choose a password of at least 12/],
-      ["é".repeat(37), /^Choose a shorter password: at most 72 characters\.$/],
+      ["é".repeat(37), /^Choose a password of at most 72 characters\.$/],
     ] as const) {
       const rejected = await parsePage(await setPassword(link, { password: typed }));
       expect([rejected.status, rejected.title.startsWith("Error: ")]).toEqual([400, true]);
@@ -80,7 +80,7 @@ describe("link of an invitation", () => {
     const response = await setPassword(link, { password: "twelve chars" }, browser);
     expect(response.headers.get("Location")).toBe("/login");
     expect((await browser.follow(response)).toasts).toEqual([
-      { title: "Password set", description: "Log in with it.", variant: "default" },
+      { title: "Password set", description: "Log in with your new password.", variant: "default" },
     ]);
     await browser.logIn(email, "twelve chars");
     expect((await browser.get("/desk")).headers.get("Location")).toBe("/desk/2fa");
@@ -148,7 +148,7 @@ describe("link to a new password", () => {
       const typed = { ...(fields as Record<string, string>), token, password: "another password" };
       const rejected = await parsePage(await app.browser().post(action, typed));
       expect([each, rejected.status]).toEqual([each, 400]);
-      expect(rejected.problems.map(({ text }) => text)).toEqual([`${expiredText} Ask for another one.`]);
+      expect(rejected.problems.map(({ text }) => text)).toEqual([`${expiredText} Ask us for a new link.`]);
     }
     expect(await logInWith(email, "another password", newPassword)).toEqual([400, "/portal"]);
   });
@@ -198,7 +198,7 @@ describe("link of an account with a second factor", () => {
 
   test("A code that was used at a login does not set a password, and a code that set one does not log in", async () => {
     const { browser, email, authenticator, link } = await newProtectedClientWithLink("Overheard Client");
-    const usedText = "This code was entered before. Wait for the next one.";
+    const usedText = "This code has been used. Wait for the next code.";
     /** Logs in with a password and a code. */
     const verify = async (typed: string, code: string) => {
       const person = app.browser();
@@ -273,7 +273,7 @@ test("A backend that fails at any step changes no password, and the link stays v
     expect([call, page.status]).toEqual([call, 503]);
     expectNoInternals(page);
     expect(page.html).not.toContain(newPassword);
-    expect(page.text).toMatch(/Our records do not answer|Not available at the moment/);
+    expect(page.text).toMatch(/Our system is not responding|Not available at the moment/);
     expect([call, await isLoggedIn(owner), ...(await logInWith(email, newPassword, password))]).toEqual([
       ...[call, true, 400, "/portal"],
     ]);

@@ -127,7 +127,7 @@ test("Pages of 20 results link to each other, and an opened shipment stays next 
 
 describe("shipments that wait for the client", () => {
   let waiter: LoggedInClient;
-  const countWaiting = (page: ParsedPage) => page.all("section[aria-label='Your move'] li a").length;
+  const countWaiting = (page: ParsedPage) => page.all("section[aria-label='Waiting for you'] li a").length;
   beforeAll(async () => {
     waiter = await newClient(app, "Waiting Client");
     await newShipments(app, waiter, ["Box 1", "Box 2", "Box 3", "Box 4", "Box 5", "Box 6"]);
@@ -135,11 +135,11 @@ describe("shipments that wait for the client", () => {
 
   test("The portal shows six waiting shipments, and a link to all of them if there are more.", async () => {
     const six = await waiter.browser.open("/portal");
-    expect([countWaiting(six), six.text.includes("that are your move")]).toEqual([6, false]);
+    expect([countWaiting(six), six.text.includes("waiting for you")]).toEqual([6, false]);
     const [, closed = ""] = await newShipments(app, waiter, ["Box 7", "Closed"]);
     await closeShipment(closed);
     const seven = await waiter.browser.open("/portal");
-    const href = getHref(seven, "All 7 that are your move");
+    const href = getHref(seven, "All 7 waiting for you");
     expect([countWaiting(seven), href]).toEqual([6, "/portal?waiting=client"]);
     const names = listShipmentNames(await waiter.browser.open(href ?? ""));
     expect(names.sort()).toEqual([1, 2, 3, 4, 5, 6, 7].map((number) => `Box ${number}`));
@@ -176,7 +176,7 @@ describe("CSV of a client's shipments", () => {
     expect(rows.map(([, name]) => name).sort()).toEqual([`'=HYPERLINK("http://x")`, 'Plain, "quoted"']);
     const [, ...found] = await readCsv(await exporter.browser.get("/portal/shipments.csv?q=plain"));
     expect(found.map((row) => row.slice(0, 7))).toEqual([
-      [ids[1], 'Plain, "quoted"', "'=cmd|' /C calc'!A0", "", "1", "Client Onboarding", "Your move"],
+      [ids[1], 'Plain, "quoted"', "'=cmd|' /C calc'!A0", "", "1", "Client Onboarding", "Waiting for you"],
     ]);
     expect(await readCsv(await exporter.browser.get("/portal/shipments.csv?waiting=nobody"))).toHaveLength(1);
   });
@@ -188,7 +188,7 @@ describe("CSV of a client's shipments", () => {
     const [heading, row] = await readCsv(await timed.browser.get("/portal/shipments.csv"));
     expect(heading).toEqual([
       ...["Shipment", "Name", "AWB/BL", "Containers", "Stage", "Status"],
-      ...["Whose move", "Opened (EAT)", "Last change (EAT)"],
+      ...["Waiting on", "Opened (EAT)", "Last change (EAT)"],
     ]);
     expect(row?.slice(-2)).toEqual(["2026-03-01 00:04", "2027-01-01 02:30"]);
   });

@@ -205,7 +205,7 @@ describe("payments", () => {
   test("The payments say how to pay and whom to call while a charge of an open shipment is unpaid.", async () => {
     const { id, portal } = await newShipment(app, client, "Coffee to pay for");
     const readPayments = async () => (await client.browser.open(portal)).all("#payments").map(getText).join();
-    const instruction = /Pay as our signed invoice says\. In doubt, call (.+?)\.$/;
+    const instruction = /Pay only to the account on our signed invoice\. Not sure\? Call (.+?)\.$/;
     expect(await readPayments()).not.toMatch(/invoice/i);
     await addCharge(id, "duties");
     await addCharge(id, "agent-fee");
@@ -232,13 +232,13 @@ test("The list and the page of a shipment show who it waits for, and link to wha
   await addCharge(tea.id, "duties", { due_on: "2030-05-04", note: "At the bank" });
 
   const list = await browser.open("/portal");
-  expect(listRows(list).map((row) => [row[0], row.includes("Your move"), row.includes("With us")])).toEqual([
+  expect(listRows(list).map((row) => [row[0], row.includes("Waiting for you"), row.includes("With us")])).toEqual([
     ["Rice", false, true],
     ["Tea", true, false],
   ]);
   expect(list.text).toContain("1 with us, 0 closed.");
   expect(list.text).toContain("Pay the Duties & Taxes by 4 May 2030.");
-  const [href = ""] = listLinkAddresses(list, "section[aria-label='Your move'] li a");
+  const [href = ""] = listLinkAddresses(list, "section[aria-label='Waiting for you'] li a");
   const [path, hash = ""] = href.split(/(?=#)/);
   expect([path, hash]).toEqual([tea.portal, expect.stringMatching(/^#file-[0-9a-f-]{36}$/)]);
 
@@ -246,7 +246,7 @@ test("The list and the page of a shipment show who it waits for, and link to wha
   expect(getHref(page, "Upload the Commercial Invoice")).toBe(hash);
   expect(page.all(`input${hash}`)).toHaveLength(1);
   expect(page.text).toContain("KES 12,500.50, due 4 May 2030. At the bank");
-  expect(page.text).toMatch(/Your move\. Upload the .*\. Pay the Duties & Taxes by 4 May 2030\./);
+  expect(page.text).toMatch(/Waiting for you\. Upload the .*\. Pay the Duties & Taxes by 4 May 2030\./);
   expect((await browser.open(rice.portal)).text).toContain(
     "With us. We have your documents and start work within one working day.",
   );
@@ -264,7 +264,7 @@ test("Free storage is shown on the page and in print while the cargo is at the p
   for (const [daysAgo, isUrgent, text] of [
     [0, false, /^Free at the port until .*, 4 days left\. From .* about USD 30 a day/],
     [2, true, /^Free at the port until .*, 2 days left\./],
-    [9, true, /^Free storage ended on .* a day now \(estimate\)\.$/],
+    [9, true, /^Free storage ended on .*\. Storage now costs .* a day \(estimate\)\.$/],
   ] as const) {
     const day = new Date(Date.now() + 3 * 3_600_000 - daysAgo * 86_400_000).toISOString().slice(0, 10);
     const free_storage_ends_on = getLastFreeDay(day, storageTariff);

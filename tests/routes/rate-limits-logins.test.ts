@@ -32,7 +32,7 @@ describe("failed logins", () => {
     const form = await browser.open("/login");
     const calls = await app.proxy.during(async () => {
       const page = await parsePage(await browser.submit(form, "Log in", { email: person, password }));
-      expectRateLimited(page, "Login Failed", /^Too many attempts to log in\. Try again in 15 minutes\.$/, 900);
+      expectRateLimited(page, "Login Failed", /^Too many login attempts\. Try again in 15 minutes\.$/, 900);
       expect(page.value("email")).toBe(person);
       expect(page.html).not.toContain(password);
     });
@@ -56,7 +56,7 @@ describe("failed logins", () => {
     const attempts = Array.from({ length: 30 }, () => logIn(browser, newUnknownEmail()));
     expect(await countStatus(attempts, 400)).toBe(20);
     const page = await parsePage(await logIn(browser, email, password));
-    expectRateLimited(page, "Login Failed", /^Too many attempts to log in\. Try again in 1\d minutes\.$/, 900);
+    expectRateLimited(page, "Login Failed", /^Too many login attempts\. Try again in 1\d minutes\.$/, 900);
   });
 
   test("An IPv6 network of /64 can fail as many logins as one IPv4 address.", async () => {
@@ -92,7 +92,7 @@ describe("failed logins", () => {
     expect(await getStatus(signUp(first))).toBe(303);
     await repeat(10, () => signUp("AAAA-AAAA-AAAA-0000"), 400);
     const page = await parsePage(await signUp(second));
-    const message = /^Too many Client IDs that are not known\. Try again in 60 minutes\.$/;
+    const message = /^Too many wrong Client IDs\. Try again in 60 minutes\.$/;
     expectRateLimited(page, "Sign up Failed", message, 3600);
     expect([page.value("clientId"), page.value("fullName")]).toEqual([second, "Guessing"]);
     expect(await getStatus(signUp(second, app.browser()))).toBe(303);
@@ -119,7 +119,7 @@ describe("a known browser", () => {
       expect(await getStatus(logIn(owner, spelling, password))).toBe(303);
     await repeat(5, () => logIn(owner, person), 400);
     const page = await parsePage(await logIn(owner, person, password));
-    expectRateLimited(page, "Login Failed", /^Too many attempts to log in\. Try again in 15 minutes\.$/, 900);
+    expectRateLimited(page, "Login Failed", /^Too many login attempts\. Try again in 15 minutes\.$/, 900);
     expect(await getStatus(logIn(owner, newUnknownEmail()))).toBe(400);
   });
 

@@ -73,14 +73,14 @@ test("Each form of the account page counts as a change, also if it is rejected."
   const newEmail = newEmailAddress("Fickle Address", "client.example");
   const page = await browser.open("/portal/account");
   const forms: [string, FormValues, number][] = [
-    ["Save notices", { enabled: "yes" }, 303],
+    ["Save email settings", { enabled: "yes" }, 303],
     ["Change password", { currentPassword: wrongPassword, password: "a new password" }, 400],
     ["Change email", { currentPassword: wrongPassword, email: newEmail }, 400],
   ];
   for (const [button, fields, status] of [...forms, ...forms])
     expect([button, await getStatus(browser.submit(page, button, fields))]).toEqual([button, status]);
   browser.cookies.delete("flash");
-  const { enabled: _, ...unticked } = page.form("Save notices").fields as Record<string, string>;
+  const { enabled: _, ...unticked } = page.form("Save email settings").fields as Record<string, string>;
   for (const response of [
     await browser.post("/portal/account", unticked),
     await browser.submit(page, "Change password", { currentPassword: password, password: "a new password" }),

@@ -125,7 +125,7 @@ test("A person whose form arrived damaged sees a page that says so.", async () =
   for (const path of ["/login", "/signup", shipment]) {
     const page = await parsePage(await send("POST", path, { body: "--x\r\ncut o", headers }));
     expect([path, page.status]).toEqual([path, 400]);
-    expect(page.text, path).toContain("The form arrived damaged.");
+    expect(page.text, path).toContain("The form arrived incomplete.");
   }
 });
 

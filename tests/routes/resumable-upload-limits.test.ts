@@ -33,7 +33,7 @@ describe("failures of the file store", () => {
       app.proxy.fail(fault, /^POST .*object\/upload-chunks/);
       stream.send(upload.content.slice(chunkSize));
       stream.end();
-      const unavailable = rejected(503, expect.stringMatching("^Our records do not answer"));
+      const unavailable = rejected(503, expect.stringMatching("^Our system is not responding"));
       expect(await sending).toMatchObject(unavailable);
       app.proxy.fail("none");
       expect(await upload.ask()).toMatchObject(received(chunkSize));

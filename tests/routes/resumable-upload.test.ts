@@ -99,7 +99,7 @@ describe("rejected resumable uploads", () => {
 
   test("More bytes than announced are rejected and not stored.", async () => {
     const upload = await createUpload(createPatternedPdf("a.pdf", fileSize));
-    const tooMany = rejected(413, "More of this file came than was said. Send it again.");
+    const tooMany = rejected(413, "The file is larger than expected. Upload the file again.");
     expect(await upload.send(0, 0, new Uint8Array(fileSize + 1))).toMatchObject(tooMany);
     expect(await countChunks()).toBe(0);
     const stream = createUploadStream(new Uint8Array(fileSize - 1));
@@ -114,7 +114,7 @@ describe("rejected resumable uploads", () => {
     const upload = await createUpload(createPatternedPdf("a.pdf", fileSize));
     await upload.send(0, chunkSize);
     await upload.send(chunkSize, 0, new Uint8Array(fileSize - chunkSize));
-    const message = "This file did not arrive as it was sent. Send it again.";
+    const message = "The file arrived damaged. Upload the file again.";
     expect(await upload.finish()).toMatchObject(rejected(400, message));
     expect(await listStored()).toEqual({ files: [], chunks: [] });
     expect(await upload.ask()).toMatchObject(received(0));

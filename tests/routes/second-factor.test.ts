@@ -12,7 +12,7 @@ import {
 
 const path = "/portal/2fa";
 const wrongCodeText = "The code is incorrect. Please try again.";
-const usedCodeText = "This code was entered before. Wait for the next one.";
+const usedCodeText = "This code has been used. Wait for the next code.";
 const toRejectionToast = (description: string) => ({
   ...{ title: "Verification failed", description, variant: "destructive" },
 });
@@ -103,8 +103,7 @@ describe("set-up of a second factor", () => {
       [
         {
           title: "Error challenging",
-          description:
-            "This authenticator is not known any more: another window removed it or began a new one. Start again.",
+          description: "This authenticator was removed or replaced in another window. Start again.",
           variant: "destructive",
         },
       ],
@@ -203,7 +202,7 @@ describe("session before the code", () => {
 
 test("A client with one authenticator is advised to add a new phone before the old one is removed", async () => {
   const { browser } = await newClient(app, "New phone");
-  const advice = "A new phone? Add it here first, then remove the old one with a code of it.";
+  const advice = "New phone? Add your new phone first, then remove the old one.";
   for (const [count, isAdvised] of [false, true, false].entries()) {
     const page = await browser.open(path);
     expect([page.all("main li").length, page.text.includes(advice)]).toEqual([count, isAdvised]);

@@ -82,6 +82,6 @@ describe("offline copies in the account", () => {
     browser.cookies.set("shared", "1");
     const page = await browser.open("/portal/account");
     expect(page.all('#offline-pages input[name="enabled"]')).toEqual([]);
-    expect(page.html).toContain("On a shared computer no pages are kept.");
+    expect(page.html).toContain("On a shared device, we store no pages.");
   });
 });

@@ -31,7 +31,7 @@ const getPath = (address: string | undefined | null) => new URL(address ?? "").p
 /** Creates a share link of a shipment and returns its path. */
 async function createLink(sharedShipment = shipment): Promise<string> {
   const form = await openSharePage(sharedShipment);
-  const page = await client.browser.follow(await client.browser.submit(form, "Make a link"));
+  const page = await client.browser.follow(await client.browser.submit(form, "Create share link"));
   const created = listLinks(page).filter((link) => !listLinks(form).includes(link));
   expect(created).toHaveLength(1);
   return getPath(created[0]);
@@ -39,7 +39,7 @@ async function createLink(sharedShipment = shipment): Promise<string> {
 
 describe("the print form", () => {
   test("The print form has all data of a shipment, and no navigation, form or script.", async () => {
-    const href = getHref(await client.browser.open(shipment.portal), "Print form");
+    const href = getHref(await client.browser.open(shipment.portal), "Print");
     expect(href).toBe(`${shipment.portal}/print`);
     const page = await client.browser.open(href ?? "");
     expect([page.status, page.h1]).toEqual([200, "Pumps for Eldoret"]);
@@ -52,16 +52,16 @@ describe("the print form", () => {
       `Client ${client.name}`,
       "2 of 10, Document Verification",
       "Upload the Packing List",
-      "Commercial Invoice Uploaded, we check it next. secret-invoice.pdf, 5 KB,",
+      "Commercial Invoice Uploaded. We are checking your file. secret-invoice.pdf, 5 KB,",
       "Packing List Not uploaded",
       "Insurance Certificate Not uploaded",
       "Bill of Lading Not uploaded",
       "IDF Fee KES 700.00, due 4 May 2030.",
       "Duties & Taxes KES 12,500.50, Paid. At the bank",
-      "Pay as our signed invoice says. In doubt, call +254 700 000 001.",
+      "Pay only to the account on our signed invoice. Not sure? Call +254 700 000 001.",
       "Document Verification, Mombasa port, Ask for Otieno",
       "Bring your passport",
-      "As it stood on",
+      "Printed ",
     ])
       expect(page.text).toContain(text);
   });
@@ -80,17 +80,17 @@ test("A client creates a share link, sees it again later, and sends it by WhatsA
   expect(getHref(await client.browser.open(own.portal), "Share")).toBe(`${own.portal}/share`);
   const form = await openSharePage(own);
   expect(listLinks(form)).toEqual([]);
-  const page = await client.browser.follow(await client.browser.submit(form, "Make a link"));
-  expect(page.toasts).toEqual(successToast("The link is made"));
+  const page = await client.browser.follow(await client.browser.submit(form, "Create share link"));
+  expect(page.toasts).toEqual(successToast("Share link created"));
   expect(page.headers.get("Cache-Control") ?? "").toMatch(noStorePattern);
   const [address] = listLinks(page);
   expect(address).toMatch(new RegExp(`^${origin}/s/[\\w-]{22,}$`));
   expect(listLinks(await openSharePage(own))).toEqual([address]);
-  const chat = new URL(getHref(page, "Send by WhatsApp") ?? "");
+  const chat = new URL(getHref(page, "Send on WhatsApp") ?? "");
   expect(chat.origin + chat.pathname).toBe("https://wa.me/");
-  const text = `Pumps for Nakuru (${own.id.slice(0, 8)}), where it is now: ${address}`;
+  const text = `Follow the shipment Pumps for Nakuru (${own.id.slice(0, 8)}) here: ${address}`;
   expect(chat.searchParams.get("text")).toBe(text);
-  expect(getHref(page, "See what they see")).toBe(address);
+  expect(getHref(page, "Preview")).toBe(address);
 });
 
 test("A share link shows name, stage and moves, and no document, charge, note or person.", async () => {
@@ -165,7 +165,7 @@ test("A wrong or truncated share link has the same page, whatever it contains.",
         status: 404,
         title: pages[0]?.title,
         text:
-          "Mizigo Clearing & Forwarding This link opens nothing It has ended, or it is not complete. " +
+          "Mizigo Clearing & Forwarding This link does not work It has ended, or it is not complete. " +
           "Ask who sent it to you for another one, or call +254 700 000 001.",
       },
     ]);
@@ -175,17 +175,17 @@ test("A wrong or truncated share link has the same page, whatever it contains.",
 test("Only its owner revokes a share link, which then opens nothing and is not created again by its form.", async () => {
   const own = await newShipment(app, client, "Revoked");
   const form = await openSharePage(own);
-  const page = await client.browser.follow(await client.browser.submit(form, "Make a link"));
+  const page = await client.browser.follow(await client.browser.submit(form, "Create share link"));
   const path = getPath(listLinks(page)[0]);
   const { fields } = page.form("End this link");
   await stranger.browser.post(`${own.portal}/share`, fields as Record<string, string>);
   expect((await app.browser().get(path)).status).toBe(200);
   const after = await client.browser.follow(await client.browser.submit(page, "End this link"));
-  expect([after.toasts, listLinks(after)]).toEqual([successToast("Link ended"), []]);
+  expect([after.toasts, listLinks(after)]).toEqual([successToast("Share link ended"), []]);
   expect((await app.browser().get(path)).status).toBe(404);
   expect((await client.browser.submit(page, "End this link")).status).toBe(303);
   client.browser.cookies.delete("flash");
-  const repeated = await parsePage(await client.browser.submit(form, "Make a link"));
+  const repeated = await parsePage(await client.browser.submit(form, "Create share link"));
   expectRejectedForm(repeated, 409, "The link of this form has ended. Open this page again to make another one.");
   expect([(await app.browser().get(path)).status, listLinks(repeated)]).toEqual([404, []]);
   for (const link of ["", "x", "1' or '1'='1"]) {
@@ -200,15 +200,15 @@ test("A shipment with five share links has no form for another and rejects an op
   for (let links = 1; links <= 5; links += 1) await createLink(own);
   const page = await openSharePage(own);
   expect(new Set(listLinks(page)).size).toBe(5);
-  expect(page.text).toContain("Five links, as many as there can be.");
-  expect(() => page.form("Make a link")).toThrow("No button");
-  const rejected = await parsePage(await client.browser.submit(form, "Make a link"));
+  expect(page.text).toContain("A shipment can have five share links.");
+  expect(() => page.form("Create share link")).toThrow("No button");
+  const rejected = await parsePage(await client.browser.submit(form, "Create share link"));
   expectRejectedForm(rejected, 409, "This shipment has five links, as many as there can be. End one first.");
 });
 
 test("A stranger can neither open nor send the share form of a client's shipment.", async () => {
   const own = await newShipment(app, client, "Mine to share");
-  const { fields } = (await openSharePage(own)).form("Make a link");
+  const { fields } = (await openSharePage(own)).form("Create share link");
   for (const path of [`${own.portal}/share`, "/portal/x/share", `/portal/${unknownId}/share`]) {
     expect([path, (await stranger.browser.get(path)).status]).toEqual([path, 404]);
     expect([path, (await stranger.browser.post(path, fields as Record<string, string>)).status]).toEqual([path, 404]);

@@ -39,7 +39,7 @@ const invalidForms: [button: string, fields: FormValues, field: string, message:
     "Save numbers",
     { awb: "176\u202e57654321" },
     "numbers-awb",
-    "This holds a character that cannot be seen, such as a line break. Type it again.",
+    "Remove line breaks and special characters, then try again.",
   ],
   ["Save arrival", { ...arrival, storageLocation: "" }, "arrival-storageLocation", "Choose the place."],
   ["Save arrival", { ...arrival, day: "" }, "arrival-day", "Give the day."],
@@ -130,7 +130,7 @@ test.each(["", "toString", "constructor", "__proto__", "move"])(
   async (intent) => {
     const rejected = await parsePage(await clerk.post(shipment.desk, { intent, note: "x", reason: "x" }));
     expect(rejected.status).toBe(400);
-    expect(rejected.text).toContain("This form is not known here. Open the page again.");
+    expect(rejected.text).toContain("This page has changed. Open the page again, then send the form.");
     expectNoInternals(rejected);
   },
 );

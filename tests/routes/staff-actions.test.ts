@@ -308,11 +308,11 @@ describe("what a client sees of staff actions", () => {
     expect(listButtons(await client.browser.open(shipment.portal))).not.toContain(button);
     await submitForm("Send back the Packing List", { reason: "Page 2 is <unreadable>" });
     const page = await client.browser.open(shipment.portal);
-    expect(page.text).toMatch(/Packing List Sent back \d{1,2} [A-Z][a-z]{2,3}: Page 2 is <unreadable>/);
+    expect(page.text).toContain("Packing List New file needed: Page 2 is <unreadable>");
     const response = await client.browser.submit(page, button, { file: createPdf("Packing list, again.pdf") });
     const after = await client.browser.follow(response);
     expect(after.toasts[0]?.title).toBe("Packing List uploaded");
-    expect(after.text).toContain("Packing List Uploaded, we check it next");
+    expect(after.text).toContain("Packing List Uploaded. We are checking your file");
     expect(after.text).not.toContain("unreadable");
     const desk = await clerk.open(shipment.desk);
     expect(desk.text).toContain("Packing List To check Packing list, again.pdf");
@@ -329,7 +329,7 @@ describe("what a client sees of staff actions", () => {
     expect(page.text).toContain("AWB/BL MSCU1234567");
     expect(page.text).not.toContain("Slip of the clerk");
     const history = page.all("main li").filter((item) => item.querySelector("time"));
-    expect(history.map((item) => getText(item.querySelector("p"))).at(0)).toBe("Corrected: Cargo Tracking (latest)");
+    expect(history.map((item) => getText(item.querySelector("p"))).at(0)).toBe("Moved to Cargo Tracking (latest)");
     expect(getText(history.at(-1))).toContain("Note The vessel <MSC Jana> is late. Sorry.");
   });
 });

@@ -70,7 +70,7 @@ test("An invitation form that is sent three times sends one email, the first tim
 
 test.each<[FormValues, string, string]>([
   [{ name: "", email: "x@company.example", role: "clerk" }, "name", "Enter your full name."],
-  [{ name: "X", email: "nobody", role: "clerk" }, "email", "Enter an e-mail address in the form name@example.com."],
+  [{ name: "X", email: "nobody", role: "clerk" }, "email", "Enter an email such as name@example.com."],
   [{ name: "X", email: "x@company.example", role: "owner" }, "role", "Choose what they may do."],
 ])("An invitation with %j is rejected at its field %s and stays in the form.", async (fields, name, message) => {
   const page = await parsePage(await submitForm("Invite", fields));

@@ -38,8 +38,8 @@ test("Opening an unsubscribe link shows two buttons and changes nothing.", async
     const head = await app.browser().send(new Request(createUnsubscribeUrl(client.id), { method: "HEAD" }));
     expect(head.status).toBe(200);
     const page = await app.browser().open(getPath(client));
-    expect([page.status, page.h1]).toEqual([200, "Mails about your shipments"]);
-    expect(page.all("main button").map(({ text }) => text)).toEqual(["Stop these mails", "Send them again"]);
+    expect([page.status, page.h1]).toEqual([200, "Emails about your shipments"]);
+    expect(page.all("main button").map(({ text }) => text)).toEqual(["Unsubscribe", "Subscribe again"]);
   });
   expect(calls.filter((call) => !call.startsWith("GET "))).toEqual([]);
   expect(await isSubscribed(client)).toBe(true);
@@ -58,7 +58,7 @@ test("An unsubscribe page is neither indexed nor cached, nor shown for another l
     expect(page.headers.get("ETag"), path).toBeNull();
     expect(page.html).toContain('<meta name="robots" content="noindex"');
     expect(page.headers.get("Referrer-Policy")).toBe("strict-origin-when-cross-origin");
-    expect([path, listButtons(page).includes("Stop these mails")]).toEqual([path, hasButtons]);
+    expect([path, listButtons(page).includes("Unsubscribe")]).toEqual([path, hasButtons]);
   }
 });
 
@@ -71,13 +71,13 @@ test("A visitor with the link turns the account's emails off and on again, witho
   expect(await countQueued()).toBe(1);
   const visitor = app.browser();
   const click = async (button: string) => visitor.submit(await visitor.open(getPath(client)), button);
-  const response = await click("Stop these mails");
+  const response = await click("Unsubscribe");
   expect([response.status, response.headers.get("Location")]).toEqual([303, getPath(client)]);
-  expect((await visitor.follow(response)).toasts).toEqual(successToast("No more of these mails"));
+  expect((await visitor.follow(response)).toasts).toEqual(successToast("Unsubscribed"));
   expect([await isSubscribed(client), await isSubscribed(otherClient)]).toEqual([false, true]);
   expect(await countQueued()).toBe(0);
-  const page = await visitor.follow(await click("Send them again"));
-  expect(page.toasts).toEqual(successToast("You get these mails again"));
+  const page = await visitor.follow(await click("Subscribe again"));
+  expect(page.toasts).toEqual(successToast("Subscribed again"));
   expect(await countQueued()).toBe(1);
 });
 
@@ -120,8 +120,8 @@ test.each<[string, () => string]>([
   const visitor = app.browser();
   const calls = await app.proxy.during(async () => {
     const page = await visitor.open(`/unsubscribe${getQuery()}`);
-    expect([page.status, page.h1]).toEqual([200, "Mails about your shipments"]);
-    expect(page.text).toContain("This link is not complete, or too old.");
+    expect([page.status, page.h1]).toEqual([200, "Emails about your shipments"]);
+    expect(page.text).toContain("This link is incomplete or has expired.");
     expect(page.all("main button")).toEqual([]);
     for (const form of unsubscribeForms)
       expect((await visitor.post(`/unsubscribe${getQuery()}`, form)).status).toBe(400);

@@ -24,7 +24,7 @@ test("An uploaded file is stored under its owner, shipment and document, and its
   expect(response.headers.get("Cache-Control") ?? "").toMatch(noStorePattern);
   const page = await invoice.client.follow(response);
   expect(page.toasts).toEqual([invoiceUploadedToast]);
-  expect(page.text).toContain("Commercial Invoice Uploaded, we check it next");
+  expect(page.text).toContain("Commercial Invoice Uploaded. We are checking your file");
   expect(() => page.form("Upload the Commercial Invoice")).toThrow("No button");
 
   const folder = `${invoice.owner.id}/${invoice.shipmentId}`;
@@ -87,7 +87,7 @@ test("A file of one byte over 10 MiB is rejected with the address to which it ca
 });
 
 test.each([
-  ["an empty file", new File([], "empty.pdf"), "This file is empty. Choose another one."],
+  ["an empty file", new File([], "empty.pdf"), "This file is empty. Choose another file."],
   [
     "a program",
     new File(["MZ", "x".repeat(99)], "invoice.exe"),
@@ -219,13 +219,13 @@ test("One of five files that arrive in parallel is stored, and the others are de
 test("A closed shipment shows no upload form and rejects a file.", async () => {
   await upload();
   const page = await invoice.client.open(invoice.path);
-  expect(page.text).toContain("Up to 10 MB each: PDF");
-  expect(page.text).toContain("Larger files: nairobi@mizigo.example");
+  expect(page.text).toContain("Files up to 10 MB: PDF");
+  expect(page.text).toContain("For larger files, email nairobi@mizigo.example");
   await invoice.app.company.from("shipments").update({ stage: 10 }).eq("id", invoice.shipmentId);
 
   const closed = await invoice.client.open(invoice.path);
   expect(closed.text).toContain("Packing List Not uploaded");
-  expect(closed.text).not.toMatch(/Up to 10 MB|Larger files/);
+  expect(closed.text).not.toMatch(/up to 10 MB|larger files/);
   expect(closed.all("main input[type=file]")).toEqual([]);
   const response = await invoice.client.submit(page, "Upload the Packing List", { file: createPdf() });
   const rejected = await parsePage(response);
@@ -238,9 +238,9 @@ test("A closed shipment shows no upload form and rejects a file.", async () => {
 
 test("The accepted file types are shown only until every document of a shipment has a file.", async () => {
   const page = await invoice.client.open(invoice.path);
-  expect(page.text).toContain("Up to 10 MB each");
+  expect(page.text).toContain("Files up to 10 MB");
   for (const name of DEFAULT_DOCUMENTS) await invoice.client.submit(page, `Upload the ${name}`, { file: createPdf() });
-  expect((await invoice.client.open(invoice.path)).text).not.toMatch(/Up to 10 MB|Larger files/);
+  expect((await invoice.client.open(invoice.path)).text).not.toMatch(/up to 10 MB|larger files/);
 });
 
 describe("uploads by script", () => {
@@ -272,7 +272,7 @@ describe("uploads by script", () => {
 
   test("A form that a browser sends to the address for scripts redirects to the shipment with the toast.", async () => {
     const emptyFile = await sendByScript(new File([], "empty.pdf"), {});
-    const rejected = createUploadFailedToast("This file is empty. Choose another one.");
+    const rejected = createUploadFailedToast("This file is empty. Choose another file.");
     expect((await invoice.client.follow(emptyFile)).toasts).toEqual([rejected]);
     expect(await readDocument()).toMatchObject(noFile);
     const response = await sendByScript(createPdf(), { Accept: "text/html" });
@@ -281,7 +281,7 @@ describe("uploads by script", () => {
   });
 
   test.each([
-    ["an empty file", new File([], "a.pdf"), 400, createUploadFailedToast("This file is empty. Choose another one.")],
+    ["an empty file", new File([], "a.pdf"), 400, createUploadFailedToast("This file is empty. Choose another file.")],
     [
       "a file over 10 MB",
       createPdf("a.pdf", 10 * MiB + 1),
@@ -329,7 +329,7 @@ describe("uploads by script", () => {
       const address = `${invoice.path}/documents`;
       invoice.app.proxy.fail(503, calls);
       const response = await invoice.client.post(address, form, acceptsJson);
-      const toast = createUploadFailedToast(expect.stringMatching("Our records do not answer"));
+      const toast = createUploadFailedToast(expect.stringMatching("Our system is not responding"));
       expect([response.status, await response.json()]).toEqual([503, { toast }]);
       invoice.app.proxy.fail("none");
       expect((await invoice.client.post(address, form, acceptsJson)).status).toBe(200);

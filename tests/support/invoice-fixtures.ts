@@ -17,7 +17,7 @@ export const createUploadFailedToast = (description: unknown) => ({
 });
 export const invoiceUploadedToast = {
   title: "Commercial Invoice uploaded",
-  description: "We check it next.",
+  description: "We will check your file.",
   variant: "default",
 };
 

@@ -188,7 +188,7 @@ export function getField(page: ParsedPage, id: string) {
 }
 
 /** Returns the toasts of a page after a successful action. */
-export const successToast = (title: string) => [{ title, description: "", variant: "default" }];
+export const successToast = (title: string, description = "") => [{ title, description, variant: "default" }];
 
 /** Expects a rejected form: this status, this message in the error summary, and no toast. */
 export function expectRejectedForm(page: ParsedPage, status: number, message: string): void {

@@ -33,7 +33,7 @@ export function SecondFactorFields(props: {
 export function LostAuthenticatorHelp() {
   return (
     <p className="mt-6 text-quiet">
-      You lost the authenticator? Call <OfficePhone />: staff can take it off your account once they know it is you.
+      Lost your phone? Call <OfficePhone />. Once we have checked who you are, we can remove 2FA from your account.
     </p>
   );
 }

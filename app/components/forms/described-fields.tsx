@@ -24,7 +24,7 @@ export function DescribedFields<Name extends string>(props: {
     const text = {
       field: withStoredValue(fields[name], rejected, stored ?? ""),
       label,
-      hint: isChanged ? `Stored: ${stored || "none"}` : hint,
+      hint: isChanged ? `Saved value: ${stored || "none"}` : hint,
     };
     if (rows) return <TextField key={name} {...text} rows={rows} />;
     return <Field key={name} {...text} optional={!isRequired} autoComplete="off" spellCheck={false} />;

@@ -56,11 +56,11 @@ async function handleResponseTimeout(path: string): Promise<void> {
 
 function getSlowResponseToast(): Toast {
   const nextStep = linkPath
-    ? "The next page opens as soon as it comes"
-    : "This page stays as it is until an answer comes";
+    ? "The next page is still loading."
+    : "We are still waiting for a response. Stay on this page.";
   return {
-    title: "No answer yet",
-    description: `The line is slow or gone. ${nextStep}.`,
+    title: "Slow connection",
+    description: nextStep,
     variant: "destructive",
     action: linkPath ? { label: "Stay on this page", to: "#main" } : undefined,
     lastsForNavigation: true,

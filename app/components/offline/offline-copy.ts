@@ -3,7 +3,7 @@ import { cachedFileQuery } from "./offline-pages";
 
 export type OfflineCopy = { html: string; name: string; files: string[] };
 
-const formsClosedText = "Closed until there is a connection.";
+const formsClosedText = "You can use this form when you are back online.";
 
 const removedSelector =
   "script, style, dialog, template, link[rel=modulepreload], link[rel=manifest], [data-toast], [data-now], .toasts, .splash, .loading, .streaks";
@@ -27,10 +27,10 @@ export function createOfflineFallback(document: Document, phone: string | undefi
   for (const link of copy.querySelectorAll("[aria-current]")) link.removeAttribute("aria-current");
   copy.title = copy.title.replace(/^.*(?= · )/, "No connection");
   findMain(copy).innerHTML = `<h1 class="text-xl">No connection</h1>
-<p class="mt-2 mb-6 max-w-prose">This page was not kept on this device. It opens as soon as there is a connection.</p>
+<p class="mt-2 mb-6 max-w-prose">This page is not stored on this device. The page opens when you are back online.</p>
 <p class="mb-6"><a href="" class="${buttonClasses}">Try again</a></p>
 ${call}
-<section aria-labelledby="offline-pages" class="hidden has-[li]:block"><h2 id="offline-pages" class="text-lg">Pages kept on this device</h2>
+<section aria-labelledby="offline-pages" class="hidden has-[li]:block"><h2 id="offline-pages" class="text-lg">Pages stored on this device</h2>
 <ul class="*:py-3 [&_a]:underline"><!--pages--></ul></section>`;
   return { ...serializeCopy(copy), name: "" };
 }

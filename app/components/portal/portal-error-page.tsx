@@ -25,6 +25,6 @@ export function PortalErrorPage({ error }: { error: unknown }) {
 
 const fetchErrorToast: Toast = {
   title: "Error fetching shipments",
-  description: "Our records do not answer at the moment. Nothing was changed. Try again in a minute.",
+  description: "Our system is not responding. Nothing was changed. Try again in a minute.",
   variant: "destructive",
 };

@@ -13,20 +13,23 @@ export function RouteLine(props: {
   shipment: { id: string; stage: number; status: string };
   nextAction: NextAction | null;
   button?: { words: string; at: string } | null;
+  stageTexts: string[];
 }) {
-  const { shipment, nextAction, button } = props;
+  const { shipment, nextAction, button, stageTexts } = props;
   const { id, stage, status } = shipment;
   const line = useRef<HTMLDivElement>(null);
   const motion = useMotion();
-  const stations = STAGES.map((name, index) => (
-    <li
-      key={name}
-      aria-current={index === stage - 1 ? "step" : undefined}
-      className={index === stage - 1 ? "font-semibold" : index < stage - 1 ? "text-done" : "text-quiet"}
-    >
-      {name}
-    </li>
-  ));
+  const listStages = (texts?: string[]) =>
+    STAGES.map((name, index) => (
+      <li
+        key={name}
+        aria-current={index === stage - 1 ? "step" : undefined}
+        className={index === stage - 1 ? "font-semibold" : index < stage - 1 ? "text-done" : "text-quiet"}
+      >
+        {name}
+        {texts && `: ${texts[index]}`}
+      </li>
+    ));
   return (
     <section aria-label="Progress" className="rounded-label border border-line bg-raised px-4 py-4">
       <div className="flex items-center gap-3">
@@ -54,7 +57,7 @@ export function RouteLine(props: {
         <span className="text-right">{STAGES[stage]}</span>
       </p>
       <ol className="mb-3 hidden grid-cols-10 text-center text-[0.6875rem] leading-tight wrap-normal *:-mx-3 lg:grid lg:[&>li:nth-child(even)]:mt-8">
-        {stations}
+        {listStages()}
       </ol>
       {nextAction && (
         <p className="flex flex-wrap items-center justify-between gap-x-4 gap-y-2 text-sm">
@@ -68,9 +71,9 @@ export function RouteLine(props: {
           )}
         </p>
       )}
-      <details className="mt-2 text-sm lg:hidden print:hidden">
+      <details className="mt-2 text-sm print:hidden">
         <summary className="inline-flex min-h-11 items-center underline">All ten stages</summary>
-        <ol className="mt-1 list-decimal pl-6">{stations}</ol>
+        <ol className="mt-1 list-decimal pl-6">{listStages(stageTexts)}</ol>
       </details>
     </section>
   );

@@ -35,9 +35,9 @@ function FactorList(props: { area: Area; factors: Factor[]; rejected: RejectedFo
       <FormErrorSummary rejected={rejected} form={form} />
       <h1 className="mb-2 text-xl">Manage 2FA</h1>
       <p className="mb-6 text-quiet">
-        {area === "/desk" && factors.length === 0 ? "The desk opens once this is set up. " : ""}
-        With two-factor authentication, your account opens with your password and a code from an app on your phone. A
-        stolen password alone opens nothing.
+        {area === "/desk" && factors.length === 0 ? "Set up 2FA to open the desk. " : ""}
+        With two-factor authentication (2FA), you log in with your password and a code from an authenticator app.
+        Someone who steals your password still cannot log in.
       </p>
       {factors.length > 0 && (
         <ul className="mb-6 ruled rounded-label border border-line bg-raised">
@@ -55,7 +55,7 @@ function FactorList(props: { area: Area; factors: Factor[]; rejected: RejectedFo
         </ul>
       )}
       {factors.length === 1 && (
-        <p className="mb-4 text-quiet">A new phone? Add it here first, then remove the old one with a code of it.</p>
+        <p className="mb-4 text-quiet">New phone? Add your new phone first, then remove the old one.</p>
       )}
       <Form method="post" id={form.id}>
         <SubmitButton name="begin" look={factors.length > 0 ? "plain" : "action"} pending="Preparing…">
@@ -97,7 +97,7 @@ function FactorSetup({
       </h1>
       <ol className="mb-6 grid list-decimal gap-4 pl-6">
         <li>
-          Scan this picture with an authenticator app on another device.
+          Is your authenticator app on another device? Scan this QR code with the app.
           <div
             role="img"
             aria-label="QR code for your authenticator app"
@@ -106,11 +106,11 @@ function FactorSetup({
           />
         </li>
         <li>
-          Or, if the app is on this device:
+          Is the app on this device?
           <a href={setup.uri} className="flex min-h-11 w-fit items-center underline">
-            open it from here
+            Open your authenticator app
           </a>
-          or type this key into it:
+          You can also type this key into the app:
           <span className="mt-1 block font-mono text-base break-words">{setup.secret.match(/.{1,4}/g)?.join(" ")}</span>
         </li>
         <li>Enter the code that the app shows now.</li>
@@ -135,18 +135,18 @@ export function FactorRemoval(props: { area: Area; name: string; actionData: Rej
   const [form, fields] = useActionForm("remove-2fa", rejected, ["code"]);
   return (
     <>
-      <Title rejected={rejected !== undefined}>Remove an authenticator</Title>
+      <Title rejected={rejected !== undefined}>Remove authenticator</Title>
       <FormErrorSummary rejected={rejected} form={form} />
-      <h1 className="mb-2 text-xl">Remove an authenticator</h1>
+      <h1 className="mb-2 text-xl">Remove authenticator</h1>
       <p className="mb-6 text-quiet">
-        {name} will no longer open your account. Enter a code of it to show that it is you.
+        After this, you cannot log in with “{name}”. Enter a code from this app to confirm.
       </p>
       <Form method="post" replace id={form.id} noValidate>
         <CodeField field={fields.code} />
         <div className="flex flex-wrap gap-3">
           <SubmitButton pending="Removing…">Remove</SubmitButton>
           <CloseLink to={`${area}/2fa`} className={buttonClass()}>
-            Keep it
+            Cancel
           </CloseLink>
         </div>
       </Form>

@@ -12,12 +12,12 @@ export function AuthPage({ licence, children }: { licence: string; children: Rea
     <div className="mx-auto grid max-w-md gap-12 md:max-w-none md:grid-cols-2 lg:grid-cols-[26rem_minmax(0,36rem)] lg:justify-between">
       <div>{children}</div>
       <aside className="border-t border-line pt-8 md:border-0 md:pt-0">
-        <h2 className="text-lg">Behind this door</h2>
+        <h2 className="text-lg">What you get in the portal</h2>
         <ExampleShipment />
         <ul className="mt-5 grid gap-2 text-quiet">
-          <li>Follow each shipment over its ten stages, and see whose move it is.</li>
-          <li>Send the documents from your phone or computer, and see when we have verified them.</li>
-          <li>Get a mail when something waits for you.</li>
+          <li>Follow each shipment through its ten stages, and see who must act next.</li>
+          <li>Upload documents from your phone or computer, and see when we verify them.</li>
+          <li>We email you when we need something.</li>
         </ul>
         <LicenceCheck licence={licence} />
       </aside>
@@ -30,10 +30,10 @@ const exampleStage = 5;
 function ExampleShipment() {
   return (
     <figure className="mt-1">
-      <figcaption className="mb-2 text-sm text-quiet">An example of what clients see:</figcaption>
+      <figcaption className="mb-2 text-sm text-quiet">Example of a shipment:</figcaption>
       <div
         role="img"
-        aria-label={`A shipment at stage ${exampleStage} of ${STAGES.length}, ${STAGES[exampleStage - 1]}. It is the client's move: to pay the duties and taxes. Three of four documents are verified.`}
+        aria-label={`A shipment at stage ${exampleStage} of ${STAGES.length}, ${STAGES[exampleStage - 1]}. Waiting for the client to pay the duties and taxes. Three of four documents are verified.`}
         className="rounded-label border border-line bg-raised text-sm"
       >
         <div className="px-4 py-3">
@@ -78,9 +78,9 @@ function LicenceCheck({ licence }: { licence: string }) {
         <TextLink to="/additional-info#identity-check">Is this really us?</TextLink>
       </h2>
       <p className="text-sm text-quiet">
-        Our customs agent licence is <span className="inline-block font-semibold text-ink">{licence}</span>. It must
-        stand with the name {company?.name} on the list of the Kenya Revenue Authority,{" "}
-        <span className="font-mono text-ink">kra.go.ke</span>. We never ask for a password by mail or phone.
+        Our customs agent licence is <span className="inline-block font-semibold text-ink">{licence}</span>. Check this
+        number on KRA's list of licensed agents (<span className="font-mono text-ink">kra.go.ke</span>), under the name{" "}
+        {company?.name}. We never ask for a password by email or phone.
       </p>
     </section>
   );

@@ -10,7 +10,6 @@ import { Title } from "./title";
 export function EmailLinkPage(props: {
   id: string;
   title: string;
-  heading?: ReactNode;
   link: { token: string; factors: string[] } | null;
   actionData: RejectedForm | undefined;
   password: { label: string; hint?: string; autoComplete: string };
@@ -19,24 +18,13 @@ export function EmailLinkPage(props: {
   expired: ReactNode;
   children?: ReactNode;
 }) {
-  const {
-    id,
-    title,
-    heading = title,
-    link,
-    actionData: rejected,
-    password,
-    button,
-    pending,
-    expired,
-    children,
-  } = props;
+  const { id, title, link, actionData: rejected, password, button, pending, expired, children } = props;
   const [form, fields] = useActionForm(id, rejected, ["password", "code", "factor"]);
   return (
     <>
       <Title rejected={rejected !== undefined}>{title}</Title>
       <FormErrorSummary rejected={rejected} form={form} />
-      <h1 className="mb-6 text-xl">{heading}</h1>
+      <h1 className="mb-6 text-xl">{title}</h1>
       {link ? (
         <Form method="post" replace id={form.id} noValidate>
           {children}

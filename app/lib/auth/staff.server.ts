@@ -70,7 +70,7 @@ export function requireStaff(context: Readonly<RouterContextProvider>): StaffVie
 
 export function requireLead(context: Readonly<RouterContextProvider>): StaffViewer {
   const viewer = requireStaff(context);
-  if (viewer.staff.role !== "lead") throw userErrorData({ reason: "This page is for leads.", status: 403 });
+  if (viewer.staff.role !== "lead") throw userErrorData({ reason: "Only leads can open this page.", status: 403 });
   return viewer;
 }
 

@@ -3,16 +3,16 @@ import type { Toast } from "../http/toast.ts";
 
 export type ConnectionLostData = { result: null; formError: string };
 
-export const connectionLostError = "The connection was lost. What you typed is still here. Send it again.";
+export const connectionLostError = "The connection was lost. Your text is still here. Send the form again.";
 
-export const continuesStep = "This page stays as it was, and goes on by itself.";
-export const retryStep = "This page stays as it was: try again.";
+export const continuesStep = "The next page opens when you are back online.";
+export const retryStep = "This page stays open. Try again.";
 
 /** Returns a new object each time, because a toast is shown only once. */
 export function createConnectionLostToast(nextStep: string): Toast {
   return {
-    title: "No answer",
-    description: `The connection was lost before an answer came. ${nextStep}`,
+    title: "Connection lost",
+    description: nextStep,
     variant: "destructive",
   };
 }

@@ -63,12 +63,12 @@ class FormDataBuilder {
 
   add(name: string | undefined, value: string | File): void {
     this.#count += 1;
-    if (this.#count > maxFields) throw data("That is more than this form has.", { status: 400 });
+    if (this.#count > maxFields) throw data("The form has too many fields. Open the page again.", { status: 400 });
     if (typeof value === "string") this.#bytes += Buffer.byteLength(value);
     if (this.#bytes > env().limits.formBytes) throw createFormTooLargeError();
     if (!isFieldName(name)) return;
     if (this.form.has(name) && name !== this.repeated)
-      throw data("A field of this form came twice. Go back and send it once more.", { status: 400 });
+      throw data("A field was sent twice. Go back and send the form again.", { status: 400 });
     this.form.append(name, value);
   }
 }
@@ -79,7 +79,7 @@ class FileTooLargeError extends Error {}
 
 async function readMultipart(request: Request, fields: FormDataBuilder, fileBytes: number): Promise<FormData> {
   const type = request.headers.get("Content-Type") ?? "";
-  if (getMediaType(request) !== "multipart/form-data") throw data("Only forms can be sent here.", { status: 415 });
+  if (getMediaType(request) !== "multipart/form-data") throw data("This address accepts only forms.", { status: 415 });
   const boundary = getMultipartBoundary(type);
   if (!boundary || boundary.length > maxBoundaryLength || !request.body) throw createDamagedFormError();
   const { formBytes } = env().limits;
@@ -97,7 +97,8 @@ async function readMultipart(request: Request, fields: FormDataBuilder, fileByte
     for await (const part of parseMultipartStream(request.body, limits)) {
       // A file field without a chosen file arrives as an empty file without a name.
       if (part.isFile && !part.filename && part.size === 0) continue;
-      if (part.isFile && fileBytes === 0) throw data("This form takes no file.", { status: 400 });
+      if (part.isFile && fileBytes === 0)
+        throw data("This form accepts only text. Go back and remove the file.", { status: 400 });
       if (part.isFile) files += 1;
       if (files > 1) throw data("Send one file at a time.", { status: 400 });
       fields.add(part.name, part.isFile ? toFile(part) : part.text);
@@ -142,5 +143,6 @@ const getContentLength = (request: Request) => Number(request.headers.get("Conte
 const isInvalidUtf8Error = (error: unknown) =>
   error instanceof TypeError && (error as NodeJS.ErrnoException).code === "ERR_ENCODING_INVALID_ENCODED_DATA";
 
-const createDamagedFormError = () => data("The form arrived damaged.", { status: 400 });
-const createFormTooLargeError = () => data("That is more text than this form takes.", { status: 413 });
+const createDamagedFormError = () =>
+  data("The form arrived incomplete. Go back and send the form again.", { status: 400 });
+const createFormTooLargeError = () => data("The text is too long for this form.", { status: 413 });

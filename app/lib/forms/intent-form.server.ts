@@ -52,7 +52,7 @@ export async function handleIntentFor<Sender>(
   const form = await readForm(request);
   const intent = String(form.get("intent"));
   const definition = Object.hasOwn(forms, intent) ? forms[intent] : undefined;
-  if (!definition) throw data("This form is not known here. Open the page again.", { status: 400 });
+  if (!definition) throw data("This page has changed. Open the page again, then send the form.", { status: 400 });
   const metadata = readIntentMetadata(form);
   const formState = { form: String(form.get("form") ?? ""), idempotencyKey: metadata.idempotency_key };
   const submission = parseWithZod(form, { schema: definition.schema });

@@ -15,18 +15,12 @@ export const oneLine = (missing: string) =>
   z
     .string(missing)
     .trim()
-    .refine(
-      (text) => !forbiddenInOneLine.test(text),
-      "This holds a character that cannot be seen, such as a line break. Type it again.",
-    )
+    .refine((text) => !forbiddenInOneLine.test(text), "Remove line breaks and special characters, then try again.")
     .overwrite(emptyIfInvisible);
 
 export const severalLines = (missing: string) =>
   z
     .string(missing)
     .trim()
-    .refine(
-      (text) => !forbiddenInSeveralLines.test(text),
-      "This holds a character that cannot be seen. Type it again, or paste it as plain text.",
-    )
+    .refine((text) => !forbiddenInSeveralLines.test(text), "Remove special characters, then try again.")
     .overwrite(emptyIfInvisible);

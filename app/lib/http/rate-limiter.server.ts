@@ -78,12 +78,12 @@ export class RateLimiter {
           ...this.#perAddress({ keyParts: ["login address"], max: loginsPerAddress, seconds: 15 * minuteSeconds }),
           { keyParts: ["login account", account], max: loginsPerAccount, seconds: hourSeconds },
         ];
-    return this.#take("Too many attempts to log in.", limits);
+    return this.#take("Too many login attempts.", limits);
   }
 
   consumeClientId(): Promise<RateLimitHit | UserError> {
     return this.#take(
-      "Too many Client IDs that are not known.",
+      "Too many wrong Client IDs.",
       this.#perAddress({ keyParts: ["client id"], max: env().limits.clientIds, seconds: hourSeconds }),
     );
   }
@@ -106,7 +106,7 @@ export class RateLimiter {
 
   /** Rejects a code that was used before. Refund the hit if the backend did not check the code. */
   consumeTotp(factorId: string, code: string): Promise<RateLimitHit | UserError> {
-    return this.#take("This code was used.", [
+    return this.#take("This code has been used.", [
       { keyParts: ["used code", factorId, code], max: 1, seconds: usedTotpSeconds },
     ]);
   }
@@ -118,13 +118,13 @@ export class RateLimiter {
   }
 
   consumeDataExport(userId: string): Promise<RateLimitHit | UserError> {
-    return this.#take("Your data was downloaded several times just now.", [
+    return this.#take("You have downloaded your data several times in the last hour.", [
       { keyParts: ["archive", userId], max: maxDataExportsPerHour, seconds: hourSeconds },
     ]);
   }
 
   consumeEmailChange(userId: string): Promise<RateLimitHit | UserError> {
-    return this.#take("Too many new addresses in one day.", [
+    return this.#take("Too many email changes in one day.", [
       { keyParts: ["address mails", userId], max: maxEmailChangesPerDay, seconds: 24 * hourSeconds },
     ]);
   }

@@ -28,12 +28,14 @@ export function acquireUploadSlot(
   // If all visitors seem to have one IP address, a limit per address would lock out most of them.
   const perAddress = hasVisitorIps ? uploadsPerAddress : Number.POSITIVE_INFINITY;
   if ((slotCounts.get(owner) ?? 0) >= (account ? uploadsPerClient : perAddress)) {
-    const message = account ? "Your other files are still on their way." : "Too many files come from your network.";
+    const message = account
+      ? "Your other files are still uploading."
+      : "Too many files are uploading from your network.";
     return noSlotError(context, account ? "uploads of one client" : "uploads of one address", message, 429);
   }
   const isFull =
     reservedBytes.uploads + bytes > uploadBytes || (!account && reservedBytes.visitors + bytes > uploadBytes / 2);
-  if (isFull) return noSlotError(context, "uploads", "Too many files are on their way to us.", 503);
+  if (isFull) return noSlotError(context, "uploads", "We are receiving too many files.", 503);
   return createSlot(owner, bytes, account ? ["uploads"] : ["uploads", "visitors"]);
 }
 
@@ -46,9 +48,9 @@ export function acquireDownloadSlot(
   const { uploadBytes, fileBytes } = env().limits;
   const owner = `reader ${account}`;
   if ((slotCounts.get(owner) ?? 0) >= maxParallelDownloads)
-    return noSlotError(context, "downloads of one client", "Your other files are still on their way to you.", 429);
+    return noSlotError(context, "downloads of one client", "Your other files are still downloading.", 429);
   if (reservedBytes.downloads + fileBytes > uploadBytes)
-    return noSlotError(context, "downloads", "We are sending too many files just now.", 503);
+    return noSlotError(context, "downloads", "We are sending too many files.", 503);
   return createSlot(owner, fileBytes, ["downloads"]);
 }
 

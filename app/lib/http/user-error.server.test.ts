@@ -7,11 +7,11 @@ const unavailableError = { reason: expect.stringContaining("Try again in a minut
 const databaseMessage = 'null value in column "status" of relation "shipments" at 10.0.0.5:5432';
 
 test.each([
-  ["invalid_credentials", 400, 400, "The e-mail address or the password is not right."],
-  ["weak_password", 422, 400, "Choose another password: this one is too short or too easy to guess."],
-  ["email_address_invalid", 400, 400, "This e-mail address cannot receive mail. Check it."],
-  ["otp_expired", 403, 400, "This link has been used or is too old."],
-  ["over_request_rate_limit", 429, 429, "Too many attempts. Wait some minutes and try again."],
+  ["invalid_credentials", 400, 400, "The email or password is wrong."],
+  ["weak_password", 422, 400, "This password is too short or too easy to guess. Choose another password."],
+  ["email_address_invalid", 400, 400, "We cannot send email to this address. Check the address."],
+  ["otp_expired", 403, 400, "This link has been used or has expired."],
+  ["over_request_rate_limit", 429, 429, "Too many attempts. Wait a few minutes, then try again."],
   ["over_email_send_rate_limit", 429, 429, "A message is on its way already. Wait a minute and try again."],
 ])("The error %s of Supabase Auth becomes a message of the company.", (code, sent, status, reason) => {
   expect(toUserError(new AuthApiError(databaseMessage, sent, code))).toEqual({ reason, status });
@@ -47,7 +47,7 @@ test.each([
   { message: databaseMessage, name: "StorageApiError", status: 400, statusCode: "403" },
   { message: databaseMessage, name: "StorageApiError", statusCode: "403" },
 ])("A missing permission, such as %j, becomes status 403 with a message.", (error) => {
-  expect(toUserError(error)).toEqual({ reason: "This is not yours to change.", status: 403 });
+  expect(toUserError(error)).toEqual({ reason: "You are not allowed to make this change.", status: 403 });
 });
 
 test.each([
@@ -58,7 +58,7 @@ test.each([
   ["22P02", 400],
 ])("A value that violates a constraint (%s, status %i) becomes status 400 with a message.", (code, status) => {
   expect(toUserError({ message: databaseMessage, code, status })).toEqual({
-    reason: "Our records do not take this as it is. Check what you typed.",
+    reason: "We could not save this. Check what you typed.",
     status: 400,
   });
 });

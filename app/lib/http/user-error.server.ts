@@ -15,28 +15,28 @@ export function areaNotFound(area: "portal" | "desk") {
 const areaHomePages = { portal: { to: "/portal", name: "My Shipments" }, desk: { to: "/desk", name: "Today" } };
 
 const unavailableError: UserError = {
-  reason: "Our records do not answer at the moment. Nothing was changed. Try again in a minute.",
+  reason: "Our system is not responding. Nothing was changed. Try again in a minute.",
   status: 503,
 };
 
 const authErrors: Readonly<Record<string, UserError>> = {
-  invalid_credentials: { reason: "The e-mail address or the password is not right.", status: 400 },
+  invalid_credentials: { reason: "The email or password is wrong.", status: 400 },
   // Supabase Auth returns this code for any password, so the message must not reveal that the account exists.
-  user_banned: { reason: "The e-mail address or the password is not right.", status: 400 },
-  weak_password: { reason: "Choose another password: this one is too short or too easy to guess.", status: 400 },
-  email_address_invalid: { reason: "This e-mail address cannot receive mail. Check it.", status: 400 },
-  otp_expired: { reason: "This link has been used or is too old.", status: 400 },
+  user_banned: { reason: "The email or password is wrong.", status: 400 },
+  weak_password: { reason: "This password is too short or too easy to guess. Choose another password.", status: 400 },
+  email_address_invalid: { reason: "We cannot send email to this address. Check the address.", status: 400 },
+  otp_expired: { reason: "This link has been used or has expired.", status: 400 },
   mfa_factor_not_found: {
-    reason: "This authenticator is not known any more: another window removed it or began a new one. Start again.",
+    reason: "This authenticator was removed or replaced in another window. Start again.",
     status: 409,
   },
-  mfa_factor_name_conflict: { reason: "Another window began a set-up at the same moment. Start again.", status: 409 },
+  mfa_factor_name_conflict: { reason: "You started another set-up in a different window. Start again.", status: 409 },
   too_many_enrolled_mfa_factors: {
-    reason: "You have as many authenticators as there can be. Remove one.",
+    reason: "You have the maximum number of authenticators. Remove one first.",
     status: 400,
   },
-  over_request_rate_limit: { reason: "Too many attempts. Wait some minutes and try again.", status: 429 },
-  over_email_send_rate_limit: { reason: "A message is on its way already. Wait a minute and try again.", status: 429 },
+  over_request_rate_limit: { reason: "Too many attempts. Wait a few minutes, then try again.", status: 429 },
+  over_email_send_rate_limit: { reason: "We have just sent you an email. Wait a minute, then try again.", status: 429 },
 };
 
 type SupabaseError = { message: string; name?: string; code?: string | number; status?: number; statusCode?: string };
@@ -50,13 +50,14 @@ export function toUserError(error: SupabaseError): UserError {
   if (authError) return authError;
   const ownError = /^PT(4\d\d|503)$/.exec(error.statusCode ?? code);
   if (ownError) return { reason: error.message, status: Number(ownError[1]) };
-  if (code === "22021" || code === "22P05") return { reason: "This text has characters we cannot keep.", status: 400 };
+  if (code === "22021" || code === "22P05")
+    return { reason: "Remove special characters, then try again.", status: 400 };
   // A check constraint or type rejects a value that the form accepted.
   if (code === "23514" || /^22[0-9A-Z]{3}$/.test(code)) {
-    return { reason: "Our records do not take this as it is. Check what you typed.", status: 400 };
+    return { reason: "We could not save this. Check what you typed.", status: 400 };
   }
   if (isHookError(error, code)) return { reason: error.message, status: 400 };
-  if (code === "42501" || status === 403) return { reason: "This is not yours to change.", status: 403 };
+  if (code === "42501" || status === 403) return { reason: "You are not allowed to make this change.", status: 403 };
   // Status 429 of the backend means overload. Limits on a user's attempts are in rate-limiter.server.ts.
   if (status === 0 || status === 429 || status >= 500 || error.name === "TimeoutError") return unavailableError;
   return { reason: somethingWentWrong, status: 502 };

@@ -45,11 +45,14 @@ export function Documents(props: {
       </ul>
       {!isClosed && documents.some(({ state }) => state === "missing") && (
         <p className="border-t border-line px-4 py-3 text-sm text-quiet print:hidden">
-          Up to 10 MB each: {describeAcceptedKinds()}. Larger files:{" "}
+          Files up to 10 MB: {describeAcceptedKinds()}. For larger files, email{" "}
           <a className="underline" href={`mailto:${mail}`}>
             {mail}
           </a>
-          .{LeaveWarning && <span className="hidden pointer-fine:inline"> A file can also be dropped on its row.</span>}
+          .
+          {LeaveWarning && (
+            <span className="hidden pointer-fine:inline"> You can also drop a file on its document.</span>
+          )}
         </p>
       )}
     </Card>
@@ -63,7 +66,7 @@ function DocumentRow(props: {
   rejected: RejectedUpload | undefined;
 }) {
   const { document, search, isClosed, rejected } = props;
-  const { id, name, state, words, file, address } = document;
+  const { id, name, state, words, about, file, address } = document;
   const [icon, colour] = stateIcons[state];
   const field = useRef<HTMLInputElement>(null);
   const title = useRef<HTMLParagraphElement>(null);
@@ -83,6 +86,7 @@ function DocumentRow(props: {
             {name}
           </p>
           <p className={`text-sm wrap-anywhere ${colour}`}>{words}</p>
+          {about && !isClosed && <p className="text-sm text-quiet">{about}</p>}
           {file && <p className="text-sm wrap-anywhere text-quiet">{file}</p>}
         </div>
         {file && (

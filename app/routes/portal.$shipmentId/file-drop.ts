@@ -3,8 +3,8 @@ import { showToast } from "~/components/ui/toast-state";
 import type { Toast } from "~/lib/http/toast";
 
 const tooManyFilesToast: Toast = {
-  title: "One file for each document",
-  description: "Drop each file on the row of its own document.",
+  title: "Drop one file at a time",
+  description: "Drop each file on its own document.",
   variant: "destructive",
 };
 

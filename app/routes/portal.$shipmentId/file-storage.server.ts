@@ -4,7 +4,6 @@ import { readUpload } from "~/lib/forms/form-data.server";
 import { createErrorToast } from "~/lib/forms/rejected-form.server";
 import type { Toast } from "~/lib/http/toast";
 import { type UserError, userErrorFromThrown } from "~/lib/http/user-error.server";
-import { companyDetails } from "~/models/content.server";
 import { tooLargeHint } from "~/models/document";
 import { uploadDocument } from "~/models/document.server";
 
@@ -57,12 +56,12 @@ export async function storeFileContent(
 }
 
 export function createStoredResult({ id, name }: UploadTarget["documents"][number]): StoreFileResult {
-  const toast: Toast = { title: `${name} uploaded`, description: "We check it next.", variant: "default" };
+  const toast: Toast = { title: `${name} uploaded`, description: "We will check your file.", variant: "default" };
   return { documentId: id, toast, status: 200 };
 }
 
 export function explainTooLarge(reason: string): string {
-  return `${reason} ${tooLargeHint}: ${companyDetails.offices[0]?.email}.`;
+  return `${reason} ${tooLargeHint}`;
 }
 
 export function createFailedResult({ reason, status }: UserError): UploadResult {

@@ -52,7 +52,7 @@ function LeaveDialog({ onStay, onLeave }: { onStay: () => void; onLeave: () => v
       <h2 id="leaving" className="text-lg">
         Stop the upload and leave?
       </h2>
-      <p className="mt-2 mb-6">A file is still on its way. It is not stored if you leave this page now.</p>
+      <p className="mt-2 mb-6">A file is still uploading. If you leave this page, the upload stops.</p>
       <div className="flex flex-wrap gap-3">
         <Button type="button" look="action" onClick={onStay}>
           Stay here

@@ -17,7 +17,7 @@ const unreadableFileOutcome: UploadOutcome = {
   status: 400,
   toast: {
     title: "Upload failed",
-    description: "Your device no longer gives this file out. Choose it again.",
+    description: "Your device can no longer read this file. Choose the file again.",
     variant: "destructive",
   },
 };

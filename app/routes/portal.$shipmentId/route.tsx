@@ -9,7 +9,14 @@ import { redirectWithToast } from "~/lib/http/toast.server";
 import { companyDetails } from "~/models/content.server";
 import { fileFieldId } from "~/models/document";
 import { describeDocument } from "~/models/document.server";
-import { describeStorage, getNextAction, getNextActionButton, listSearch, shipmentPath } from "~/models/portal.server";
+import {
+  describeStorage,
+  getNextAction,
+  getNextActionButton,
+  listSearch,
+  shipmentPath,
+  stages,
+} from "~/models/portal.server";
 import { lastStage, listPayments, shortId } from "~/models/shipment";
 import { listNumbers } from "~/models/shipment-fields.server";
 import type { Route } from "./+types/route";
@@ -31,12 +38,13 @@ export async function loader({ context, params, url }: Route.LoaderArgs) {
       name,
       stage,
       status,
-      numbers: [["Shipment", shortId(id)], ...listNumbers(shipment)],
+      numbers: [["Shipment number", shortId(id)], ...listNumbers(shipment)],
       tracking_events,
       documents: documents.map((document) => describeDocument(document, id)),
     },
     nextAction: getNextAction(shipment),
     button: getNextActionButton(shipment),
+    stageTexts: stages.map(({ text }) => text),
     mail: companyDetails.offices[0]?.email,
     payments: listPayments(shipment),
     storage: describeStorage(shipment),
@@ -52,7 +60,7 @@ export async function action({ request, context, params, url }: Route.ActionArgs
 }
 
 export default function ShipmentPage({ loaderData, actionData }: Route.ComponentProps) {
-  const { search, shipment, nextAction, button, mail, payments, storage } = loaderData;
+  const { search, shipment, nextAction, button, stageTexts, mail, payments, storage } = loaderData;
   const { stage, documents } = shipment;
   const isClosed = stage === lastStage;
   const problems = getFieldErrors(actionData, isClosed ? [] : documents);
@@ -81,9 +89,9 @@ export default function ShipmentPage({ loaderData, actionData }: Route.Component
         <Link to={`share${search}`} {...dialogLinkProps}>
           Share
         </Link>{" "}
-        <a href={`/portal/${shipment.id}/print`}>Print form</a>
+        <a href={`/portal/${shipment.id}/print`}>Print</a>
       </p>
-      <RouteLine shipment={shipment} nextAction={nextAction} button={button} />
+      <RouteLine shipment={shipment} nextAction={nextAction} button={button} stageTexts={stageTexts} />
       {storage && (
         <p
           className={`mt-4 rounded-label border border-line bg-raised px-4 py-3 text-sm ${storage.isUrgent ? "font-semibold text-attention" : ""}`}

@@ -20,13 +20,13 @@ function UploadProgress(props: {
   return (
     <div className="mt-3">
       <p className="truncate text-sm">{file.name}</p>
-      <progress className="sr-only" max={size} value={sent} aria-label={`${name}: sent`} />
+      <progress className="sr-only" max={size} value={sent} aria-label={`Upload of the ${name}`} />
       <ProgressLine share={sent / size} />
       <div className="flex items-center justify-between gap-4">
         <div className="text-sm tabular-nums">
           <p role="status">
             {isWaiting &&
-              `The line is gone at ${formatFileSize(sent)} of ${formatFileSize(size)}. It goes on by itself.`}
+              `No connection. ${formatFileSize(sent)} of ${formatFileSize(size)} sent. The upload continues when you are back online.`}
           </p>
           {!isWaiting && (
             <p className="text-quiet">{isShrinking ? "Making the photo smaller…" : describeProgress(sent, size)}</p>
@@ -41,9 +41,7 @@ function UploadProgress(props: {
 }
 
 function describeProgress(sent: number, size: number): string {
-  return sent < size
-    ? `${formatFileSize(sent)} of ${formatFileSize(size)}`
-    : `${formatFileSize(size)} sent, waiting for our answer…`;
+  return sent < size ? `${formatFileSize(sent)} of ${formatFileSize(size)}` : `${formatFileSize(size)} sent. Saving…`;
 }
 
 /** `share` runs from 0 to 1. */
@@ -74,12 +72,12 @@ function ProgressLine({ share }: { share: number }) {
 function PhotoChoice({ upload, onChoose }: { upload: Upload; onChoose: (asChosen: boolean) => void }) {
   const { original, shrunkPhoto, isShrinking, sendsOriginal } = upload;
   if (isShrinking)
-    return <p className="mt-2 text-sm text-quiet">{formatFileSize(original.size)} photo, being made smaller…</p>;
+    return <p className="mt-2 text-sm text-quiet">Making your photo smaller ({formatFileSize(original.size)})…</p>;
   if (!shrunkPhoto) return null;
   return (
     <div className="mt-2 flex flex-wrap items-center gap-x-6 text-sm text-quiet">
       <p role="status">
-        {formatFileSize(original.size)} photo, {formatFileSize(shrunkPhoto.size)} after shrinking
+        Photo made smaller: {formatFileSize(shrunkPhoto.size)} instead of {formatFileSize(original.size)}
       </p>
       {original.size <= maxFileBytes && (
         <label className="flex min-h-11 cursor-pointer items-center gap-3">
@@ -89,7 +87,7 @@ function PhotoChoice({ upload, onChoose }: { upload: Upload; onChoose: (asChosen
             onChange={(event) => onChoose(event.currentTarget.checked)}
             className="size-6 shrink-0"
           />
-          Send the original
+          Upload the original photo
         </label>
       )}
     </div>

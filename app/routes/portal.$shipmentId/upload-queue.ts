@@ -141,12 +141,16 @@ export async function sendUpload(id: string, address: string): Promise<UploadOut
   notifyListeners();
   if (cancel.signal.aborted) return null;
   if (outcome?.kind === "lost") {
-    const description = "The connection was lost. Your file is still here. Try again.";
+    const description = "The connection was lost. Your file is still selected. Try again.";
     showProblem(id, { title: "Upload failed", description, variant: "destructive" }, true);
   }
   if (outcome?.kind === "refused") showProblem(id, outcome.toast, outcome.status >= 429);
   if (outcome?.kind === "ended") {
-    updateUpload(id, { sentBytes: null, problem: "You were signed out before this file was taken.", canRetry: true });
+    updateUpload(id, {
+      sentBytes: null,
+      problem: "You were signed out before the upload finished. Try again.",
+      canRetry: true,
+    });
   }
   return outcome;
 }

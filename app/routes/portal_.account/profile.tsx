@@ -25,7 +25,7 @@ export function PasswordSection({ account }: AccountSectionProps) {
   return (
     <Card title="Password">
       <IntentForm intent={intent} className="px-4 py-3">
-        <p className="mb-3 text-sm text-quiet">Every other device is signed out.</p>
+        <p className="mb-3 text-sm text-quiet">When you change your password, we log you out on all other devices.</p>
         <HiddenUsername email={account.email} />
         <PasswordField field={fields.currentPassword} label="Current password" autoComplete="current-password" />
         <PasswordField
@@ -46,15 +46,15 @@ export function PasswordSection({ account }: AccountSectionProps) {
 export function EmailSection({ account }: AccountSectionProps) {
   const { intent, fields } = useIntentForm("email", ["email", "currentPassword", "factor", "code"]);
   return (
-    <Card title="E-mail address">
+    <Card title="Email">
       <IntentForm intent={intent} className="px-4 py-3">
         {account.new_email && (
           <p className="mb-3 text-sm text-attention wrap-anywhere">
-            We wrote to {account.new_email}. Your address changes when you open the link in that mail.
+            We sent an email to {account.new_email}. Open the link in that email to change your address.
           </p>
         )}
         <HiddenUsername email={account.email} />
-        <Field field={fields.email} label="New e-mail address" type="email" autoComplete="email" />
+        <Field field={fields.email} label="New email" type="email" autoComplete="email" />
         <PasswordField field={fields.currentPassword} label="Current password" autoComplete="current-password" />
         <SecondFactorFields factors={account.factors} fields={fields} />
         <SubmitButton look="plain" pending="Sending…">

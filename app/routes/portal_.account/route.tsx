@@ -89,7 +89,7 @@ export default function AccountPage({ loaderData: account, actionData }: Route.C
         facts={[
           ["Email", account.email, "wrap-anywhere"],
           ["Client ID", account.client_id ?? "N/A", "font-mono"],
-          ["Since", account.since],
+          ["Client since", account.since],
         ]}
       />
       <div className="grid items-start gap-6 lg:grid-cols-2">
@@ -111,7 +111,7 @@ export default function AccountPage({ loaderData: account, actionData }: Route.C
 
 function ShipmentEmailsSection({ account }: AccountSectionProps) {
   return (
-    <Card title="Mails about your shipments">
+    <Card title="Emails about your shipments">
       <IntentForm intent="shipment-emails" className="px-4 py-3">
         <label className="mb-3 flex items-start gap-3 text-sm">
           <input
@@ -121,10 +121,9 @@ function ShipmentEmailsSection({ account }: AccountSectionProps) {
             defaultChecked={account.shipment_emails_enabled}
             className="mt-0.5 size-6 shrink-0"
           />
-          Write to me when a shipment moves, a document is sent back, something is to be paid, free storage ends, or
-          there is a note
+          Email me about my shipments: new stages, new files needed, payments, free storage and notes
         </label>
-        <SubmitButton look="plain">Save notices</SubmitButton>
+        <SubmitButton look="plain">Save email settings</SubmitButton>
       </IntentForm>
     </Card>
   );
@@ -137,12 +136,14 @@ function DevicesSection({ account }: AccountSectionProps) {
       <IntentForm intent="sign-out-others" className="px-4 py-3">
         <p className="mb-3 text-sm text-quiet">
           {otherSessions === 0
-            ? "You are logged in on this device alone."
-            : `You are logged in on this device and in ${otherSessions} other ${otherSessions === 1 ? "place" : "places"}.`}
+            ? "You are logged in on this device only."
+            : otherSessions === 1
+              ? "You are logged in on this device and on 1 other device."
+              : `You are logged in on this device and on ${otherSessions} other devices.`}
         </p>
         <div className="flex flex-wrap items-center gap-x-5 gap-y-2">
-          <SubmitButton look="plain" pending="Signing out…">
-            Sign out everywhere else
+          <SubmitButton look="plain" pending="Logging out…">
+            Log out all other devices
           </SubmitButton>
           <TextLink to="/portal/2fa" className="text-sm">
             {factors.length > 0 ? "Manage 2FA" : "Set up 2FA"}
@@ -155,9 +156,9 @@ function DevicesSection({ account }: AccountSectionProps) {
 
 function OfflinePagesSection({ account }: AccountSectionProps) {
   return (
-    <Card title="Without a connection">
+    <Card title="Offline copy">
       {account.isShared ? (
-        <p className="px-4 py-3 text-sm text-quiet">On a shared computer no pages are kept.</p>
+        <p className="px-4 py-3 text-sm text-quiet">On a shared device, we store no pages.</p>
       ) : (
         <IntentForm intent="offline-pages" className="px-4 py-3">
           <label className="mb-3 flex items-start gap-3 text-sm">
@@ -168,10 +169,9 @@ function OfflinePagesSection({ account }: AccountSectionProps) {
               defaultChecked={account.offlineEnabled}
               className="mt-0.5 size-6 shrink-0"
             />
-            Keep pages on this device for when there is no connection: the public ones and the last twenty of the
-            portal, until I sign out
+            Let me read public pages and my last 20 portal pages without internet on this device
           </label>
-          <SubmitButton look="plain">Save for this device</SubmitButton>
+          <SubmitButton look="plain">Save offline settings</SubmitButton>
         </IntentForm>
       )}
     </Card>
@@ -184,7 +184,7 @@ function DataSection({ account }: AccountSectionProps) {
     <Card title="Your data">
       <Form action="/portal/account/data.zip" reloadDocument className="border-b border-line px-4 py-3">
         <p className="mb-3 text-sm text-quiet">
-          One .zip: everything we keep about you as JSON and CSV, and your files. On a slow line it takes its time.
+          You get one .zip file with your data (JSON and CSV) and your files. The download can take several minutes.
         </p>
         <SubmitButton look="plain" pending="Download your data">
           Download your data
@@ -193,14 +193,14 @@ function DataSection({ account }: AccountSectionProps) {
       <IntentForm intent="erase" className="px-4 py-3">
         <p className="mb-3 text-sm text-quiet">
           {erasureRequested
-            ? `You asked us on ${erasureRequested} to erase your account. We answer by mail.`
+            ? `On ${erasureRequested} you asked us to erase your account. We will reply by email.`
             : retentionEnd
-              ? `The law requires us to keep your shipments until ${retentionEnd}. You can ask all the same: we say what can go, and when.`
-              : "Your account, your shipments and their files are deleted for good. We answer by mail."}
+              ? `By law, we must store your shipments until ${retentionEnd}. You can still ask. We will email you what we can delete and when.`
+              : "We permanently delete your account, your shipments and their files. We will reply by email."}
         </p>
         {erasureRequested && <input type="hidden" name="withdraw" value="yes" />}
         <SubmitButton look="plain" pending="Sending…">
-          {erasureRequested ? "Keep my account" : "Ask us to erase my account"}
+          {erasureRequested ? "Withdraw request" : "Request to erase my account"}
         </SubmitButton>
       </IntentForm>
     </Card>
