@@ -13,7 +13,7 @@ const pageGroups = {
   accounts: ["site/email-link-page", "forms/code-field", "forms/password-field", "site/auth-page"],
   secondFactor: ["portal/second-factor"],
   desk: ["desk/"],
-  public: ["site/structured-data", "site/accordion-item"],
+  public: ["site/structured-data", "site/accordion-item", "motion/marquee[.]"],
   certificates: ["site/certificates", "site/monogram"],
   prose: ["site/prose"],
   emailDraft: ["site/email-draft-panel"],

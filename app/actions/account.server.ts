@@ -58,7 +58,10 @@ export function createAccountIntents(
       limitWrites(async (viewer, { email, ...typed }) => {
         const rejected = await requestEmailChange(viewer, limits, getEmailSender(), toCredentials(typed), email);
         return (
-          rejected ?? { toast: "Confirm your new email", description: "Open the link in the email that we sent there." }
+          rejected ?? {
+            toast: "Confirm your new email",
+            description: "Open the link in the email that we sent to your new address.",
+          }
         );
       }),
     ),

@@ -74,7 +74,7 @@ export async function changePassword(
       await trySendEmail(serviceRoleClient(), sender, to, passwordChangedEmail(sender, "perhaps"));
       return { reason: "Your password may have been changed. Log in again with the new password first.", status: 503 };
     }
-    const sameMessage = error.code === "same_password" && "This is your current password. Choose a new password.";
+    const sameMessage = error.code === "same_password" && "This is your current password. Choose another password.";
     return sameMessage
       ? { reason: sameMessage, status: 400, fieldErrors: { password: [sameMessage] } }
       : toUserError(error);

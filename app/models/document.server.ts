@@ -92,7 +92,7 @@ export async function uploadDocument(
   const failure = error
     ? toUserError({ ...error, status })
     : isRejected
-      ? { reason: "This document already has a file.", status: 409 }
+      ? { reason: "This document has been uploaded already.", status: 409 }
       : userErrorFromThrown(data);
   return { ...failure, title: "Failed to update document status" };
 }
@@ -160,6 +160,13 @@ export async function findDocumentId(
     throw new Error(`This shipment has no document "${name}". It has: ${documents.map((d) => d.name).join(", ")}.`);
   return document.id;
 }
+
+/** On the page, the company's email follows `limits`. */
+export const uploadHints = {
+  limits:
+    "Maximum 10 MB per file. Accepted types: PDF, photo (JPG, PNG, WebP, HEIC, TIFF), Word, Excel, ODT, RTF, CSV or text. Email larger files to",
+  drop: "You can also drop a file on its document.",
+};
 
 const documentExplanations: Partial<Record<string, string>> = {
   "Commercial Invoice": "The seller's invoice, with the goods, their prices and the total.",

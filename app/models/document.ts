@@ -35,11 +35,6 @@ export function sortDocuments<T extends { name: string }>(documents: readonly T[
 export const acceptedExtensions =
   ".pdf,.jpg,.jpeg,.png,.webp,.heic,.tif,.tiff,.txt,.csv,.rtf,.doc,.docx,.xls,.xlsx,.odt";
 
-/** This is a function, because the build would copy a constant into each script file. */
-export function describeAcceptedKinds(): string {
-  return "PDF, photo (JPG, PNG, WebP, HEIC, TIFF), Word, Excel, ODT, RTF, CSV or text";
-}
-
 export function getExtension(fileName: string): string {
   return /\.([A-Za-z0-9]{1,8})$/.exec(fileName.trim())?.[1]?.toLowerCase() ?? "";
 }
@@ -51,7 +46,7 @@ export function getFileProblem({ name, size }: { name: string; size: number }): 
   if (size === 0) return "This file is empty. Choose another file.";
   if (size > maxFileBytes) return `This file is over 10 MB. ${tooLargeHint}`;
   if (!acceptedExtensions.split(",").includes(`.${getExtension(name)}`))
-    return `We accept ${describeAcceptedKinds()}. Choose another file.`;
+    return "Choose a PDF, photo, Word, Excel or text file.";
   return null;
 }
 

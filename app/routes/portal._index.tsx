@@ -55,7 +55,7 @@ function NextActionList({
         {client > items.length && (
           <>
             <Link to="/portal?waiting=client" className="underline">
-              Show all {formatCount(client)} waiting for you
+              Show all {formatCount(client)} shipments waiting for you
             </Link>
             {". "}
           </>

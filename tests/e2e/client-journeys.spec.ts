@@ -16,7 +16,7 @@ test("A client renames a shipment, uploads, opens and removes a file, finds the 
     await page.getByRole("link", { name: "Change", exact: true }).click();
     await page.getByLabel(labels.shipmentName).fill(`${name} for Gulu`);
     await page.getByLabel("AWB/BL").fill("MSKU 7731-55");
-    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByRole("button", { name: "Save changes" }).click();
     await expect(toast(page, "Changes saved")).toBeVisible();
     await expect(heading(page)).toHaveText(`${name} for Gulu`);
     await expect(page.locator("main")).toContainText("MSKU 7731-55");
@@ -71,7 +71,7 @@ test("A client renames a shipment, uploads, opens and removes a file, finds the 
     expect((await visitorPage.goto(address))?.status()).toBe(200);
     await expect(heading(visitorPage)).toHaveText(`${name} for Gulu`);
     await expect(visitorPage.getByText("Stage 1 of 10")).toBeVisible();
-    await page.getByRole("button", { name: "End this link" }).click();
+    await page.getByRole("button", { name: "End share link" }).click();
     await expect(toast(page, "Share link ended")).toBeVisible();
     expect((await visitorPage.goto(address))?.status()).toBe(404);
     await visitor.close();

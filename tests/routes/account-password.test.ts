@@ -29,7 +29,7 @@ describe("change of the password", () => {
     ["no new one", { password: "" }, "password", /^Choose a password/],
     ["a new one of 5 characters", { password: "five5" }, "password", /^Choose a password/],
     ["a new one of 74 bytes", { password: "é".repeat(37) }, "password", /^Choose a password of at most 72/],
-    ["the present one again", { password }, "password", /^This is your current password\. Choose a new password\.$/],
+    ["the present one again", { password }, "password", /^This is your current password\. Choose another password\.$/],
   ])("A password form with %s changes nothing and repeats no password", async (_what, change, field, reason) => {
     const { browser, email } = owner;
     const page = await parsePage(await submitOnAccount(browser, "Change password", { ...validFields, ...change }));

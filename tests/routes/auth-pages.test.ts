@@ -26,8 +26,8 @@ describe("login page", () => {
 
   test("A client who is locked out reads whom to call and where to write", async () => {
     const { text } = await app.browser().open("/login");
-    expect(text).toMatch(/Forgot password\? Locked out\? Call \+254 700 000 001 or write to nairobi@mizigo\.example\./);
-    expect(text).toContain("we mail you a link to a new password");
+    expect(text).toMatch(/Forgot password\? Locked out\? Call \+254 700 000 001 or email nairobi@mizigo\.example\./);
+    expect(text).toContain("we email you a link to set a new password");
   });
 
   test("A visitor who clicks 'Forgot password?' reads once that the feature is coming soon", async () => {

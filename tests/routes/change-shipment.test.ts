@@ -17,12 +17,12 @@ test("A client changes the name and the AWB/BL of a shipment at stage 1, and rem
   expect(href).toBe(`${portal}/change`);
   const form = await browser.open(href ?? "");
   expect([form.value("name"), form.value("awb")]).toEqual(["Old name", ""]);
-  const response = await browser.submit(form, "Save", { name: "New name", awb: "MSKU-1" });
+  const response = await browser.submit(form, "Save changes", { name: "New name", awb: "MSKU-1" });
   expect(response.headers.get("Location")).toBe(portal);
   const page = await browser.follow(response);
   expect([page.h1, readAwb(page), page.toasts]).toEqual(["New name", "MSKU-1", successToast("Changes saved")]);
   expect(listShipmentNames(page)).toContain("New name");
-  await browser.submit(await openForm(portal), "Save", { awb: "" });
+  await browser.submit(await openForm(portal), "Save changes", { awb: "" });
   expect(readAwb(await browser.open(portal))).toBe("N/A");
 });
 
@@ -35,7 +35,7 @@ test.each([
 ])("A shipment is not changed to %s, and the form stays filled in.", async (_what, invalid, message) => {
   const { portal } = await newShipment(app, client, "Unchanged");
   const fields = { name: "Typed name", awb: "Typed number", ...invalid };
-  const page = await parsePage(await browser.submit(await openForm(portal), "Save", fields));
+  const page = await parsePage(await browser.submit(await openForm(portal), "Save changes", fields));
   expect([page.status, page.title.startsWith("Error: ")]).toEqual([400, true]);
   expect(page.problems).toEqual([{ text: message, id: expect.anything() }]);
   expect(page.has(page.problems[0]?.id ?? "")).toBe(true);
@@ -46,18 +46,18 @@ test.each([
 test("An outdated form shows the stored values next to the typed ones, and then overwrites them.", async () => {
   const { portal } = await newShipment(app, client, "Opened twice");
   const [first, second] = [await openForm(portal), await openForm(portal)];
-  expect((await browser.submit(first, "Save", { name: "First" })).status).toBe(303);
+  expect((await browser.submit(first, "Save changes", { name: "First" })).status).toBe(303);
   browser.cookies.delete("flash");
-  const outdated = await parsePage(await browser.submit(second, "Save", { name: "Second", awb: "S-2" }));
+  const outdated = await parsePage(await browser.submit(second, "Save changes", { name: "Second", awb: "S-2" }));
   const changed = "This shipment has changed since you opened the form. Look at it again.";
   expectRejectedForm(outdated, 409, changed);
   expect([outdated.value("name"), outdated.value("awb")]).toEqual(["Second", "S-2"]);
-  expect(["name", "awb"].map(outdated.getDescriptions)).toEqual([["Stored: First"], ["Stored: none"]]);
-  const saved = await browser.follow(await browser.submit(outdated, "Save", { name: "First", awb: "S-3" }));
+  expect(["name", "awb"].map(outdated.getDescriptions)).toEqual([["Saved value: First"], ["Saved value: none"]]);
+  const saved = await browser.follow(await browser.submit(outdated, "Save changes", { name: "First", awb: "S-3" }));
   expect([saved.h1, readAwb(saved)]).toEqual(["First", "S-3"]);
   // The typed name equals the stored name, so its field has no hint.
-  const again = await parsePage(await browser.submit(second, "Save", { name: "First", awb: "S-4" }));
-  expect(["name", "awb"].map(again.getDescriptions)).toEqual([[], ["Stored: S-3"]]);
+  const again = await parsePage(await browser.submit(second, "Save changes", { name: "First", awb: "S-4" }));
+  expect(["name", "awb"].map(again.getDescriptions)).toEqual([[], ["Saved value: S-3"]]);
   for (const expectedVersion of ["", "x", "-1"])
     expect((await browser.post(`${portal}/change`, { name: "x", expectedVersion })).status).toBe(409);
 });
@@ -66,7 +66,7 @@ test("A shipment after stage 1 has no form for changes and rejects one.", async 
   const { id, portal } = await newShipment(app, client, "Moving on");
   const form = await openForm(portal);
   resultOrThrow(await moveShipment(app.company, id, { despiteMissing: true }, {}));
-  const late = await parsePage(await browser.submit(form, "Save", { name: "Too late" }));
+  const late = await parsePage(await browser.submit(form, "Save changes", { name: "Too late" }));
   const message = "This shipment has moved on: call us to change its name or its numbers.";
   expect([late.status, late.problems.map(({ text }) => text)]).toEqual([409, [message]]);
   const page = await browser.open(portal);
@@ -79,7 +79,7 @@ test("A shipment after stage 1 has no form for changes and rejects one.", async 
 test("A stranger can neither open nor send the form for changes of a client's shipment.", async () => {
   const { portal } = await newShipment(app, client, "Not yours");
   const stranger = await newClient(app, "Strange Client");
-  const { fields } = (await openForm(portal)).form("Save");
+  const { fields } = (await openForm(portal)).form("Save changes");
   for (const path of [`${portal}/change`, "/portal/x/change", `/portal/${unknownId}/change`]) {
     const page = await stranger.browser.open(path);
     expect([path, page.status, page.text.includes("Not yours")]).toEqual([path, 404, false]);
@@ -120,9 +120,9 @@ describe("a shipment next to search results", () => {
   test("The search stays in the address when a shipment is changed, and when the change is cancelled.", async () => {
     const form = await browser.open(getHref(await openNextToResults(), "Change") ?? "");
     expect(getHref(form, "Cancel")).toBe(`${portal}${filter}`);
-    const rejected = await parsePage(await browser.submit(form, "Save", { name: "" }));
+    const rejected = await parsePage(await browser.submit(form, "Save changes", { name: "" }));
     expect(getHref(rejected, "Cancel")).toBe(`${portal}${filter}`);
-    expect(await submitForm(rejected, "Save", { name: "Pump for Manda" })).toBe(`${portal}${filter}`);
+    expect(await submitForm(rejected, "Save changes", { name: "Pump for Manda" })).toBe(`${portal}${filter}`);
   });
 
   test("The search stays in the address when a share link is created and revoked, and when the share page is closed.", async () => {
@@ -131,6 +131,6 @@ describe("a shipment next to search results", () => {
     expect(await submitForm(await browser.open(share), "Create share link")).toBe(share);
     const page = await browser.open(share);
     expect(getHref(page, "Close")).toBe(`${portal}${filter}`);
-    expect(await submitForm(page, "End this link")).toBe(share);
+    expect(await submitForm(page, "End share link")).toBe(share);
   });
 });

@@ -128,7 +128,7 @@ describe("the CSV of shipments", () => {
     expect(start).toBe("\u00ef\u00bb\u00bf");
     const [heading, ...rows] = await readCsv(response);
     expect(heading).toEqual([
-      ...["Shipment", "Name", "Client", "E-mail", "AWB/BL", "Containers", "Stage"],
+      ...["Shipment number", "Name", "Client", "E-mail", "AWB/BL", "Containers", "Stage"],
       ...["Status", "Waiting on", "Opened (EAT)", "Last change (EAT)"],
     ]);
     expect(rows.map(([id]) => id).sort()).toEqual([...ids].sort());

@@ -41,7 +41,10 @@ const subjects = {
   changed: "Your e-mail address was changed",
   uncertain: "Your e-mail address was perhaps changed",
 };
-const requestedToast = successToast("Confirm your new email", "Open the link in the email that we sent there.");
+const requestedToast = successToast(
+  "Confirm your new email",
+  "Open the link in the email that we sent to your new address.",
+);
 const expiredText = "This link has been used or has expired.";
 
 const newAddress = (name: string) => newEmailAddress(name, "client.example");

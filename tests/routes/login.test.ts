@@ -48,7 +48,7 @@ describe("rejected login", () => {
     [
       "an email address of 255 characters",
       { email: `${"b".repeat(240)}@client.example`, password },
-      ["Use at most 254 characters for the e-mail address."],
+      ["Use at most 254 characters for the email."],
     ],
     ["no password", { email: "b@client.example", password: "" }, [passwordMissing]],
     ["a password of 73 bytes", { email: "b@client.example", password: "p".repeat(73) }, [passwordTooLong]],

@@ -42,7 +42,7 @@ describe("search", () => {
   test("A search without a result says so, and its form and its CSV link have the filter.", async () => {
     const page = await searchShipments({ q: "rhinoceros", stage: "7", waiting: "company" });
     expect([page.status, listShipmentNames(page)]).toEqual([200, []]);
-    expect(page.text).toContain("No shipment matches.");
+    expect(page.text).toContain("No shipment matches your search.");
     expect(page.text).not.toContain("You have no shipments yet");
     expect(page.value("q")).toBe("rhinoceros");
     for (const [name, value] of [
@@ -62,7 +62,7 @@ describe("search", () => {
   ])("A client's search for %s finds nothing, on the page and in the CSV.", async (_what, q) => {
     const page = await openSearch(q);
     expect([page.status, listShipmentNames(page)]).toEqual([200, []]);
-    expect(page.text).toContain("No shipment matches.");
+    expect(page.text).toContain("No shipment matches your search.");
     expectNoInternals(page);
     expect(page.html).not.toContain("<script>alert");
     const csv = await client.browser.get(`/portal/shipments.csv?${new URLSearchParams({ q })}`);
@@ -135,11 +135,11 @@ describe("shipments that wait for the client", () => {
 
   test("The portal shows six waiting shipments, and a link to all of them if there are more.", async () => {
     const six = await waiter.browser.open("/portal");
-    expect([countWaiting(six), six.text.includes("waiting for you")]).toEqual([6, false]);
+    expect([countWaiting(six), six.text.includes("shipments waiting for you")]).toEqual([6, false]);
     const [, closed = ""] = await newShipments(app, waiter, ["Box 7", "Closed"]);
     await closeShipment(closed);
     const seven = await waiter.browser.open("/portal");
-    const href = getHref(seven, "All 7 waiting for you");
+    const href = getHref(seven, "Show all 7 shipments waiting for you");
     expect([countWaiting(seven), href]).toEqual([6, "/portal?waiting=client"]);
     const names = listShipmentNames(await waiter.browser.open(href ?? ""));
     expect(names.sort()).toEqual([1, 2, 3, 4, 5, 6, 7].map((number) => `Box ${number}`));
@@ -187,7 +187,7 @@ describe("CSV of a client's shipments", () => {
       values (${timed.id}, 'At night', '2026-02-28T21:04:59.9Z', '2026-12-31T23:30:00Z')`;
     const [heading, row] = await readCsv(await timed.browser.get("/portal/shipments.csv"));
     expect(heading).toEqual([
-      ...["Shipment", "Name", "AWB/BL", "Containers", "Stage", "Status"],
+      ...["Shipment number", "Name", "AWB/BL", "Containers", "Stage", "Status"],
       ...["Waiting on", "Opened (EAT)", "Last change (EAT)"],
     ]);
     expect(row?.slice(-2)).toEqual(["2026-03-01 00:04", "2027-01-01 02:30"]);

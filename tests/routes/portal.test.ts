@@ -118,7 +118,7 @@ describe("the page of a shipment", () => {
     const page = await client.browser.open(portal);
     expect(page.headers.get("Cache-Control") ?? "").toMatch(noStorePattern);
     expect([page.h1, page.title]).toEqual(["Tea to Mombasa", expect.stringMatching(/^Tea to Mombasa · /)]);
-    expect(page.text).toContain(`Shipment ${id.slice(0, 8)}`);
+    expect(page.text).toContain(`Shipment number ${id.slice(0, 8)}`);
     expect(page.text).toContain("AWB/BL N/A");
     expect(readProgress(page)).toEqual(["Client Onboarding", "Stage 1/10"]);
     const [progress] = page.all("progress");
@@ -236,7 +236,7 @@ test("The list and the page of a shipment show who it waits for, and link to wha
     ["Rice", false, true],
     ["Tea", true, false],
   ]);
-  expect(list.text).toContain("1 with us, 0 closed.");
+  expect(list.text).toContain("With us: 1.");
   expect(list.text).toContain("Pay the Duties & Taxes by 4 May 2030.");
   const [href = ""] = listLinkAddresses(list, "section[aria-label='Waiting for you'] li a");
   const [path, hash = ""] = href.split(/(?=#)/);

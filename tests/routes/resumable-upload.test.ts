@@ -126,12 +126,12 @@ describe("rejected resumable uploads", () => {
     const png = new File([new Uint8Array([137, 80, 78, 71, 13, 10, 26, 10]), new Uint8Array(fileSize)], "scan.pdf");
     const upload = await createUpload(png);
     await upload.send(0);
-    const message = "The content of this file is not what its ending .pdf says. Choose another one.";
+    const message = "The content of this file does not match its ending .pdf. Choose another file.";
     expect(await upload.finish()).toMatchObject(rejected(400, message));
     expect(await listStored()).toEqual({ files: [], chunks: [] });
     const program = await createUpload(new File([new Uint8Array(fileSize)], "invoice.exe"));
     for (const response of [await program.ask(), await program.send(0)])
-      expect(response).toMatchObject(rejected(400, expect.stringMatching("^We take PDF, photo")));
+      expect(response).toMatchObject(rejected(400, expect.stringMatching("^Choose a PDF, photo")));
     expect(await countChunks()).toBe(0);
   });
 

@@ -165,8 +165,8 @@ test("A wrong or truncated share link has the same page, whatever it contains.",
         status: 404,
         title: pages[0]?.title,
         text:
-          "Mizigo Clearing & Forwarding This link does not work It has ended, or it is not complete. " +
-          "Ask who sent it to you for another one, or call +254 700 000 001.",
+          "Mizigo Clearing & Forwarding This link does not work The link has ended or is incomplete. " +
+          "Ask the sender for a new link, or call +254 700 000 001.",
       },
     ]);
   expect((await app.browser().get(path)).status).toBe(200);
@@ -177,13 +177,13 @@ test("Only its owner revokes a share link, which then opens nothing and is not c
   const form = await openSharePage(own);
   const page = await client.browser.follow(await client.browser.submit(form, "Create share link"));
   const path = getPath(listLinks(page)[0]);
-  const { fields } = page.form("End this link");
+  const { fields } = page.form("End share link");
   await stranger.browser.post(`${own.portal}/share`, fields as Record<string, string>);
   expect((await app.browser().get(path)).status).toBe(200);
-  const after = await client.browser.follow(await client.browser.submit(page, "End this link"));
+  const after = await client.browser.follow(await client.browser.submit(page, "End share link"));
   expect([after.toasts, listLinks(after)]).toEqual([successToast("Share link ended"), []]);
   expect((await app.browser().get(path)).status).toBe(404);
-  expect((await client.browser.submit(page, "End this link")).status).toBe(303);
+  expect((await client.browser.submit(page, "End share link")).status).toBe(303);
   client.browser.cookies.delete("flash");
   const repeated = await parsePage(await client.browser.submit(form, "Create share link"));
   expectRejectedForm(repeated, 409, "The link of this form has ended. Open this page again to make another one.");

@@ -298,7 +298,7 @@ export function getText(element: HTMLElement | null | undefined): string {
 
 /** Matches the toast of a backend that does not respond or responds with nonsense. */
 export const unavailableText = expect.stringMatching(
-  /^(Our system is not responding at the moment\. Nothing was changed\. Try again in a minute\.|Something went wrong)$/,
+  /^(Our system is not responding\. Nothing was changed\. Try again in a minute\.|Something went wrong)$/,
 );
 
 /** Expects no backend error, backend response, host name or stack trace in the page. */

@@ -1,29 +1,6 @@
-import { type ReactNode, useRef } from "react";
 import { useIdleImport } from "../ui/idle-import";
 
 /** Returns the components of lazy.ts, or null until they are loaded and if loading fails. */
 export function useMotion() {
   return useIdleImport(() => import("./lazy"));
-}
-
-type MarqueeProps = { label: string; className: string; children: ReactNode };
-
-/** Items need margins instead of CSS gaps, so that the list and its repetition have the same spacing. */
-export function Marquee({ label, className, children }: MarqueeProps) {
-  const strip = useRef<HTMLElement>(null);
-  const motion = useMotion();
-  return (
-    <section ref={strip} aria-label={label} className="marquee">
-      <div>
-        <ul className={`${className} moves:flex`}>{children}</ul>
-        {motion && (
-          <motion.MarqueeLoop strip={strip}>
-            <ul aria-hidden className={`${className} hidden moves:flex`}>
-              {children}
-            </ul>
-          </motion.MarqueeLoop>
-        )}
-      </div>
-    </section>
-  );
 }

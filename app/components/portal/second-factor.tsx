@@ -139,7 +139,7 @@ export function FactorRemoval(props: { area: Area; name: string; actionData: Rej
       <FormErrorSummary rejected={rejected} form={form} />
       <h1 className="mb-2 text-xl">Remove authenticator</h1>
       <p className="mb-6 text-quiet">
-        After this, you cannot log in with “{name}”. Enter a code from this app to confirm.
+        When you remove “{name}”, its codes stop working. Enter a code from this app to confirm.
       </p>
       <Form method="post" replace id={form.id} noValidate>
         <CodeField field={fields.code} />

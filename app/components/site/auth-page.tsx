@@ -79,8 +79,9 @@ function LicenceCheck({ licence }: { licence: string }) {
       </h2>
       <p className="text-sm text-quiet">
         Our customs agent licence is <span className="inline-block font-semibold text-ink">{licence}</span>. Check this
-        number on KRA's list of licensed agents (<span className="font-mono text-ink">kra.go.ke</span>), under the name{" "}
-        {company?.name}. We never ask for a password by email or phone.
+        number on the Kenya Revenue Authority's list of licensed agents (
+        <span className="font-mono text-ink">kra.go.ke</span>), under the name {company?.name}. We never ask for a
+        password by email or phone.
       </p>
     </section>
   );

@@ -125,7 +125,7 @@ export class RateLimiter {
 
   consumeEmailChange(userId: string): Promise<RateLimitHit | UserError> {
     return this.#take("Too many email changes in one day.", [
-      { keyParts: ["address mails", userId], max: maxEmailChangesPerDay, seconds: 24 * hourSeconds },
+      { keyParts: ["email changes", userId], max: maxEmailChangesPerDay, seconds: 24 * hourSeconds },
     ]);
   }
 

@@ -6,8 +6,8 @@ import { Card } from "~/components/ui/card";
 import { dialogLinkProps } from "~/components/ui/dialog";
 import { Icon } from "~/components/ui/icon";
 import { useIdleImport } from "~/components/ui/idle-import";
-import { type DocumentState, describeAcceptedKinds } from "~/models/document";
-import type { describeDocument } from "~/models/document.server";
+import type { DocumentState } from "~/models/document";
+import type { describeDocument, uploadHints } from "~/models/document.server";
 import { type RejectedUpload, UploadForm } from "./upload-form";
 import { cancelAllUploads, isSending, useIsSending } from "./upload-queue";
 
@@ -23,10 +23,11 @@ export function Documents(props: {
   documents: DocumentItem[];
   search: string;
   isClosed: boolean;
+  hints: typeof uploadHints;
   mail: string | undefined;
   rejected: RejectedUpload | undefined;
 }) {
-  const { documents, search, isClosed, mail, rejected } = props;
+  const { documents, search, isClosed, hints, mail, rejected } = props;
   const sending = useIsSending();
   const LeaveWarning = useIdleImport(() => import("./leave-warning"));
   return (
@@ -45,14 +46,11 @@ export function Documents(props: {
       </ul>
       {!isClosed && documents.some(({ state }) => state === "missing") && (
         <p className="border-t border-line px-4 py-3 text-sm text-quiet print:hidden">
-          Files up to 10 MB: {describeAcceptedKinds()}. For larger files, email{" "}
+          {hints.limits}{" "}
           <a className="underline" href={`mailto:${mail}`}>
             {mail}
           </a>
-          .
-          {LeaveWarning && (
-            <span className="hidden pointer-fine:inline"> You can also drop a file on its document.</span>
-          )}
+          .{LeaveWarning && <span className="hidden pointer-fine:inline"> {hints.drop}</span>}
         </p>
       )}
     </Card>

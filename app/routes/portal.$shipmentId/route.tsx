@@ -1,6 +1,5 @@
 import { data, Link } from "react-router";
 import { ErrorSummary } from "~/components/forms/form";
-import { RouteLine } from "~/components/portal/route-line";
 import { Title } from "~/components/site/title";
 import { dialogLinkProps } from "~/components/ui/dialog";
 import { TextLink } from "~/components/ui/text-link";
@@ -8,7 +7,7 @@ import { requireViewer } from "~/lib/auth/viewer.server";
 import { redirectWithToast } from "~/lib/http/toast.server";
 import { companyDetails } from "~/models/content.server";
 import { fileFieldId } from "~/models/document";
-import { describeDocument } from "~/models/document.server";
+import { describeDocument, uploadHints } from "~/models/document.server";
 import {
   describeStorage,
   getNextAction,
@@ -24,6 +23,7 @@ import { Documents } from "./documents";
 import { storeUploadedFile } from "./file-storage.server";
 import { Payments } from "./payments";
 import { requireShipment } from "./require-shipment.server";
+import { RouteLine } from "./route-line";
 import { Tracking } from "./tracking";
 import type { RejectedUpload } from "./upload-form";
 
@@ -44,7 +44,8 @@ export async function loader({ context, params, url }: Route.LoaderArgs) {
     },
     nextAction: getNextAction(shipment),
     button: getNextActionButton(shipment),
-    stageTexts: stages.map(({ text }) => text),
+    stageTexts: stages.map(({ name, text }) => `${name}: ${text}`),
+    hints: uploadHints,
     mail: companyDetails.offices[0]?.email,
     payments: listPayments(shipment),
     storage: describeStorage(shipment),
@@ -60,7 +61,7 @@ export async function action({ request, context, params, url }: Route.ActionArgs
 }
 
 export default function ShipmentPage({ loaderData, actionData }: Route.ComponentProps) {
-  const { search, shipment, nextAction, button, stageTexts, mail, payments, storage } = loaderData;
+  const { search, shipment, nextAction, button, stageTexts, hints, mail, payments, storage } = loaderData;
   const { stage, documents } = shipment;
   const isClosed = stage === lastStage;
   const problems = getFieldErrors(actionData, isClosed ? [] : documents);
@@ -100,7 +101,14 @@ export default function ShipmentPage({ loaderData, actionData }: Route.Component
         </p>
       )}
       <div className="mt-8 grid items-start gap-6 xl:grid-cols-[3fr_2fr]">
-        <Documents documents={documents} search={search} isClosed={isClosed} mail={mail} rejected={actionData} />
+        <Documents
+          documents={documents}
+          search={search}
+          isClosed={isClosed}
+          hints={hints}
+          mail={mail}
+          rejected={actionData}
+        />
         <div className="grid content-start gap-6">
           <div className="print:hidden">
             <Payments action={`/portal/${shipment.id}/payments${search}`} {...payments} />

@@ -1,0 +1,24 @@
+import { type ReactNode, useRef } from "react";
+import { useMotion } from ".";
+
+type MarqueeProps = { label: string; className: string; children: ReactNode };
+
+/** Items need margins instead of CSS gaps, so that the list and its repetition have the same spacing. */
+export function Marquee({ label, className, children }: MarqueeProps) {
+  const strip = useRef<HTMLElement>(null);
+  const motion = useMotion();
+  return (
+    <section ref={strip} aria-label={label} className="marquee">
+      <div>
+        <ul className={`${className} moves:flex`}>{children}</ul>
+        {motion && (
+          <motion.MarqueeLoop strip={strip}>
+            <ul aria-hidden className={`${className} hidden moves:flex`}>
+              {children}
+            </ul>
+          </motion.MarqueeLoop>
+        )}
+      </div>
+    </section>
+  );
+}
