@@ -330,7 +330,7 @@ test("An interrupted erasure is finished by erasing the account again.", async (
   const breaking = breakRequests("/admin/users/");
   expect(await eraseClient(client, breaking)).toEqual({
     reason:
-      "Not everything is erased yet. Our system is not responding. Try again in a minute. " +
+      "The account is closed, but not completely erased. Our system is not responding. Try again in a minute. " +
       "Erase the account again.",
     status: 503,
   });

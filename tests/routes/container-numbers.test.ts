@@ -37,12 +37,12 @@ test("A shipment without container numbers says nothing about containers to its 
 
 test.each([
   ["a wrong check digit", first.replace(/3$/, "4"), wrongDigit],
-  ["a letter too few", "CSU3054383", /^Not a container number: CSU3054383\. A container number is/],
-  ["a text of 1,001 characters", `a${"\u0301".repeat(1000)}`, "Give at most 20 container numbers."],
+  ["a letter too few", "CSU3054383", /^Not a container number: CSU3054383\. A container number has/],
+  ["a text of 1,001 characters", `a${"\u0301".repeat(1000)}`, "Enter at most 20 container numbers."],
   [
     "21 numbers",
     Array.from({ length: 21 }, (_, index) => createContainerNumber(index)).join(" "),
-    "Give at most 20 container numbers.",
+    "Enter at most 20 container numbers.",
   ],
 ])(
   "A new shipment with %s is rejected with a message at the field, which preserves the typed text",
@@ -66,11 +66,13 @@ test("A client changes and removes container numbers at stage 1", async () => {
   const { browser } = client;
   const { portal } = await newContainerShipment("Cement");
   const form = await browser.open(`${portal}/change`);
-  expect(form.form("Save").fields).toMatchObject({ containerNumbers: `${first}, ${second}` });
-  const changed = await browser.follow(await browser.submit(form, "Save", { containerNumbers: second }));
+  expect(form.form("Save changes").fields).toMatchObject({ containerNumbers: `${first}, ${second}` });
+  const changed = await browser.follow(await browser.submit(form, "Save changes", { containerNumbers: second }));
   expect(changed.text).toContain(`Containers ${second}`);
   const empty = { containerNumbers: "" };
-  const removed = await browser.follow(await browser.submit(await browser.open(`${portal}/change`), "Save", empty));
+  const removed = await browser.follow(
+    await browser.submit(await browser.open(`${portal}/change`), "Save changes", empty),
+  );
   expect(removed.text).not.toContain("Containers");
 });
 

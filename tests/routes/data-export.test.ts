@@ -99,7 +99,7 @@ describe("content of the data export", () => {
 
   test("The tables of the data export contain no formula and name the files of the archive", () => {
     for (const name of ["shipments.csv", "documents.csv", "history.csv", "charges.csv", "links.csv", "log.csv"]) {
-      expect([name, text(name).startsWith('\ufeff"Shipment",')]).toEqual([name, true]);
+      expect([name, text(name).startsWith('\ufeff"Shipment number",')]).toEqual([name, true]);
       expect([name, /"\s*[=+@-]/.exec(text(name))]).toEqual([name, null]);
     }
     expect(text("shipments.csv")).toContain(`"${shipment.id}","'=Tea, for Juba"`);
@@ -132,7 +132,9 @@ describe("download of the data export", () => {
     const paused = await browser.get(exportPath);
     expect([paused.status, Number(paused.headers.get("Retry-After")) > 0]).toEqual([429, true]);
     const page = await parsePage(paused);
-    expect(page.text).toMatch(/Your data was downloaded several times just now\. Try again in \d+ minutes\./);
+    expect(page.text).toMatch(
+      /You have downloaded your data several times in the last hour\. Try again in \d+ minutes\./,
+    );
     expect(page.headers.get("Content-Disposition")).toBeNull();
     expect(await isLoggedIn(browser)).toBe(true);
   });

@@ -59,7 +59,7 @@ async function requestChange(browser: TestBrowser, email: string): Promise<Parse
 
 /** Opens the link and submits its form with this password. */
 const confirmChange = async (link: string, typed: string, browser = app.browser()) =>
-  browser.submit(await browser.open(link), "Confirm this address", { password: typed });
+  browser.submit(await browser.open(link), "Confirm new email", { password: typed });
 
 /** Returns a new client who has requested another address, and the link in the email to it. */
 async function newRequest(name: string) {
@@ -94,7 +94,7 @@ test("The page of the link shows only the new address, no cache or search engine
   const { email, name, address, link } = await newRequest("Opened");
   expect(link).toMatch(/^\/auth\/email\?token=[0-9a-f]{64}$/);
   const form = await app.browser().open(link);
-  expect([form.status, form.h1, form.text.includes(address)]).toEqual([200, "Confirm your new e-mail address", true]);
+  expect([form.status, form.h1, form.text.includes(address)]).toEqual([200, "Confirm your new email", true]);
   expect([form.html.includes(email), form.html.includes(name)]).toEqual([false, false]);
   expect(form.headers.get("Cache-Control") ?? "").toMatch(noStorePattern);
   expect(form.html).toContain('<meta name="robots" content="noindex"');
@@ -145,7 +145,7 @@ test("An email form with a wrong password or address sends nothing and preserves
   const rejections: [Record<string, string>, string, RegExp][] = [
     [{ email: address, currentPassword: "a guess" }, "currentPassword", /^The password is wrong\.$/],
     [{ email: email.toUpperCase() }, "email", /^This is already your email\.$/],
-    [{ email: "no address" }, "email", /address/],
+    [{ email: "no address" }, "email", /^Enter an email such as/],
     [{ email: `${"x".repeat(250)}@client.example` }, "email", /./],
   ];
   for (const [change, field, reason] of rejections) {
@@ -197,13 +197,13 @@ test("A failing backend changes no address, and the link is valid afterwards", a
   const form = await visitor.open(link);
   for (const call of [/rpc\/email_change/, /auth\/v1\/token/, /auth\/v1\/admin\/users/, /./]) {
     app.proxy.fail(500, call);
-    const page = await parsePage(await visitor.submit(form, "Confirm this address", { password }));
+    const page = await parsePage(await visitor.submit(form, "Confirm new email", { password }));
     app.proxy.fail("none");
     expect([call, page.status]).toEqual([call, 503]);
     expectNoInternals(page);
   }
   expect(await openPortalOf(email, address)).toEqual(["/portal", 400]);
-  expect((await visitor.submit(form, "Confirm this address", { password })).status).toBe(303);
+  expect((await visitor.submit(form, "Confirm new email", { password })).status).toBe(303);
   expect(await tryLogIn(app, address)).toBe("/portal");
 });
 
@@ -267,7 +267,7 @@ test("An email change whose email cannot be sent counts neither towards five per
   const sixth = await parsePage(await submitOnAccount(browser, "Change email", typed));
   expect([sixth.status, sixth.problems[0]?.text]).toEqual([
     429,
-    expect.stringMatching(/^Too many new addresses in one day\. Try again in \d+ minutes\.$/),
+    expect.stringMatching(/^Too many email changes in one day\. Try again in 24 hours\.$/),
   ]);
 });
 

@@ -219,7 +219,7 @@ describe("link of an account with a second factor", () => {
   });
 
   test("A client with a second factor reads whom to call about a lost authenticator, and a client without does not", async () => {
-    const lostText = /You lost the authenticator\? Call \+254 700 000 001: staff can take it off/;
+    const lostText = /Lost your phone\? Call \+254 700 000 001\. Once we have checked who you are/;
     const client = await newClientWithLink("New Phone");
     expect((await app.browser().open(client.link)).text).not.toMatch(lostText);
     await setUpSecondFactor(client.browser, "/portal/2fa");

@@ -125,8 +125,12 @@ describe("the page of a shipment", () => {
     expect([progress?.getAttribute("value"), progress?.getAttribute("max")]).toEqual(["1", "10"]);
     expect(listDocuments(page)).toEqual(allDocuments.map((name) => [name, "Not uploaded", true]));
     expect(page.text).toContain("No tracking history yet.");
-    // Wide screens show the stage among the stations, and phones show it in a list.
-    expect(page.all("[aria-current=step]").map(getText)).toEqual(["Client Onboarding", "Client Onboarding"]);
+    expect(page.all("[aria-current=step]").map(getText)).toEqual([
+      "Client Onboarding",
+      "Client Onboarding: Upload the four documents. We start as soon as we have all four.",
+    ]);
+    expect(page.all("[aria-label=Progress] details li")).toHaveLength(10);
+    expect(page.text).toContain("Packing List Not uploaded A list of what each package contains");
     const beside = await client.browser.open(`${portal}?page=1`);
     expect(listLinkAddresses(beside, "main [aria-current=page]")).toEqual([portal]);
   });

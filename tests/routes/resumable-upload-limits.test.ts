@@ -110,7 +110,7 @@ describe("parallel requests", () => {
     const streams = uploads.slice(0, 3).map((upload) => createUploadStream(upload.content.slice(0, chunkSize)));
     const sending = streams.map((stream, index) => uploads[index]?.stream(0, stream.body));
     await expect.poll(countChunks).toBe(3);
-    const tooMany = rejected(429, "Your other files are still on their way. Try again in a minute.");
+    const tooMany = rejected(429, "Your other files are still uploading. Try again in a minute.");
     expect(await uploads[3]?.send(0)).toMatchObject(tooMany);
     expect(await uploads[3]?.finish()).toMatchObject(tooMany);
     // A new request for a file ends the file's open request, which frees an upload slot.

@@ -182,7 +182,7 @@ describe("session before the code", () => {
     const page = await half.follow(redirect);
     expect(page.headers.get("X-Robots-Tag")).toBe("noindex");
     expect(page.all("main a")[0]?.getAttribute("href")).toBe("tel:+254700000001");
-    expect(page.text).toContain("Call +254 700 000 001: staff can take it off");
+    expect(page.text).toContain("Lost your phone? Call +254 700 000 001. Once we have checked who you are");
     const used = await parsePage(await half.submit(page, "Verify", { code: await authenticator.lastCode() }));
     expectCodeError(used, usedCodeText);
     expect(used.toasts[0]).toEqual(toRejectionToast(usedCodeText));

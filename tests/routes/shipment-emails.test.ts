@@ -61,7 +61,7 @@ describe("content", () => {
       "never send bank details by mail",
       emailSender.phone,
       `Is this really us? ${links[0]}`,
-      `Unsubscribed: ${links[1]}`,
+      `No more of these mails: ${links[1]}`,
     ])
       expect(email.text).toContain(text);
     expect(email.text.match(/https?:\S+/g)?.sort()).toEqual(links.sort());

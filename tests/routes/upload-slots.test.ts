@@ -50,7 +50,9 @@ test.each<[string, string, (upload: ReturnType<typeof startUpload>) => void]>([
 
     const page = await parsePage(await sendApplication(from));
     expect(page.headers.get("Retry-After")).toBe("60");
-    expect(page.getDescriptions("cv")).toContain("Too many files come from your network. Try again in a minute.");
+    expect(page.getDescriptions("cv")).toContain(
+      "Too many files are uploading from your network. Try again in a minute.",
+    );
     expect(page.headers.get("Cache-Control") ?? "").toMatch(noStorePattern);
 
     if (first) end(first);
@@ -72,7 +74,7 @@ test("A client has three parallel uploads from any addresses, and takes no slot 
   await expect.poll(async () => (await sendFile()).status).toBe(429);
   const rejected = await sendFile();
   expect(rejected.headers.get("Retry-After")).toBe("60");
-  const description = "Your other files are still on their way. Try again in a minute.";
+  const description = "Your other files are still uploading. Try again in a minute.";
   expect(await rejected.json()).toEqual({ toast: { title: "Upload failed", description, variant: "destructive" } });
   const page = await parsePage(await client.post(shipment, form));
   expect([page.status, page.toasts.at(-1)?.title]).toEqual([429, "Upload failed"]);

@@ -12,7 +12,7 @@ test.each([
   ["email_address_invalid", 400, 400, "We cannot send email to this address. Check the address."],
   ["otp_expired", 403, 400, "This link has been used or has expired."],
   ["over_request_rate_limit", 429, 429, "Too many attempts. Wait a few minutes, then try again."],
-  ["over_email_send_rate_limit", 429, 429, "A message is on its way already. Wait a minute and try again."],
+  ["over_email_send_rate_limit", 429, 429, "We have just sent you an email. Wait a minute, then try again."],
 ])("The error %s of Supabase Auth becomes a message of the company.", (code, sent, status, reason) => {
   expect(toUserError(new AuthApiError(databaseMessage, sent, code))).toEqual({ reason, status });
 });
