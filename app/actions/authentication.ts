@@ -6,7 +6,7 @@ import { maxLength } from "../models/limits.ts";
 
 const countBytes = (text: string) => new TextEncoder().encode(text).length;
 
-const incompleteLinkText = "This link is not complete. Open it from the message again.";
+const incompleteLinkText = "This link is not complete. Open the link in our email again.";
 
 export const minClientPasswordLength = 6;
 export const minStaffPasswordLength = 12;

@@ -20,11 +20,11 @@ const frameCases: { name: string; path: string; status?: number; title: string; 
   { name: "sign-up", path: "/signup", title: "Sign up", h1: "Open your client account" },
   {
     ...{ name: "confirmation", path: confirmPath },
-    ...{ title: "Confirm your e-mail address", h1: "Confirm your e-mail address" },
+    ...{ title: "Confirm your email address", h1: "Confirm your email address" },
   },
   {
     ...{ name: "confirmation without a token", path: "/auth/confirm" },
-    ...{ title: "Confirm your e-mail address", h1: "Confirm your e-mail address" },
+    ...{ title: "Confirm your email address", h1: "Confirm your email address" },
   },
   { name: "portal", path: "/portal", title: "My Shipments", h1: "My Shipments" },
   { name: "form for a new shipment", path: "/portal/new", title: "Create Shipment", h1: "Create Shipment" },
