@@ -1,7 +1,7 @@
 export const IMPORT_KINDS = {
   car: "A car",
-  container: "Goods in a container of their own",
-  loose: "Goods in a shared container, or loose",
+  container: "Full container (FCL)",
+  loose: "Part container or loose cargo (LCL)",
   air: "Goods by air",
 } as const;
 export type ImportKind = keyof typeof IMPORT_KINDS;

@@ -50,7 +50,7 @@ export function Glance({ points, scene }: { points: string[]; scene?: string }) 
       )}
       <div>
         <h2 id="glance" className="font-semibold">
-          At a glance
+          Key points
         </h2>
         <ul className="mt-1 ml-1 border-l border-line text-sm">
           {points.map((point) => (
