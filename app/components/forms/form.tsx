@@ -75,26 +75,25 @@ export function ErrorSummary(props: {
   const { actionData, problems } = props;
   const { toast } = actionData ?? {};
   const isToastShown = usePageToast(toast);
-  const title = isToastShown ? undefined : toast?.title;
+  const bannerToast = isToastShown ? undefined : toast;
   const summary = useRef<HTMLElement>(null);
   useEffect(() => {
     if (actionData && summary.current) focusProblems(summary.current);
   }, [actionData]);
-  if (problems.length === 0 && !title) return null;
+  if (problems.length === 0) return null;
   return (
     <section
       ref={summary}
       tabIndex={-1}
-      role={title && "alert"}
-      data-toast={title && "destructive"}
+      role={bannerToast && "alert"}
+      data-toast={bannerToast?.variant}
       aria-labelledby="error-summary"
       className="mb-6 rounded-label border-2 border-failure px-4 py-3"
     >
       <h2 id="error-summary" className="font-semibold">
-        {title ?? "There is a problem"}
+        {bannerToast?.description ? bannerToast.title : "There is a problem"}
       </h2>
-      {problems.length === 0 && <p>{toast?.description}</p>}
-      <ul className="mt-1 grid gap-1 empty:hidden">
+      <ul className="mt-1 grid gap-1">
         {problems.map(({ id, text }) => (
           <li key={`${id} ${text}`}>
             <a href={`#${id}`} className="inline-flex min-h-11 items-center py-1 leading-snug text-failure underline">

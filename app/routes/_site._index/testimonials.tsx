@@ -1,4 +1,4 @@
-import { Marquee } from "~/components/motion";
+import { Marquee } from "~/components/site/marquee";
 import type { Route } from "./+types/route";
 import { Stop } from "./stop";
 

@@ -1,4 +1,4 @@
-import { Marquee } from "~/components/motion";
+import { Marquee } from "~/components/site/marquee";
 import { Monogram } from "~/components/site/monogram";
 import type { partners } from "~/models/content.server";
 

@@ -30,7 +30,7 @@ export function Documents(props: {
   const sending = useIsSending();
   const LeaveWarning = useIdleImport(() => import("./leave-warning"));
   return (
-    <Card title="Documents">
+    <Card id="documents" title="Documents">
       {LeaveWarning && <LeaveWarning sending={sending} isSending={isSending} cancelAll={cancelAllUploads} />}
       <ul className="ruled">
         {documents.map((document) => (

@@ -1,10 +1,5 @@
 import { type ReactNode, useRef } from "react";
-import { useIdleImport } from "../ui/idle-import";
-
-/** Returns the components of lazy.ts, or null until they are loaded and if loading fails. */
-export function useMotion() {
-  return useIdleImport(() => import("./lazy"));
-}
+import { useMotion } from "../motion";
 
 type MarqueeProps = { label: string; className: string; children: ReactNode };
 
