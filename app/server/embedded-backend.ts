@@ -56,7 +56,7 @@ export function ensureKeys(dataDir: string): EmbeddedKeys {
   return keys;
 }
 
-/** Renames a complete draft, because a half-written file would prevent every later start. Throws a DataDirError. */
+/** Writes and renames a draft, because a half-written file would prevent every later start. Throws a DataDirError. */
 export function writeSecretFile(dataDir: string, file: string, value: object): void {
   const draft = `${file}.${process.pid}`;
   rethrowAsDataDirError(dataDir, () => {

@@ -108,7 +108,7 @@ export function FormDisclosure({ title, open, children }: { title: ReactNode; op
   );
 }
 
-/** Only screen readers read `subject`. */
+/** Screen readers read `subject` after `title`. `subject` is not visible. */
 export function ReasonForm(props: {
   intent: string;
   title: string;

@@ -3,7 +3,7 @@ import { somethingWentWrong } from "./toast.ts";
 
 export type UserError = { reason: string; status: number };
 
-/** Returns an object, because lib/browser/connection.ts takes a plain text for the error of a proxy. */
+/** Returns an object, because lib/browser/connection.ts treats an error in plain text as an error of a proxy. */
 export function userErrorData({ reason, status }: UserError) {
   return data({ reason }, { status });
 }

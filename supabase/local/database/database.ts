@@ -15,7 +15,7 @@ export type OpenDatabase = {
   ensureConnected: () => Promise<void>;
   isLost: () => boolean;
   close: () => Promise<void>;
-  /** True during data API and storage requests, which like Supabase accept an access token of an ended session. */
+  /** True during data API and storage requests. As in Supabase, they accept the access token of an ended session. */
   skipsSessionCheck: boolean;
 };
 
@@ -23,13 +23,13 @@ export function isoTimestamp(text: string): string {
   return text.replace(" ", "T").replace(/([+-]\d\d)$/, "$1:00");
 }
 
-/** Stops @supabase/lite from granting all privileges on tables with policies. In the state "active" it has done so. */
+/** Stops @supabase/lite from granting all privileges on tables with policies. "active" means that grants are done. */
 export function disableAutomaticGrants(connection: App["connection"]): void {
   (connection as unknown as { rlsState: string }).rlsState = "active";
 }
 
 export type Statement = { text: string; values: readonly unknown[] };
-/** Runs statements in order and returns the result of the last. A failed statement skips those after it. */
+/** Runs statements in order until one fails, and returns the result of the last statement. */
 export type StatementRunner = (statements: Statement[], role: string) => Promise<PostgresQueryResult<unknown>>;
 
 /** @supabase/lite sends set_config calls one by one at the start of each transaction. */
