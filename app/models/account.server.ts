@@ -149,7 +149,7 @@ export async function openEmailChange(token: string): Promise<EmailChange | User
   return parseResult(EmailChange.nullable(), await serviceRoleClient().rpc("email_change", { token }));
 }
 
-/** Requires password and code, because the link only proves access to the mailbox. After an error the link is still valid. */
+/** Requires password and code, because the link proves only access to the mailbox. After an error the link is still valid. */
 export async function confirmEmailChange(
   limits: RateLimiter,
   sender: EmailSender,

@@ -1,10 +1,10 @@
 /** By ISO 6346, a container number is three letters for the owner, U, J or Z, six digits and a check digit. */
 
 export const maxContainers = 20;
-/** For the typed text, which may contain spaces and other cells of a spreadsheet. */
+/** The maximum length of the typed text, which may contain spaces and other cells of a spreadsheet. */
 export const maxContainerCharacters = 1000;
 
-/** ISO 6346: the value of a character is its index in this text. No character has a multiple of 11. */
+/** ISO 6346: the value of a character is its index in this text. No character has a value that is a multiple of 11. */
 const characterValues = "0123456789A?BCDEFGHIJK?LMNOPQRSTU?VWXYZ";
 
 export function getCheckDigit(number: string): number {

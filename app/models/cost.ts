@@ -48,7 +48,7 @@ export type CostEstimate = Record<
   number
 >;
 
-/** Returns amounts in KES. Each is rounded to the shilling before its use in a sum, so that the printed amounts add up. */
+/** Returns amounts in KES. Rounds each amount to the shilling before adding, so that the printed amounts add up. */
 export function estimateCost({ value, freight, insurance, rate, ...percents }: Import, rates: Percents): CostEstimate {
   const cents = [value, freight, insurance].reduce((sum, amount) => sum + Math.round(amount * 100), 0);
   const cif = Math.round((cents * Math.round(rate * 10_000)) / 1_000_000);
@@ -106,7 +106,7 @@ export function parseImport(input: Partial<Record<string, string>>, classes: num
   return { what, currency, excise, registered, ...(numbers as Record<NumberField, number>) };
 }
 
-/** The Kenya Standard KS 1515 limits the age of cars. "doubtful" is too old only in calendar years, as KEBS notices count. */
+/** KS 1515 limits the age of cars. "doubtful" is too old in calendar years, as in KEBS notices, but not in months. */
 export function checkCarAge(registered: string, today: string, years: number): "refused" | "doubtful" | "taken" {
   const [year = 0, month = 0] = registered.split("-").map(Number);
   const [thisYear = 0, thisMonth = 0] = today.split("-").map(Number);

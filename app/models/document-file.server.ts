@@ -45,7 +45,7 @@ export const DownloadableFile = z.object({
 });
 export type DownloadableFile = z.infer<typeof DownloadableFile>;
 
-/** Records the access in the audit log first. Only the service-role client can read the storage bucket. */
+/** Opens a file after recording the access in the audit log. Only the service-role client can read the bucket. */
 export async function openFileForStaff(
   supabase: AppSupabaseClient,
   serviceRole: AppSupabaseClient,
@@ -111,7 +111,7 @@ export async function detectMediaType(fileName: string, content: Uint8Array): Pr
   };
 }
 
-/** 64 KiB limit the work for each file. A TIFF is searched completely, because its directory may be anywhere. */
+/** Returns the first 64 KiB, to limit the work, or a whole TIFF, whose directory may be at any position. */
 function getSignatureBytes(content: Uint8Array): Uint8Array {
   const isTiff = content[0] === content[1] && (content[0] === 0x49 || content[0] === 0x4d);
   return isTiff ? content : content.subarray(0, 64 * 1024);

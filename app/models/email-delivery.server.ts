@@ -10,7 +10,7 @@ import { dataOrThrow, getResultError } from "../lib/supabase/result.server.ts";
 import { type EmailContent, type EmailSender, formatSender, shipmentUpdateEmail } from "./emails.ts";
 import { listNumbers, ShipmentRecord } from "./shipment-fields.server.ts";
 
-/** The action is complete even if its email was not sent. */
+/** `sent` is false if the action succeeded but its email was not sent. */
 export type EmailResult = { sent: boolean } | UserError;
 
 type EmailRecipient = { email: string; kind: string; account_id?: string; client_id?: string };

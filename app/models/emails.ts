@@ -43,7 +43,7 @@ export function secondFactorRemovedEmail(sender: EmailSender): EmailContent {
   };
 }
 
-/** `certainty` is "perhaps" if Supabase Auth did not respond to the change. */
+/** `certainty` is "perhaps" if Supabase Auth did not respond to the change of the password. */
 export function passwordChangedEmail(sender: EmailSender, certainty: "surely" | "perhaps" = "surely"): EmailContent {
   const verb = certainty === "surely" ? "was" : "was perhaps";
   return {

@@ -13,7 +13,7 @@ type UploadChunk = { name: string; from: number; to: number; createdAt: string }
 
 const maxPendingBytes = 30 * 1024 * 1024;
 const maxPendingFiles = 20;
-/** An honest upload has fewer chunks, even on a connection that breaks often. */
+/** A normal upload has fewer chunks, even on a connection that breaks often. */
 const maxChunksPerFile = 1000;
 const chunkLifetimeMs = 24 * 60 * 60 * 1000;
 const parallelReads = 4;

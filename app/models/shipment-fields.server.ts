@@ -144,7 +144,7 @@ export function listNumbers(shipment: ShipmentNumbers): [label: string, text: st
   });
 }
 
-/** Returns the numbers for a line of a list with only one container: the first that matches the search, or else the first. */
+/** Returns the numbers for a line of a list, with only one container number, which matches the search if possible. */
 export function joinNumbers({ awb, container_numbers }: ShipmentNumbers, search = ""): string {
   const code = search.toUpperCase().replace(/[^A-Z\d]/g, "");
   const container = container_numbers.find((number) => number.includes(code)) ?? container_numbers[0];

@@ -34,7 +34,7 @@ export async function changeShipment(
   return getResultError(await client.supabase.rpc("change_shipment", args));
 }
 
-/** Returns the shipment that an earlier call with the same `idempotencyKey` created, if there is one. */
+/** Creates a shipment, or returns the shipment that an earlier call with the same `idempotencyKey` created. */
 export async function createShipment(
   client: Viewer,
   { name, idempotencyKey, ...numbers }: z.infer<typeof CreateShipmentFields>,

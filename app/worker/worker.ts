@@ -19,9 +19,9 @@ declare const __RETRY_HASH__: string;
 
 const responseTimeout = 5000;
 
-/** Responses that arrived after their offline copy was shown. The next request for the page uses them. */
+/** Responses that arrived after their offline copy was shown. The next request for the page uses the response. */
 const lateResponses = new Map<string, Promise<Response>>();
-/** A response must not be stored if this count changed since its request, because the next person could see it. */
+/** A response is not stored if this count has changed since the request, because another person could see the response. */
 let deletionCount = 0;
 let isUnregistering = false;
 let pendingDeletion: Promise<unknown> = Promise.resolve();

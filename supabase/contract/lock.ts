@@ -92,7 +92,7 @@ function takeLockFile(dataDir: string, draft: string): void {
   }
 }
 
-/** How long to wait for the claims of other processes. A process holds a claim for one or two milliseconds. */
+/** How long to wait for the claims of other processes. A process normally holds a claim for one or two milliseconds. */
 const claimTimeoutMs = 1000;
 
 /** Waits for the claims of other processes. Throws if a process with a lower id claims the lock, or after a timeout. */

@@ -1,7 +1,7 @@
 /** Excludes percent-encoding, empty segments and a final slash, which @supabase/lite may route differently. */
 const canonicalPathPattern = /^\/(auth|rest|storage)\/v1(\/[\w.~!$&'()*+,:@=-]+)+$/;
 
-/** The auth routes that the site uses. The others of @supabase/lite, such as magic links and OAuth, return 404. */
+/** The auth routes that the site uses. Other routes of @supabase/lite, such as magic links and OAuth, return 404. */
 const authRoutes = [
   /^POST \/auth\/v1\/(signup|token|verify|resend|logout)$/,
   /^(GET|PUT) \/auth\/v1\/user$/,

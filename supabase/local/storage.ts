@@ -79,7 +79,7 @@ function toMetadata({ contentType: mimetype, cacheControl, eTag }: ObjectHeader,
   return { mimetype, cacheControl, eTag, size, contentLength: size, lastModified, httpStatusCode: 200 };
 }
 
-/** Makes a renamed file survive a power failure. Windows cannot open folders and does not need it. */
+/** Makes a renamed file survive a power failure. Windows cannot open folders and does not need this step. */
 async function syncFolder(folder: string): Promise<void> {
   if (process.platform === "win32") return;
   const handle = await open(folder);

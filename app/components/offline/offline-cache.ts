@@ -17,9 +17,9 @@ import {
 /** The maximum number of stylesheets and drawings in one cache. */
 const maxFiles = 60;
 
-/** A changed count cancels cache writes that started before a sign-out. */
+/** Counts sign-outs. A cache write stops if the count has changed since the write started. */
 let signOutCount = 0;
-/** Stays true if the response to a sign-out is lost, so that no page is cached meanwhile. */
+/** True from a sign-out until a page without a session is shown. Meanwhile, no page is cached. */
 let isSigningOut = false;
 const handleSignOut = () => {
   signOutCount += 1;
@@ -44,11 +44,11 @@ export async function updateOfflineCache({ site, accountId, isWhole }: CurrentPa
   if (!isOfflineAllowed(document.cookie)) return disableOffline();
   const { pathname, search } = location;
   if (pathname.startsWith("/desk")) return;
-  // Copies the document before the first await, because the page may change meanwhile.
+  // Copies the document before the first await, because the page may change during an await.
   const kind = isWhole && getOfflineKind(pathname, search);
   const copy = kind && (kind === "public" || accountId) ? createOfflineCopy(document, new Date()) : null;
   const withoutPage = createOfflineFallback(document, site.company.offices[0]?.phone);
-  // `caches.keys` rejects if storage is blocked, so that no service worker is registered.
+  // `caches.keys` rejects if storage is blocked. The function then stops and registers no service worker.
   if (site.signedIn) await caches.keys();
   else await deleteCaches(names.own);
   isSigningOut &&= site.signedIn;

@@ -21,7 +21,7 @@ import {
 
 setDialogAnimation(move);
 
-/** Rendered inside an open modal dialog, because the rest of the page is inert (section 2 of the specification). */
+/** Renders toasts inside an open modal dialog, because the rest of the page is inert (specification, section 2). */
 export default function ToastRegion() {
   const { current, waiting, isReady } = useToasts();
   const container = useTopDialog() ?? document.body;
@@ -180,7 +180,7 @@ function ToastItem({ id, toast, bannerShown, list, isFocused, previousFocus }: T
     const { signal } = controller;
     const closeOnEscape = (event: KeyboardEvent) => {
       if (event.key !== "Escape" || isOver.current) return;
-      // Escape closes only the toast, and not also a dialog or list below the toast.
+      // Escape closes only the toast, not a dialog or list below the toast.
       event.preventDefault();
       event.stopPropagation();
       close();

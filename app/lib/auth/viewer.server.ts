@@ -154,7 +154,7 @@ async function identifyViewer(supabase: AppSupabaseClient, query: ViewerQuery): 
   const claims = verified === "unknown" ? await fetchClaims(supabase, token) : verified;
   if (!claims) return null;
   const result = await query(supabase);
-  // If Supabase Auth accepts a token that the data API rejects, the cause is temporary, so the session stays.
+  // If Supabase Auth accepts a token that the data API rejects, the cause is temporary, so the session is not ended.
   const isValidForAuth = !result && (verified === "unknown" || (await fetchClaims(supabase, token)));
   if (isValidForAuth) return userErrorFromThrown(null);
   if (!result || "reason" in result) return result;
@@ -193,7 +193,7 @@ export function secondFactorReminderCookie(): string {
   return serializeCookie(reminderCookieName, "1");
 }
 
-/** True if Supabase Auth could not decide. Its rejections always have an error code. */
+/** True if Supabase Auth could not check the session. A rejection by Supabase Auth always has an error code. */
 function isUnavailable(error: { name: string; status?: number; code?: unknown }): boolean {
   if (isAuthSessionMissingError(error)) return false;
   return error.code === undefined || error.status === 429 || (error.status ?? 500) >= 500;

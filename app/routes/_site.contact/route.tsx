@@ -33,7 +33,7 @@ const ContactFields = z.object({
     .max(2000, "Use at most 2,000 characters for the message."),
 });
 
-/** Only these subjects prefill the form, so that links from other sites cannot put text into it. */
+/** Only these subjects prefill the form, so that links from other sites cannot put text into the form. */
 const subjects = new Set([
   ...home.search_terms,
   ...industries.map(({ name }) => name),

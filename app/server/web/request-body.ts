@@ -8,7 +8,7 @@ const blockBytes = 16 * 1024;
 const maxFreeChunks = 2000;
 const bytesPerChunk = 512;
 
-/** A rejected upload may send this much, because browsers read the response only after sending the body. */
+/** A rejected upload may send this many bytes, because browsers read the response only after sending the body. */
 const maxDrainBytes = 64 * 1024 * 1024;
 
 const speedCheckMs = 1000;

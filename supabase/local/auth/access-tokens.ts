@@ -1,4 +1,4 @@
-/** Access tokens are signed with ES256. @supabase/lite knows only HS256 and gets each token signed with its secret. */
+/** Access tokens are signed with ES256. For @supabase/lite, which supports only HS256, each token is signed again. */
 import { calculateJwkThumbprint, importJWK, type JWK, type JWTPayload, jwtVerify, SignJWT } from "jose";
 import { LRUCache } from "lru-cache";
 import type { SqlSession } from "../database/database.ts";

@@ -31,7 +31,7 @@ async function removeUnusedParsers(driver: PGlite): Promise<void> {
   driver.parsers = Object.fromEntries(Object.entries(driver.parsers).filter(([type]) => !unusedTypes.has(type)));
 }
 
-/** Opens PGlite in the folder `database` of dataDir, or in memory. Throws if PGlite cannot open it. */
+/** Opens PGlite in the folder `database` of dataDir, or in memory. Throws if PGlite cannot open the folder. */
 export async function openPglite(dataDir: string | null): Promise<OpenDatabase> {
   if (dataDir) mkdirSync(dataDir, { recursive: true });
   const connection = new PgliteConnection({
@@ -145,7 +145,7 @@ function createStatementRunner(driver: PGlite): { run: StatementRunner; forget: 
         parts.push(serialize.bind({ statement: statement.name, values: texts }), serialize.execute());
       }
     } catch (error) {
-      // Sends the start of the transaction even so, because later statements must run in its role.
+      // Starts the transaction despite the error, because later statements must run in the transaction's role.
       if (parts.length) await sendMessages(parts).catch(() => undefined);
       throw error;
     }
