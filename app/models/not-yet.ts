@@ -1,4 +1,4 @@
-/** The specification (sections 2 and 7) has buttons for features that do not exist yet. Each button shows a toast. */
+/** The specification (sections 2 and 7) requires buttons for missing features. Each button shows a toast. */
 import type { Toast } from "../lib/http/toast.ts";
 
 export function industryToast(name: string): Toast {

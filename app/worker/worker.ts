@@ -21,7 +21,7 @@ const responseTimeout = 5000;
 
 /** Responses that arrived after their offline copy was shown. The next request for the page uses the response. */
 const lateResponses = new Map<string, Promise<Response>>();
-/** A response is not stored if this count has changed since the request, because another person could see the response. */
+/** A response is not stored if this count has changed since the request, because the next person could see the page. */
 let deletionCount = 0;
 let isUnregistering = false;
 let pendingDeletion: Promise<unknown> = Promise.resolve();

@@ -82,7 +82,7 @@ end
 $$;
 grant execute on function public.reopen_account(uuid, text, text) to authenticated, service_role;
 
--- Removes an account's second factors and ends its sessions. Only a lead can do this to a team member's account.
+-- Removes an account's second factors and ends its sessions. Only a lead can remove a team member's factors.
 -- Raises PT409 if the account has no verified second factor.
 create function public.remove_second_factors(account_id uuid, reason text default null, actor_name text default null)
 returns jsonb

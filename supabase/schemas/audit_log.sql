@@ -52,7 +52,7 @@ as $$
   )
 $$;
 
--- Returns the idempotency key of one staff action, because a form can perform several. Null if the form has no key.
+-- Returns the idempotency key of one staff action, because one form can perform several. Null if the form has no key.
 create function private.derive_idempotency_key(idempotency_key uuid, payload jsonb) returns uuid
 language sql immutable
 set search_path = ''
@@ -83,7 +83,7 @@ as $$
   select jsonb_object_agg(key, value) from jsonb_each(state) where value is distinct from other_state -> key
 $$;
 
--- Returns the trimmed reason. Raises PT400 for an empty reason, over 500 characters or control characters.
+-- Returns the trimmed reason. Raises PT400 if the reason is empty, has over 500 characters or a control character.
 create function private.require_reason(reason text) returns text
 language plpgsql immutable
 set search_path = ''
@@ -102,7 +102,7 @@ begin
 end
 $$;
 
--- Prevents updates of the audit log, and deletions within seven years. Grants would not stop the table's owner.
+-- Prevents updates of the audit log, and deletions within seven years. Privileges do not restrict the table's owner.
 create function private.protect_audit_log() returns trigger
 language plpgsql
 set search_path = ''
@@ -154,7 +154,7 @@ as $$
 $$;
 grant execute on function public.delete_expired_audit_entries() to service_role;
 
--- Returns audit entries for the desk, newest first, with the current names of their objects.
+-- Returns audit entries for the desk, newest first, with the current names of the shipment, document and account.
 create function private.audit_entries_json(entries public.audit_log[]) returns jsonb
 language sql stable
 set search_path = ''

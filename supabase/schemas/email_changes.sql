@@ -12,7 +12,7 @@ alter table private.email_changes enable row level security;
 create index email_changes_expires_at on private.email_changes (expires_at);
 
 -- Returns the token of a confirmation link for a new address. Raises PT429 within a minute of the previous link.
--- Returns null if the address has an account, which the caller must not reveal.
+-- Returns null if the address has an account. The caller must not reveal this fact.
 create function public.start_email_change(account_id uuid, email text) returns text
 language plpgsql volatile security definer
 set search_path = ''

@@ -1,4 +1,4 @@
--- This file only counts attempts. app/lib/http/rate-limiter.server.ts has the limits, env.server.ts their numbers.
+-- This file only counts attempts. app/lib/http/rate-limiter.server.ts defines the limits.
 -- A key is a hash made with the site's secret, so that the table contains no email or IP address.
 create table private.rate_limit_hits (
   id bigint generated always as identity primary key,

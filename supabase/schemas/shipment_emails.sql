@@ -135,7 +135,7 @@ end
 $$;
 grant execute on function public.claim_shipment_emails(integer) to service_role;
 
--- Marks claimed emails as sent, or schedules a retry with a growing delay. After a day they become failed emails.
+-- Marks claimed emails as sent, or schedules a retry with a growing delay. Marks emails as failed after a day.
 create function public.finish_shipment_emails(email_ids uuid[], sent boolean) returns void
 language plpgsql volatile security definer
 set search_path = ''

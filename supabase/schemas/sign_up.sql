@@ -1,4 +1,4 @@
--- Supabase's before-user-created hook: accepts sign-ups with a Client ID without an account or another email address.
+-- Supabase's before-user-created hook: accepts a sign-up if its Client ID has no account and no other address.
 create function private.before_user_created(event jsonb) returns jsonb
 language plpgsql stable security definer
 set search_path = ''
@@ -21,7 +21,7 @@ end
 $$;
 grant execute on function private.before_user_created(jsonb) to supabase_auth_admin;
 
--- Redeems the Client ID or team invite in a new account's metadata. The exception prevents an account without either.
+-- Redeems the Client ID or team invite in a new account's metadata. Rejects an account whose metadata has neither.
 create function private.redeem_client_id_or_invite() returns trigger
 language plpgsql security definer
 set search_path = ''

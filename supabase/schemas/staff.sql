@@ -96,7 +96,7 @@ as $$
 $$;
 grant execute on function private.is_client() to authenticated;
 
--- Raises PT409 if the account belongs to the last lead. If this lead has logged in, only other leads who have also
+-- Raises PT409 if the account belongs to the last lead. If this lead has logged in, only other leads who have
 -- logged in count, because a newly invited lead may never log in.
 create function private.require_another_lead(account_id uuid) returns void
 language plpgsql volatile

@@ -34,7 +34,7 @@ export async function encodePage(page: Buffer<ArrayBuffer>, quality = bestBrotli
   };
 }
 
-/** Inserts the page's weight, estimated from the bytes before the insertion point. `quality` is 0 to 11, as in Brotli. */
+/** Inserts the page's weight, estimated from the bytes before the insertion. `quality` is 0 to 11, as in Brotli. */
 async function encodeAs(encoding: Encoding, page: Buffer<ArrayBuffer>, quality: number): Promise<Buffer<ArrayBuffer>> {
   const html = page.toString("utf8");
   const weightMatch = weightPattern.exec(html);
