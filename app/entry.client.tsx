@@ -18,7 +18,7 @@ function hydrate(): void {
     sheet.media = "all";
   }
 
-  // Leaving a page while it loads aborts its stream; React Router does not catch the AbortError.
+  // Leaving a loading page aborts the page's stream. React Router does not catch the AbortError.
   addEventListener("unhandledrejection", (event) => {
     if (event.reason instanceof DOMException && event.reason.name === "AbortError") event.preventDefault();
   });

@@ -81,7 +81,7 @@ const AuditLogRow = z.object({
   reason: z.string().nullable(),
 });
 
-/** An audit entry as pages show it. `change` describes the change, and `on` is the changed shipment or account. */
+/** An audit entry for the pages. `change` describes the change, and `on` is the changed shipment or account. */
 export const AuditEntry = AuditLogRow.extend({ created_at: timeToMinute }).transform(
   ({ created_at: at, actor_name: by, action, document_name: document, before, after, reason, ...on }) => ({
     at,

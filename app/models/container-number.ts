@@ -20,8 +20,8 @@ const numberPattern = /^[A-Z]{3}[UJZ]\d{7}$/;
 const numberForm = "A container number is four letters, the last of them U, J or Z, and seven digits.";
 
 /**
- * Returns each container number of a pasted text once. Numbers may have small letters, spaces and hyphens. They may be
- * separated by commas or lines, or be cells of spreadsheet rows. `problem` names the wrong entries.
+ * Returns each container number of a pasted text once. Numbers may have small letters, spaces and hyphens, may be
+ * separated by commas or lines, and may be cells of spreadsheet rows. `problem` names the wrong entries.
  */
 export function parseContainerNumbers(text: string): { numbers: string[]; problem?: string } {
   const lines = text.split(/[\n,;|]/).filter((line) => /[\p{L}\p{N}]/u.test(line));

@@ -157,7 +157,7 @@ async function* fetchExportPages(supabase: AppSupabaseClient): AsyncGenerator<Ex
 }
 
 /**
- * Returns a ZIP archive that is created while it is sent, with one uploaded file in memory. `left-out.txt` names files that
+ * Returns a stream that creates the ZIP archive, with only one uploaded file in memory. `left-out.txt` names files that
  * are missing or changed. Throws userErrorData if the backend rejects the first call.
  */
 export async function createDataExport(

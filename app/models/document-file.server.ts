@@ -81,7 +81,7 @@ export const FILE_TYPES: Readonly<Record<string, string>> = {
   odt: "application/vnd.oasis.opendocument.text",
 };
 
-/** Other types that the library file-type detects in files with these extensions. */
+/** The types that the library file-type may also return for files with these extensions. */
 const otherDetectedTypes: Readonly<Record<string, readonly string[]>> = {
   heic: ["image/heif", "image/heic-sequence", "image/heif-sequence"],
   doc: ["application/x-cfb"],
@@ -101,7 +101,7 @@ export async function detectMediaType(fileName: string, content: Uint8Array): Pr
   const type = FILE_TYPES[extension] ?? "";
   const allowedTypes = [type, ...(otherDetectedTypes[extension] ?? [])];
   const fits = type.startsWith("text/")
-    ? // The first letters of a text may look like the signature of another type, so only control characters count.
+    ? // The first letters of a text may equal the signature of another type, so only control characters are checked.
       !controlCharacters.test(Buffer.from(content.buffer, content.byteOffset, content.length).toString("latin1"))
     : allowedTypes.includes((await fileTypeFromBuffer(getSignatureBytes(content)))?.mime ?? "");
   if (fits) return { type };

@@ -1,4 +1,4 @@
-/** Sends account emails immediately, and shipment updates from the queue in the database. Their texts are in emails.ts. */
+/** Sends account emails immediately, and shipment updates from the database's queue. The texts are in emails.ts. */
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { z } from "zod";
 import { createEmailDelivery, type PlainEmail } from "../../supabase/contract/email-delivery.ts";

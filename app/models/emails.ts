@@ -1,4 +1,4 @@
-/** Emails are plain text. They contain no amounts, no files and no links to other sites. */
+/** Emails are plain text without amounts, files and links to other sites. */
 import { calendarDate } from "../lib/dates.ts";
 import { lastStage, PAYMENTS, STAGES, type WaitingOn } from "./shipment.ts";
 

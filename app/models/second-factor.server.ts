@@ -51,7 +51,7 @@ export function selectFactor<Factor extends { name: string }>(factors: readonly 
   return factors.find((factor) => factor.name === name) ?? factors[0];
 }
 
-/** Accepts each code once, unlike hosted Supabase Auth. An emailed `link` has its own limit on wrong codes. */
+/** Accepts each code once, unlike hosted Supabase Auth. Each emailed `link` has a separate limit on wrong codes. */
 export async function verifyTotp(
   client: Pick<Viewer, "id" | "email" | "supabase">,
   limits: RateLimiter,

@@ -84,7 +84,7 @@ export async function listAllShipments(serviceRole: AppSupabaseClient) {
   return all;
 }
 
-/** Throws unless exactly one shipment has an ID with this prefix. */
+/** Returns the ID of the only shipment with this prefix. Throws if no shipment or several shipments match. */
 export async function findShipmentId(serviceRole: AppSupabaseClient, prefix: string): Promise<string> {
   const typed = prefix.toLowerCase();
   const shape = "00000000-0000-0000-0000-000000000000";

@@ -35,7 +35,7 @@ export type ShipmentState = {
 
 /**
  * The client acts next while a file is missing or a charge is unpaid. The database has the same rule
- * (private.shipment_waiting_on). `stageAction` is the action of the current stage, and `ours` its text if the company acts.
+ * (private.shipment_waiting_on). `stageAction` is the current stage's action. `ours` is the text if the company acts.
  */
 export function nextAction(
   { stage, documents, charges }: ShipmentState,

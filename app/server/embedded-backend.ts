@@ -128,7 +128,7 @@ function launchBackend(options: BackendProcessOptions): Promise<{ child: ChildPr
       if ("ready" in report) resolve({ child, url: report.ready });
       else reject(new ConfigurationError(report.failed));
     });
-    // Ignores an error of `send`: if the child has ended, its `exit` event rejects the promise.
+    // Ignores an error of `send`: if the child has ended, the `exit` event of the child rejects the promise.
     child.send(options, () => undefined);
   });
 }

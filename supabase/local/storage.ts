@@ -7,7 +7,7 @@ import type { App } from "@supabase/lite";
 type StorageAdapter = NonNullable<App["_storageAdapter"]>;
 type ObjectHeader = { contentType: string; cacheControl: string; eTag: string };
 
-/** Stores each object in one file, replaced atomically. Reading a missing object rejects with ENOENT. */
+/** Stores each object in one file, which is replaced atomically. Reading a missing object rejects with ENOENT. */
 export function createFileStorage(folder: string): StorageAdapter {
   const objectFile = (bucket: string, key: string) => {
     const hash = createHash("sha256").update(`${bucket}/${key}`).digest("hex");

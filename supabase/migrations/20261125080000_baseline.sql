@@ -13,8 +13,8 @@ create extension if not exists pg_trgm with schema extensions;
 revoke all on schema private from public;
 grant usage on schema private to authenticated, service_role, supabase_auth_admin;
 
--- By default everyone can execute new functions, and Supabase's roles get all privileges on new tables and functions.
--- Without these defaults, each schema file grants only the privileges that its objects need.
+-- Revokes default privileges. By default, everyone can execute new functions, and Supabase's roles get all privileges.
+-- Each schema file grants the privileges that its objects need.
 alter default privileges revoke execute on functions from public;
 alter default privileges in schema public revoke all on tables from anon, authenticated, service_role;
 alter default privileges in schema public revoke all on sequences from anon, authenticated, service_role;
@@ -115,7 +115,7 @@ $$;
 -- schemas/viewer.sql
 
 -- Returns the caller's account, verified factors, authenticator assurance level (AAL) and staff role.
--- Returns null if the session has ended, although its access token is valid for up to an hour longer.
+-- Returns null if the session has ended, even if the access token has not expired.
 create function private.viewer() returns jsonb
 language plpgsql stable security definer
 set search_path = ''
@@ -212,7 +212,7 @@ $$;
 
 create type private.actor as (name text, staff_id uuid);
 
--- The accounts of team members. They can open only the desk, and only in a session with AAL2.
+-- The accounts of team members, who can open only the desk, and only in a session with AAL2.
 create table public.staff_members (
   account_id uuid primary key references auth.users (id) on delete cascade,
   name text not null check (
@@ -226,7 +226,7 @@ alter table public.staff_members enable row level security;
 grant select on table public.staff_members to authenticated, service_role;
 
 -- The site puts an invite's id into the metadata of the new account. The trigger redeem_client_id_or_invite then
--- replaces the invite by a team member.
+-- replaces the invite with a team member.
 create table private.staff_invites (
   id uuid primary key default gen_random_uuid(),
   email text not null unique check (email = lower(email)),
@@ -518,7 +518,7 @@ using ((select private.is_staff()));
 -- content/pages/privacy.mdx promises that entries are stored for seven years.
 create table public.audit_log (
   id uuid primary key default gen_random_uuid(),
-  -- now() would be the same for all actions of a transaction, which would lose their order.
+  -- now() is the same for all actions of a transaction, so that their order would be lost.
   created_at timestamptz not null default clock_timestamp(),
   actor_name text not null check (char_length(actor_name) between 1 and 120),
   staff_id uuid,
@@ -707,7 +707,7 @@ begin
     return jsonb_build_object('viewer', private.viewer());
   end if;
   if actor_name is not null then
-    -- Reads each distinct name once from the index, because one name can have many thousand entries.
+    -- Reads each distinct name only once from the index, because a name can have many thousand entries.
     with recursive actors as (
       select min(audit_log.actor_name) as name from public.audit_log
       union all
@@ -773,7 +773,7 @@ as $$
 $$;
 grant execute on function public.find_account_id(text) to service_role;
 
--- Limits the metadata of an account, which its owner can change through the auth API without the site's checks.
+-- Limits the metadata of an account. The owner can change the metadata through the auth API without the site's checks.
 create function private.check_user_metadata() returns trigger
 language plpgsql
 set search_path = ''
@@ -912,7 +912,7 @@ as $$
 $$;
 grant execute on function public.portal_account() to authenticated;
 
--- Returns the caller's stored data for the data export: 50 shipments per call, newest first.
+-- Returns the caller's data for the data export: 50 shipments per call, newest first.
 -- The first call, without `before`, also returns the account.
 create function public.data_export(before timestamptz default null, before_id uuid default null) returns jsonb
 language sql stable security definer
@@ -1053,7 +1053,7 @@ end
 $$;
 grant execute on function public.request_password_link(uuid, text) to authenticated, service_role;
 
--- Creates a password link, which replaces the account's older links. Returns its token: 256 random bits in hexadecimal.
+-- Creates a password link and deletes the account's older links. Returns the token: 256 random bits in hexadecimal.
 create function public.issue_password_link(account_id uuid, valid_hours integer) returns text
 language plpgsql volatile security definer
 set search_path = ''
@@ -1653,7 +1653,7 @@ begin
 end
 $$;
 
--- Erases the hash of an email address from Client IDs without an account. The empty hash still marks them as used.
+-- Erases the hash of an email address from Client IDs without an account. An empty hash also marks a Client ID as used.
 create function public.clear_email_hashes(email text) returns void
 language sql volatile security definer
 set search_path = ''
@@ -1847,7 +1847,7 @@ begin
     foreach word in array words loop
       conditions := conditions || format(' and (shipment.search_words ilike %L', word);
       if searches_clients then
-        -- The matching clients become a constant array, so that Postgres finds the clients once, not per shipment.
+        -- The query contains the ids of the matching clients, so that Postgres finds the clients only once.
         conditions := conditions || format(' or shipment.user_id = any (%L::uuid[])', array(
           select users.id from auth.users where users.email ilike word or users.raw_user_meta_data ->> 'full_name' ilike word
         ));
@@ -2708,7 +2708,7 @@ for each row execute function private.set_event_stage();
 
 create index tracking_events_newest_first on public.tracking_events (shipment_id, created_at desc, id desc);
 
--- Returns the events of a shipment, newest first. Null as `max_count` returns all of them.
+-- Returns the events of a shipment, newest first. Null as `max_count` returns all events.
 create function private.tracking_events_json(shipment_id uuid, max_count integer default null) returns jsonb
 language sql stable
 set search_path = ''
@@ -2773,7 +2773,7 @@ for select to authenticated using ((select private.is_staff()));
 
 -- schemas/charges.sql
 
--- app/models/shipment.ts has the same list of items.
+-- app/models/shipment.ts has the same list of payment items.
 create table public.charges (
   shipment_id uuid not null references public.shipments (id) on delete cascade,
   item text not null check (item in ('idf-fee', 'duties', 'agent-fee')),
@@ -3083,7 +3083,7 @@ end
 $$;
 grant execute on function public.create_share_link(uuid, uuid, text) to authenticated;
 
--- Revokes the caller's share link. The row remains, so that the form that created the link cannot create it again.
+-- Revokes the caller's share link. The row remains, so that a repeated form cannot create the link again.
 create function public.revoke_share_link(id uuid) returns void
 language plpgsql volatile security definer
 set search_path = ''
@@ -3141,7 +3141,7 @@ grant select on table public.announcements to authenticated, service_role;
 
 create unique index announcements_one_at_a_time on public.announcements ((true)) where ended_at is null;
 
--- Publishes an announcement, which ends the previous one. Raises PT400 for an empty text.
+-- Publishes an announcement and ends the previous announcement. Raises PT400 for an empty text.
 create function public.announce(text text, idempotency_key uuid default null, actor_name text default null) returns void
 language plpgsql volatile security definer
 set search_path = ''
@@ -3459,7 +3459,7 @@ end
 $$;
 grant execute on function public.claim_email(uuid, text) to service_role;
 
--- Deletes the claim of an email that could not be sent, so that a second attempt can send it.
+-- Deletes the claim of an email that could not be sent, so that a second attempt can send the email.
 create function public.release_email(idempotency_key uuid, sent_to text) returns void
 language sql volatile security definer
 set search_path = ''
@@ -3493,7 +3493,7 @@ create index rate_limit_hits_expires_at on private.rate_limit_hits (expires_at);
 
 -- Counts an attempt against each of `limits`, [{"key", "max_hits", "window_seconds"}], and returns {"attempt_id"}.
 -- If a limit is exceeded, counts nothing and returns {"exceeded_key", "retry_after"}, the wait in seconds.
--- First deletes the attempts `refunded_ids`, which saves a separate call.
+-- First deletes the attempts in `refunded_ids`, which saves a separate call.
 create function public.consume_rate_limit(limits jsonb, refunded_ids uuid[] default null) returns jsonb
 language plpgsql volatile
 set search_path = ''
@@ -3688,7 +3688,7 @@ create function public.delete_expired_links() returns integer
 language sql volatile security definer
 set search_path = ''
 as $$
-  -- An ended share link remains for 30 days, so that the form that created it cannot create it again.
+  -- An ended share link remains for 30 days, so that a repeated form cannot create the link again.
   with share as (delete from private.share_links where expires_at < now() - interval '30 days' returning 1),
     address as (delete from private.email_changes where expires_at < now() returning 1),
     password as (delete from private.password_links where expires_at < now() returning 1),
@@ -4060,7 +4060,7 @@ $$;
 grant execute on function public.desk_shipments_export(text, integer, text, boolean, timestamp with time zone, uuid)
 to authenticated;
 
--- Returns the current stage and missing documents of at most 50 shipments, after a bulk action.
+-- Returns the current stage and the missing documents of at most 50 shipments, for the result of a bulk action.
 create function public.desk_move_result(shipment_ids uuid[]) returns jsonb
 language plpgsql stable security definer
 set search_path = ''

@@ -7,7 +7,7 @@ as $$
 $$;
 grant execute on function public.find_account_id(text) to service_role;
 
--- Limits the metadata of an account, which its owner can change through the auth API without the site's checks.
+-- Limits the metadata of an account. The owner can change the metadata through the auth API without the site's checks.
 create function private.check_user_metadata() returns trigger
 language plpgsql
 set search_path = ''
@@ -146,7 +146,7 @@ as $$
 $$;
 grant execute on function public.portal_account() to authenticated;
 
--- Returns the caller's stored data for the data export: 50 shipments per call, newest first.
+-- Returns the caller's data for the data export: 50 shipments per call, newest first.
 -- The first call, without `before`, also returns the account.
 create function public.data_export(before timestamptz default null, before_id uuid default null) returns jsonb
 language sql stable security definer

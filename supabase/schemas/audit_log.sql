@@ -2,7 +2,7 @@
 -- content/pages/privacy.mdx promises that entries are stored for seven years.
 create table public.audit_log (
   id uuid primary key default gen_random_uuid(),
-  -- now() would be the same for all actions of a transaction, which would lose their order.
+  -- now() is the same for all actions of a transaction, so that their order would be lost.
   created_at timestamptz not null default clock_timestamp(),
   actor_name text not null check (char_length(actor_name) between 1 and 120),
   staff_id uuid,
@@ -191,7 +191,7 @@ begin
     return jsonb_build_object('viewer', private.viewer());
   end if;
   if actor_name is not null then
-    -- Reads each distinct name once from the index, because one name can have many thousand entries.
+    -- Reads each distinct name only once from the index, because a name can have many thousand entries.
     with recursive actors as (
       select min(audit_log.actor_name) as name from public.audit_log
       union all

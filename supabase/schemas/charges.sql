@@ -1,4 +1,4 @@
--- app/models/shipment.ts has the same list of items.
+-- app/models/shipment.ts has the same list of payment items.
 create table public.charges (
   shipment_id uuid not null references public.shipments (id) on delete cascade,
   item text not null check (item in ('idf-fee', 'duties', 'agent-fee')),

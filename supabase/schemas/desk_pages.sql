@@ -168,7 +168,7 @@ $$;
 grant execute on function public.desk_shipments_export(text, integer, text, boolean, timestamp with time zone, uuid)
 to authenticated;
 
--- Returns the current stage and missing documents of at most 50 shipments, after a bulk action.
+-- Returns the current stage and the missing documents of at most 50 shipments, for the result of a bulk action.
 create function public.desk_move_result(shipment_ids uuid[]) returns jsonb
 language plpgsql stable security definer
 set search_path = ''

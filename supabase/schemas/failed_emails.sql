@@ -73,7 +73,7 @@ end
 $$;
 grant execute on function public.claim_email(uuid, text) to service_role;
 
--- Deletes the claim of an email that could not be sent, so that a second attempt can send it.
+-- Deletes the claim of an email that could not be sent, so that a second attempt can send the email.
 create function public.release_email(idempotency_key uuid, sent_to text) returns void
 language sql volatile security definer
 set search_path = ''

@@ -30,7 +30,7 @@ end
 $$;
 grant execute on function public.request_password_link(uuid, text) to authenticated, service_role;
 
--- Creates a password link, which replaces the account's older links. Returns its token: 256 random bits in hexadecimal.
+-- Creates a password link and deletes the account's older links. Returns the token: 256 random bits in hexadecimal.
 create function public.issue_password_link(account_id uuid, valid_hours integer) returns text
 language plpgsql volatile security definer
 set search_path = ''

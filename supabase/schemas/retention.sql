@@ -125,7 +125,7 @@ create function public.delete_expired_links() returns integer
 language sql volatile security definer
 set search_path = ''
 as $$
-  -- An ended share link remains for 30 days, so that the form that created it cannot create it again.
+  -- An ended share link remains for 30 days, so that a repeated form cannot create the link again.
   with share as (delete from private.share_links where expires_at < now() - interval '30 days' returning 1),
     address as (delete from private.email_changes where expires_at < now() returning 1),
     password as (delete from private.password_links where expires_at < now() returning 1),

@@ -69,7 +69,7 @@ end
 $$;
 grant execute on function public.create_share_link(uuid, uuid, text) to authenticated;
 
--- Revokes the caller's share link. The row remains, so that the form that created the link cannot create it again.
+-- Revokes the caller's share link. The row remains, so that a repeated form cannot create the link again.
 create function public.revoke_share_link(id uuid) returns void
 language plpgsql volatile security definer
 set search_path = ''

@@ -150,7 +150,7 @@ begin
     foreach word in array words loop
       conditions := conditions || format(' and (shipment.search_words ilike %L', word);
       if searches_clients then
-        -- The matching clients become a constant array, so that Postgres finds the clients once, not per shipment.
+        -- The query contains the ids of the matching clients, so that Postgres finds the clients only once.
         conditions := conditions || format(' or shipment.user_id = any (%L::uuid[])', array(
           select users.id from auth.users where users.email ilike word or users.raw_user_meta_data ->> 'full_name' ilike word
         ));

@@ -140,7 +140,7 @@ begin
 end
 $$;
 
--- Erases the hash of an email address from Client IDs without an account. The empty hash still marks them as used.
+-- Erases the hash of an email address from Client IDs without an account. An empty hash also marks a Client ID as used.
 create function public.clear_email_hashes(email text) returns void
 language sql volatile security definer
 set search_path = ''

@@ -25,7 +25,7 @@ export type FormField = {
 
 export type ActionForm = { id: string; problems: { id: string; text: string }[] };
 
-/** Returns a form's problems and fields. Only the server validates, so the browser needs no schemas and no Zod. */
+/** Returns a form's problems and fields. Only the server validates, so the browser does not load schemas or Zod. */
 export function useActionForm<const Name extends string>(
   id: string,
   rejected: RejectedForm | undefined,

@@ -38,7 +38,7 @@ document.addEventListener(
 
 export type CurrentPage = { site: SiteData; accountId: string; isWhole: boolean };
 
-/** Rejects if the browser blocks its storage. */
+/** Rejects if the browser blocks storage. */
 export async function updateOfflineCache({ site, accountId, isWhole }: CurrentPage): Promise<void> {
   if (!("serviceWorker" in navigator) || !("caches" in window)) return;
   if (!isOfflineAllowed(document.cookie)) return disableOffline();
@@ -67,7 +67,7 @@ export async function updateOfflineCache({ site, accountId, isWhole }: CurrentPa
   if (countAtStart !== signOutCount) await deleteCaches(names.own);
 }
 
-/** The name contains a hash, so that it does not reveal the account. Deletes the caches of other accounts. */
+/** The name contains only a hash of the account id, for privacy. Deletes the caches of other accounts. */
 async function getAccountCacheName(accountId: string): Promise<string | null> {
   const accountCaches = (await caches.keys()).filter((name) => name.startsWith(names.own));
   // The loader data of public pages has no account id, so public pages use the existing cache.
@@ -91,7 +91,7 @@ async function writeCopy(cache: Cache, address: string, { html, name, files }: O
   await cache.put(address, new Response(html, { headers }));
 }
 
-/** Renews files after a day, so that a file never expires before a page that needs it. */
+/** Renews files after a day, so that a file never expires before the pages that need the file. */
 async function cacheFiles(cache: Cache, files: string[]): Promise<void> {
   for (const file of files) {
     const before = await cache.match(file + cachedFileQuery);

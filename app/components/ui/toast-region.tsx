@@ -94,7 +94,7 @@ function useAnnouncement(current: CurrentToast | null, region: HTMLElement | nul
   return text;
 }
 
-/** The waiting toast is in sessionStorage, so that a full page load does not lose it. */
+/** sessionStorage stores the waiting toast, so that the toast survives a full page load. */
 const waitingToastKey = "waiting-toast";
 
 function usePersistedWaitingToast(waiting: Toast | null): void {

@@ -36,7 +36,7 @@ export function usePageToast(
   useEffect(() => {
     if (!toast) return;
     if (banner?.current?.open === false) return closeBanner(toast);
-    // Screen readers announce role=alert in the initial HTML, but not role=status. They announce both when added later.
+    // Screen readers announce role=alert, but not role=status, in the initial HTML. Both are announced in later content.
     const bannerShown = !toastState.isReady;
     if (patient) showToastNext(toast);
     else showToast(toast, bannerShown, bannerShown && (isHydrated || toast.variant === "destructive"));

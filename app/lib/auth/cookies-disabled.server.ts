@@ -1,4 +1,4 @@
-/** Detects browsers without cookies. After a correct login, they return to the login page without the test cookie. */
+/** Detects browsers without cookies. After a correct login, such a browser sends no test cookie. */
 import { redirect } from "react-router";
 import { hasFlagCookie, serializeCookie } from "../http/cookies.server.ts";
 import { isOwnOrigin } from "../http/request-guard.server.ts";

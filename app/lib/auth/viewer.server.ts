@@ -166,7 +166,7 @@ async function identifyViewer(supabase: AppSupabaseClient, query: ViewerQuery): 
       fullName: viewerRecord.full_name ?? "",
       supabase,
       factors: viewerRecord.factors,
-      // After the removal of a factor, tokens still say aal2 until they expire, up to an hour later.
+      // After the removal of a factor, existing tokens contain aal2 until their expiry, for up to an hour.
       hasAal2: claims.aal === "aal2" && viewerRecord.has_aal2,
       staff: viewerRecord.staff,
     }

@@ -29,7 +29,7 @@ const RateLimitResult = z.union([
 
 type RateLimit = { keyParts: string[]; max: number; seconds: number };
 
-/** Refunds wait this long for the next attempt, to share its backend call. */
+/** A refund is delayed by this time, so that the next attempt can include the refund in the same backend call. */
 const refundDelayMs = 100;
 
 /** The ids of attempts to refund. An attempt counts until its refund is sent, so a limit may apply too early. */

@@ -110,7 +110,7 @@ function ContactContent({ actionData, opening, hours, prefill }: ContactContentP
       <div
         className={`mt-12 grid gap-12 lg:gap-16 ${prefill ? "lg:grid-cols-[minmax(0,3fr)_minmax(0,2fr)]" : "lg:grid-cols-[minmax(0,2fr)_minmax(0,3fr)]"}`}
       >
-        {/* A prefilled form comes first, because its link promised the form. */}
+        {/* A prefilled form comes first, because the visitor followed a link to the form. */}
         {!prefill && offices}
         <section key="form" aria-labelledby="write">
           <h2 id="write" className="text-lg">

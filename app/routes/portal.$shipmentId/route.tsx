@@ -104,7 +104,7 @@ export default function ShipmentPage({ loaderData, actionData }: Route.Component
   );
 }
 
-/** Lists no error for a document that accepts no file any more, because its file field is gone. */
+/** Lists no error for a document that has received a file meanwhile, because the page has no field for the error. */
 function getFieldErrors(rejected: RejectedUpload | undefined, documents: { id: string; state: string }[]) {
   if (!rejected || !documents.some(({ id, state }) => id === rejected.document && state === "missing")) return [];
   return [{ id: fileFieldId(rejected.document ?? ""), text: rejected.toast.description ?? rejected.toast.title }];

@@ -33,8 +33,8 @@ export const varyHeader = "Cookie, Save-Data, ECT, Sec-Fetch-Site";
 export type PageCache = {
   getCached: (request: IncomingMessage) => CachedResponse | undefined;
   /**
-   * Errors are not cached. `shared` is true if the page was rendered for another request. Null if this request needs
-   * its own response.
+   * Errors are not cached. `shared` is true if the page was rendered for another request. Returns null for a request
+   * that needs a separate response.
    */
   getOrRender: (request: IncomingMessage) => Promise<{ page: CachedResponse | Response; shared: boolean } | null>;
 };
@@ -53,7 +53,7 @@ export function isAnonymous({ method, headers, url = "" }: IncomingMessage): boo
   );
 }
 
-/** Removes unknown parameters from a public page's URL, so that they cannot fill the cache or reach the HTML. */
+/** Removes unknown parameters from a public page's URL, because such parameters could fill the cache. */
 export function getPageUrl({ method, url = "" }: IncomingMessage): string {
   const isRead = method === "GET" || method === "HEAD";
   return isRead && url.includes("?") && !isPersonal(url) ? removeUnknownParams(url).address : url;
@@ -180,13 +180,13 @@ function hasCookie(header: string | undefined, name: string): boolean {
   return header !== undefined && parseCookies(header).some((cookie) => cookie.name === cookieName(name));
 }
 
-/** True for a URL as the links of the site spell it, without parameters that have values. */
+/** True for a URL with the spelling of the site's links and without parameters that have values. */
 function isOwnSpelling(url: string): boolean {
   const { pathname, search } = new URL(url);
   return /^\/$|^(\/[a-z0-9-]+)+$/.test(pathname) && (search === "" || search === `?${quoteParam}`);
 }
 
-/** Returns null if the response is personal, so that other requests must not receive it. */
+/** Returns null for a personal response, which other requests must not receive. */
 async function toRenderResult(response: Response, request: Request): Promise<RenderResult> {
   const control = response.headers.get("Cache-Control") ?? "";
   const isError = response.status >= 400;

@@ -11,7 +11,7 @@ const maxCachedTokens = 1000;
 export type AccessTokens = {
   jwks: { keys: JWK[] };
   sign: (claims: JWTPayload) => Promise<string>;
-  /** Replaces a valid access token by its HS256 token. @supabase/lite rejects all other tokens. */
+  /** Replaces a valid access token with the matching HS256 token. @supabase/lite rejects all other tokens. */
   withLibraryToken: (request: Request) => Promise<Request>;
 };
 

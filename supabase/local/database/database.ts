@@ -15,7 +15,7 @@ export type OpenDatabase = {
   ensureConnected: () => Promise<void>;
   isLost: () => boolean;
   close: () => Promise<void>;
-  /** True during data API and storage requests. As in Supabase, they accept the access token of an ended session. */
+  /** True during data API and storage requests. Supabase also accepts the access token of an ended session for these. */
   skipsSessionCheck: boolean;
 };
 
@@ -40,7 +40,7 @@ const readOnlyPattern = /^\s*set local transaction_read_only = on\s*$/i;
 /** The query by which @supabase/lite checks, outside transactions, that an account or a session exists. */
 const sessionCheckPattern = /^select \* from "auth"\."(users|sessions)" where "id" = \$1$/;
 
-/** Makes @supabase/lite send statements through `run`. The start of a transaction is sent with its first statement. */
+/** Makes @supabase/lite send statements through `run`. Sends the start of a transaction with the first statement. */
 export function installStatementRunner(run: StatementRunner, database: OpenDatabase): void {
   let pending: Statement[] = [];
   let settings: string[] = [];
@@ -82,7 +82,7 @@ export function installStatementRunner(run: StatementRunner, database: OpenDatab
 
 export type SessionMutex = {
   runExclusive: <T>(job: () => Promise<T>) => Promise<T>;
-  /** Lets other jobs run during `work`, which must not use the database. Call it outside transactions. */
+  /** Lets other jobs run during `work`, which must not use the database. Must not be called in a transaction. */
   runUnlocked: <T>(work: () => Promise<T>) => Promise<T>;
 };
 

@@ -75,10 +75,10 @@ type ProtocolMessage = messages.BackendMessage;
 type ResultColumn = { name: string; dataTypeID: number };
 type PreparedStatement = { name: string; parameters: number[]; fields: ResultColumn[] };
 
-/** Statements that control transactions. Preparing them would not save time. */
+/** Matches statements that control transactions. Preparing such statements would not save time. */
 const transactionControlPattern = /^\s*(begin|commit|rollback|savepoint|release|set)\b/i;
 
-/** Returns a runner that prepares statements and sends several in one message. PGlite's `query` does neither. */
+/** Returns a runner that prepares statements and sends several statements in one message, unlike PGlite's `query`. */
 function createStatementRunner(driver: PGlite): { run: StatementRunner; forget: () => Promise<void> } {
   const { serialize } = protocol;
   const closedNames: string[] = [];
