@@ -126,7 +126,7 @@ export function getLegalText(name: "privacy" | "terms" | "legal"): LegalText {
   return { ...checkContent(file, PageFrontmatter, frontmatter), html, headings };
 }
 
-/** React Router serialises only enumerable properties. Only data requests need the HTML, which documents contain. */
+/** React Router serialises only enumerable properties. The hydration data omits the HTML of the document. */
 export function toLoaderData<Text extends TextBody>(
   text: Text,
   isDataRequest: boolean,

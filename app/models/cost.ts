@@ -61,7 +61,7 @@ export function estimateCost({ value, freight, insurance, rate, ...percents }: I
   return { cif, duty, excise, vat, fee, levy, taxes, total: cif + taxes, penalty: takePercent(rates.penalty, cif) };
 }
 
-/** Counts in hundredths of a percent, because binary fractions such as 0.57 would round some halves down. */
+/** Calculates in hundredths of a percent, because binary fractions such as 0.57 would round some halves down. */
 function takePercent(percent: number, shillings: number): number {
   return Math.round((shillings * Math.round(percent * 100)) / 10_000);
 }
@@ -90,7 +90,7 @@ export function isPastMonth(input: string, today: string): boolean {
   return /^(19|20)\d\d-(0[1-9]|1[0-2])$/.test(input) && input <= today.slice(0, 7);
 }
 
-/** Returns null for invalid fields. A test compares the result with parseCostQuery. `classes` are the excise rates in percent. */
+/** Returns null for invalid fields. `classes` are excise rates in percent. A test compares this with parseCostQuery. */
 export function parseImport(input: Partial<Record<string, string>>, classes: number[], today: string): Import | null {
   const what = Object.keys(IMPORT_KINDS).find((option) => option === input.what) as ImportKind | undefined;
   const currency = IMPORT_CURRENCIES.find((option) => option === input.currency);

@@ -116,7 +116,7 @@ export function createTotpUri(secret: string, email: string, issuer: string): st
   return `otpauth://totp/${label}?issuer=${encodeURIComponent(issuer)}&secret=${secret}&algorithm=SHA1&digits=6&period=30`;
 }
 
-/** Ends the account's sessions and returns the number of removed factors. Only a lead may remove a team member's. */
+/** Returns the number of removed factors, and ends the sessions. Only leads may remove a team member's factors. */
 export async function removeSecondFactors(
   supabase: AppSupabaseClient,
   serviceRole: AppSupabaseClient,

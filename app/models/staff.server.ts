@@ -9,7 +9,7 @@ import { isUuid } from "./shipment.server.ts";
 
 type DatabaseFunctions = Database["public"]["Functions"];
 
-/** `expected_version` is the record's version when the form was rendered. `actor_name` runs the command. */
+/** `expected_version` is the record's version when the form was rendered. `actor_name` is for staff commands. */
 export type StaffActionOptions = { expected_version?: number; idempotency_key?: string; actor_name?: string };
 
 export type StaffActionResult<Result> = { result: Result };

@@ -56,7 +56,7 @@ export function ensureKeys(dataDir: string): EmbeddedKeys {
   return keys;
 }
 
-/** Writes and renames a draft, because a half-written file would prevent every later start. Throws a DataDirError. */
+/** Writes the file atomically, because a half-written file would prevent every later start. Throws a DataDirError. */
 export function writeSecretFile(dataDir: string, file: string, value: object): void {
   const draft = `${file}.${process.pid}`;
   rethrowAsDataDirError(dataDir, () => {

@@ -13,7 +13,7 @@ export function ignoreOutputErrors(): void {
 
 /**
  * Calls `stop` on SIGINT or SIGTERM, or when the process `parent` ends. Without a terminal (nohup, a service), SIGHUP
- * ends only the watch of `parent`, because the same signal may have ended the parent.
+ * only stops the check of `parent`, because the same signal may have ended the parent.
  */
 export function stopOnSignals(parent: number | null, stop: () => Promise<void>): void {
   const hasTerminal = [0, 1, 2].some((stream) => isatty(stream));

@@ -1134,7 +1134,7 @@ create table private.email_changes (
   token_hash text not null unique,
   email text not null check (email = lower(email) and char_length(email) <= 254),
   expires_at timestamptz not null default now() + interval '1 day',
-  -- Set to null again by restore_email_change if auth could not change the address.
+  -- restore_email_change sets this time to null if auth could not change the address.
   redeemed_at timestamptz
 );
 alter table private.email_changes enable row level security;
@@ -1258,7 +1258,7 @@ create table private.erasure_requests (
 );
 alter table private.erasure_requests enable row level security;
 
--- Requests the erasure of the caller's account, or withdraws the request. Raises PT403 for a team member.
+-- Requests the erasure of the caller's account, or withdraws the request. Raises PT403 for team members.
 create function public.set_erasure_request(requested boolean) returns void
 language plpgsql volatile security definer
 set search_path = ''
@@ -1567,9 +1567,9 @@ begin
 end
 $$;
 
--- True if the email address can sign up with the Client ID. Deletes the address's unconfirmed account after an hour,
--- because a stranger may have created that account and chosen its password.
--- A Client ID that has claimed its address replaces only its own account, once a minute, which limits the emails.
+-- True if the email address can sign up with the Client ID. Deletes an unconfirmed account with this address
+-- after an hour, because a stranger may have created the account and chosen the password.
+-- After an account was replaced, the Client ID can replace only its own account. The limit is one email a minute.
 create function public.admit_sign_up(client_id text, email text) returns boolean
 language plpgsql volatile security definer
 set search_path = ''

@@ -4,7 +4,7 @@ create table private.email_changes (
   token_hash text not null unique,
   email text not null check (email = lower(email) and char_length(email) <= 254),
   expires_at timestamptz not null default now() + interval '1 day',
-  -- Set to null again by restore_email_change if auth could not change the address.
+  -- restore_email_change sets this time to null if auth could not change the address.
   redeemed_at timestamptz
 );
 alter table private.email_changes enable row level security;

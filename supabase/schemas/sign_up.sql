@@ -54,9 +54,9 @@ begin
 end
 $$;
 
--- True if the email address can sign up with the Client ID. Deletes the address's unconfirmed account after an hour,
--- because a stranger may have created that account and chosen its password.
--- A Client ID that has claimed its address replaces only its own account, once a minute, which limits the emails.
+-- True if the email address can sign up with the Client ID. Deletes an unconfirmed account with this address
+-- after an hour, because a stranger may have created the account and chosen the password.
+-- After an account was replaced, the Client ID can replace only its own account. The limit is one email a minute.
 create function public.admit_sign_up(client_id text, email text) returns boolean
 language plpgsql volatile security definer
 set search_path = ''

@@ -74,7 +74,7 @@ export function IntentForm(props: {
   );
 }
 
-/** Counts successful submissions. As a React key, the count resets the form and leaves the other forms of the page. */
+/** Counts successful submissions. As a React key, the count resets only this form. */
 function useResetCount(id: string, rejected: RejectedIntent | undefined): number {
   const [count, setCount] = useState(0);
   const { state, formData } = useNavigation();

@@ -87,7 +87,7 @@ async function disableOffline(): Promise<void> {
 async function writeCopy(cache: Cache, address: string, { html, name, files }: OfflineCopy): Promise<void> {
   await cacheFiles(cache, files);
   const headers = { "Content-Type": "text/html; charset=utf-8", time: `${Date.now()}`, name: encodeURIComponent(name) };
-  // `Cache.keys` lists the newest entry last. If storage is full, `put` rejects and the previous copy stays.
+  // `put` moves a page to the end of `Cache.keys`, whose first pages are deleted. If `put` fails, the old copy stays.
   await cache.put(address, new Response(html, { headers }));
 }
 

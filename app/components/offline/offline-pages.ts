@@ -59,12 +59,12 @@ export function isAuthPage(pathname: string): boolean {
   return authAreas.includes(getArea(pathname));
 }
 
-/** For requests of files, the server checks `Sec-Fetch-Site`, which a fetch by the service worker would overwrite. */
+/** For file requests, the server checks `Sec-Fetch-Site`, which a fetch by the service worker would overwrite. */
 export function bypassesWorker(pathname: string): boolean {
   return ["desk", ...secretLinkAreas].includes(getArea(pathname)) || /\/documents\/|\.[a-z0-9]+$/.test(pathname);
 }
 
-/** Deletes each entry first, because browsers leave the files of a cache that is deleted as a whole on disk. */
+/** First deletes each entry, because browsers leave files on disk if a whole cache is deleted. */
 export async function deleteCaches(beginning: string): Promise<void> {
   const { caches: storage } = self;
   for (const name of await storage.keys()) {

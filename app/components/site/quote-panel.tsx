@@ -33,7 +33,7 @@ function removeQuoteParam(search: string): string {
   return parameters.size > 0 ? `?${parameters}` : "";
 }
 
-/** The server's HTML makes the page behind the quote form inert. After hydration, the modal dialog does. */
+/** True if the server's HTML must make the page inert. After hydration, the modal dialog makes the page inert. */
 export function useIsBelowQuote(): boolean {
   const { search } = useLocation();
   return !useIsHydrated() && new URLSearchParams(search).has("quote");

@@ -33,7 +33,7 @@ export function useTopDialog(): HTMLElement | null {
 /** Props of links to a dialog. Closing the dialog goes back one history entry. View transitions would block clicks. */
 export const dialogLinkProps = { state: { over: true }, replace: false, viewTransition: false } as const;
 
-/** Renders a route as a part of the page without script, and as a modal dialog after hydration. */
+/** Without script, renders a route as a part of the page. After hydration, renders a modal dialog. */
 export function Dialog(props: { label: string; back: string; className: string; children: ReactNode }) {
   const { label, back, className, children } = props;
   const dialog = useRef<HTMLDialogElement>(null);

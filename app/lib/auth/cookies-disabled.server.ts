@@ -24,7 +24,7 @@ export function testCookie(): string {
   return serializeCookie(testCookieName, "1", testCookieSeconds);
 }
 
-/** True if the request has the test parameter without the test cookie. With both, redirects to remove the parameter. */
+/** True if the request has the test parameter without the test cookie. Redirects a request with both. */
 export function hasCookiesDisabled(request: Request, url: URL): boolean {
   if (!url.searchParams.has(testParam)) return false;
   if (!hasFlagCookie(request, testCookieName)) return true;

@@ -116,7 +116,7 @@ export function needsSecondFactor(viewer: Viewer): boolean {
 }
 
 function addNextParam(path: string, requestedUrl: URL): string {
-  // A download would leave the browser on the login page. The login leads to the page with the document instead.
+  // A redirect to a download would leave the browser on the login page, so `next` is the page with the document.
   const next = toViewerPath(requestedUrl.pathname.replace(/\/documents\/[^/]*$/, "") + requestedUrl.search);
   return next === "/portal" ? path : `${path}?next=${encodeURIComponent(next)}`;
 }

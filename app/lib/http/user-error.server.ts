@@ -41,7 +41,7 @@ const authErrors: Readonly<Record<string, UserError>> = {
 
 type SupabaseError = { message: string; name?: string; code?: string | number; status?: number; statusCode?: string };
 
-/** Repeats messages of the database functions (SQLSTATE PTnnn) and hooks. Other messages are not written for users. */
+/** Repeats messages of the database functions (SQLSTATE PTnnn) and hooks. Other messages are not meant for users. */
 export function toUserError(error: SupabaseError): UserError {
   const code = String(error.code ?? "");
   // Supabase Storage responds with status 400 and puts the real status into `statusCode`.

@@ -1,4 +1,4 @@
-/** Chosen files by document id. Module state survives revalidation and a new login, which component state would not. */
+/** Chosen files by document id. Unlike component state, module state survives revalidation and a new login. */
 import { useSyncExternalStore } from "react";
 import { showToast } from "~/components/ui/toast-state";
 import { onSignOut } from "~/lib/browser/sign-out";

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import process from "node:process";
-// package.json replaces bcryptjs by native bcrypt, which runs in other threads.
+// package.json replaces bcryptjs with native bcrypt, which runs in other threads.
 import bcrypt from "bcryptjs";
 import type { SqlSession } from "../database/database.ts";
 import { transaction } from "../database/migrations.ts";
