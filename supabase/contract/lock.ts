@@ -130,7 +130,7 @@ function dataDirInUseError(dataDir: string, pid: number): Error {
 /** The programs that lock data directories: the backend, and the staff commands for backups. */
 const lockingPrograms = [path.join("programs", "backend.js"), path.join("app", "server", "run.js")];
 
-/** True if the process is alive and runs a locking program. Where /proc exists, this detects a reused process id. */
+/** True if the process is alive and runs a locking program. If /proc exists, a reused process id is detected too. */
 function isLockingProgram(pid: number): boolean {
   if (!isAlive(pid)) return false;
   try {

@@ -514,11 +514,11 @@ using ((select private.is_staff()));
 
 -- schemas/audit_log.sql
 
--- Entries outlive the shipments, documents and accounts that they name, so these ids have no foreign keys.
+-- The ids have no foreign keys, because entries are stored longer than shipments, documents and accounts.
 -- content/pages/privacy.mdx promises that entries are stored for seven years.
 create table public.audit_log (
   id uuid primary key default gen_random_uuid(),
-  -- now() is the same for all actions of a transaction, so that their order would be lost.
+  -- now() is the same for all actions of a transaction, so the order of the actions would be lost.
   created_at timestamptz not null default clock_timestamp(),
   actor_name text not null check (char_length(actor_name) between 1 and 120),
   staff_id uuid,
@@ -773,7 +773,7 @@ as $$
 $$;
 grant execute on function public.find_account_id(text) to service_role;
 
--- Limits the metadata of an account. The owner can change the metadata through the auth API without the site's checks.
+-- Limits the metadata of an account. The owner can change the metadata by calling Supabase Auth directly.
 create function private.check_user_metadata() returns trigger
 language plpgsql
 set search_path = ''
@@ -1115,7 +1115,7 @@ as $$
 $$;
 grant execute on function public.redeem_password_link(text) to service_role;
 
--- Makes a used link valid again if auth could not set the password. Works for two minutes after the use.
+-- Makes a used link valid again if Supabase Auth could not set the password. Works for two minutes after the use.
 create function public.restore_password_link(token text) returns void
 language sql volatile security definer
 set search_path = ''
@@ -1134,7 +1134,7 @@ create table private.email_changes (
   token_hash text not null unique,
   email text not null check (email = lower(email) and char_length(email) <= 254),
   expires_at timestamptz not null default now() + interval '1 day',
-  -- restore_email_change sets this time to null if auth could not change the address.
+  -- restore_email_change sets this time to null if Supabase Auth could not change the address.
   redeemed_at timestamptz
 );
 alter table private.email_changes enable row level security;
@@ -1201,7 +1201,7 @@ begin
   if details is null then
     return false;
   end if;
-  -- The account itself may already have the address, if auth changed it but the response was lost.
+  -- The account itself may already have the address, if the response of Supabase Auth to the change was lost.
   if exists (
     select from auth.users where users.email = details ->> 'email' and users.id <> (details ->> 'account_id')::uuid
   ) then
@@ -1219,7 +1219,7 @@ end
 $$;
 grant execute on function public.redeem_email_change(text) to service_role;
 
--- Makes a used link valid again if auth could not change the address. Works for two minutes after the use.
+-- Makes a used link valid again if Supabase Auth could not change the address. Works for two minutes after the use.
 create function public.restore_email_change(token text) returns void
 language sql volatile security definer
 set search_path = ''
@@ -1616,7 +1616,7 @@ end
 $$;
 grant execute on function public.admit_sign_up(text, text) to service_role;
 
--- Records that auth has accepted the password of an unconfirmed sign-up. Returns false for a token of another account.
+-- Records that Supabase Auth accepted the password of an unconfirmed sign-up. Returns false for another account's token.
 create function public.mark_password_proven(email text, token text) returns boolean
 language sql volatile security definer
 set search_path = ''
@@ -1663,7 +1663,7 @@ as $$
 $$;
 grant execute on function public.clear_email_hashes(text) to service_role;
 
--- Deletes entries about deleted accounts from Supabase's auth log, because the entries contain email addresses.
+-- Deletes entries about deleted accounts from the log of Supabase Auth, because the entries contain email addresses.
 create function public.delete_orphaned_auth_log() returns integer
 language sql volatile security definer
 set search_path = ''
@@ -1674,7 +1674,7 @@ as $$
       select
       from unnest(array[entry.payload ->> 'actor_id', entry.payload -> 'traits' ->> 'user_id']) as subject (id)
       where subject.id ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'
-        -- Auth logs actions of the service role under this id.
+        -- Supabase Auth logs actions of the service role under this id.
         and subject.id <> '00000000-0000-0000-0000-000000000000'
         and not exists (select from auth.users where users.id = subject.id::uuid)
     )
@@ -1824,8 +1824,8 @@ as $$
 $$;
 grant execute on function private.shipment_json(public.shipments) to authenticated;
 
--- Returns the SQL conditions of a list of shipments. A shipment matches `q` if its name, numbers or, for team members,
--- client contain each word, or if a number contains `q`, or if its id starts with `q`.
+-- Returns the SQL conditions of a list of shipments. A shipment matches `q` if each word occurs in the name, the numbers
+-- or, for team members, the client. A shipment also matches if a number contains `q` or the id starts with `q`.
 create function private.shipment_conditions(
   q text, searches_clients boolean, stage integer, waiting_on text, time_column text, before timestamptz, before_id uuid
 ) returns text
@@ -2606,8 +2606,8 @@ end
 $$;
 grant execute on function public.reject_document(uuid, text, integer, uuid, text) to authenticated, service_role;
 
--- Removes the file of the caller's document and returns its path. Raises PT404 for another client's document,
--- PT409 if the document is verified, has changed or has no file, or its shipment is closed.
+-- Removes the file of the caller's document and returns its path. Raises PT404 for another client's document.
+-- Raises PT409 if the document is verified, has changed or has no file, or if the shipment is closed.
 create function public.remove_file(document_id uuid, expected_version integer) returns text
 language plpgsql volatile security definer
 set search_path = ''
@@ -3279,7 +3279,7 @@ begin
   delete from public.email_outbox as email using auth.users as account
   where account.id = email.account_id and account.banned_until > now() and email.sent_at is null and email.failed_at is null;
   delete from public.email_outbox where created_at < now() - interval '30 days';
-  -- Queues one reminder for each last day of free storage, two days ahead.
+  -- Two days before the last day of free storage, queues one reminder. A changed last day gets another reminder.
   perform private.queue_shipment_email(shipment.id, 'storage', shipment.free_storage_ends_on::text)
   from public.shipments as shipment
   where shipment.free_storage_ends_on between today and today + 2 and shipment.stage < 9

@@ -7,7 +7,7 @@ as $$
 $$;
 grant execute on function public.find_account_id(text) to service_role;
 
--- Limits the metadata of an account. The owner can change the metadata through the auth API without the site's checks.
+-- Limits the metadata of an account. The owner can change the metadata by calling Supabase Auth directly.
 create function private.check_user_metadata() returns trigger
 language plpgsql
 set search_path = ''

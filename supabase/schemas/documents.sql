@@ -385,8 +385,8 @@ end
 $$;
 grant execute on function public.reject_document(uuid, text, integer, uuid, text) to authenticated, service_role;
 
--- Removes the file of the caller's document and returns its path. Raises PT404 for another client's document,
--- PT409 if the document is verified, has changed or has no file, or its shipment is closed.
+-- Removes the file of the caller's document and returns its path. Raises PT404 for another client's document.
+-- Raises PT409 if the document is verified, has changed or has no file, or if the shipment is closed.
 create function public.remove_file(document_id uuid, expected_version integer) returns text
 language plpgsql volatile security definer
 set search_path = ''

@@ -92,7 +92,7 @@ as $$
 $$;
 grant execute on function public.redeem_password_link(text) to service_role;
 
--- Makes a used link valid again if auth could not set the password. Works for two minutes after the use.
+-- Makes a used link valid again if Supabase Auth could not set the password. Works for two minutes after the use.
 create function public.restore_password_link(token text) returns void
 language sql volatile security definer
 set search_path = ''

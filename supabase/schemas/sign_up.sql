@@ -103,7 +103,7 @@ end
 $$;
 grant execute on function public.admit_sign_up(text, text) to service_role;
 
--- Records that auth has accepted the password of an unconfirmed sign-up. Returns false for a token of another account.
+-- Records that Supabase Auth accepted the password of an unconfirmed sign-up. Returns false for another account's token.
 create function public.mark_password_proven(email text, token text) returns boolean
 language sql volatile security definer
 set search_path = ''
@@ -150,7 +150,7 @@ as $$
 $$;
 grant execute on function public.clear_email_hashes(text) to service_role;
 
--- Deletes entries about deleted accounts from Supabase's auth log, because the entries contain email addresses.
+-- Deletes entries about deleted accounts from the log of Supabase Auth, because the entries contain email addresses.
 create function public.delete_orphaned_auth_log() returns integer
 language sql volatile security definer
 set search_path = ''
@@ -161,7 +161,7 @@ as $$
       select
       from unnest(array[entry.payload ->> 'actor_id', entry.payload -> 'traits' ->> 'user_id']) as subject (id)
       where subject.id ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'
-        -- Auth logs actions of the service role under this id.
+        -- Supabase Auth logs actions of the service role under this id.
         and subject.id <> '00000000-0000-0000-0000-000000000000'
         and not exists (select from auth.users where users.id = subject.id::uuid)
     )

@@ -50,8 +50,8 @@ export function Dialog(props: { label: string; back: string; className: string; 
   // Depends on `key`, because Back and Forward can return to the dialog before React unmounts it.
   useLayoutEffect(() => {
     const element = dialog.current;
-    // Applies the modal style before showModal, which moves the focus and would scroll to the dialog's place in the
-    // page.
+    // Applies the modal style before showModal. Otherwise the new focus would scroll the page to the dialog's place in
+    // the page.
     if (!modal) return setModal(true);
     if (!element || element.open) return;
     const opener = document.activeElement;
