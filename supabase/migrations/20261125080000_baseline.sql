@@ -1616,7 +1616,7 @@ end
 $$;
 grant execute on function public.admit_sign_up(text, text) to service_role;
 
--- Records that Supabase Auth accepted the password of an unconfirmed sign-up. Returns false for another account's token.
+-- Records that Supabase Auth accepted the password of an unconfirmed sign-up. Returns false for a wrong token.
 create function public.mark_password_proven(email text, token text) returns boolean
 language sql volatile security definer
 set search_path = ''
@@ -1824,7 +1824,7 @@ as $$
 $$;
 grant execute on function private.shipment_json(public.shipments) to authenticated;
 
--- Returns the SQL conditions of a list of shipments. A shipment matches `q` if each word occurs in the name, the numbers
+-- Returns the SQL conditions of a list of shipments. A shipment matches `q` if each word occurs in the name, numbers
 -- or, for team members, the client. A shipment also matches if a number contains `q` or the id starts with `q`.
 create function private.shipment_conditions(
   q text, searches_clients boolean, stage integer, waiting_on text, time_column text, before timestamptz, before_id uuid

@@ -127,7 +127,7 @@ as $$
 $$;
 grant execute on function private.shipment_json(public.shipments) to authenticated;
 
--- Returns the SQL conditions of a list of shipments. A shipment matches `q` if each word occurs in the name, the numbers
+-- Returns the SQL conditions of a list of shipments. A shipment matches `q` if each word occurs in the name, numbers
 -- or, for team members, the client. A shipment also matches if a number contains `q` or the id starts with `q`.
 create function private.shipment_conditions(
   q text, searches_clients boolean, stage integer, waiting_on text, time_column text, before timestamptz, before_id uuid

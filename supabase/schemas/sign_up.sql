@@ -103,7 +103,7 @@ end
 $$;
 grant execute on function public.admit_sign_up(text, text) to service_role;
 
--- Records that Supabase Auth accepted the password of an unconfirmed sign-up. Returns false for another account's token.
+-- Records that Supabase Auth accepted the password of an unconfirmed sign-up. Returns false for a wrong token.
 create function public.mark_password_proven(email text, token text) returns boolean
 language sql volatile security definer
 set search_path = ''
