@@ -56,7 +56,7 @@ $$;
 
 -- True if the email address can sign up with the Client ID. Deletes an unconfirmed account with this address
 -- after an hour, because a stranger may have created the account and chosen the password.
--- After an account was replaced, the Client ID can replace only its own account. The limit is one email a minute.
+-- A Client ID that has created an account can replace only that account, at most once a minute, to limit the emails.
 create function public.admit_sign_up(client_id text, email text) returns boolean
 language plpgsql volatile security definer
 set search_path = ''

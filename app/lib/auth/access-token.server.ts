@@ -63,7 +63,7 @@ function getPublishedKeys(): PublishedKeys {
 }
 
 async function fetchPublishedKeys(url: string, { headers }: { headers: Headers }): Promise<Response> {
-  // Catches a TimeoutError, from which jose would create a JOSEError. verifyAccessToken would report a forged token.
+  // Catches a TimeoutError. jose would convert it to a JOSEError, which verifyAccessToken treats as a forged token.
   const response = await createSupabaseFetch(null)(url, { headers }).catch(() => null);
   const body: unknown = response?.ok ? await response.json().catch(() => null) : null;
   const keys = KeySetSchema.safeParse(body);

@@ -15,7 +15,7 @@ export type OpenDatabase = {
   ensureConnected: () => Promise<void>;
   isLost: () => boolean;
   close: () => Promise<void>;
-  /** True during data API and storage requests. Supabase also accepts the access token of an ended session for these. */
+  /** True during data API and storage requests, for which Supabase accepts the access token of an ended session. */
   skipsSessionCheck: boolean;
 };
 
