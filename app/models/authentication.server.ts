@@ -21,7 +21,7 @@ import { type LinkCredentials, verifyTotp } from "./second-factor.server.ts";
 
 export type SignUpFailure = UserError & { title: "Sign up Failed" | "Sign-up Failed" };
 
-/** Returns the same for a new address and for one that has an account, so that the form does not reveal accounts. */
+/** Returns the same result for a new address and a known address, so that the form does not reveal accounts. */
 export async function signUp(
   limits: RateLimiter,
   input: { clientId: string; fullName: string; email: string; password: string },
@@ -226,7 +226,7 @@ export async function setPassword(
     if (!redeemed.data) return expiredLinkError;
     isSpent = true;
     const { error } = await session.auth.updateUser({ password: credentials.password });
-    // Supabase Auth rejects the current password as a new one, but a person may choose it again.
+    // Supabase Auth rejects the current password as the new password, but a person may choose the same password again.
     isSet = !error || error.code === "same_password";
     if (error && !isSet) return toUserError(error);
   } finally {

@@ -142,7 +142,7 @@ function parseMonth(input: string): string {
 /** Returns null if the query has no field of the calculator. `today` is the day in East Africa as YYYY-MM-DD. */
 export function parseCostQuery(search: URLSearchParams, rates: CostRates, today: string) {
   if (!COST_FIELDS.some((name) => search.has(name))) return null;
-  // Only known fields are passed on, each once: Conform gives other names and repeated fields a meaning of their own.
+  // Passes only the first value of each known field, because Conform interprets other names and repeated fields.
   const fields = new URLSearchParams({ duty: String(rates.import_duty.percent) });
   for (const name of COST_FIELDS) if (search.has(name)) fields.set(name, search.get(name) ?? "");
   if (fields.has("registered")) fields.set("registered", parseMonth(fields.get("registered") ?? ""));

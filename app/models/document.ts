@@ -35,7 +35,7 @@ export function sortDocuments<T extends { name: string }>(documents: readonly T[
 export const acceptedExtensions =
   ".pdf,.jpg,.jpeg,.png,.webp,.heic,.tif,.tiff,.txt,.csv,.rtf,.doc,.docx,.xls,.xlsx,.odt";
 
-/** This is a function, because the build would copy a constant into each script file. */
+/** A function instead of a constant, which the build would copy into each script file. */
 export function describeAcceptedKinds(): string {
   return "PDF, photo (JPG, PNG, WebP, HEIC, TIFF), Word, Excel, ODT, RTF, CSV or text";
 }

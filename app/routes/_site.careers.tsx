@@ -40,7 +40,7 @@ export function loader() {
   return { ...careers, mail: applicationEmail };
 }
 
-/** Validates the application and discards it: nothing is sent or stored. */
+/** Validates an application without sending or storing the application. */
 export function action({ request, context }: Route.ActionArgs) {
   return readUpload(request, context, undefined, async (form) => {
     if (!(form instanceof FormData)) {

@@ -8,7 +8,7 @@ import { usePageToast } from "../ui/toast";
 
 /**
  * `result` is Conform's result with the submitted values. Null means a lost connection: the form stays unchanged.
- * `formError` belongs to no field. `toast` is for failures of the error catalogue.
+ * `formError` is an error that concerns no single field. `toast` is an error of the error catalogue.
  */
 export type RejectedForm = { result: SubmissionResult | null; formError?: string; toast?: Toast };
 
@@ -25,7 +25,7 @@ export type FormField = {
 
 export type ActionForm = { id: string; problems: { id: string; text: string }[] };
 
-/** Returns a form's problems and fields. Only the server validates, so the browser loads no schema and no library. */
+/** Returns a form's problems and fields. Only the server validates, so the browser does not load schemas or Zod. */
 export function useActionForm<const Name extends string>(
   id: string,
   rejected: RejectedForm | undefined,
@@ -33,7 +33,7 @@ export function useActionForm<const Name extends string>(
 ): [ActionForm, Record<Name, FormField>] {
   const result = rejected?.result;
   const [last, setLast] = useState({ result, count: 0 });
-  // Typed values, including passwords, stay in the form after a lost connection, where the result is null.
+  // A null result means a lost connection. The typed values, including passwords, then stay in the form.
   if (result !== null && last.result !== result) setLast({ result, count: last.count + 1 });
   const firstError = names.find((name) => result?.error?.[name]);
   const field = (name: Name): FormField => {
@@ -57,7 +57,7 @@ export function useActionForm<const Name extends string>(
   return [{ id, problems }, fields];
 }
 
-/** Returns the error that belongs to no field. A toast disappears, so the summary repeats its message. */
+/** Returns the error that concerns no single field. A toast disappears, so the summary repeats the toast's message. */
 export function getFormError(rejected: Omit<RejectedForm, "result"> | undefined): string | undefined {
   const { formError, toast } = rejected ?? {};
   return formError ?? (toast?.variant === "destructive" ? toast.description : undefined);

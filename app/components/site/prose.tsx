@@ -64,7 +64,7 @@ export function Glance({ points, scene }: { points: string[]; scene?: string }) 
   );
 }
 
-/** Hydration data omits headings and text (see `toLoaderData`), because the document already contains them. */
+/** Hydration data omits headings and text (see `toLoaderData`), because the document already contains the text. */
 function readHeadings(): Heading[] {
   return [...document.querySelectorAll(".prose h2")].map(({ id, textContent }) => ({ id, text: textContent ?? "" }));
 }

@@ -33,7 +33,7 @@ const ContactFields = z.object({
     .max(2000, "Use at most 2,000 characters for the message."),
 });
 
-/** Only these subjects prefill the form, so that links from other sites cannot put text into it. */
+/** Only these subjects prefill the form, so that links from other sites cannot put text into the form. */
 const subjects = new Set([
   ...home.search_terms,
   ...industries.map(({ name }) => name),
@@ -110,7 +110,7 @@ function ContactContent({ actionData, opening, hours, prefill }: ContactContentP
       <div
         className={`mt-12 grid gap-12 lg:gap-16 ${prefill ? "lg:grid-cols-[minmax(0,3fr)_minmax(0,2fr)]" : "lg:grid-cols-[minmax(0,2fr)_minmax(0,3fr)]"}`}
       >
-        {/* A prefilled form comes first, because its link promised the form. */}
+        {/* A prefilled form comes first, because the visitor followed a link to the form. */}
         {!prefill && offices}
         <section key="form" aria-labelledby="write">
           <h2 id="write" className="text-lg">

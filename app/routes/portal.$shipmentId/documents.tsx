@@ -69,7 +69,7 @@ function DocumentRow(props: {
   const title = useRef<HTMLParagraphElement>(null);
   const previousState = useRef(state);
   useEffect(() => {
-    // The form that had the focus was removed: move the focus to the document's name.
+    // Moves the focus to the document's name if the focused form was removed.
     if (previousState.current !== state && window.document.activeElement === window.document.body)
       title.current?.focus();
     previousState.current = state;

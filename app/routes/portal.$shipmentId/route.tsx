@@ -104,7 +104,7 @@ export default function ShipmentPage({ loaderData, actionData }: Route.Component
   );
 }
 
-/** A document that accepts no file any more has no file field, so its error links to the list of documents. */
+/** The error of a document without a file field, such as one that has received a file meanwhile, links to the documents. */
 function getUploadErrors(rejected: RejectedUpload | undefined, documents: { id: string; state: string }[]) {
   if (!rejected) return [];
   const { document, toast } = rejected;
