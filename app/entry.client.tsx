@@ -3,7 +3,7 @@ import { hydrateRoot } from "react-dom/client";
 import { HydratedRouter } from "react-router/dom";
 import { retryModuleImport } from "./lib/browser/module-retry";
 
-/** Tests for the newest required features. Older browsers stay with the server's HTML, which works without script. */
+/** Tests for the newest required features. Older browsers use only the server's HTML, which works without script. */
 const canRun =
   "toSorted" in Array.prototype && typeof HTMLDialogElement === "function" && CSS.supports("selector(:modal)");
 
@@ -18,12 +18,12 @@ function hydrate(): void {
     sheet.media = "all";
   }
 
-  // Leaving a page while it loads aborts its stream; React Router does not catch the AbortError.
+  // Leaving a loading page aborts the page's stream. React Router does not catch the AbortError.
   addEventListener("unhandledrejection", (event) => {
     if (event.reason instanceof DOMException && event.reason.name === "AbortError") event.preventDefault();
   });
 
-  // Firefox never ends a view transition if the visitor leaves during it. After Back, the router would wait forever.
+  // Firefox never ends a view transition that the visitor interrupts. After Back, the router would wait forever.
   addEventListener("pagehide", () => {
     const transition = document.activeViewTransition;
     if (!transition) return;

@@ -36,7 +36,7 @@ export default async function handleRequest(
   return new Response(html, { status, headers });
 }
 
-/** Returns the cache key, loader data with viewer and theme. Null for other pages, errors and form results. */
+/** Returns the cache key of a portal page: URL and loader data. Null for other pages, errors and form results. */
 function getPageSource({ url }: Request, { staticHandlerContext }: EntryContext): string | null {
   const { loaderData, actionData, errors } = staticHandlerContext;
   const isPortalPage = /^\/portal(\/|$)/.test(new URL(url).pathname);
@@ -49,7 +49,7 @@ function renderPage(request: Request, context: EntryContext): Promise<RenderedPa
   return new Promise((resolve, reject) => {
     const { pipe, abort } = renderToPipeableStream(<ServerRouter context={context} url={request.url} nonce={nonce} />, {
       nonce,
-      // A single chunk, because React moves later chunks into place by an inline script.
+      // Renders the page as one chunk, because React moves later chunks into place by an inline script.
       progressiveChunkSize: Number.POSITIVE_INFINITY,
       onAllReady() {
         const body = new PassThrough();

@@ -39,7 +39,7 @@ export const quoteParam = "quote";
 export type PublicPage = {
   page: PagePath;
   titleSource?: "privacy" | "terms" | "legal" | "articles";
-  /** The server caches one page for each value of these parameters, so they must have few values. */
+  /** The server caches one page for each value of these parameters, so each parameter must have few values. */
   cachedParams?: readonly string[];
   /** Parameters with arbitrary values. The server renders a page with such a parameter for each request. */
   uncachedParams?: readonly string[];

@@ -34,7 +34,7 @@ export function createAccountIntents(
   const toCredentials = ({ factor, ...typed }: { currentPassword: string; factor?: string; code?: string }) => {
     return { ...typed, factorId: selectFactor(client.factors, factor)?.id };
   };
-  // For actions that write with another Supabase client than the viewer's, which limits its own writes.
+  // The viewer's Supabase client limits its writes. This function limits actions that use another client.
   const limitWrites =
     <Value>(run: (viewer: Viewer, value: Value) => Promise<IntentResult | IntentError>) =>
     async (viewer: Viewer, value: Value) => {

@@ -18,17 +18,17 @@ export const allStaffActions: readonly StaffAction[] = [
   today,
 ].flatMap((actions) => Object.values<StaffAction>(actions));
 
-/** The labels of the activity log by audit name. The first two belong to audit entries that no form creates. */
+/** Labels in the activity log, by the action's name in the audit log. No form creates the first two actions. */
 export const AUDIT_LABELS: Readonly<Record<string, string>> = {
   "document open": "Opened",
   "shipment delete": "Shipment deleted",
   ...Object.fromEntries(allStaffActions.map(({ name, label }) => [name, label])),
 };
 
-/** Pages about one shipment omit `on`, the subject of the entry. */
+/** `on` is the shipment or account of the entry. Pages about one shipment omit `on`. */
 type PageAuditEntry = Omit<AuditEntry, "on"> & { on?: AuditEntry["on"] };
 
-/** Returns the entry with a label such as "Verified: Packing List" in `what`, in place of its audit name. */
+/** Replaces `action` and `document` with a label such as "Verified: Packing List" in `what`. */
 export function labelAuditEntry({ action, document, ...entry }: PageAuditEntry) {
   return { ...entry, what: [AUDIT_LABELS[action] ?? action, document].filter(Boolean).join(": ") };
 }

@@ -1,4 +1,4 @@
-/** A lead also uses some of these actions on accounts of team members. */
+/** Staff actions on client accounts. A lead can use some of these actions on accounts of team members too. */
 import { z } from "zod";
 import { rejectErasure as emailRejection, eraseAccount } from "../models/retention.server.ts";
 import { removeSecondFactors } from "../models/second-factor.server.ts";

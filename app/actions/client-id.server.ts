@@ -28,7 +28,7 @@ export const issue = defineStaffAction({
     const issued = await issueClientIds(supabase, fields, { idempotency_key, actor_name });
     if ("reason" in issued) return issued;
     const [first] = issued.result;
-    // A form that is sent again returns no client ID if the issued one was withdrawn or used.
+    // The result of a repeated form is empty if its client ID was withdrawn or used after the first submission.
     if (!first) return { reason: "This form issued a client ID before. Open the page again.", status: 409 };
     if (!fields.email) return issued;
     const email = await sendClientId(supabase, serviceRole(), emailSender(), first, { idempotency_key, actor_name });

@@ -6,7 +6,7 @@ import { UnusedClientId } from "../models/client-id.server.ts";
 import { getEmailSender, storageTariff } from "../models/content.server.ts";
 import type { StaffAction, StaffActionTarget } from "./staff-action.server.ts";
 
-/** The schema of the form field with the target's ID, for pages with several targets. */
+/** Schemas of the form field that contains the target's ID on a page with several targets. */
 const targetIds: Record<StaffActionTarget, z.ZodType<string>> = {
   shipment: z.uuid("Open this page again."),
   document: z.uuid("Open this page again and send the form once more."),
@@ -15,7 +15,7 @@ const targetIds: Record<StaffActionTarget, z.ZodType<string>> = {
   failedEmail: z.uuid(),
 };
 
-/** Returns the intents of a page. `pageTargets` are IDs in the page's URL. Forms send an ID that the URL lacks as a field. */
+/** Returns the intents of a page. `pageTargets` are the IDs in the page's URL. Forms have a field for any other ID. */
 export function createDeskIntents(
   actions: Readonly<Record<string, StaffAction>>,
   pageTargets: { [Target in StaffActionTarget]?: string } = {},

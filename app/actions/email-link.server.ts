@@ -1,4 +1,4 @@
-/** Pages that a one-use link in an email opens. They require a password, and a code if the account has a second factor. */
+/** Pages that a one-use link in an email opens. The pages require a password and, with a second factor, a code. */
 import { parseWithZod } from "@conform-to/zod/v4";
 import type { RouterContextProvider } from "react-router";
 import { z } from "zod";

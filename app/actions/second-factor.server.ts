@@ -23,13 +23,13 @@ type RouterContext = Readonly<RouterContextProvider>;
 
 export type TotpSetupData = { factorId: string; secret: string; uri: string; qr: string };
 
-/** A null `setup` ends the set-up. After a lost connection, `setup` is missing and the page stays unchanged. */
+/** A null `setup` closes the set-up form. A missing `setup` means a lost connection: the page stays unchanged. */
 export type TotpSetupActionData = { result: SubmissionResult | null; toast?: Toast; setup?: TotpSetupData | null };
 
 const StartedSetupFields = z.object({ factorId: z.uuid(), secret: z.string().regex(/^[A-Z2-7]{16,128}$/) });
 const TotpFields = z.object({ code: TotpCode });
 
-/** Starts the set-up of an authenticator, or confirms it with a code. Only the page's form stores the secret. */
+/** Starts or, with a code, completes the set-up of an authenticator. A form field stores the secret in between. */
 export async function handleFactorSetup(request: Request, context: RouterContext, client: Viewer, next: string) {
   const form = await readForm(request);
   const issuer = companyDetails.short_name;
@@ -51,7 +51,7 @@ export async function handleFactorSetup(request: Request, context: RouterContext
   const submission = parseWithZod(form, { schema: TotpFields });
   if (submission.status !== "success") return rejectSubmission(submission, "Verification failed", undefined, { setup });
   const failed = await verifyTotp(client, getRateLimiter(context), factorId, submission.value.code);
-  // A set-up in another window has replaced this factor, so no code can confirm it.
+  // Status 409: a set-up in another window has replaced this factor, so no code can confirm this factor.
   if (failed?.status === 409) return createNotStartedResult(createErrorToast(failed.title, failed.reason), 409);
   const rejected = failed && { ...failed, fieldErrors: createTotpFieldErrors(failed) };
   if (rejected) return rejectSubmission(submission, rejected.title, rejected, { setup });

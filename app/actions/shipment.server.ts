@@ -38,7 +38,7 @@ export const advance = defineStaffAction({
     });
     if ("reason" in moved) return moved;
     const result = MoveResult.parse(moved.result);
-    // An empty reason shows no error. The page lists the missing documents and asks for confirmation.
+    // An empty reason shows no error message. The page lists the missing documents and asks for confirmation instead.
     return "missing" in result ? { reason: "", status: 409 } : { result };
   },
   toast: ({ status }) => `It is at ${status} now`,

@@ -25,7 +25,7 @@ type StaffActionOutcome<Result> = { result?: Result; sent?: boolean } | IntentEr
 
 type FieldTexts<Fields> = { [Field in keyof Fields]?: string };
 
-/** Help texts by field. The command takes its arguments in the order of the keys in `arguments`. */
+/** Help texts by field. The order of the keys in `arguments` is the order of the command's arguments. */
 type StaffCommand<Fields, Result> = {
   description: string;
   arguments?: FieldTexts<Fields>;
@@ -67,6 +67,6 @@ export const dayField = z
   .regex(/^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])$/, "Give a day such as 2026-05-31.")
   .refine((day) => {
     const date = new Date(`${day}T00:00:00Z`);
-    // Zod runs this check even after the pattern failed. A day that is no date passes, because the pattern reports it.
+    // Zod runs this check even if the pattern failed. Text that is not a date passes, because the pattern reports it.
     return Number.isNaN(date.valueOf()) || date.toISOString().startsWith(day);
   }, "There is no such day.");

@@ -66,7 +66,7 @@ export async function changePassword(
   if ("reason" in session) return session;
   const { error } = await session.auth.updateUser({ password, current_password: proof.currentPassword });
   const to = { email: client.email, account_id: client.id, kind: "password change" } as const;
-  // If auth did not respond in time, it may still have changed the password.
+  // If Supabase Auth did not respond in time, the password may still have been changed.
   const isResultUnknown = error !== null && toUserError(error).status === 503;
   if (error && !(isResultUnknown && (await isPasswordValid(client.email, password)))) {
     await session.auth.signOut({ scope: "local" }).catch(() => undefined);
@@ -152,7 +152,7 @@ export async function openEmailChange(token: string): Promise<EmailChange | User
   return parseResult(EmailChange.nullable(), await serviceRoleClient().rpc("email_change", { token }));
 }
 
-/** Requires password and code, because the link only proves access to the mailbox. After an error the link is still valid. */
+/** Requires password and code, because the link proves only access to the mailbox. After an error the link is still valid. */
 export async function confirmEmailChange(
   limits: RateLimiter,
   sender: EmailSender,
@@ -182,7 +182,7 @@ export async function confirmEmailChange(
   const { error } = await serviceRole.auth.admin.updateUserById(account, { email, email_confirm: true });
   const to = { email: old_email, account_id: account, kind: "email change" } as const;
   const updateError = error && toUserError(error);
-  // If auth did not respond in time, it may still have changed the address.
+  // If Supabase Auth did not respond in time, the address may still have been changed.
   const isResultUnknown = updateError?.status === 503;
   const user = isResultUnknown && (await serviceRole.auth.admin.getUserById(account).catch(() => null));
   if (updateError && !(user && user.data.user?.email === email)) {

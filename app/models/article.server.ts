@@ -43,7 +43,7 @@ const ArticleFields = z.object({
   service: z.enum(services.services.map(({ id }) => id)).default("clearing"),
 });
 
-/** An article needs a drawing (`scene`) and its points at a glance. A placeholder has neither. */
+/** An article must have a drawing (`scene`) and a summary (`glance`). A placeholder must have neither. */
 export const Frontmatter = ArticleFields.superRefine((article, context) => {
   for (const part of ["scene", "glance"] as const) {
     if (Boolean(article[part]) !== article.placeholder) continue;
@@ -109,7 +109,7 @@ export function getArticle(slug: string): Article | null {
   return articles.find((article) => article.slug === slug) ?? null;
 }
 
-/** Returns two articles, of the same category first. The first article follows the last, so that every article is linked to. */
+/** Returns two articles, of the same category first. The list is circular, so that every article gets links. */
 export function listNextArticles({ slug, category }: Article): ArticleSummary[] {
   const published = listPublishedArticles();
   const index = published.findIndex((article) => article.slug === slug);
@@ -126,7 +126,7 @@ export function getLegalText(name: "privacy" | "terms" | "legal"): LegalText {
   return { ...checkContent(file, PageFrontmatter, frontmatter), html, headings };
 }
 
-/** React Router does not serialise properties that are not enumerable. The page contains the HTML already. */
+/** React Router serialises only enumerable properties. The hydration data omits the HTML of the document. */
 export function toLoaderData<Text extends TextBody>(
   text: Text,
   isDataRequest: boolean,

@@ -49,7 +49,7 @@ export async function* listAuditEntries(
       .retry(false),
   );
   for await (const page of pages) {
-    // Entries that are recorded meanwhile would shift the next pages.
+    // Entries that are recorded during the iteration would shift the next pages.
     newest ??= page[0]?.created_at;
     yield page;
   }
@@ -81,7 +81,7 @@ const AuditLogRow = z.object({
   reason: z.string().nullable(),
 });
 
-/** An audit entry as pages show it. `change` describes the change, and `on` is the changed shipment or account. */
+/** An audit entry for the pages. `change` describes the change, and `on` is the changed shipment or account. */
 export const AuditEntry = AuditLogRow.extend({ created_at: timeToMinute }).transform(
   ({ created_at: at, actor_name: by, action, document_name: document, before, after, reason, ...on }) => ({
     at,
@@ -109,7 +109,7 @@ function getAuditSubject(
 
 type AuditedState = Record<string, unknown> | null;
 
-/** Values that the label of the action already states, or that mean nothing to a reader. */
+/** Keys of values that the action's label already contains, or that mean nothing to a reader. */
 const hiddenKeys = new Set(["ids", "sha256", "file", "verified", "paid", "paid_at", "item", "currency", "removed"]);
 
 function describeChange(before: AuditedState, after: AuditedState): string {
@@ -135,7 +135,7 @@ function formatValue(name: string, state: AuditedState): string {
   return ["text", "awb", "role"].includes(name) ? text : `${name.replaceAll("_", " ")} ${text}`;
 }
 
-/** A page shows 50 entries. A 51st entry means that there is a next page. */
+/** A page shows 50 entries. A 51st entry means that a next page exists. */
 export const AuditLogPage = z.object({ audit_entries: z.array(AuditEntry) });
 
 export type AuditLogRow = z.infer<typeof AuditLogRow>;

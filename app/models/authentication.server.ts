@@ -21,7 +21,7 @@ import { type LinkCredentials, verifyTotp } from "./second-factor.server.ts";
 
 export type SignUpFailure = UserError & { title: "Sign up Failed" | "Sign-up Failed" };
 
-/** Returns the same for a new address and for one that has an account, so that the form does not reveal accounts. */
+/** Returns the same result for a new address and a known address, so that the form does not reveal accounts. */
 export async function signUp(
   limits: RateLimiter,
   input: { clientId: string; fullName: string; email: string; password: string },
@@ -76,30 +76,34 @@ export async function logInWithPassword(supabase: AppSupabaseClient, credentials
   return result;
 }
 
-/** Requires the password. Otherwise the owner of a mailbox could activate an account that someone else created. */
+/**
+ * Confirms the address and logs in. Requires the password: otherwise the owner of a mailbox could activate an account that
+ * someone else created.
+ */
 export async function confirmEmail(
+  supabase: AppSupabaseClient,
   limits: RateLimiter,
   { email, password, token }: { email: string; password: string; token: string },
-): Promise<UserError | null> {
+): Promise<LogInResult | UserError> {
   const attempt = await limits.consumeLogin(email);
   if ("reason" in attempt) return attempt;
-  const supabase = anonymousClient();
-  const login = await logInWithPassword(supabase, { email, password }).catch((error: AuthError) => ({ error }));
-  const isUnconfirmed = login.error?.code === "email_not_confirmed";
-  if (login.error && !isUnconfirmed) {
-    log("warn", "confirmation failed", { account: pseudonym(email), reason: login.error.code });
-    const userError = toUserError(login.error);
+  const anonymous = anonymousClient();
+  const { error } = await logInWithPassword(anonymous, { email, password }).catch((error: AuthError) => ({ error }));
+  const isUnconfirmed = error?.code === "email_not_confirmed";
+  if (error && !isUnconfirmed) {
+    log("warn", "confirmation failed", { account: pseudonym(email), reason: error.code });
+    const userError = toUserError(error);
     if (userError.status >= 500) attempt.refund();
     return userError;
   }
   attempt.refund();
-  const redeemError = isUnconfirmed
-    ? await redeemConfirmationToken(supabase, email, token).catch(userErrorFromThrown)
+  const rejection = isUnconfirmed
+    ? await redeemConfirmationToken(anonymous, email, token).catch(userErrorFromThrown)
     : null;
-  if (redeemError) return redeemError;
-  await supabase.auth.signOut({ scope: "local" }).catch(() => undefined);
+  if (rejection) return rejection;
+  await anonymous.auth.signOut({ scope: "local" }).catch(() => undefined);
   log("info", "confirmation", { account: pseudonym(email) });
-  return null;
+  return logIn(supabase, limits, email, password);
 }
 
 async function redeemConfirmationToken(
@@ -224,7 +228,7 @@ export async function setPassword(
     if (!redeemed.data) return expiredLinkError;
     isSpent = true;
     const { error } = await session.auth.updateUser({ password: credentials.password });
-    // Supabase Auth rejects the current password as a new one, but a person may choose it again.
+    // Supabase Auth rejects the current password as the new password, but a person may choose the same password again.
     isSet = !error || error.code === "same_password";
     if (error && !isSet) return toUserError(error);
   } finally {

@@ -78,7 +78,7 @@ export async function sendClientId(
   );
 }
 
-/** `account_id` of a used Client ID is null if the account was deleted or a later sign-up replaced it. */
+/** `account_id` of a used Client ID is null if the account was deleted or replaced by a later sign-up. */
 export async function listClientIds(serviceRole: AppSupabaseClient) {
   const all = [];
   const pages = fetchPages((first, last) =>

@@ -1,10 +1,10 @@
 /** By ISO 6346, a container number is three letters for the owner, U, J or Z, six digits and a check digit. */
 
 export const maxContainers = 20;
-/** For the typed text, which may contain spaces and other cells of a spreadsheet. */
+/** The maximum length of the typed text, which may contain spaces and other cells of a spreadsheet. */
 export const maxContainerCharacters = 1000;
 
-/** ISO 6346: the value of a character is its index in this text. No character has a multiple of 11. */
+/** ISO 6346: the value of a character is its index in this text. No character has a value that is a multiple of 11. */
 const characterValues = "0123456789A?BCDEFGHIJK?LMNOPQRSTU?VWXYZ";
 
 export function getCheckDigit(number: string): number {
@@ -20,8 +20,8 @@ const numberPattern = /^[A-Z]{3}[UJZ]\d{7}$/;
 const numberForm = "A container number has four letters and seven digits. The fourth letter is U, J or Z.";
 
 /**
- * Returns each container number of a pasted text once. Numbers may have small letters, spaces and hyphens. They may be
- * separated by commas or lines, or be cells of spreadsheet rows. `problem` names the wrong entries.
+ * Returns each container number of a pasted text once. Numbers may have small letters, spaces and hyphens, may be
+ * separated by commas or lines, and may be cells of spreadsheet rows. `problem` names the wrong entries.
  */
 export function parseContainerNumbers(text: string): { numbers: string[]; problem?: string } {
   const lines = text.split(/[\n,;|]/).filter((line) => /[\p{L}\p{N}]/u.test(line));

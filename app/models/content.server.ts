@@ -160,7 +160,7 @@ export const storageTariff = readContent("storage", StorageTariff);
 
 export const costRates = readContent("cost", CostRates);
 
-/** Returns the checked content of a file. Only company.yaml has the founding year, and other files contain {founded}. */
+/** Returns the checked content of a file. Replaces {founded} with the founding year from company.yaml. */
 export function readContent<T>(name: string, schema: z.ZodType<T>): T {
   const file = `content/data/${name}.yaml`;
   const source = dataFiles[`../../${file}`];

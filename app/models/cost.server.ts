@@ -29,7 +29,7 @@ const importKinds = Object.keys(IMPORT_KINDS) as [ImportKind, ...ImportKind[]];
 
 export const CostRates = z.strictObject({
   import_duty: SourcedRate,
-  excise_duty: z.strictObject({ percents: z.array(percent).min(1), ...sourceFields }),
+  excise_duty: z.strictObject({ percents: z.array(percent).min(1), engine_sizes: z.string().min(1), ...sourceFields }),
   vat: SourcedRate,
   import_declaration_fee: SourcedRate,
   railway_development_levy: SourcedRate,
@@ -39,7 +39,7 @@ export const CostRates = z.strictObject({
     .array(
       z.strictObject({
         by: z.string().min(1),
-        papers: z
+        items: z
           .array(z.strictObject({ text: z.string().min(1), for: z.array(z.enum(importKinds)).optional() }))
           .min(1),
       }),
@@ -67,7 +67,7 @@ const numberFieldTexts: Record<NumberField, { subject: string; missing: string; 
   rate: {
     subject: "The exchange rate",
     missing: "Enter how many shillings one unit of the currency costs.",
-    tooMuch: "The exchange rate is too high to be right. Write at most 10,000 shillings for one.",
+    tooMuch: "The exchange rate is too high. Enter at most 10,000 shillings for one unit.",
     like: "129.50",
   },
   duty: {
@@ -84,10 +84,10 @@ function numberField(name: NumberField) {
     const result = readNumber(name, input);
     if (typeof result === "number") return result;
     const messages = {
-      unreadable: input.trim() === "" ? missing : `Write ${subject.toLowerCase()} in digits, such as ${like}.`,
+      unreadable: input.trim() === "" ? missing : `Enter ${subject.toLowerCase()} in digits, such as ${like}.`,
       negative: `${subject} cannot be less than 0.`,
       zero: `${subject} must be more than 0.`,
-      "too much": tooMuch ?? `${subject} is too high to be right. Write at most 1,000,000,000,000.`,
+      "too much": tooMuch ?? `${subject} is too high. Enter at most 1,000,000,000,000.`,
     };
     context.addIssue({ code: "custom", message: messages[result] });
     return z.NEVER;
@@ -104,7 +104,7 @@ function createCostSchema(isCar: boolean, isKes: boolean, classes: number[], tod
   const oneClass = `Choose the excise duty of the car: ${classes.join(", ").replace(/, (\d+)$/, " or $1")} percent.`;
   const month = "Enter the month of first registration, such as 2021-04.";
   return z.object({
-    what: z.enum(importKinds, "Choose what you bring in."),
+    what: z.enum(importKinds, "Choose what you import."),
     registered: isCar
       ? z
           .string(month)
@@ -112,7 +112,7 @@ function createCostSchema(isCar: boolean, isKes: boolean, classes: number[], tod
           .regex(/^(19|20)\d\d-(0[1-9]|1[0-2])$/, { error: month, abort: true })
           .refine(
             (input) => isPastMonth(input, today),
-            "This month is still to come. Enter when it was registered first.",
+            "This month is in the future. Enter the month of first registration.",
           )
       : fixedValue(undefined),
     excise: isCar ? z.enum(classes.map(String) as [string, ...string[]], oneClass).transform(Number) : fixedValue(0),
@@ -142,7 +142,7 @@ function parseMonth(input: string): string {
 /** Returns null if the query has no field of the calculator. `today` is the day in East Africa as YYYY-MM-DD. */
 export function parseCostQuery(search: URLSearchParams, rates: CostRates, today: string) {
   if (!COST_FIELDS.some((name) => search.has(name))) return null;
-  // Only known fields are passed on, each once: Conform gives other names and repeated fields a meaning of their own.
+  // Passes only the first value of each known field, because Conform interprets other names and repeated fields.
   const fields = new URLSearchParams({ duty: String(rates.import_duty.percent) });
   for (const name of COST_FIELDS) if (search.has(name)) fields.set(name, search.get(name) ?? "");
   if (fields.has("registered")) fields.set("registered", parseMonth(fields.get("registered") ?? ""));

@@ -1,7 +1,7 @@
 export const IMPORT_KINDS = {
   car: "A car",
-  container: "Goods in a container of their own",
-  loose: "Goods in a shared container, or loose",
+  container: "Full container (FCL)",
+  loose: "Part container or loose cargo (LCL)",
   air: "Goods by air",
 } as const;
 export type ImportKind = keyof typeof IMPORT_KINDS;
@@ -48,7 +48,7 @@ export type CostEstimate = Record<
   number
 >;
 
-/** Returns amounts in KES. Each is rounded to the shilling before its use in a sum, so that the printed amounts add up. */
+/** Returns amounts in KES. Rounds each amount to the shilling before adding, so that the printed amounts add up. */
 export function estimateCost({ value, freight, insurance, rate, ...percents }: Import, rates: Percents): CostEstimate {
   const cents = [value, freight, insurance].reduce((sum, amount) => sum + Math.round(amount * 100), 0);
   const cif = Math.round((cents * Math.round(rate * 10_000)) / 1_000_000);
@@ -61,7 +61,7 @@ export function estimateCost({ value, freight, insurance, rate, ...percents }: I
   return { cif, duty, excise, vat, fee, levy, taxes, total: cif + taxes, penalty: takePercent(rates.penalty, cif) };
 }
 
-/** Counts in hundredths of a percent, because binary fractions such as 0.57 would round some halves down. */
+/** Calculates in hundredths of a percent, because binary fractions such as 0.57 would round some halves down. */
 function takePercent(percent: number, shillings: number): number {
   return Math.round((shillings * Math.round(percent * 100)) / 10_000);
 }
@@ -90,7 +90,7 @@ export function isPastMonth(input: string, today: string): boolean {
   return /^(19|20)\d\d-(0[1-9]|1[0-2])$/.test(input) && input <= today.slice(0, 7);
 }
 
-/** Returns null for invalid fields. A test compares the result with parseCostQuery. `classes` are the excise rates in percent. */
+/** Returns null for invalid fields. `classes` are excise rates in percent. A test compares this with parseCostQuery. */
 export function parseImport(input: Partial<Record<string, string>>, classes: number[], today: string): Import | null {
   const what = Object.keys(IMPORT_KINDS).find((option) => option === input.what) as ImportKind | undefined;
   const currency = IMPORT_CURRENCIES.find((option) => option === input.currency);
@@ -106,7 +106,7 @@ export function parseImport(input: Partial<Record<string, string>>, classes: num
   return { what, currency, excise, registered, ...(numbers as Record<NumberField, number>) };
 }
 
-/** The Kenya Standard KS 1515 limits the age of cars. "doubtful" is too old only in calendar years, as KEBS notices count. */
+/** KS 1515 limits the age of cars. "doubtful" is too old in calendar years, as in KEBS notices, but not in months. */
 export function checkCarAge(registered: string, today: string, years: number): "refused" | "doubtful" | "taken" {
   const [year = 0, month = 0] = registered.split("-").map(Number);
   const [thisYear = 0, thisMonth = 0] = today.split("-").map(Number);

@@ -134,7 +134,7 @@ function formatRow(cells: unknown[]): string {
 
 function getArchivePath(shipment: ExportedShipment, document: ExportedDocument): string {
   const clean = (document.file_name ?? document.name).replace(/[\\/:*?"<>|]|^\.+/g, "_");
-  // File systems allow names of up to 255 bytes, and the name of the document needs some of them.
+  // File systems allow names of up to 255 bytes, and the document's name needs some of these bytes.
   let name = clean;
   while (Buffer.byteLength(name) > 180) name = [...name].slice(1).join("");
   return `files/${shortId(shipment.id)}/${document.name}, ${name}`;
@@ -147,7 +147,7 @@ async function* fetchExportPages(supabase: AppSupabaseClient): AsyncGenerator<Ex
     const { data, error, status } = await supabase.rpc("data_export", after, { get: true }).retry(false);
     if (error) throw userErrorData(toUserError({ ...error, status }));
     const page = ExportPageSchema.parse(data);
-    // After the end of the session there are no shipments. An archive without the rest must not look complete.
+    // Without `shipments`, the session has ended. Throws, because an incomplete archive must not look complete.
     if (!page.shipments) throw userErrorData(userErrorFromThrown(null));
     yield page;
     const last = page.shipments.at(-1);
@@ -157,7 +157,7 @@ async function* fetchExportPages(supabase: AppSupabaseClient): AsyncGenerator<Ex
 }
 
 /**
- * Returns a ZIP archive that is created while it is sent, with one uploaded file in memory. `left-out.txt` names files that
+ * Returns a stream that creates the ZIP archive, with only one uploaded file in memory. `left-out.txt` names files that
  * are missing or changed. Throws userErrorData if the backend rejects the first call.
  */
 export async function createDataExport(

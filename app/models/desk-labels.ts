@@ -1,4 +1,4 @@
-/** Labels that only team members read. This file is separate so that the browsers of clients do not load them. */
+/** Labels that only team members read. This file is separate so that clients' browsers do not load the labels. */
 import type { DocumentState } from "./document.ts";
 import type { WaitingOn } from "./shipment.ts";
 

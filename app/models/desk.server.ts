@@ -99,7 +99,7 @@ export function createDeskShipmentView(details: z.infer<typeof DeskShipmentDetai
 }
 export type DeskShipmentView = ReturnType<typeof createDeskShipmentView>;
 
-/** A page lists 20 shipments. A 21st means that there is a next page. `opened` is null without an open, known shipment. */
+/** Lists 20 shipments. A 21st shipment means that a next page exists. `opened` is null if no shipment is open. */
 export const ShipmentsPage = z.object({
   shipments: z.array(DeskShipmentRow),
   opened: DeskShipmentDetailsSchema.nullable(),

@@ -45,7 +45,7 @@ export const DownloadableFile = z.object({
 });
 export type DownloadableFile = z.infer<typeof DownloadableFile>;
 
-/** Records the access in the audit log first. Only the service-role client can read the storage bucket. */
+/** Opens a file after recording the access in the audit log. Only the service-role client can read the bucket. */
 export async function openFileForStaff(
   supabase: AppSupabaseClient,
   serviceRole: AppSupabaseClient,
@@ -81,7 +81,7 @@ export const FILE_TYPES: Readonly<Record<string, string>> = {
   odt: "application/vnd.oasis.opendocument.text",
 };
 
-/** Other types that the library file-type detects in files with these extensions. */
+/** The types that the library file-type may also return for files with these extensions. */
 const otherDetectedTypes: Readonly<Record<string, readonly string[]>> = {
   heic: ["image/heif", "image/heic-sequence", "image/heif-sequence"],
   doc: ["application/x-cfb"],
@@ -101,7 +101,7 @@ export async function detectMediaType(fileName: string, content: Uint8Array): Pr
   const type = FILE_TYPES[extension] ?? "";
   const allowedTypes = [type, ...(otherDetectedTypes[extension] ?? [])];
   const fits = type.startsWith("text/")
-    ? // The first letters of a text may look like the signature of another type, so only control characters count.
+    ? // The first letters of a text may equal the signature of another type, so only control characters are checked.
       !controlCharacters.test(Buffer.from(content.buffer, content.byteOffset, content.length).toString("latin1"))
     : allowedTypes.includes((await fileTypeFromBuffer(getSignatureBytes(content)))?.mime ?? "");
   if (fits) return { type };
@@ -111,7 +111,7 @@ export async function detectMediaType(fileName: string, content: Uint8Array): Pr
   };
 }
 
-/** 64 KiB limit the work for each file. A TIFF is searched completely, because its directory may be anywhere. */
+/** Returns the first 64 KiB, to limit the work, or a whole TIFF, whose directory may be at any position. */
 function getSignatureBytes(content: Uint8Array): Uint8Array {
   const isTiff = content[0] === content[1] && (content[0] === 0x49 || content[0] === 0x4d);
   return isTiff ? content : content.subarray(0, 64 * 1024);

@@ -1,4 +1,4 @@
-/** Clients' tokens cannot use the storage bucket. The service-role client stores a file that the database permits. */
+/** Clients cannot access the storage bucket. The service-role client stores files that the database has allowed. */
 import { hash, randomBytes } from "node:crypto";
 import { transliterate } from "transliteration";
 import type { z } from "zod";
@@ -26,7 +26,7 @@ export function safeFileName(fileName: string): string {
   return `${safe || "file"}${extension ? `.${extension}` : ""}`;
 }
 
-/** Same rule: private.document_slug in supabase/schemas/documents.sql. */
+/** private.document_slug in supabase/schemas/documents.sql has the same rule. */
 export function documentSlug(name: string): string {
   return name
     .replace(/[^A-Za-z0-9]+/g, "-")
@@ -108,7 +108,7 @@ export async function hasFile({ supabase }: Viewer, id: string, sha256: string):
   return data?.sha256 === sha256;
 }
 
-/** A stored file that cannot be deleted now is deleted by the next `npm run staff -- retention`. */
+/** If the stored file cannot be deleted now, the next `npm run staff -- retention` deletes the file. */
 export async function removeFile(client: Viewer, id: string, expectedVersion: number): Promise<UserError | null> {
   const args = { document_id: id, expected_version: expectedVersion };
   const path = dataOrUserError(await client.supabase.rpc("remove_file", args));
@@ -120,7 +120,7 @@ export async function removeFile(client: Viewer, id: string, expectedVersion: nu
   return null;
 }
 
-/** Rejects a stored file that is not the uploaded one, and a document whose version is not `expected_version`. */
+/** Rejects a stored file that differs from the uploaded file, and a document with another version than expected. */
 export async function verifyDocument(
   supabase: AppSupabaseClient,
   serviceRole: AppSupabaseClient,

@@ -1,4 +1,4 @@
-/** Sends account emails immediately, and shipment updates from the queue in the database. Their texts are in emails.ts. */
+/** Sends account emails immediately, and shipment updates from the database's queue. The texts are in emails.ts. */
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { z } from "zod";
 import { createEmailDelivery, type PlainEmail } from "../../supabase/contract/email-delivery.ts";
@@ -10,7 +10,7 @@ import { dataOrThrow, getResultError } from "../lib/supabase/result.server.ts";
 import { type EmailContent, type EmailSender, formatSender, shipmentUpdateEmail } from "./emails.ts";
 import { listNumbers, ShipmentRecord } from "./shipment-fields.server.ts";
 
-/** The action is complete even if its email was not sent. */
+/** `sent` is false if the action succeeded but its email was not sent. */
 export type EmailResult = { sent: boolean } | UserError;
 
 type EmailRecipient = { email: string; kind: string; account_id?: string; client_id?: string };

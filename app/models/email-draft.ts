@@ -23,7 +23,7 @@ export function trackingDraft(to: string, trackingNumber: string): EmailDraft {
   return createDraft(
     to,
     number,
-    `I would like an update on the shipment with tracking number ${number}.\n\nWhere is it now, and what happens next?`,
+    `I would like an update on the shipment with tracking number ${number}.\n\nWhere is the shipment now, and what happens next?`,
   );
 }
 

@@ -1,4 +1,4 @@
-/** Emails are plain text. They contain no amounts, no files and no links to other sites. */
+/** Emails are plain text without amounts, files and links to other sites. */
 import { calendarDate } from "../lib/dates.ts";
 import { lastStage, PAYMENTS, STAGES, type WaitingOn } from "./shipment.ts";
 
@@ -43,7 +43,7 @@ export function secondFactorRemovedEmail(sender: EmailSender): EmailContent {
   };
 }
 
-/** `certainty` is "perhaps" if Supabase Auth did not respond to the change. */
+/** `certainty` is "perhaps" if Supabase Auth did not respond to the change of the password. */
 export function passwordChangedEmail(sender: EmailSender, certainty: "surely" | "perhaps" = "surely"): EmailContent {
   const verb = certainty === "surely" ? "was" : "was perhaps";
   return {

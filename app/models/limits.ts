@@ -1,4 +1,4 @@
-/** The maximum number of characters of each text that a person types. A test compares them with the checks of the database. */
+/** The maximum length of each typed text, in characters. A test compares these limits with the database. */
 export const textLimits = {
   announcement: 200,
   awb: 64,

@@ -1,4 +1,4 @@
-/** Sections 2 and 7 of the specification require buttons for these features, which only show a toast. */
+/** The specification (sections 2 and 7) requires buttons for missing features. Each button shows a toast. */
 import type { Toast } from "../lib/http/toast.ts";
 
 export function industryToast(name: string): Toast {

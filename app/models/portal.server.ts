@@ -25,7 +25,7 @@ export function listSearch(url: URL): string {
   return createShipmentSearch({ ...readShipmentFilter(url), needsCheck: false });
 }
 
-/** Returns the path of a shipment's page. Its query is the filter of the list, which the page shows too. */
+/** Returns the path of a shipment's page. The query is the filter of the list next to the shipment. */
 export function shipmentPath(id: string, url: URL): string {
   return toViewerPath(`/portal/${id}${listSearch(url)}`);
 }
@@ -49,7 +49,7 @@ export type NextActions = z.infer<typeof NextActions>;
 export const Announcement = z.object({ text: z.string(), started_at: z.string() });
 export type Announcement = z.infer<typeof Announcement>;
 
-/** The result of public.portal_page. A page lists 20 shipments. A 21st means that there is a next page. */
+/** The result of public.portal_page. A page lists 20 shipments. A 21st shipment means that a next page exists. */
 const PortalPage = z.object({
   viewer: ViewerRecord,
   announcement: Announcement.nullable(),
@@ -75,7 +75,7 @@ export type ShipmentListPage = {
 
 type PortalPageResult = Promise<PortalPage | UserError | null>;
 
-/** Pages of each request, by its Supabase client. The middleware fetches viewer and page in one call for all loaders. */
+/** Portal pages, by the request's Supabase client. The middleware fetches the page in one call for all loaders. */
 const portalPageCaches = new WeakMap<AppSupabaseClient, Map<string, PortalPageResult>>();
 
 function getPortalPageCache(backend: AppSupabaseClient): Map<string, PortalPageResult> {
@@ -100,7 +100,7 @@ export function prefetchPortalPage(
   return call;
 }
 
-/** Returns the prefetched page. Without one, parallel loaders share one backend call. */
+/** Returns the prefetched page. If no page was prefetched, parallel loaders share one backend call. */
 async function getPortalPage({ supabase }: Viewer, request: PortalPageRequest): Promise<PortalPage | UserError> {
   const cache = getPortalPageCache(supabase);
   const key = toCacheKey(request);
@@ -125,7 +125,7 @@ function parseShipmentId(id: string | undefined): string | null {
   return id && isUuid(id) ? id : null;
 }
 
-/** `shipmentId` is the id of the open shipment. With that id, getShipment shares the backend call. */
+/** `shipmentId` is the id of the open shipment. getShipment with this id shares the backend call. */
 export async function listShipments(
   client: Viewer,
   url: URL,
@@ -166,7 +166,7 @@ export async function listShipmentsAfter(
   const failure = getResultError(result);
   if (failure) throw userErrorData(failure);
   const { viewer, shipments } = PortalShipmentRows.parse(result.data);
-  // Without a viewer, the session has ended. A file without the rest of the shipments must not look complete.
+  // Without a viewer, the session has ended. Throws, because an incomplete file must not look complete.
   if (!viewer) throw userErrorData(userErrorFromThrown(null));
   return shipments;
 }
@@ -192,7 +192,7 @@ export function getNextAction(shipment: ShipmentState): NextAction {
   return nextAction(shipment, stages[shipment.stage - 1] ?? (stages[0] as NextAction));
 }
 
-/** Returns null if the client has nothing to do. `at` is the fragment of the shipment's page where the client acts. */
+/** Returns null if the client has nothing to do. `at` is the URL fragment of the place where the client acts. */
 export function getNextActionButton(
   shipment: ShipmentState & { documents: (ShipmentState["documents"][number] & { id: string })[] },
 ) {

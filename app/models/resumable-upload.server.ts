@@ -13,7 +13,7 @@ type UploadChunk = { name: string; from: number; to: number; createdAt: string }
 
 const maxPendingBytes = 30 * 1024 * 1024;
 const maxPendingFiles = 20;
-/** An honest upload has fewer chunks, even on a connection that breaks often. */
+/** A normal upload has fewer chunks, even on a connection that breaks often. */
 const maxChunksPerFile = 1000;
 const chunkLifetimeMs = 24 * 60 * 60 * 1000;
 const parallelReads = 4;
@@ -39,7 +39,7 @@ export async function countReceivedBytes(
   return "reason" in stored ? stored : countContiguousBytes(selectChunks(stored, file), file.size);
 }
 
-/** Deletes expired chunks and, above the account's limits, its oldest uploads. Returns the received bytes of the file. */
+/** Deletes expired chunks, and the oldest uploads above the account's limits. Returns the file's received bytes. */
 export async function freeSpaceForUpload(
   serviceRole: AppSupabaseClient,
   file: PendingUpload,
@@ -198,7 +198,7 @@ export async function storeChunks(
   let idleTimer: NodeJS.Timeout | undefined;
   let isTooMuch = false;
   for (;;) {
-    // After a lost connection the received bytes are stored, as after a complete body.
+    // After a lost connection, the received bytes are stored like the bytes of a complete body.
     const { value } = await reader.read().catch(() => ({ value: undefined }));
     clearTimeout(idleTimer);
     isTooMuch = value !== undefined && offset + size + value.length > file.size;

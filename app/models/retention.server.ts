@@ -120,7 +120,7 @@ async function deleteOrphanedFiles(serviceRole: AppSupabaseClient, report: Repor
   }
 }
 
-/** Deletes the Client ID first, because that row refers to the account. */
+/** Deletes the Client ID first, because the row of the Client ID refers to the account. */
 async function deleteAccount(
   serviceRole: AppSupabaseClient,
   { id, email }: { id: string; email: string },

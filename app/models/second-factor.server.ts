@@ -51,7 +51,7 @@ export function selectFactor<Factor extends { name: string }>(factors: readonly 
   return factors.find((factor) => factor.name === name) ?? factors[0];
 }
 
-/** Accepts each code once, unlike hosted Supabase Auth. An emailed `link` has its own limit on wrong codes. */
+/** Accepts each code once, unlike hosted Supabase Auth. Each emailed `link` has a separate limit on wrong codes. */
 export async function verifyTotp(
   client: Pick<Viewer, "id" | "email" | "supabase">,
   limits: RateLimiter,
@@ -116,7 +116,7 @@ export function createTotpUri(secret: string, email: string, issuer: string): st
   return `otpauth://totp/${label}?issuer=${encodeURIComponent(issuer)}&secret=${secret}&algorithm=SHA1&digits=6&period=30`;
 }
 
-/** Ends the account's sessions and returns the number of removed factors. Only a lead may remove those of a team member. */
+/** Returns the number of removed factors, and ends the sessions. Only leads may remove a team member's factors. */
 export async function removeSecondFactors(
   supabase: AppSupabaseClient,
   serviceRole: AppSupabaseClient,

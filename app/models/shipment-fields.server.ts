@@ -11,7 +11,7 @@ import { STORAGE_LOCATIONS, type StorageLocation } from "./desk-labels.ts";
 import { maxLength } from "./limits.ts";
 import { WAITING_ON, type WaitingOn } from "./shipment.ts";
 
-/** A shipment as the database returns it. Times are ISO 8601 in UTC, days YYYY-MM-DD. */
+/** The shipment in results of database functions. Times are ISO 8601 in UTC, days YYYY-MM-DD. */
 export const ShipmentRecord = z.object({
   id: z.string(),
   name: z.string(),
@@ -75,7 +75,7 @@ const containerNumbersField = z
   })
   .optional();
 
-/** Numbers that carriers use for a shipment, as forms and staff commands send them. Empty fields of a form are undefined. */
+/** The carriers' numbers of a shipment, in forms and staff commands. An empty form field is undefined. */
 export const ShipmentNumberFields = z.object({
   awb: oneLine("")
     .max(...maxLength("awb", " for the AWB/BL"))
@@ -144,7 +144,7 @@ export function listNumbers(shipment: ShipmentNumbers): [label: string, text: st
   });
 }
 
-/** Returns the numbers for a line of a list with only one container: the first that matches the search, or else the first. */
+/** Returns the numbers for a line of a list, with only one container number, which matches the search if possible. */
 export function joinNumbers({ awb, container_numbers }: ShipmentNumbers, search = ""): string {
   const code = search.toUpperCase().replace(/[^A-Z\d]/g, "");
   const container = container_numbers.find((number) => number.includes(code)) ?? container_numbers[0];

@@ -34,7 +34,7 @@ export async function changeShipment(
   return getResultError(await client.supabase.rpc("change_shipment", args));
 }
 
-/** Returns the shipment that an earlier call with the same `idempotencyKey` created, if there is one. */
+/** Creates a shipment, or returns the shipment that an earlier call with the same `idempotencyKey` created. */
 export async function createShipment(
   client: Viewer,
   { name, idempotencyKey, ...numbers }: z.infer<typeof CreateShipmentFields>,
@@ -84,7 +84,7 @@ export async function listAllShipments(serviceRole: AppSupabaseClient) {
   return all;
 }
 
-/** Throws unless exactly one shipment has an ID with this prefix. */
+/** Returns the ID of the only shipment with this prefix. Throws if no shipment or several shipments match. */
 export async function findShipmentId(serviceRole: AppSupabaseClient, prefix: string): Promise<string> {
   const typed = prefix.toLowerCase();
   const shape = "00000000-0000-0000-0000-000000000000";

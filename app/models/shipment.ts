@@ -35,7 +35,7 @@ export type ShipmentState = {
 
 /**
  * The client acts next while a file is missing or a charge is unpaid. The database has the same rule
- * (private.shipment_waiting_on). `stageAction` is the action of the current stage, and `ours` its text if the company acts.
+ * (private.shipment_waiting_on). `stageAction` is the current stage's action. `ours` is the text if the company acts.
  */
 export function nextAction(
   { stage, documents, charges }: ShipmentState,
@@ -98,7 +98,7 @@ export function formatCharge({ amount, currency, due_on, note, paid_at }: Omit<C
   return [`${formatMoney(currency, amount)}${state}.`, note].filter(Boolean).join(" ");
 }
 
-/** `toast` is null for a paid charge. The page shows the company's telephone number after `how`. */
+/** Returns the payment buttons. `toast` is null for a paid charge. The page adds the company's number to `how`. */
 export function listPayments({ stage, charges }: { stage: number; charges: Charge[] }) {
   const toPay = stage < lastStage && charges.some(({ paid_at }) => paid_at === null);
   return {

@@ -9,7 +9,7 @@ import { isUuid } from "./shipment.server.ts";
 
 type DatabaseFunctions = Database["public"]["Functions"];
 
-/** `expected_version` is the record's version when the form was rendered. `actor_name` names who runs a command. */
+/** `expected_version` is the record's version when the form was rendered. `actor_name` is for staff commands. */
 export type StaffActionOptions = { expected_version?: number; idempotency_key?: string; actor_name?: string };
 
 export type StaffActionResult<Result> = { result: Result };
@@ -20,7 +20,7 @@ export async function runStaffAction<Name extends keyof DatabaseFunctions>(
   name: Name,
   args: { [Key in keyof DatabaseFunctions[Name]["Args"]]?: DatabaseFunctions[Name]["Args"][Key] | null },
 ): Promise<StaffActionResult<DatabaseFunctions[Name]["Returns"]> | UserError> {
-  // The default of the function applies to an omitted argument.
+  // Omits null arguments, so that the database function uses its defaults.
   const given = Object.fromEntries(Object.entries(args).filter(([, value]) => value !== undefined && value !== null));
   const result = await supabase.rpc(name, given as never);
   return getResultError(result) ?? { result: result.data as DatabaseFunctions[Name]["Returns"] };
@@ -91,7 +91,7 @@ export async function inviteStaffMember(
   let invited = await invite();
   if ("invite_id" in invited) {
     const created = await createStaffAccount(serviceRole, member, invited.invite_id);
-    // The same form, sent twice in parallel, may have created the account.
+    // A parallel submission of the same form may have created the account.
     invited = "reason" in created ? await invite() : created;
     if ("invite_id" in invited) return created as UserError;
   }

@@ -7,10 +7,11 @@ import { PasswordField } from "~/components/forms/password-field";
 import { OfficePhone } from "~/components/site/office-phone";
 import { Title } from "~/components/site/title";
 import { TextLink } from "~/components/ui/text-link";
+import { redirectAfterLogIn } from "~/lib/auth/log-in-response.server";
 import { readForm } from "~/lib/forms/form-data.server";
 import { createErrorToast, getFirstError, rejectForm } from "~/lib/forms/rejected-form.server";
 import { getRateLimiter } from "~/lib/http/rate-limiter.server";
-import { redirectWithToast } from "~/lib/http/toast.server";
+import { getSupabase, isSharedComputer } from "~/lib/supabase/client.server";
 import { confirmEmail } from "~/models/authentication.server";
 import type { Route } from "./+types/_auth.auth.confirm";
 
@@ -25,12 +26,17 @@ export async function action({ request, context }: Route.ActionArgs) {
   const result = submission.reply({ hideFields: ["password"] });
   if (submission.status !== "success")
     return rejectForm(result, createErrorToast("Sign in Failed", getFirstError(result)));
-  const rejection = await confirmEmail(getRateLimiter(context), submission.value);
-  if (rejection) return rejectForm(result, createErrorToast("Sign in Failed", rejection.reason), rejection.status);
-  return redirectWithToast(context, "/login", {
-    title: "E-mail address confirmed",
-    description: "Log in with your password.",
-    variant: "default",
+  const { email } = submission.value;
+  const login = await confirmEmail(getSupabase(context), getRateLimiter(context), submission.value);
+  if ("reason" in login) return rejectForm(result, createErrorToast("Sign in Failed", login.reason), login.status);
+  return redirectAfterLogIn(request, context, {
+    ...{
+      email,
+      isShared: isSharedComputer(request),
+      requiresSecondFactor: login.requiresSecondFactor,
+      next: "/portal",
+    },
+    toast: { title: "Email address confirmed", description: "You are logged in.", variant: "default" },
   });
 }
 
@@ -38,34 +44,28 @@ export default function ConfirmPage({ actionData, loaderData }: Route.ComponentP
   const [form, fields] = useActionForm("confirm", actionData, ["email", "password"]);
   return (
     <>
-      <Title rejected={actionData !== undefined}>Confirm your e-mail address</Title>
+      <Title rejected={actionData !== undefined}>Confirm your email address</Title>
       <FormErrorSummary rejected={actionData} form={form} />
-      <h1 className="mb-2 text-xl">
-        Confirm your <span className="whitespace-nowrap">e-mail</span> address
-      </h1>
+      <h1 className="mb-2 text-xl">Confirm your email address</h1>
       {loaderData.token ? (
         <Form method="post" id={form.id} noValidate>
-          <p className="mb-6 text-quiet">
-            Enter what you signed up with, so that nobody opens an account with your address and a password of theirs.
-          </p>
+          <p className="mb-6 text-quiet">Enter the email and password of your sign-up to confirm and log in.</p>
           <input type="hidden" name="token" value={loaderData.token} />
           <Field field={fields.email} label="Email" type="email" autoComplete="username" />
           <PasswordField field={fields.password} label="Password" autoComplete="current-password" />
           <SubmitButton pending="Confirming…" className="w-full">
-            Confirm this address
+            Confirm and log in
           </SubmitButton>
         </Form>
       ) : (
-        <p className="mb-6">This link is not complete. Open it from the message again.</p>
+        <p className="mb-6">This link is not complete. Open the link in our email again.</p>
       )}
       <p className="mt-6 text-quiet">
-        The link has been used or is too old? <TextLink to="/login">Log in</TextLink> with your password, and we send
-        you a new one.
+        Has the link expired? <TextLink to="/login">Log in</TextLink> and we will email you a new one.
       </p>
       <p className="mt-4 text-quiet">
-        You do not know the password, or somebody else used your address? <TextLink to="/signup">Sign up</TextLink> with
-        your own Client ID, an hour after this message at the earliest: this link opens nothing then, and you get
-        another. If none comes, call <OfficePhone />.
+        Did someone else sign up with your email? Ignore our email. To open your own account, wait one hour and{" "}
+        <TextLink to="/signup">sign up</TextLink> with your Client ID. Need help? Call <OfficePhone />.
       </p>
     </>
   );

@@ -1,6 +1,6 @@
 import { parseWithZod } from "@conform-to/zod/v4";
 import { useEffect } from "react";
-import { data, Form, redirect } from "react-router";
+import { data, Form } from "react-router";
 import { LoginFields } from "~/actions/authentication";
 import { Field } from "~/components/forms/field";
 import { FormErrorSummary, SubmitButton, useActionForm } from "~/components/forms/form";
@@ -11,15 +11,14 @@ import { Button } from "~/components/ui/button";
 import { TextLink } from "~/components/ui/text-link";
 import { showToastInsteadOfSubmit } from "~/components/ui/toast-state";
 import { hasCookiesDisabled, testCookie } from "~/lib/auth/cookies-disabled.server";
+import { redirectAfterLogIn } from "~/lib/auth/log-in-response.server";
 import { redirectSignedInMiddleware } from "~/lib/auth/viewer.server";
 import { broadcastSignOut } from "~/lib/browser/sign-out";
 import { readForm } from "~/lib/forms/form-data.server";
 import { createErrorToast, getFirstError, rejectForm } from "~/lib/forms/rejected-form.server";
-import { knownBrowserCookie } from "~/lib/http/known-browser.server";
 import { getRateLimiter } from "~/lib/http/rate-limiter.server";
 import { toViewerPath } from "~/lib/http/redirect.server";
-import { redirectWithToast } from "~/lib/http/toast.server";
-import { getSupabase, sharedComputerContext, sharedComputerCookie } from "~/lib/supabase/client.server";
+import { getSupabase, sharedComputerContext } from "~/lib/supabase/client.server";
 import { logIn } from "~/models/authentication.server";
 import { companyDetails } from "~/models/content.server";
 import { forgotPasswordToast } from "~/models/not-yet";
@@ -42,8 +41,8 @@ export async function action({ request, context }: Route.ActionArgs) {
     const result = submission.reply({ hideFields: ["password"] });
     return rejectForm(result, createErrorToast("Login Failed", getFirstError(result)));
   }
-  const shared = form.has("shared");
-  context.set(sharedComputerContext, shared);
+  const isShared = form.has("shared");
+  context.set(sharedComputerContext, isShared);
   const { email, password } = submission.value;
   const login = await logIn(getSupabase(context), getRateLimiter(context), email, password);
   if ("reason" in login) {
@@ -53,14 +52,11 @@ export async function action({ request, context }: Route.ActionArgs) {
       login.status,
     );
   }
-  const next = toViewerPath(form.get("next"));
-  const { requiresSecondFactor } = login;
-  const response = requiresSecondFactor
-    ? redirect(next === "/portal" ? "/login/verify" : `/login/verify?next=${encodeURIComponent(next)}`, 303)
-    : redirectWithToast(context, next, { title: "Login Successful", variant: "default" });
-  response.headers.append("Set-Cookie", sharedComputerCookie(shared));
-  if (!requiresSecondFactor && !shared) response.headers.append("Set-Cookie", knownBrowserCookie(request, email));
-  return response;
+  return redirectAfterLogIn(request, context, {
+    ...{ email, isShared, requiresSecondFactor: login.requiresSecondFactor },
+    next: toViewerPath(form.get("next")),
+    toast: { title: "Login Successful", variant: "default" },
+  });
 }
 
 export const meta: Route.MetaFunction = () => [

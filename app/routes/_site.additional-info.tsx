@@ -36,7 +36,7 @@ export default function AdditionalInfoPage({ loaderData }: Route.ComponentProps)
       <Title>Additional information</Title>
       <h1 className="text-2xl">Additional information</h1>
       <p className="mt-3 max-w-prose text-lg text-balance text-quiet">
-        The numbers the Kenya Revenue Authority knows us by, and who answers for the company.
+        These are our KRA registration numbers and our managing director.
       </p>
       <dl className="mt-8 grid gap-3 sm:grid-cols-2 lg:grid-cols-4">
         {loaderData.rows.map(({ label, value }) => (
@@ -47,7 +47,7 @@ export default function AdditionalInfoPage({ loaderData }: Route.ComponentProps)
         ))}
       </dl>
       <p className="mt-4 max-w-prose text-quiet">
-        The registration number and the address for letters are in the{" "}
+        You can find our company registration number and address in the{" "}
         <Link to="/legal" className="py-3.5 underline">
           legal notice
         </Link>
@@ -64,17 +64,17 @@ function IdentityCheck(props: { company: Company; origin: string; licence: strin
     <section id="identity-check" className="mt-12 border-t border-line pt-10">
       <h2 className="text-xl">Is this really us?</h2>
       <p className="mt-3 max-w-prose">
-        Fraud in our trade begins with a message that looks like ours: a fee to pay at once, a new account to pay it to.
-        Check it here, not by the number or the link in the message.
+        Criminals send messages that look like ours. They ask for an urgent fee or a payment to a new account. Check
+        such a message on this page. Do not use the number or the link in the message.
       </p>
       <div className="mt-8 grid gap-10 lg:grid-cols-2 lg:gap-16">
         <Licence name={company.name} number={licence} />
         <div className="grid content-start gap-6">
           <div>
-            <h3 className="font-semibold">Our site and our mails</h3>
+            <h3 className="font-semibold">Our website and our emails</h3>
             <p className="mt-1 max-w-prose">
-              Our only site is <span className="font-mono wrap-anywhere">{origin}</span>. Our mails link to nothing
-              else, carry no file, and never ask for a password or a code.
+              Our only website is <span className="font-mono wrap-anywhere">{origin}</span>. Our emails link only to
+              this website. They contain no files and never ask for a password or a code.
             </p>
           </div>
           <div>
@@ -87,13 +87,13 @@ function IdentityCheck(props: { company: Company; origin: string; licence: strin
               ))}
               <li>WhatsApp: +{company.chat_phone}</li>
             </ul>
-            <p className="mt-2 max-w-prose">Somebody calls you? Say that you call back, and dial one of these.</p>
+            <p className="mt-2 max-w-prose">If someone calls in our name, hang up and call one of these numbers.</p>
           </div>
           <div>
             <h3 className="font-semibold">Our bank details</h3>
             <p className="mt-1 max-w-prose">
-              We never send our bank details by mail, SMS or WhatsApp, and never change them that way. They stand on our
-              signed invoice. Before you pay to an account that is new to you, call the head office.
+              We never send our bank details by email, SMS or WhatsApp, and never change them in a message. You find
+              them on our signed invoice. Before you pay to a new account, call the head office.
             </p>
           </div>
         </div>
@@ -114,13 +114,13 @@ function Licence({ name, number }: { name: string; number: string }) {
       <p className="font-mono text-xl font-semibold wrap-anywhere">{number}</p>
       <ol className="mt-5 ml-1.5 border-l-2 border-action">
         <li className={stationClass}>
-          Open <span className="font-mono font-semibold">kra.go.ke</span>, the site of the Kenya Revenue Authority. Type
-          the address, follow no link.
+          Type <span className="font-mono font-semibold">kra.go.ke</span> into your browser. This is the website of the
+          Kenya Revenue Authority.
         </li>
-        <li className={stationClass}>Find the list of licensed customs agents, which the authority publishes there.</li>
+        <li className={stationClass}>Find the list of licensed customs agents there.</li>
         <li className={stationClass}>
-          Our number must stand on it with the name <span className="font-semibold">{name}</span>. If it does not, call
-          the head office before you pay anybody.
+          Find our number on the list, next to the name <span className="font-semibold">{name}</span>. If our number is
+          missing, call the head office before you pay anyone.
         </li>
       </ol>
     </section>

@@ -40,19 +40,19 @@ export function loader() {
   return { ...careers, mail: applicationEmail };
 }
 
-/** Validates the application and discards it: nothing is sent or stored. */
+/** Validates an application without sending or storing the application. */
 export function action({ request, context }: Route.ActionArgs) {
   return readUpload(request, context, undefined, async (form) => {
     if (!(form instanceof FormData)) {
       const { initialValue } = parseWithZod(form.fields, { schema: z.object({}) }).reply();
-      const reason = form.status === 413 ? `${form.reason} Choose a smaller one.` : form.reason;
+      const reason = form.status === 413 ? `${form.reason} Choose a smaller file.` : form.reason;
       return rejectForm({ status: "error", initialValue, error: { cv: [reason] } }, undefined, form.status);
     }
     const submission = await parseWithZod(form, { schema: ApplicationFields, async: true });
     if (submission.status !== "success") return rejectForm(submission.reply());
     return redirectWithToast(context, "/careers", {
       title: "Thank you for your interest",
-      description: `This form is a preview: your application was not sent and nothing of it was kept. Mail it to ${applicationEmail}.`,
+      description: `Your application was not sent or stored, because this form does not send yet. Email your application to ${applicationEmail}.`,
       variant: "default",
     });
   });
@@ -71,7 +71,7 @@ export default function CareersPage({ actionData, loaderData }: Route.ComponentP
   return (
     <div className="grid gap-12 lg:grid-cols-[minmax(0,3fr)_minmax(0,2fr)] lg:gap-20">
       <CareersForm
-        key={actionData ? "refused" : key}
+        key={actionData ? "rejected" : key}
         rejected={actionData}
         intro={loaderData.intro}
         mail={loaderData.mail}
@@ -91,7 +91,7 @@ function CareersForm(props: { rejected: RejectedForm | undefined; intro: string;
       <h1 className="mb-2 text-2xl">Careers</h1>
       <p className="mb-4 max-w-prose text-lg text-quiet">{intro}</p>
       <p className="mb-6 max-w-prose border-l-2 border-attention pl-4">
-        This form is a preview. It checks what you enter, and then sends and stores nothing. Mail your application to{" "}
+        This form does not send yet. It only checks your entries and stores nothing. Email your application to{" "}
         <a className="py-3.5 underline" href={`mailto:${mail}`}>
           {mail}
         </a>
@@ -120,7 +120,7 @@ function WorkingHere({ facts, note }: { facts: { title: string; text: string }[]
     <aside className="md:grid md:grid-cols-2 md:items-start md:gap-8 lg:block">
       <Art name="story-customs-desk" className="mb-6 w-full rounded-label border border-line" />
       <div>
-        <h2 className="text-lg">What working here is like</h2>
+        <h2 className="text-lg">Working with us</h2>
         <ul className="mt-4 ml-1.5 border-l-2 border-action">
           {facts.map(({ title, text }) => (
             <li

@@ -44,7 +44,7 @@ export const meta: Route.MetaFunction = ({ matches }) =>
   createPageMeta(matches, {
     title: "Cookie Settings",
     description:
-      "Choose which optional cookies this site may set. Necessary ones keep you signed in and your forms safe.",
+      "Choose which optional cookies this site may set. Necessary cookies log you in and protect your forms.",
     path: "/cookie-settings",
   });
 
@@ -52,37 +52,41 @@ const categories = [
   {
     name: "necessary",
     label: "Strictly Necessary",
-    text: "Keep you signed in, keep the theme you chose and carry messages from one page to the next. Always on.",
+    text: "These cookies log you in, remember your theme and show you confirmations. They are always on.",
   },
   {
     name: "performance",
     label: "Performance & Analytics",
-    text: "Would tell us which pages are read. None are in use at present.",
+    text: "These cookies would count which pages people read. We use none at present.",
   },
   {
     name: "functional",
     label: "Functional",
-    text: "Would remember choices beyond the theme. None are in use at present.",
+    text: "These cookies would remember more of your choices. We use none at present.",
   },
   {
     name: "marketing",
     label: "Marketing & Targeting",
-    text: "Would measure our advertising. None are in use at present.",
+    text: "These cookies would measure our advertising. We use none at present.",
   },
 ] as const;
 
 /** Section 14 of the privacy policy repeats this list. */
 const storageEntries = [
-  { name: "session", time: "30 days without a visit", text: "Keeps you signed in to the portal, until you sign out." },
+  { name: "session", time: "30 days without a visit", text: "Logs you in to the portal, until you sign out." },
   { name: "flash", time: "One page", text: "Carries one message to the next page." },
-  { name: "theme", time: "Until the browser closes", text: "The light or dark theme you chose." },
-  { name: "lite", time: "A year", text: "Your choice of lighter pages, or of all of them." },
-  { name: "shared", time: "Until the browser closes", text: "That you logged in on a shared computer." },
-  { name: "reminded", time: "Until the browser closes", text: "That you were reminded of the second factor." },
-  { name: "known", time: "A year", text: "That you logged in here: wrong attempts of others do not lock you out." },
-  { name: "kept", time: "A minute", text: "Finds out whether your browser keeps cookies when a login did not last." },
-  { name: "offline", time: "A year", text: "That no pages are to be kept here, if you switched that off." },
-  { name: "cookieSettings", time: "A year", text: "Your choices on this page." },
+  { name: "theme", time: "Until the browser closes", text: "Remembers the light or dark theme." },
+  { name: "lite", time: "A year", text: "Remembers whether you chose the text-only version." },
+  { name: "shared", time: "Until the browser closes", text: "Remembers that you logged in on a shared device." },
+  { name: "reminded", time: "Until the browser closes", text: "Remembers that we reminded you of the second factor." },
+  {
+    name: "known",
+    time: "A year",
+    text: "Remembers that you logged in here. Wrong attempts by others then do not lock you out in this browser.",
+  },
+  { name: "kept", time: "A minute", text: "Checks whether your browser stores cookies, if a login did not last." },
+  { name: "offline", time: "A year", text: "Remembers that you switched off offline copies here." },
+  { name: "cookieSettings", time: "A year", text: "Remembers your choices on this page." },
 ] as const;
 
 export default function CookieSettingsPage({ loaderData }: Route.ComponentProps) {
@@ -96,7 +100,7 @@ export default function CookieSettingsPage({ loaderData }: Route.ComponentProps)
       <FormErrorSummary rejected={rejected} form={errors} />
       <h1 className="mb-2 text-2xl">Cookie Settings</h1>
       <p className="mb-8 max-w-prose text-lg text-quiet">
-        Your choice is kept on this device for a year, and you can change it here.
+        This device stores your choice for a year. You can change your choice here.
       </p>
       <div className="grid gap-12 lg:grid-cols-2 lg:gap-16">
         <Form method="post" id={errors.id} {...form}>
@@ -143,10 +147,10 @@ function BrowserStorage() {
   return (
     <section aria-labelledby="browser-storage">
       <h2 id="browser-storage" className="text-lg">
-        What we keep in your browser
+        What we store in your browser
       </h2>
       <p className="mt-1 mb-3 text-quiet">
-        All of it is strictly necessary, and ours alone. Each is set when it is needed.
+        All these cookies are strictly necessary and set only by us. We set each cookie only when you need it.
       </p>
       <ul className="ruled border-y border-line text-sm">
         {storageEntries.map(({ name, time, text }) => (
@@ -158,11 +162,12 @@ function BrowserStorage() {
           </li>
         ))}
       </ul>
-      <h3 className="mt-6 font-semibold">Pages for when there is no connection</h3>
+      <h3 className="mt-6 font-semibold">Offline copies of pages</h3>
       <p className="mt-1 text-sm">
-        With script, your browser keeps the public pages that you have seen, and the last twenty of the portal until you
-        sign out; each for 30 days at most, and on no shared computer. They stay on this device. Your account in the
-        portal switches it off, and lighter pages keep none.
+        If scripts are on, your browser stores copies of the public pages that you have seen. It also stores the last 20
+        pages of the portal until you sign out. Copies stay on this device for 30 days at most. The browser stores no
+        copies on a shared device or in the text-only version. You can switch off offline copies on your account page in
+        the portal.
       </p>
     </section>
   );

@@ -48,7 +48,7 @@ export default function ArticlePage({ loaderData: article }: Route.ComponentProp
         </TextLink>{" "}
         <time dateTime={date}>{calendarDate(date)}</time>{" "}
         {placeholder ? (
-          <span className="rounded-label border border-line px-1.5 text-xs">Being written</span>
+          <span className="rounded-label border border-line px-1.5 text-xs">Coming soon</span>
         ) : (
           <span>{minutes} min read</span>
         )}
@@ -79,14 +79,14 @@ function NextSteps({
   articles: { slug: string; title: string; category: string }[];
 }) {
   const steps = [
-    { to: "/resources/cost", label: "Work it out", title: "What will it cost?" },
-    { to: `/quote?service=${service}`, label: "Ask", title: "Get a quote" },
+    { to: "/resources/cost", label: "Calculate", title: "What will it cost?" },
+    { to: `/quote?service=${service}`, label: "Ask us", title: "Get a quote" },
     ...articles.map(({ slug, title, category }) => ({ to: `/resources/blog/${slug}`, label: category, title })),
   ];
   return (
     <aside aria-labelledby="next" className="mt-12 print:hidden">
       <h2 id="next" className="text-lg">
-        What next
+        What to do next
       </h2>
       <ul className="mt-4 grid gap-4 sm:grid-cols-2 lg:grid-cols-4">
         {steps.map(({ to, label, title }) => (
@@ -105,7 +105,7 @@ function NextSteps({
 function PlaceholderNote() {
   return (
     <p className="mt-4 max-w-prose text-quiet">
-      We are still writing this article. Until it is here,{" "}
+      We are still writing this article. You can already{" "}
       <Link to="/contact" className="py-3.5 underline">
         ask us
       </Link>{" "}

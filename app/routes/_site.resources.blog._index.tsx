@@ -41,7 +41,7 @@ export default function BlogPage({ loaderData }: Route.ComponentProps) {
         <div>
           <h1 className="text-2xl">Blog</h1>
           <p className="mt-3 max-w-prose text-lg text-balance text-quiet">
-            What to do before the ship sails, who acts at each step, and what it costs, worked out in figures.
+            Practical guides: what to do, who does it and what it costs.
           </p>
         </div>
         <CategoryFilter category={category} categories={categories} />
@@ -61,7 +61,7 @@ export default function BlogPage({ loaderData }: Route.ComponentProps) {
       )}
       {planned.length > 0 && (
         <>
-          <h2 className="mb-2 text-lg">In preparation</h2>
+          <h2 className="mb-2 text-lg">Coming soon</h2>
           <ol className="grid gap-x-12 md:grid-cols-2">
             {planned.map((article) => (
               <PlannedArticle key={article.slug} article={article} />
@@ -71,7 +71,7 @@ export default function BlogPage({ loaderData }: Route.ComponentProps) {
       )}
       {pages > 1 && <Pagination category={category} page={page} pages={pages} />}
       <a href="/resources/blog/rss.xml" className="mt-4 inline-flex min-h-11 items-center text-sm underline">
-        New articles by RSS
+        Get new articles by RSS
       </a>
     </>
   );
@@ -138,7 +138,7 @@ function ArticleFacts({ article: { category, date, placeholder } }: { article: A
   return (
     <p className="flex flex-wrap items-baseline gap-x-3 text-sm text-quiet">
       <span className="font-semibold">{category}</span> <time dateTime={date}>{calendarDate(date)}</time>{" "}
-      {placeholder && <span className="rounded-label border border-line px-1.5 text-xs">Being written</span>}
+      {placeholder && <span className="rounded-label border border-line px-1.5 text-xs">Coming soon</span>}
     </p>
   );
 }

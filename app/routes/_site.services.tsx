@@ -40,7 +40,7 @@ export const meta: Route.MetaFunction = ({ matches }) =>
   createPageMeta(matches, {
     title: "Our Services",
     description:
-      "Customs clearing, sea and air freight, storage, removals and inland transport in East Africa: what we do, what you hand over, and how long it takes.",
+      "Customs clearing, sea and air freight, storage, removals and inland transport in East Africa: what we do, what we need from you, and how long it takes.",
     path: "/services",
   });
 
@@ -63,7 +63,7 @@ export default function ServicesPage({ loaderData: { intro, services, open } }: 
           <div>
             <h2 className="text-xl">Need a Custom Solution?</h2>
             <p className="mt-2 max-w-prose text-quiet">
-              Tell us what you ship, from where, to where and by when. A person who knows the route answers you.
+              Write what you ship, from where, to where and when. Someone who knows the route will reply.
             </p>
           </div>
           <div className="flex flex-wrap gap-3">
@@ -127,7 +127,7 @@ function ServiceCard({ service, open }: { service: Service; open: boolean }) {
   );
 }
 
-const detailTitles = ["What we do", "What you hand over", "How long it takes"];
+const detailTitles = ["What we do", "What we need from you", "How long it takes"];
 
 function Details({ paragraphs }: { paragraphs: string[] }) {
   const named = paragraphs.length === detailTitles.length;

@@ -68,7 +68,7 @@ function QuoteDraft({ draft, from, toast }: { draft: EmailDraft; from: string; t
       <h1 className="mb-6 text-xl">Get a Quote</h1>
       <EmailDraftPanel draft={draft} opens />
       <p className="mt-6">
-        <TextLink to={from}>Back to where you were</TextLink>
+        <TextLink to={from}>Back to the previous page</TextLink>
       </p>
     </>
   );

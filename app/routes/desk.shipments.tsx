@@ -61,7 +61,7 @@ export default function DeskShipmentsLayout({ loaderData }: Route.ComponentProps
   if (onList) return <Outlet context={loaderData} />;
   return (
     <div className="grid gap-8 lg:grid-cols-[18rem_1fr]">
-      {/* The shipment comes first in reading order, because it has the h1. Wide screens show it to the right of the list. */}
+      {/* The shipment is first in reading order, because of the h1. Wide screens show the shipment on the right. */}
       <div className="min-w-0 lg:order-last">
         <Outlet />
       </div>

@@ -11,7 +11,7 @@ const file = createFileRoute(async ({ request, context, params }) => {
   const { supabase: backend, id } = requireStaff(context);
   const { shipmentId = "", documentId = "" } = params;
   if (!isUuid(shipmentId) || !isUuid(documentId)) throw areaNotFound("desk");
-  // Opening a file is recorded in the audit log, so only a click opens it.
+  // Opening a file is recorded in the audit log, so only a click may open the file.
   if (!isDownloadClick(request)) return redirect(`/desk/shipments/${shipmentId}#document-${documentId}`, 303);
   const document = { id: documentId, shipment: shipmentId };
   const response = await respondWithFile({ request, context }, id, () =>

@@ -24,7 +24,7 @@ import type { Route } from "./+types/desk.shipments_.bulk-move";
 const noneSelectedText = "Tick the shipments that move on.";
 const Location = oneLine("").max(...maxLength("location", " for the location"));
 
-/** The result of a bulk action has its own URL, so that it can be opened again. */
+/** The result of a bulk action has a separate URL, so that the result can be opened again. */
 export async function loader({ context, url }: Route.LoaderArgs) {
   const { shipments } = await getStaffPage(context, BulkMovePageData);
   const outcomes = readBulkMoveOutcomes(url);

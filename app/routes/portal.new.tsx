@@ -27,7 +27,7 @@ export async function action({ request, context }: Route.ActionArgs) {
   const form = await readForm(request);
   const submission = parseWithZod(form, { schema: CreateShipmentFields });
   if (submission.status !== "success") {
-    // A form with an invalid idempotency key gets a new one.
+    // A form with an invalid idempotency key gets a new key.
     const result = submission.reply({ hideFields: submission.error?.idempotencyKey ? ["idempotencyKey"] : [] });
     return rejectForm(result, createErrorToast("Failed to create shipment", getFirstError(result)));
   }

@@ -92,7 +92,7 @@ function toListItem(shipment: ShipmentRecord, search: string) {
   };
 }
 
-/** `emptyText` is null for a client without shipments. `search` has filter and page of the list, `all` only the filter. */
+/** `emptyText` is null for a client without shipments. `search` has filter and page number, `all` only the filter. */
 function createListState({ q, stage, waiting, page }: ShipmentFilter, { length }: unknown[], hasNextPage: boolean) {
   const filter = { q, stage, waiting };
   const emptyText =

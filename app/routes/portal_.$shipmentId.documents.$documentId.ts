@@ -14,7 +14,7 @@ const getUuidOrNil = (id: string | undefined) => (id && isUuid(id) ? id : nilUui
 const portal = createViewerPage(
   z.object({ viewer: ViewerRecord, file: DownloadableFile.nullable() }),
   (backend, { params: { shipmentId, documentId } }) =>
-    // createSupabaseFetch may repeat a GET, because a GET changes nothing.
+    // With `get`, createSupabaseFetch may repeat the request, because a GET changes nothing.
     backend
       .rpc(
         "portal_file",

@@ -56,7 +56,7 @@ export function ensureKeys(dataDir: string): EmbeddedKeys {
   return keys;
 }
 
-/** Renames a complete draft, because a half-written file would prevent every later start. Throws a DataDirError. */
+/** Writes the file atomically, because a half-written file would prevent every later start. Throws a DataDirError. */
 export function writeSecretFile(dataDir: string, file: string, value: object): void {
   const draft = `${file}.${process.pid}`;
   rethrowAsDataDirError(dataDir, () => {
@@ -128,7 +128,7 @@ function launchBackend(options: BackendProcessOptions): Promise<{ child: ChildPr
       if ("ready" in report) resolve({ child, url: report.ready });
       else reject(new ConfigurationError(report.failed));
     });
-    // Ignores an error of `send`: if the child has ended, its `exit` event rejects the promise.
+    // Ignores an error of `send`: if the child has ended, the `exit` event of the child rejects the promise.
     child.send(options, () => undefined);
   });
 }

@@ -13,7 +13,7 @@ export function ignoreOutputErrors(): void {
 
 /**
  * Calls `stop` on SIGINT or SIGTERM, or when the process `parent` ends. Without a terminal (nohup, a service), SIGHUP
- * ends only the watch of `parent`, because the same signal may have ended the parent.
+ * only stops the check of `parent`, because the same signal may have ended the parent.
  */
 export function stopOnSignals(parent: number | null, stop: () => Promise<void>): void {
   const hasTerminal = [0, 1, 2].some((stream) => isatty(stream));
@@ -31,7 +31,7 @@ export function stopOnSignals(parent: number | null, stop: () => Promise<void>):
   process.on("SIGHUP", () => (hasTerminal ? end() : clearInterval(parentWatch)));
 }
 
-/** Kills the process if it has not ended in the time that the backend needs to close. */
+/** Sends SIGTERM, then SIGKILL if the process is still running after the time that the backend needs to close. */
 export async function endChild(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const killTimer = setTimeout(() => child.kill("SIGKILL"), backendCloseTimeoutMs);

@@ -19,13 +19,13 @@ declare const __RETRY_HASH__: string;
 
 const responseTimeout = 5000;
 
-/** Responses that arrived after their offline copy was shown. The next request for the page uses them. */
+/** Responses that arrived after their offline copy was shown. The next request for the page gets the response. */
 const lateResponses = new Map<string, Promise<Response>>();
-/** A response must not be stored if this count changed since its request, because the next person could see it. */
+/** A response is not stored if this count has changed since the request, because the next person could see the page. */
 let deletionCount = 0;
 let isUnregistering = false;
 let pendingDeletion: Promise<unknown> = Promise.resolve();
-/** The address of a copy to show without delay, because a page has already waited for its response. */
+/** The address of a copy to show without delay, because the previous page has already waited for the response. */
 let urgentPath: unknown;
 
 self.addEventListener("install", () => skipWaiting.call(self));

@@ -10,7 +10,7 @@ export type BackendProcessOptions = {
   smtpUrl: string | null;
   publishableKey: string;
   secretKey: string;
-  /** Signs tokens for @supabase/lite, which do not leave the process. */
+  /** Signs the tokens for @supabase/lite. These tokens do not leave the process. */
   jwtSecret: string;
   signingKey: JWK;
 };

@@ -1,7 +1,7 @@
 import { accessSync, chmodSync, constants, existsSync, lstatSync, mkdirSync, readdirSync, statSync } from "node:fs";
 import path from "node:path";
 
-/** Thrown if the data directory is unusable. The message is one line for the person who set DATA_DIR. */
+/** Thrown if the data directory is unusable. The message is one line, for the person who has set DATA_DIR. */
 export class DataDirError extends Error {}
 
 /** The root folder of the project. The path is also right in the compiled programs of dist/programs. */
@@ -38,7 +38,7 @@ export function openDataDir(dataDir: string): void {
   });
 }
 
-/** Creates one folder at a time. Node's recursive mkdir never returns where no folder can be created, such as in /proc. */
+/** Creates one folder at a time, because Node's recursive mkdir never returns in places such as /proc. */
 function createFolder(folder: string): void {
   if (statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return;
   if (path.dirname(folder) !== folder) createFolder(path.dirname(folder));
@@ -60,7 +60,7 @@ export function rethrowAsDataDirError<T>(dataDir: string, job: () => T): T {
   }
 }
 
-/** Returns the folder in which a backup is unpacked. It exists only during a restore, or after an interrupted one. */
+/** Returns the folder for unpacking a backup. The folder exists only during a restore, or after an interruption. */
 export const restoreFolder = (dataDir: string) => path.join(dataDir, "restoring");
 
 export function assertRestoreFinished(dataDir: string): void {

@@ -4,7 +4,7 @@ const printableAscii = /^[ -~]*$/;
 const invisibleCharacters = /[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}]|(?! )\p{Zs}/gu;
 
 /**
- * Returns the text with invisible characters as `\u202e`, so that it cannot control a terminal or add lines to a log.
+ * Returns the text with invisible characters as `\u202e`, so that text cannot control a terminal or add lines to a log.
  * JSON stays valid, because these characters occur only in its strings.
  */
 export function escapeInvisible(text: string): string {

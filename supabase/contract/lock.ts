@@ -5,12 +5,12 @@ import process from "node:process";
 import { setTimeout } from "node:timers/promises";
 import { DataDirError, openDataDir, rethrowAsDataDirError } from "./data-dir.ts";
 
-/** The process that holds a data directory. `site` is the id of the site's process, with which the backend ends. */
+/** The process that holds a data directory. `site` is the process id of the site. The backend ends with the site. */
 export type LockHolder = { pid: number; url: string | null; site?: number };
 
 const lockFile = (dataDir: string) => path.join(dataDir, "backend.lock");
 
-/** Returns the backend that runs on a data directory, or null. Its url is null until it accepts requests. */
+/** Returns the backend that runs on a data directory, or null. The url is null until the backend accepts requests. */
 export function findRunningBackend(dataDir: string): LockHolder | null {
   try {
     const holder = JSON.parse(readFileSync(lockFile(dataDir), "utf8")) as LockHolder;
@@ -75,7 +75,7 @@ export async function lockDataDirWithin(milliseconds: number, dataDir: string, s
   }
 }
 
-/** Links the draft to the lock's name, which only one process can do. First removes the lock of a dead process. */
+/** Creates the lock file as a link to the draft, which succeeds in only one process. Replaces a dead process's lock. */
 function takeLockFile(dataDir: string, draft: string): void {
   if (tryLink(draft, lockFile(dataDir))) return;
   // Each process writes its claim before it reads other claims. Of two processes, at least one sees the other's claim.
@@ -92,10 +92,10 @@ function takeLockFile(dataDir: string, draft: string): void {
   }
 }
 
-/** How long to wait for the claims of other processes. A process holds a claim for one or two milliseconds. */
+/** How long to wait for the claims of other processes. A process normally holds a claim for one or two milliseconds. */
 const claimTimeoutMs = 1000;
 
-/** Waits until no other living process claims the lock. Throws unless this process has the lowest process id. */
+/** Waits for the claims of other processes. Throws if a process with a lower id claims the lock, or after a timeout. */
 function waitForClaims(dataDir: string): void {
   const deadline = Date.now() + claimTimeoutMs;
   for (;;) {
@@ -130,7 +130,7 @@ function dataDirInUseError(dataDir: string, pid: number): Error {
 /** The programs that lock data directories: the backend, and the staff commands for backups. */
 const lockingPrograms = [path.join("programs", "backend.js"), path.join("app", "server", "run.js")];
 
-/** True if the process is alive and runs a locking program. Where /proc exists, this detects a reused process id. */
+/** True if the process is alive and runs a locking program. If /proc exists, a reused process id is detected too. */
 function isLockingProgram(pid: number): boolean {
   if (!isAlive(pid)) return false;
   try {

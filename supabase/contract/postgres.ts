@@ -7,10 +7,10 @@ import postgres, { type Sql } from "postgres";
 import { projectRoot } from "./data-dir.ts";
 
 const connectTimeoutMs = 4000;
-/** The key of the advisory lock. Its value is arbitrary, but the same in every program of this project. */
+/** The key of the advisory lock. The value is arbitrary, but the same in every program of this project. */
 const advisoryLockKey = 7_301_925_548;
 
-/** Thrown if the database is unreachable. The message contains no password, so it can be logged. */
+/** Thrown if the database is unreachable. The message contains no password, so that it can be logged. */
 export class DatabaseUnavailableError extends Error {}
 
 export class DatabaseInUseError extends DatabaseUnavailableError {
@@ -65,7 +65,7 @@ function createDriver(url: string, create: CreateDriver): { driver: Sql; socket:
   const driver = create(url, {
     max: 1,
     max_lifetime: null,
-    // The driver does not catch the error of a connection that is lost while it fetches types.
+    // If the connection is lost while the driver fetches types, the driver does not catch the error.
     fetch_types: false,
     onnotice: () => undefined,
     // With these keepalives, the server detects within a minute that this process has ended, and releases the lock.

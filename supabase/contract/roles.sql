@@ -1,5 +1,5 @@
 -- Roles belong to the whole Postgres server, so another database may have created them already.
--- Only a superuser can create service_role, because it bypasses row-level security.
+-- Only a superuser can create service_role, because service_role bypasses row-level security.
 
 do $$
 declare

@@ -1,4 +1,4 @@
-/** The program of the embedded backend. app/server/embedded-backend.ts starts it, sends its options and ends it. */
+/** The program of the embedded backend, which app/server/embedded-backend.ts starts, configures and ends. */
 import type { AddressInfo } from "node:net";
 import path from "node:path";
 import process from "node:process";
@@ -30,7 +30,7 @@ redactConsole();
 for (const stream of [process.stdout, process.stderr]) stream.on("error", () => undefined);
 process.on("disconnect", () => shutDown());
 if (!process.connected) process.exit(0);
-// A terminal also sends SIGINT and SIGHUP to this process. The parent ends it later, after finishing its requests.
+// A terminal also sends SIGINT and SIGHUP to this process. The parent ends this process later, after the last request.
 for (const signal of ["SIGINT", "SIGHUP"] as const) process.on(signal, () => undefined);
 process.once("message", (options: BackendProcessOptions) => {
   main(options).catch((error: Error) => {
@@ -49,7 +49,7 @@ async function main(options: BackendProcessOptions): Promise<void> {
     ...options,
     objectsDir: path.join(options.dataDir, "objects"),
     deliver: createEmailDelivery(options),
-    // A PostgreSQL server may hold real data, so it gets no demo account, whose password is public.
+    // A PostgreSQL server may hold real data, so no demo account is created. Its password is public.
     seed: !options.databaseUrl,
     lockTimeoutMs,
   });

@@ -1,7 +1,7 @@
 /** Excludes percent-encoding, empty segments and a final slash, which @supabase/lite may route differently. */
 const canonicalPathPattern = /^\/(auth|rest|storage)\/v1(\/[\w.~!$&'()*+,:@=-]+)+$/;
 
-/** The auth routes that the site uses. The others of @supabase/lite, such as magic links and OAuth, return 404. */
+/** The auth routes that the site uses. Other routes of @supabase/lite, such as magic links and OAuth, return 404. */
 const authRoutes = [
   /^POST \/auth\/v1\/(signup|token|verify|resend|logout)$/,
   /^(GET|PUT) \/auth\/v1\/user$/,
@@ -16,7 +16,7 @@ export function isAllowedRoute(method: string, path: string): boolean {
   return !path.startsWith("/auth/") || authRoutes.some((route) => route.test(`${method} ${path}`));
 }
 
-/** The maximum of rows or file names, because a request blocks the database for all other requests. */
+/** The maximum number of rows or file names in a request, because a request blocks the database for other requests. */
 const maxItems = 1000;
 const maxValues = 10_000;
 /** The maximum body of a data API request. PostgreSQL compares a text of this size within 250 ms. */

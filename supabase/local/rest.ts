@@ -48,7 +48,7 @@ function toPostgrestError(error: DatabaseError | null, response: Response): Resp
 
 const reservedParameters = ["select", "order", "limit", "offset", "apikey"];
 
-/** Returns a function that quotes text arguments of GET calls. @supabase/lite treats "null" and "neq.x" specially. */
+/** Returns a function that quotes text arguments of GET calls. @supabase/lite would interpret "null" or "neq.x". */
 export async function createRpcArgumentQuoter(db: SqlSession): Promise<(request: Request) => Request> {
   const { rows } = await db.query<{ argument: string }>(`
     select proname || '.' || argument.name as argument

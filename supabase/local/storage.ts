@@ -7,7 +7,7 @@ import type { App } from "@supabase/lite";
 type StorageAdapter = NonNullable<App["_storageAdapter"]>;
 type ObjectHeader = { contentType: string; cacheControl: string; eTag: string };
 
-/** Stores each object in one file, replaced atomically. Reading a missing object rejects with ENOENT. */
+/** Stores each object in one file, which is replaced atomically. Reading a missing object rejects with ENOENT. */
 export function createFileStorage(folder: string): StorageAdapter {
   const objectFile = (bucket: string, key: string) => {
     const hash = createHash("sha256").update(`${bucket}/${key}`).digest("hex");
@@ -79,7 +79,7 @@ function toMetadata({ contentType: mimetype, cacheControl, eTag }: ObjectHeader,
   return { mimetype, cacheControl, eTag, size, contentLength: size, lastModified, httpStatusCode: 200 };
 }
 
-/** Makes a renamed file survive a power failure. Windows cannot open folders and does not need it. */
+/** Makes a renamed file survive a power failure. Windows cannot open folders and does not need this step. */
 async function syncFolder(folder: string): Promise<void> {
   if (process.platform === "win32") return;
   const handle = await open(folder);

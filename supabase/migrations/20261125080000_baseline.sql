@@ -13,8 +13,8 @@ create extension if not exists pg_trgm with schema extensions;
 revoke all on schema private from public;
 grant usage on schema private to authenticated, service_role, supabase_auth_admin;
 
--- By default everyone can execute new functions, and Supabase's roles get all privileges on new tables and functions.
--- Without these defaults, each schema file grants only the privileges that its objects need.
+-- Revokes default privileges. By default, everyone can execute new functions, and Supabase's roles get all privileges.
+-- Each schema file grants the privileges that its objects need.
 alter default privileges revoke execute on functions from public;
 alter default privileges in schema public revoke all on tables from anon, authenticated, service_role;
 alter default privileges in schema public revoke all on sequences from anon, authenticated, service_role;
@@ -71,7 +71,7 @@ as $$
 $$;
 grant execute on function private.code_pattern(text) to authenticated;
 
--- Returns the lowest and highest UUID with a prefix, or null for an invalid prefix or one of under 4 characters.
+-- Returns the lowest and highest UUID with a prefix, or null if the prefix is invalid or has under 4 characters.
 create function private.id_prefix_range(prefix text) returns uuid[]
 language plpgsql immutable
 set search_path = ''
@@ -115,7 +115,7 @@ $$;
 -- schemas/viewer.sql
 
 -- Returns the caller's account, verified factors, authenticator assurance level (AAL) and staff role.
--- Returns null if the session has ended, although its access token is valid for up to an hour longer.
+-- Returns null if the session has ended, even if the access token has not expired.
 create function private.viewer() returns jsonb
 language plpgsql stable security definer
 set search_path = ''
@@ -212,7 +212,7 @@ $$;
 
 create type private.actor as (name text, staff_id uuid);
 
--- The accounts of team members. They can open only the desk, and only in a session with AAL2.
+-- The accounts of team members, who can open only the desk, and only in a session with AAL2.
 create table public.staff_members (
   account_id uuid primary key references auth.users (id) on delete cascade,
   name text not null check (
@@ -226,7 +226,7 @@ alter table public.staff_members enable row level security;
 grant select on table public.staff_members to authenticated, service_role;
 
 -- The site puts an invite's id into the metadata of the new account. The trigger redeem_client_id_or_invite then
--- replaces the invite by a team member.
+-- replaces the invite with a team member.
 create table private.staff_invites (
   id uuid primary key default gen_random_uuid(),
   email text not null unique check (email = lower(email)),
@@ -308,7 +308,7 @@ as $$
 $$;
 grant execute on function private.is_client() to authenticated;
 
--- Raises PT409 if the account belongs to the last lead. If this lead has logged in, only other leads who have also
+-- Raises PT409 if the account belongs to the last lead. If this lead has logged in, only other leads who have
 -- logged in count, because a newly invited lead may never log in.
 create function private.require_another_lead(account_id uuid) returns void
 language plpgsql volatile
@@ -514,11 +514,11 @@ using ((select private.is_staff()));
 
 -- schemas/audit_log.sql
 
--- Entries outlive the shipments, documents and accounts that they name, so these ids have no foreign keys.
+-- The ids have no foreign keys, because entries are stored longer than shipments, documents and accounts.
 -- content/pages/privacy.mdx promises that entries are stored for seven years.
 create table public.audit_log (
   id uuid primary key default gen_random_uuid(),
-  -- now() would be the same for all actions of a transaction, which would lose their order.
+  -- now() is the same for all actions of a transaction, so the order of the actions would be lost.
   created_at timestamptz not null default clock_timestamp(),
   actor_name text not null check (char_length(actor_name) between 1 and 120),
   staff_id uuid,
@@ -568,7 +568,7 @@ as $$
   )
 $$;
 
--- Returns the idempotency key of one staff action, because a form can perform several. Null if the form has no key.
+-- Returns the idempotency key of one staff action, because one form can perform several. Null if the form has no key.
 create function private.derive_idempotency_key(idempotency_key uuid, payload jsonb) returns uuid
 language sql immutable
 set search_path = ''
@@ -599,7 +599,7 @@ as $$
   select jsonb_object_agg(key, value) from jsonb_each(state) where value is distinct from other_state -> key
 $$;
 
--- Returns the trimmed reason. Raises PT400 for an empty reason, over 500 characters or control characters.
+-- Returns the trimmed reason. Raises PT400 if the reason is empty, has over 500 characters or a control character.
 create function private.require_reason(reason text) returns text
 language plpgsql immutable
 set search_path = ''
@@ -618,7 +618,7 @@ begin
 end
 $$;
 
--- Prevents updates of the audit log, and deletions within seven years. Grants would not stop the table's owner.
+-- Prevents updates of the audit log, and deletions within seven years. Privileges do not restrict the table's owner.
 create function private.protect_audit_log() returns trigger
 language plpgsql
 set search_path = ''
@@ -670,7 +670,7 @@ as $$
 $$;
 grant execute on function public.delete_expired_audit_entries() to service_role;
 
--- Returns audit entries for the desk, newest first, with the current names of their objects.
+-- Returns audit entries for the desk, newest first, with the current names of the shipment, document and account.
 create function private.audit_entries_json(entries public.audit_log[]) returns jsonb
 language sql stable
 set search_path = ''
@@ -707,7 +707,7 @@ begin
     return jsonb_build_object('viewer', private.viewer());
   end if;
   if actor_name is not null then
-    -- Reads each distinct name once from the index, because one name can have many thousand entries.
+    -- Reads each distinct name only once from the index, because a name can have many thousand entries.
     with recursive actors as (
       select min(audit_log.actor_name) as name from public.audit_log
       union all
@@ -773,7 +773,7 @@ as $$
 $$;
 grant execute on function public.find_account_id(text) to service_role;
 
--- Limits the metadata of an account, which its owner can change through the auth API without the site's checks.
+-- Limits the metadata of an account. The owner can change the metadata by calling Supabase Auth directly.
 create function private.check_user_metadata() returns trigger
 language plpgsql
 set search_path = ''
@@ -848,7 +848,7 @@ end
 $$;
 grant execute on function public.reopen_account(uuid, text, text) to authenticated, service_role;
 
--- Removes an account's second factors and ends its sessions. Only a lead can do this to a team member's account.
+-- Removes an account's second factors and ends its sessions. Only a lead can remove a team member's factors.
 -- Raises PT409 if the account has no verified second factor.
 create function public.remove_second_factors(account_id uuid, reason text default null, actor_name text default null)
 returns jsonb
@@ -912,7 +912,7 @@ as $$
 $$;
 grant execute on function public.portal_account() to authenticated;
 
--- Returns the caller's stored data for the data export: 50 shipments per call, newest first.
+-- Returns the caller's data for the data export: 50 shipments per call, newest first.
 -- The first call, without `before`, also returns the account.
 create function public.data_export(before timestamptz default null, before_id uuid default null) returns jsonb
 language sql stable security definer
@@ -1053,7 +1053,7 @@ end
 $$;
 grant execute on function public.request_password_link(uuid, text) to authenticated, service_role;
 
--- Creates a password link, which replaces the account's older links. Returns its token: 256 random bits in hexadecimal.
+-- Creates a password link and deletes the account's older links. Returns the token: 256 random bits in hexadecimal.
 create function public.issue_password_link(account_id uuid, valid_hours integer) returns text
 language plpgsql volatile security definer
 set search_path = ''
@@ -1115,7 +1115,7 @@ as $$
 $$;
 grant execute on function public.redeem_password_link(text) to service_role;
 
--- Makes a used link valid again if auth could not set the password. Works for two minutes after the use.
+-- Makes a used link valid again if Supabase Auth could not set the password. Works for two minutes after the use.
 create function public.restore_password_link(token text) returns void
 language sql volatile security definer
 set search_path = ''
@@ -1134,7 +1134,7 @@ create table private.email_changes (
   token_hash text not null unique,
   email text not null check (email = lower(email) and char_length(email) <= 254),
   expires_at timestamptz not null default now() + interval '1 day',
-  -- Set to null again by restore_email_change if auth could not change the address.
+  -- restore_email_change sets this time to null if Supabase Auth could not change the address.
   redeemed_at timestamptz
 );
 alter table private.email_changes enable row level security;
@@ -1142,7 +1142,7 @@ alter table private.email_changes enable row level security;
 create index email_changes_expires_at on private.email_changes (expires_at);
 
 -- Returns the token of a confirmation link for a new address. Raises PT429 within a minute of the previous link.
--- Returns null if the address has an account, which the caller must not reveal.
+-- Returns null if the address has an account. The caller must not reveal this fact.
 create function public.start_email_change(account_id uuid, email text) returns text
 language plpgsql volatile security definer
 set search_path = ''
@@ -1201,7 +1201,7 @@ begin
   if details is null then
     return false;
   end if;
-  -- The account itself may already have the address, if auth changed it but the response was lost.
+  -- The account itself may already have the address, if the response of Supabase Auth to the change was lost.
   if exists (
     select from auth.users where users.email = details ->> 'email' and users.id <> (details ->> 'account_id')::uuid
   ) then
@@ -1219,7 +1219,7 @@ end
 $$;
 grant execute on function public.redeem_email_change(text) to service_role;
 
--- Makes a used link valid again if auth could not change the address. Works for two minutes after the use.
+-- Makes a used link valid again if Supabase Auth could not change the address. Works for two minutes after the use.
 create function public.restore_email_change(token text) returns void
 language sql volatile security definer
 set search_path = ''
@@ -1258,7 +1258,7 @@ create table private.erasure_requests (
 );
 alter table private.erasure_requests enable row level security;
 
--- Requests the erasure of the caller's account, or withdraws the request. Raises PT403 for a team member.
+-- Requests the erasure of the caller's account, or withdraws the request. Raises PT403 for team members.
 create function public.set_erasure_request(requested boolean) returns void
 language plpgsql volatile security definer
 set search_path = ''
@@ -1359,12 +1359,12 @@ create table public.client_ids (
   sent_to text check (char_length(sent_to) between 3 and 254)
     check (sent_to ~ '^[^\s@<>,;:"()]+@[^\s@<>,;:"()]+$' and private.is_one_line(sent_to)),
   idempotency_key uuid,
-  -- Hash of the first email address that used the Client ID. Only that address can use the Client ID again.
+  -- The hash of the first email address that used the Client ID. Only that address can use the Client ID again.
   email_hash text,
   used_at timestamptz,
   -- True after the Client ID has created an account or replaced an unconfirmed account.
   has_claimed_email boolean not null default false,
-  -- When the person with the confirmation link entered the password of the sign-up.
+  -- When a person with the confirmation link entered the password of the sign-up.
   password_proven_at timestamptz,
   account_id uuid unique references auth.users (id) on delete restrict,
   claimed_at timestamptz,
@@ -1465,7 +1465,7 @@ end
 $$;
 grant execute on function public.withdraw_client_id(text, text, text) to authenticated, service_role;
 
--- Ties a Client ID to the email address of a sign-up. Returns false for an unknown Client ID or one of another address.
+-- Ties a Client ID to the email address of a sign-up. Returns false if the ID is unknown or has another address.
 create function public.redeem_client_id(client_id text, email text) returns boolean
 language sql volatile security definer
 set search_path = ''
@@ -1483,7 +1483,7 @@ as $$
 $$;
 grant execute on function public.redeem_client_id(text, text) to service_role;
 
--- Returns the data of /desk/invitations: 21 unused Client IDs, newest first. The 21st shows that another page follows.
+-- Returns the data of /desk/invitations: 21 unused Client IDs, newest first. A 21st means that a next page exists.
 create function public.desk_invitations(page integer default 1) returns jsonb
 language plpgsql stable security definer
 set search_path = ''
@@ -1511,7 +1511,7 @@ grant execute on function public.desk_invitations(integer) to authenticated;
 
 -- schemas/sign_up.sql
 
--- Supabase's before-user-created hook: accepts sign-ups with a Client ID without an account or another email address.
+-- Supabase's before-user-created hook: accepts a sign-up if its Client ID has no account and no other address.
 create function private.before_user_created(event jsonb) returns jsonb
 language plpgsql stable security definer
 set search_path = ''
@@ -1534,7 +1534,7 @@ end
 $$;
 grant execute on function private.before_user_created(jsonb) to supabase_auth_admin;
 
--- Redeems the Client ID or team invite in a new account's metadata. The exception prevents an account without either.
+-- Redeems the Client ID or team invite in a new account's metadata. Rejects an account whose metadata has neither.
 create function private.redeem_client_id_or_invite() returns trigger
 language plpgsql security definer
 set search_path = ''
@@ -1567,9 +1567,9 @@ begin
 end
 $$;
 
--- True if the email address can sign up with the Client ID. Deletes the address's unconfirmed account after an hour,
--- because a stranger may have created that account and chosen its password.
--- A Client ID that has claimed its address replaces only its own account, once a minute, which limits the emails.
+-- True if the email address can sign up with the Client ID. Deletes an unconfirmed account with this address
+-- after an hour, because a stranger may have created the account and chosen the password.
+-- A Client ID that has created an account can replace only that account, at most once a minute, to limit the emails.
 create function public.admit_sign_up(client_id text, email text) returns boolean
 language plpgsql volatile security definer
 set search_path = ''
@@ -1616,7 +1616,7 @@ end
 $$;
 grant execute on function public.admit_sign_up(text, text) to service_role;
 
--- Records that auth has accepted the password of an unconfirmed sign-up. Returns false for a token of another account.
+-- Records that Supabase Auth accepted the password of an unconfirmed sign-up. Returns false for a wrong token.
 create function public.mark_password_proven(email text, token text) returns boolean
 language sql volatile security definer
 set search_path = ''
@@ -1653,7 +1653,7 @@ begin
 end
 $$;
 
--- Erases the hash of an email address from Client IDs without an account. The empty hash still marks them as used.
+-- Erases the hash of an email address from Client IDs without an account. An empty hash also marks a Client ID as used.
 create function public.clear_email_hashes(email text) returns void
 language sql volatile security definer
 set search_path = ''
@@ -1663,7 +1663,7 @@ as $$
 $$;
 grant execute on function public.clear_email_hashes(text) to service_role;
 
--- Deletes entries about deleted accounts from Supabase's auth log, because the entries contain email addresses.
+-- Deletes entries about deleted accounts from the log of Supabase Auth, because the entries contain email addresses.
 create function public.delete_orphaned_auth_log() returns integer
 language sql volatile security definer
 set search_path = ''
@@ -1674,7 +1674,7 @@ as $$
       select
       from unnest(array[entry.payload ->> 'actor_id', entry.payload -> 'traits' ->> 'user_id']) as subject (id)
       where subject.id ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'
-        -- Auth logs actions of the service role under this id.
+        -- Supabase Auth logs actions of the service role under this id.
         and subject.id <> '00000000-0000-0000-0000-000000000000'
         and not exists (select from auth.users where users.id = subject.id::uuid)
     )
@@ -1720,7 +1720,7 @@ as $$
 $$;
 grant execute on function private.is_container_number(text) to authenticated, service_role;
 
--- True for a list of at most 20 different container numbers. Same limit: app/models/container-number.ts.
+-- True for a list of at most 20 different container numbers. The limit is also in container-number.ts.
 create function private.are_container_numbers(numbers text[]) returns boolean
 language sql immutable
 set search_path = ''
@@ -1732,7 +1732,7 @@ as $$
 $$;
 grant execute on function private.are_container_numbers(text[]) to authenticated, service_role;
 
--- Returns the texts of a shipment that a search for words looks in, one per line.
+-- Returns the texts in which a search for words finds a shipment, one per line.
 create function private.shipment_search_words(name text, awb text, container_numbers text[]) returns text
 language sql immutable
 set search_path = ''
@@ -1741,7 +1741,7 @@ as $$
 $$;
 grant execute on function private.shipment_search_words(text, text, text[]) to authenticated, service_role;
 
--- Returns the numbers of a shipment that a search for a number looks in, one per line.
+-- Returns the numbers by which a search for a number finds a shipment, one per line.
 -- private.code_pattern removes the same characters from the search.
 create function private.shipment_search_codes(awb text, container_numbers text[]) returns text
 language sql immutable
@@ -1824,8 +1824,8 @@ as $$
 $$;
 grant execute on function private.shipment_json(public.shipments) to authenticated;
 
--- Returns the SQL conditions of a list of shipments. A shipment matches `q` if its name, numbers or, for team members,
--- client contain each word, or if a number contains `q`, or if its id starts with `q`.
+-- Returns the SQL conditions of a list of shipments. A shipment matches `q` if each word occurs in the name, numbers
+-- or, for team members, the client. A shipment also matches if a number contains `q` or the id starts with `q`.
 create function private.shipment_conditions(
   q text, searches_clients boolean, stage integer, waiting_on text, time_column text, before timestamptz, before_id uuid
 ) returns text
@@ -1847,7 +1847,7 @@ begin
     foreach word in array words loop
       conditions := conditions || format(' and (shipment.search_words ilike %L', word);
       if searches_clients then
-        -- The matching clients become a constant array, so that Postgres looks them up once and not for each shipment.
+        -- The query contains the ids of the matching clients, so that Postgres finds the clients only once.
         conditions := conditions || format(' or shipment.user_id = any (%L::uuid[])', array(
           select users.id from auth.users where users.email ilike word or users.raw_user_meta_data ->> 'full_name' ilike word
         ));
@@ -2254,7 +2254,7 @@ alter table public.documents enable row level security;
 grant select on table public.documents to authenticated;
 grant select, insert, update, delete on table public.documents to service_role;
 
--- The size limit is 10 MiB. app/models/document-media-type.server.ts has the same media types.
+-- The size limit is 10 MiB. app/models/document-file.server.ts has the same media types.
 insert into storage.buckets (id, name, public, file_size_limit, allowed_mime_types)
 values ('documents', 'documents', false, 10485760, array[
   'application/pdf', 'image/jpeg', 'image/png', 'image/webp', 'image/heic', 'image/tiff',
@@ -2310,7 +2310,7 @@ as $$
 $$;
 grant execute on function private.document_slug(text) to service_role;
 
--- Raises PT409 if anything but private.clear_document_file replaces or removes an uploaded file.
+-- Raises PT409 if an uploaded file is replaced or removed, except by private.clear_document_file.
 -- Raises PT409 if a document is verified without a hash, or while storage has another version of its file.
 create function private.check_document_file() returns trigger
 language plpgsql security definer
@@ -2335,7 +2335,7 @@ begin
     end if;
   elsif new.uploaded then
     -- The lock prevents the shipment from being closed during the upload.
-    -- With share locks, two uploads could deadlock, because each also updates the shipment.
+    -- With share locks, two uploads could deadlock, because each upload also updates the shipment.
     select shipments.stage into shipment_stage from public.shipments where shipments.id = new.shipment_id for no key update;
     perform private.check_upload_allowed(false, shipment_stage);
     select object.version into new.storage_version
@@ -2447,7 +2447,7 @@ end
 $$;
 grant execute on function public.require_upload_allowed(uuid) to authenticated;
 
--- Returns the viewer and the file of a document. `file` is null for another client's document or one without a file.
+-- Returns the viewer and the file of a document. `file` is null for another client's document and for a missing file.
 create function public.portal_file(document_id uuid, shipment_id uuid) returns jsonb
 language sql stable
 security invoker
@@ -2468,7 +2468,7 @@ as $$
 $$;
 grant execute on function public.portal_file(uuid, uuid) to authenticated;
 
--- Records that a team member opens a document's file, and returns where it is stored. Raises PT404 if there is no file.
+-- Records that a team member opens a document's file, and returns its storage path. Raises PT404 if there is no file.
 create function public.open_document(document_id uuid, shipment_id uuid, actor_name text default null) returns jsonb
 language plpgsql volatile security definer
 set search_path = ''
@@ -2492,7 +2492,7 @@ end
 $$;
 grant execute on function public.open_document(uuid, uuid, text) to authenticated, service_role;
 
--- Marks a document as verified. The caller reads the stored file and passes its `sha256` and `storage_version`.
+-- Marks a document as verified. The caller reads the stored file and passes the file's `sha256` and `storage_version`.
 create function public.verify_document(
   document_id uuid,
   sha256 text,
@@ -2594,7 +2594,7 @@ begin
   if document.verified then
     raise sqlstate 'PT409' using message = format('The %s is verified: take the verification back first.', document.name);
   end if;
-  -- With share locks, two rejections could deadlock, because each also updates the shipment.
+  -- With share locks, two rejections could deadlock, because each rejection also updates the shipment.
   select shipments.stage into stage from public.shipments where id = document.shipment_id for no key update;
   if stage = 10 then
     raise sqlstate 'PT409' using message = 'This shipment is closed: its client could send no other file.';
@@ -2610,8 +2610,8 @@ end
 $$;
 grant execute on function public.reject_document(uuid, text, integer, uuid, text) to authenticated, service_role;
 
--- Removes the file of the caller's document and returns its path. Raises PT404 for another client's document,
--- PT409 if the document is verified, has changed or has no file, or its shipment is closed.
+-- Removes the file of the caller's document and returns its path. Raises PT404 for another client's document.
+-- Raises PT409 if the document is verified, has changed or has no file, or if the shipment is closed.
 create function public.remove_file(document_id uuid, expected_version integer) returns text
 language plpgsql volatile security definer
 set search_path = ''
@@ -2711,7 +2711,7 @@ for each row execute function private.set_event_stage();
 
 create index tracking_events_newest_first on public.tracking_events (shipment_id, created_at desc, id desc);
 
--- Returns the events of a shipment, newest first. Null as `max_count` returns all of them.
+-- Returns the events of a shipment, newest first. Null as `max_count` returns all events.
 create function private.tracking_events_json(shipment_id uuid, max_count integer default null) returns jsonb
 language sql stable
 set search_path = ''
@@ -2776,7 +2776,7 @@ for select to authenticated using ((select private.is_staff()));
 
 -- schemas/charges.sql
 
--- app/models/shipment.ts has the same list of items.
+-- app/models/shipment.ts has the same list of payment items.
 create table public.charges (
   shipment_id uuid not null references public.shipments (id) on delete cascade,
   item text not null check (item in ('idf-fee', 'duties', 'agent-fee')),
@@ -2863,7 +2863,7 @@ grant execute on function public.set_charge(uuid, text, numeric, text, date, tex
 to authenticated, service_role;
 
 -- Marks a charge as paid or, with a reason, as unpaid. Raises PT404 for an unknown charge,
--- PT409 for another version or if the charge has this mark already.
+-- PT409 for another version or if the charge is already marked in the same way.
 create function public.set_charge_paid(
   shipment_id uuid,
   item text,
@@ -3015,7 +3015,7 @@ for each row execute function private.increment_version();
 
 -- schemas/share_links.sql
 
--- The table contains only a token's hash. To show a link again, the site derives its token from the id and a secret.
+-- The table contains only the hash of a token. To show a link again, the site derives the token from id and secret.
 create table private.share_links (
   id uuid primary key,
   shipment_id uuid not null references public.shipments (id) on delete cascade,
@@ -3058,7 +3058,7 @@ begin
   if not private.has_valid_session() then
     raise sqlstate 'PT403' using message = 'Log in again to do this.';
   end if;
-  -- Serialises parallel calls for one shipment, so that each call counts the links of the others.
+  -- Serialises parallel calls for one shipment, so that each call counts the links of earlier calls.
   perform from public.shipments
   where shipments.id = create_share_link.shipment_id and user_id = (select auth.uid())
   for no key update;
@@ -3086,7 +3086,7 @@ end
 $$;
 grant execute on function public.create_share_link(uuid, uuid, text) to authenticated;
 
--- Revokes the caller's share link. The row remains, so that the form that created the link cannot create it again.
+-- Revokes the caller's share link. The row remains, so that a repeated form cannot create the link again.
 create function public.revoke_share_link(id uuid) returns void
 language plpgsql volatile security definer
 set search_path = ''
@@ -3144,7 +3144,7 @@ grant select on table public.announcements to authenticated, service_role;
 
 create unique index announcements_one_at_a_time on public.announcements ((true)) where ended_at is null;
 
--- Publishes an announcement, which ends the previous one. Raises PT400 for an empty text.
+-- Publishes an announcement and ends the previous announcement. Raises PT400 for an empty text.
 create function public.announce(text text, idempotency_key uuid default null, actor_name text default null) returns void
 language plpgsql volatile security definer
 set search_path = ''
@@ -3282,7 +3282,7 @@ begin
   delete from public.email_outbox as email using auth.users as account
   where account.id = email.account_id and account.banned_until > now() and email.sent_at is null and email.failed_at is null;
   delete from public.email_outbox where created_at < now() - interval '30 days';
-  -- Queues one reminder for each last day of free storage, two days ahead.
+  -- Two days before the last day of free storage, queues one reminder. A changed last day gets another reminder.
   perform private.queue_shipment_email(shipment.id, 'storage', shipment.free_storage_ends_on::text)
   from public.shipments as shipment
   where shipment.free_storage_ends_on between today and today + 2 and shipment.stage < 9
@@ -3334,7 +3334,7 @@ end
 $$;
 grant execute on function public.claim_shipment_emails(integer) to service_role;
 
--- Marks claimed emails as sent, or schedules a retry with a growing delay. After a day they become failed emails.
+-- Marks claimed emails as sent, or schedules a retry with a growing delay. Marks emails as failed after a day.
 create function public.finish_shipment_emails(email_ids uuid[], sent boolean) returns void
 language plpgsql volatile security definer
 set search_path = ''
@@ -3405,7 +3405,7 @@ grant select on table public.failed_emails to authenticated, service_role;
 
 create index failed_emails_unresolved on public.failed_emails (failed_at) where resolved_at is null;
 
--- The first process to claim an email sends it, so that a form sent twice sends one email.
+-- The first process that claims an email sends the email, so that a form sent twice sends one email.
 -- A claim expires after two minutes, in case the process stopped before it sent the email.
 create table private.email_claims (key uuid primary key, claimed_at timestamptz not null default now());
 alter table private.email_claims enable row level security;
@@ -3462,7 +3462,7 @@ end
 $$;
 grant execute on function public.claim_email(uuid, text) to service_role;
 
--- Deletes the claim of an email that could not be sent, so that a second attempt can send it.
+-- Deletes the claim of an email that could not be sent, so that a second attempt can send the email.
 create function public.release_email(idempotency_key uuid, sent_to text) returns void
 language sql volatile security definer
 set search_path = ''
@@ -3478,7 +3478,7 @@ using ((select private.is_staff()));
 
 -- schemas/rate_limits.sql
 
--- This file only counts attempts. app/lib/http/rate-limiter.server.ts has the limits, env.server.ts their numbers.
+-- This file only counts attempts. app/lib/http/rate-limiter.server.ts defines the limits.
 -- A key is a hash made with the site's secret, so that the table contains no email or IP address.
 create table private.rate_limit_hits (
   id bigint generated always as identity primary key,
@@ -3496,7 +3496,7 @@ create index rate_limit_hits_expires_at on private.rate_limit_hits (expires_at);
 
 -- Counts an attempt against each of `limits`, [{"key", "max_hits", "window_seconds"}], and returns {"attempt_id"}.
 -- If a limit is exceeded, counts nothing and returns {"exceeded_key", "retry_after"}, the wait in seconds.
--- First deletes the attempts `refunded_ids`, which saves a separate call.
+-- First deletes the attempts in `refunded_ids`, which saves a separate call.
 create function public.consume_rate_limit(limits jsonb, refunded_ids uuid[] default null) returns jsonb
 language plpgsql volatile
 set search_path = ''
@@ -3672,7 +3672,7 @@ grant execute on function public.beyond_retention() to service_role;
 
 -- Returns the upload chunks of one account, or of all accounts, oldest first.
 -- ~>=~ and ~<~ compare bytes, which lets Postgres use the index of storage.objects.
--- "0" is the character after "/", and "~" sorts after every id.
+-- The range ends at "0", the character after "/", or at "~", which sorts after every id.
 create function public.list_upload_chunks(account_id uuid default null, before timestamptz default null) returns jsonb
 language sql stable security definer
 set search_path = ''
@@ -3691,7 +3691,7 @@ create function public.delete_expired_links() returns integer
 language sql volatile security definer
 set search_path = ''
 as $$
-  -- An ended share link remains for 30 days, so that the form that created it cannot create it again.
+  -- An ended share link remains for 30 days, so that a repeated form cannot create the link again.
   with share as (delete from private.share_links where expires_at < now() - interval '30 days' returning 1),
     address as (delete from private.email_changes where expires_at < now() returning 1),
     password as (delete from private.password_links where expires_at < now() returning 1),
@@ -3893,7 +3893,7 @@ grant execute on function public.portal_shipments_export(text, integer, text, ti
 
 -- schemas/desk_pages.sql
 
--- Returns shipments for the desk, latest change first. `by_created_at` returns the newest first, for the CSV.
+-- Returns shipments for the desk, latest change first. For the CSV, `by_created_at` returns the newest shipment first.
 create function private.list_desk_shipments(
   q text, stage integer, waiting_on text, to_check boolean, row_offset integer, row_limit integer,
   by_created_at boolean default false, before timestamptz default null, before_id uuid default null
@@ -3946,7 +3946,7 @@ begin
 end
 $$;
 
--- Returns the data of /desk. Each list has its oldest rows.
+-- Returns the data of /desk. Each list contains the oldest rows.
 create function public.desk_today() returns jsonb
 language plpgsql stable security definer
 set search_path = ''
@@ -4063,7 +4063,7 @@ $$;
 grant execute on function public.desk_shipments_export(text, integer, text, boolean, timestamp with time zone, uuid)
 to authenticated;
 
--- Returns the current stage and missing documents of at most 50 shipments, after a bulk action.
+-- Returns the current stage and the missing documents of at most 50 shipments, for the result of a bulk action.
 create function public.desk_move_result(shipment_ids uuid[]) returns jsonb
 language plpgsql stable security definer
 set search_path = ''

@@ -7,7 +7,7 @@ as $$
 $$;
 grant execute on function public.find_account_id(text) to service_role;
 
--- Limits the metadata of an account, which its owner can change through the auth API without the site's checks.
+-- Limits the metadata of an account. The owner can change the metadata by calling Supabase Auth directly.
 create function private.check_user_metadata() returns trigger
 language plpgsql
 set search_path = ''
@@ -82,7 +82,7 @@ end
 $$;
 grant execute on function public.reopen_account(uuid, text, text) to authenticated, service_role;
 
--- Removes an account's second factors and ends its sessions. Only a lead can do this to a team member's account.
+-- Removes an account's second factors and ends its sessions. Only a lead can remove a team member's factors.
 -- Raises PT409 if the account has no verified second factor.
 create function public.remove_second_factors(account_id uuid, reason text default null, actor_name text default null)
 returns jsonb
@@ -146,7 +146,7 @@ as $$
 $$;
 grant execute on function public.portal_account() to authenticated;
 
--- Returns the caller's stored data for the data export: 50 shipments per call, newest first.
+-- Returns the caller's data for the data export: 50 shipments per call, newest first.
 -- The first call, without `before`, also returns the account.
 create function public.data_export(before timestamptz default null, before_id uuid default null) returns jsonb
 language sql stable security definer

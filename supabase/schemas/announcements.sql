@@ -9,7 +9,7 @@ grant select on table public.announcements to authenticated, service_role;
 
 create unique index announcements_one_at_a_time on public.announcements ((true)) where ended_at is null;
 
--- Publishes an announcement, which ends the previous one. Raises PT400 for an empty text.
+-- Publishes an announcement and ends the previous announcement. Raises PT400 for an empty text.
 create function public.announce(text text, idempotency_key uuid default null, actor_name text default null) returns void
 language plpgsql volatile security definer
 set search_path = ''

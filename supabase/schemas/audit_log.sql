@@ -1,8 +1,8 @@
--- Entries outlive the shipments, documents and accounts that they name, so these ids have no foreign keys.
+-- The ids have no foreign keys, because entries are stored longer than shipments, documents and accounts.
 -- content/pages/privacy.mdx promises that entries are stored for seven years.
 create table public.audit_log (
   id uuid primary key default gen_random_uuid(),
-  -- now() would be the same for all actions of a transaction, which would lose their order.
+  -- now() is the same for all actions of a transaction, so the order of the actions would be lost.
   created_at timestamptz not null default clock_timestamp(),
   actor_name text not null check (char_length(actor_name) between 1 and 120),
   staff_id uuid,
@@ -52,7 +52,7 @@ as $$
   )
 $$;
 
--- Returns the idempotency key of one staff action, because a form can perform several. Null if the form has no key.
+-- Returns the idempotency key of one staff action, because one form can perform several. Null if the form has no key.
 create function private.derive_idempotency_key(idempotency_key uuid, payload jsonb) returns uuid
 language sql immutable
 set search_path = ''
@@ -83,7 +83,7 @@ as $$
   select jsonb_object_agg(key, value) from jsonb_each(state) where value is distinct from other_state -> key
 $$;
 
--- Returns the trimmed reason. Raises PT400 for an empty reason, over 500 characters or control characters.
+-- Returns the trimmed reason. Raises PT400 if the reason is empty, has over 500 characters or a control character.
 create function private.require_reason(reason text) returns text
 language plpgsql immutable
 set search_path = ''
@@ -102,7 +102,7 @@ begin
 end
 $$;
 
--- Prevents updates of the audit log, and deletions within seven years. Grants would not stop the table's owner.
+-- Prevents updates of the audit log, and deletions within seven years. Privileges do not restrict the table's owner.
 create function private.protect_audit_log() returns trigger
 language plpgsql
 set search_path = ''
@@ -154,7 +154,7 @@ as $$
 $$;
 grant execute on function public.delete_expired_audit_entries() to service_role;
 
--- Returns audit entries for the desk, newest first, with the current names of their objects.
+-- Returns audit entries for the desk, newest first, with the current names of the shipment, document and account.
 create function private.audit_entries_json(entries public.audit_log[]) returns jsonb
 language sql stable
 set search_path = ''
@@ -191,7 +191,7 @@ begin
     return jsonb_build_object('viewer', private.viewer());
   end if;
   if actor_name is not null then
-    -- Reads each distinct name once from the index, because one name can have many thousand entries.
+    -- Reads each distinct name only once from the index, because a name can have many thousand entries.
     with recursive actors as (
       select min(audit_log.actor_name) as name from public.audit_log
       union all

@@ -1,4 +1,4 @@
--- app/models/shipment.ts has the same list of items.
+-- app/models/shipment.ts has the same list of payment items.
 create table public.charges (
   shipment_id uuid not null references public.shipments (id) on delete cascade,
   item text not null check (item in ('idf-fee', 'duties', 'agent-fee')),
@@ -85,7 +85,7 @@ grant execute on function public.set_charge(uuid, text, numeric, text, date, tex
 to authenticated, service_role;
 
 -- Marks a charge as paid or, with a reason, as unpaid. Raises PT404 for an unknown charge,
--- PT409 for another version or if the charge has this mark already.
+-- PT409 for another version or if the charge is already marked in the same way.
 create function public.set_charge_paid(
   shipment_id uuid,
   item text,

@@ -26,12 +26,12 @@ create table public.client_ids (
   sent_to text check (char_length(sent_to) between 3 and 254)
     check (sent_to ~ '^[^\s@<>,;:"()]+@[^\s@<>,;:"()]+$' and private.is_one_line(sent_to)),
   idempotency_key uuid,
-  -- Hash of the first email address that used the Client ID. Only that address can use the Client ID again.
+  -- The hash of the first email address that used the Client ID. Only that address can use the Client ID again.
   email_hash text,
   used_at timestamptz,
   -- True after the Client ID has created an account or replaced an unconfirmed account.
   has_claimed_email boolean not null default false,
-  -- When the person with the confirmation link entered the password of the sign-up.
+  -- When a person with the confirmation link entered the password of the sign-up.
   password_proven_at timestamptz,
   account_id uuid unique references auth.users (id) on delete restrict,
   claimed_at timestamptz,
@@ -132,7 +132,7 @@ end
 $$;
 grant execute on function public.withdraw_client_id(text, text, text) to authenticated, service_role;
 
--- Ties a Client ID to the email address of a sign-up. Returns false for an unknown Client ID or one of another address.
+-- Ties a Client ID to the email address of a sign-up. Returns false if the ID is unknown or has another address.
 create function public.redeem_client_id(client_id text, email text) returns boolean
 language sql volatile security definer
 set search_path = ''
@@ -150,7 +150,7 @@ as $$
 $$;
 grant execute on function public.redeem_client_id(text, text) to service_role;
 
--- Returns the data of /desk/invitations: 21 unused Client IDs, newest first. The 21st shows that another page follows.
+-- Returns the data of /desk/invitations: 21 unused Client IDs, newest first. A 21st means that a next page exists.
 create function public.desk_invitations(page integer default 1) returns jsonb
 language plpgsql stable security definer
 set search_path = ''

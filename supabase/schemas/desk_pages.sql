@@ -1,4 +1,4 @@
--- Returns shipments for the desk, latest change first. `by_created_at` returns the newest first, for the CSV.
+-- Returns shipments for the desk, latest change first. For the CSV, `by_created_at` returns the newest shipment first.
 create function private.list_desk_shipments(
   q text, stage integer, waiting_on text, to_check boolean, row_offset integer, row_limit integer,
   by_created_at boolean default false, before timestamptz default null, before_id uuid default null
@@ -51,7 +51,7 @@ begin
 end
 $$;
 
--- Returns the data of /desk. Each list has its oldest rows.
+-- Returns the data of /desk. Each list contains the oldest rows.
 create function public.desk_today() returns jsonb
 language plpgsql stable security definer
 set search_path = ''
@@ -168,7 +168,7 @@ $$;
 grant execute on function public.desk_shipments_export(text, integer, text, boolean, timestamp with time zone, uuid)
 to authenticated;
 
--- Returns the current stage and missing documents of at most 50 shipments, after a bulk action.
+-- Returns the current stage and the missing documents of at most 50 shipments, for the result of a bulk action.
 create function public.desk_move_result(shipment_ids uuid[]) returns jsonb
 language plpgsql stable security definer
 set search_path = ''

@@ -29,7 +29,7 @@ alter table public.documents enable row level security;
 grant select on table public.documents to authenticated;
 grant select, insert, update, delete on table public.documents to service_role;
 
--- The size limit is 10 MiB. app/models/document-media-type.server.ts has the same media types.
+-- The size limit is 10 MiB. app/models/document-file.server.ts has the same media types.
 insert into storage.buckets (id, name, public, file_size_limit, allowed_mime_types)
 values ('documents', 'documents', false, 10485760, array[
   'application/pdf', 'image/jpeg', 'image/png', 'image/webp', 'image/heic', 'image/tiff',
@@ -85,7 +85,7 @@ as $$
 $$;
 grant execute on function private.document_slug(text) to service_role;
 
--- Raises PT409 if anything but private.clear_document_file replaces or removes an uploaded file.
+-- Raises PT409 if an uploaded file is replaced or removed, except by private.clear_document_file.
 -- Raises PT409 if a document is verified without a hash, or while storage has another version of its file.
 create function private.check_document_file() returns trigger
 language plpgsql security definer
@@ -110,7 +110,7 @@ begin
     end if;
   elsif new.uploaded then
     -- The lock prevents the shipment from being closed during the upload.
-    -- With share locks, two uploads could deadlock, because each also updates the shipment.
+    -- With share locks, two uploads could deadlock, because each upload also updates the shipment.
     select shipments.stage into shipment_stage from public.shipments where shipments.id = new.shipment_id for no key update;
     perform private.check_upload_allowed(false, shipment_stage);
     select object.version into new.storage_version
@@ -222,7 +222,7 @@ end
 $$;
 grant execute on function public.require_upload_allowed(uuid) to authenticated;
 
--- Returns the viewer and the file of a document. `file` is null for another client's document or one without a file.
+-- Returns the viewer and the file of a document. `file` is null for another client's document and for a missing file.
 create function public.portal_file(document_id uuid, shipment_id uuid) returns jsonb
 language sql stable
 security invoker
@@ -243,7 +243,7 @@ as $$
 $$;
 grant execute on function public.portal_file(uuid, uuid) to authenticated;
 
--- Records that a team member opens a document's file, and returns where it is stored. Raises PT404 if there is no file.
+-- Records that a team member opens a document's file, and returns its storage path. Raises PT404 if there is no file.
 create function public.open_document(document_id uuid, shipment_id uuid, actor_name text default null) returns jsonb
 language plpgsql volatile security definer
 set search_path = ''
@@ -267,7 +267,7 @@ end
 $$;
 grant execute on function public.open_document(uuid, uuid, text) to authenticated, service_role;
 
--- Marks a document as verified. The caller reads the stored file and passes its `sha256` and `storage_version`.
+-- Marks a document as verified. The caller reads the stored file and passes the file's `sha256` and `storage_version`.
 create function public.verify_document(
   document_id uuid,
   sha256 text,
@@ -369,7 +369,7 @@ begin
   if document.verified then
     raise sqlstate 'PT409' using message = format('The %s is verified: take the verification back first.', document.name);
   end if;
-  -- With share locks, two rejections could deadlock, because each also updates the shipment.
+  -- With share locks, two rejections could deadlock, because each rejection also updates the shipment.
   select shipments.stage into stage from public.shipments where id = document.shipment_id for no key update;
   if stage = 10 then
     raise sqlstate 'PT409' using message = 'This shipment is closed: its client could send no other file.';
@@ -385,8 +385,8 @@ end
 $$;
 grant execute on function public.reject_document(uuid, text, integer, uuid, text) to authenticated, service_role;
 
--- Removes the file of the caller's document and returns its path. Raises PT404 for another client's document,
--- PT409 if the document is verified, has changed or has no file, or its shipment is closed.
+-- Removes the file of the caller's document and returns its path. Raises PT404 for another client's document.
+-- Raises PT409 if the document is verified, has changed or has no file, or if the shipment is closed.
 create function public.remove_file(document_id uuid, expected_version integer) returns text
 language plpgsql volatile security definer
 set search_path = ''

@@ -4,7 +4,7 @@ create table private.email_changes (
   token_hash text not null unique,
   email text not null check (email = lower(email) and char_length(email) <= 254),
   expires_at timestamptz not null default now() + interval '1 day',
-  -- Set to null again by restore_email_change if auth could not change the address.
+  -- restore_email_change sets this time to null if Supabase Auth could not change the address.
   redeemed_at timestamptz
 );
 alter table private.email_changes enable row level security;
@@ -12,7 +12,7 @@ alter table private.email_changes enable row level security;
 create index email_changes_expires_at on private.email_changes (expires_at);
 
 -- Returns the token of a confirmation link for a new address. Raises PT429 within a minute of the previous link.
--- Returns null if the address has an account, which the caller must not reveal.
+-- Returns null if the address has an account. The caller must not reveal this fact.
 create function public.start_email_change(account_id uuid, email text) returns text
 language plpgsql volatile security definer
 set search_path = ''
@@ -71,7 +71,7 @@ begin
   if details is null then
     return false;
   end if;
-  -- The account itself may already have the address, if auth changed it but the response was lost.
+  -- The account itself may already have the address, if the response of Supabase Auth to the change was lost.
   if exists (
     select from auth.users where users.email = details ->> 'email' and users.id <> (details ->> 'account_id')::uuid
   ) then
@@ -89,7 +89,7 @@ end
 $$;
 grant execute on function public.redeem_email_change(text) to service_role;
 
--- Makes a used link valid again if auth could not change the address. Works for two minutes after the use.
+-- Makes a used link valid again if Supabase Auth could not change the address. Works for two minutes after the use.
 create function public.restore_email_change(token text) returns void
 language sql volatile security definer
 set search_path = ''

@@ -5,7 +5,7 @@ create table private.erasure_requests (
 );
 alter table private.erasure_requests enable row level security;
 
--- Requests the erasure of the caller's account, or withdraws the request. Raises PT403 for a team member.
+-- Requests the erasure of the caller's account, or withdraws the request. Raises PT403 for team members.
 create function public.set_erasure_request(requested boolean) returns void
 language plpgsql volatile security definer
 set search_path = ''

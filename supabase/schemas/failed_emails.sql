@@ -16,7 +16,7 @@ grant select on table public.failed_emails to authenticated, service_role;
 
 create index failed_emails_unresolved on public.failed_emails (failed_at) where resolved_at is null;
 
--- The first process to claim an email sends it, so that a form sent twice sends one email.
+-- The first process that claims an email sends the email, so that a form sent twice sends one email.
 -- A claim expires after two minutes, in case the process stopped before it sent the email.
 create table private.email_claims (key uuid primary key, claimed_at timestamptz not null default now());
 alter table private.email_claims enable row level security;
@@ -73,7 +73,7 @@ end
 $$;
 grant execute on function public.claim_email(uuid, text) to service_role;
 
--- Deletes the claim of an email that could not be sent, so that a second attempt can send it.
+-- Deletes the claim of an email that could not be sent, so that a second attempt can send the email.
 create function public.release_email(idempotency_key uuid, sent_to text) returns void
 language sql volatile security definer
 set search_path = ''

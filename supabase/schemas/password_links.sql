@@ -30,7 +30,7 @@ end
 $$;
 grant execute on function public.request_password_link(uuid, text) to authenticated, service_role;
 
--- Creates a password link, which replaces the account's older links. Returns its token: 256 random bits in hexadecimal.
+-- Creates a password link and deletes the account's older links. Returns the token: 256 random bits in hexadecimal.
 create function public.issue_password_link(account_id uuid, valid_hours integer) returns text
 language plpgsql volatile security definer
 set search_path = ''
@@ -92,7 +92,7 @@ as $$
 $$;
 grant execute on function public.redeem_password_link(text) to service_role;
 
--- Makes a used link valid again if auth could not set the password. Works for two minutes after the use.
+-- Makes a used link valid again if Supabase Auth could not set the password. Works for two minutes after the use.
 create function public.restore_password_link(token text) returns void
 language sql volatile security definer
 set search_path = ''

@@ -1,4 +1,4 @@
--- This file only counts attempts. app/lib/http/rate-limiter.server.ts has the limits, env.server.ts their numbers.
+-- This file only counts attempts. app/lib/http/rate-limiter.server.ts defines the limits.
 -- A key is a hash made with the site's secret, so that the table contains no email or IP address.
 create table private.rate_limit_hits (
   id bigint generated always as identity primary key,
@@ -16,7 +16,7 @@ create index rate_limit_hits_expires_at on private.rate_limit_hits (expires_at);
 
 -- Counts an attempt against each of `limits`, [{"key", "max_hits", "window_seconds"}], and returns {"attempt_id"}.
 -- If a limit is exceeded, counts nothing and returns {"exceeded_key", "retry_after"}, the wait in seconds.
--- First deletes the attempts `refunded_ids`, which saves a separate call.
+-- First deletes the attempts in `refunded_ids`, which saves a separate call.
 create function public.consume_rate_limit(limits jsonb, refunded_ids uuid[] default null) returns jsonb
 language plpgsql volatile
 set search_path = ''

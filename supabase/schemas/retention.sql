@@ -106,7 +106,7 @@ grant execute on function public.beyond_retention() to service_role;
 
 -- Returns the upload chunks of one account, or of all accounts, oldest first.
 -- ~>=~ and ~<~ compare bytes, which lets Postgres use the index of storage.objects.
--- "0" is the character after "/", and "~" sorts after every id.
+-- The range ends at "0", the character after "/", or at "~", which sorts after every id.
 create function public.list_upload_chunks(account_id uuid default null, before timestamptz default null) returns jsonb
 language sql stable security definer
 set search_path = ''
@@ -125,7 +125,7 @@ create function public.delete_expired_links() returns integer
 language sql volatile security definer
 set search_path = ''
 as $$
-  -- An ended share link remains for 30 days, so that the form that created it cannot create it again.
+  -- An ended share link remains for 30 days, so that a repeated form cannot create the link again.
   with share as (delete from private.share_links where expires_at < now() - interval '30 days' returning 1),
     address as (delete from private.email_changes where expires_at < now() returning 1),
     password as (delete from private.password_links where expires_at < now() returning 1),

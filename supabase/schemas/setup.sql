@@ -7,8 +7,8 @@ create extension if not exists pg_trgm with schema extensions;
 revoke all on schema private from public;
 grant usage on schema private to authenticated, service_role, supabase_auth_admin;
 
--- By default everyone can execute new functions, and Supabase's roles get all privileges on new tables and functions.
--- Without these defaults, each schema file grants only the privileges that its objects need.
+-- Revokes default privileges. By default, everyone can execute new functions, and Supabase's roles get all privileges.
+-- Each schema file grants the privileges that its objects need.
 alter default privileges revoke execute on functions from public;
 alter default privileges in schema public revoke all on tables from anon, authenticated, service_role;
 alter default privileges in schema public revoke all on sequences from anon, authenticated, service_role;

@@ -1,4 +1,4 @@
--- The table contains only a token's hash. To show a link again, the site derives its token from the id and a secret.
+-- The table contains only the hash of a token. To show a link again, the site derives the token from id and secret.
 create table private.share_links (
   id uuid primary key,
   shipment_id uuid not null references public.shipments (id) on delete cascade,
@@ -41,7 +41,7 @@ begin
   if not private.has_valid_session() then
     raise sqlstate 'PT403' using message = 'Log in again to do this.';
   end if;
-  -- Serialises parallel calls for one shipment, so that each call counts the links of the others.
+  -- Serialises parallel calls for one shipment, so that each call counts the links of earlier calls.
   perform from public.shipments
   where shipments.id = create_share_link.shipment_id and user_id = (select auth.uid())
   for no key update;
@@ -69,7 +69,7 @@ end
 $$;
 grant execute on function public.create_share_link(uuid, uuid, text) to authenticated;
 
--- Revokes the caller's share link. The row remains, so that the form that created the link cannot create it again.
+-- Revokes the caller's share link. The row remains, so that a repeated form cannot create the link again.
 create function public.revoke_share_link(id uuid) returns void
 language plpgsql volatile security definer
 set search_path = ''

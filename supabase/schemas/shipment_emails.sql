@@ -83,7 +83,7 @@ begin
   delete from public.email_outbox as email using auth.users as account
   where account.id = email.account_id and account.banned_until > now() and email.sent_at is null and email.failed_at is null;
   delete from public.email_outbox where created_at < now() - interval '30 days';
-  -- Queues one reminder for each last day of free storage, two days ahead.
+  -- Two days before the last day of free storage, queues one reminder. A changed last day gets another reminder.
   perform private.queue_shipment_email(shipment.id, 'storage', shipment.free_storage_ends_on::text)
   from public.shipments as shipment
   where shipment.free_storage_ends_on between today and today + 2 and shipment.stage < 9
@@ -135,7 +135,7 @@ end
 $$;
 grant execute on function public.claim_shipment_emails(integer) to service_role;
 
--- Marks claimed emails as sent, or schedules a retry with a growing delay. After a day they become failed emails.
+-- Marks claimed emails as sent, or schedules a retry with a growing delay. Marks emails as failed after a day.
 create function public.finish_shipment_emails(email_ids uuid[], sent boolean) returns void
 language plpgsql volatile security definer
 set search_path = ''

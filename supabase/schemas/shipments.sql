@@ -23,7 +23,7 @@ as $$
 $$;
 grant execute on function private.is_container_number(text) to authenticated, service_role;
 
--- True for a list of at most 20 different container numbers. Same limit: app/models/container-number.ts.
+-- True for a list of at most 20 different container numbers. The limit is also in container-number.ts.
 create function private.are_container_numbers(numbers text[]) returns boolean
 language sql immutable
 set search_path = ''
@@ -35,7 +35,7 @@ as $$
 $$;
 grant execute on function private.are_container_numbers(text[]) to authenticated, service_role;
 
--- Returns the texts of a shipment that a search for words looks in, one per line.
+-- Returns the texts in which a search for words finds a shipment, one per line.
 create function private.shipment_search_words(name text, awb text, container_numbers text[]) returns text
 language sql immutable
 set search_path = ''
@@ -44,7 +44,7 @@ as $$
 $$;
 grant execute on function private.shipment_search_words(text, text, text[]) to authenticated, service_role;
 
--- Returns the numbers of a shipment that a search for a number looks in, one per line.
+-- Returns the numbers by which a search for a number finds a shipment, one per line.
 -- private.code_pattern removes the same characters from the search.
 create function private.shipment_search_codes(awb text, container_numbers text[]) returns text
 language sql immutable
@@ -127,8 +127,8 @@ as $$
 $$;
 grant execute on function private.shipment_json(public.shipments) to authenticated;
 
--- Returns the SQL conditions of a list of shipments. A shipment matches `q` if its name, numbers or, for team members,
--- client contain each word, or if a number contains `q`, or if its id starts with `q`.
+-- Returns the SQL conditions of a list of shipments. A shipment matches `q` if each word occurs in the name, numbers
+-- or, for team members, the client. A shipment also matches if a number contains `q` or the id starts with `q`.
 create function private.shipment_conditions(
   q text, searches_clients boolean, stage integer, waiting_on text, time_column text, before timestamptz, before_id uuid
 ) returns text
@@ -150,7 +150,7 @@ begin
     foreach word in array words loop
       conditions := conditions || format(' and (shipment.search_words ilike %L', word);
       if searches_clients then
-        -- The matching clients become a constant array, so that Postgres looks them up once and not for each shipment.
+        -- The query contains the ids of the matching clients, so that Postgres finds the clients only once.
         conditions := conditions || format(' or shipment.user_id = any (%L::uuid[])', array(
           select users.id from auth.users where users.email ilike word or users.raw_user_meta_data ->> 'full_name' ilike word
         ));

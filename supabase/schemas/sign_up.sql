@@ -1,4 +1,4 @@
--- Supabase's before-user-created hook: accepts sign-ups with a Client ID without an account or another email address.
+-- Supabase's before-user-created hook: accepts a sign-up if its Client ID has no account and no other address.
 create function private.before_user_created(event jsonb) returns jsonb
 language plpgsql stable security definer
 set search_path = ''
@@ -21,7 +21,7 @@ end
 $$;
 grant execute on function private.before_user_created(jsonb) to supabase_auth_admin;
 
--- Redeems the Client ID or team invite in a new account's metadata. The exception prevents an account without either.
+-- Redeems the Client ID or team invite in a new account's metadata. Rejects an account whose metadata has neither.
 create function private.redeem_client_id_or_invite() returns trigger
 language plpgsql security definer
 set search_path = ''
@@ -54,9 +54,9 @@ begin
 end
 $$;
 
--- True if the email address can sign up with the Client ID. Deletes the address's unconfirmed account after an hour,
--- because a stranger may have created that account and chosen its password.
--- A Client ID that has claimed its address replaces only its own account, once a minute, which limits the emails.
+-- True if the email address can sign up with the Client ID. Deletes an unconfirmed account with this address
+-- after an hour, because a stranger may have created the account and chosen the password.
+-- A Client ID that has created an account can replace only that account, at most once a minute, to limit the emails.
 create function public.admit_sign_up(client_id text, email text) returns boolean
 language plpgsql volatile security definer
 set search_path = ''
@@ -103,7 +103,7 @@ end
 $$;
 grant execute on function public.admit_sign_up(text, text) to service_role;
 
--- Records that auth has accepted the password of an unconfirmed sign-up. Returns false for a token of another account.
+-- Records that Supabase Auth accepted the password of an unconfirmed sign-up. Returns false for a wrong token.
 create function public.mark_password_proven(email text, token text) returns boolean
 language sql volatile security definer
 set search_path = ''
@@ -140,7 +140,7 @@ begin
 end
 $$;
 
--- Erases the hash of an email address from Client IDs without an account. The empty hash still marks them as used.
+-- Erases the hash of an email address from Client IDs without an account. An empty hash also marks a Client ID as used.
 create function public.clear_email_hashes(email text) returns void
 language sql volatile security definer
 set search_path = ''
@@ -150,7 +150,7 @@ as $$
 $$;
 grant execute on function public.clear_email_hashes(text) to service_role;
 
--- Deletes entries about deleted accounts from Supabase's auth log, because the entries contain email addresses.
+-- Deletes entries about deleted accounts from the log of Supabase Auth, because the entries contain email addresses.
 create function public.delete_orphaned_auth_log() returns integer
 language sql volatile security definer
 set search_path = ''
@@ -161,7 +161,7 @@ as $$
       select
       from unnest(array[entry.payload ->> 'actor_id', entry.payload -> 'traits' ->> 'user_id']) as subject (id)
       where subject.id ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'
-        -- Auth logs actions of the service role under this id.
+        -- Supabase Auth logs actions of the service role under this id.
         and subject.id <> '00000000-0000-0000-0000-000000000000'
         and not exists (select from auth.users where users.id = subject.id::uuid)
     )

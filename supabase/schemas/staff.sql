@@ -1,6 +1,6 @@
 create type private.actor as (name text, staff_id uuid);
 
--- The accounts of team members. They can open only the desk, and only in a session with AAL2.
+-- The accounts of team members, who can open only the desk, and only in a session with AAL2.
 create table public.staff_members (
   account_id uuid primary key references auth.users (id) on delete cascade,
   name text not null check (
@@ -14,7 +14,7 @@ alter table public.staff_members enable row level security;
 grant select on table public.staff_members to authenticated, service_role;
 
 -- The site puts an invite's id into the metadata of the new account. The trigger redeem_client_id_or_invite then
--- replaces the invite by a team member.
+-- replaces the invite with a team member.
 create table private.staff_invites (
   id uuid primary key default gen_random_uuid(),
   email text not null unique check (email = lower(email)),
@@ -96,7 +96,7 @@ as $$
 $$;
 grant execute on function private.is_client() to authenticated;
 
--- Raises PT409 if the account belongs to the last lead. If this lead has logged in, only other leads who have also
+-- Raises PT409 if the account belongs to the last lead. If this lead has logged in, only other leads who have
 -- logged in count, because a newly invited lead may never log in.
 create function private.require_another_lead(account_id uuid) returns void
 language plpgsql volatile

@@ -1,5 +1,5 @@
 -- Returns the caller's account, verified factors, authenticator assurance level (AAL) and staff role.
--- Returns null if the session has ended, although its access token is valid for up to an hour longer.
+-- Returns null if the session has ended, even if the access token has not expired.
 create function private.viewer() returns jsonb
 language plpgsql stable security definer
 set search_path = ''

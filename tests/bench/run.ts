@@ -174,7 +174,7 @@ async function measureInventedParameters(site: BenchSite, origin: string): Promi
   return { plain, invented, memory };
 }
 
-/** Measures the portal page with one backend call, and with a call of auth before it, on a near and a distant backend. */
+/** Measures the portal page with one backend call and with an extra auth call, each on a near and a distant backend. */
 async function measureBackendCalls(site: BenchSite & { backendPort: number }): Promise<BackendCallsResult[]> {
   const line = await startSlowConnection(connectionProfiles.abroad, site.backendPort);
   const rows: BackendCallsResult[] = [];

@@ -72,7 +72,7 @@ test("A URL opens its service by query, and by fragment scrolls to it", async ({
   await page.goto("/about");
   await page.goto("/services#transporters");
   await expect(openTitles(page)).toHaveText(["Inland Transportation"]);
-  await expect(card(page, "Inland Transportation").getByText("What you hand over")).toBeInViewport();
+  await expect(card(page, "Inland Transportation").getByText("What we need from you")).toBeInViewport();
 });
 
 test("The story shows all five scenes on a wide screen, or one with script, and a row to swipe on a phone", async ({

@@ -86,7 +86,7 @@ test("Scripts that arrive late leave text, options and boxes unchanged", { tag: 
     await expectFieldValues(page, { ...contactFields, Message: "Another message" });
     await prepareButton(page).click();
     await expect(toast(page, "Opening Email Client...")).toBeVisible();
-    await expect(page.getByLabel("No mail application on this device?")).toHaveValue(/Subject: Tea\n\nAnother message/);
+    await expect(page.getByLabel("No email app?")).toHaveValue(/Subject: Tea\n\nAnother message/);
   });
 
   await test.step("in text fields and a list", () =>

@@ -12,7 +12,7 @@ const amountCell = (page: Page, line: string) =>
 /** Fills in the form for a car, except the price. */
 async function fillCarForm(page: Page): Promise<void> {
   const thisYear = new Date().getFullYear();
-  await page.getByLabel("What do you bring in?").selectOption("A car");
+  await page.getByLabel("What do you import?").selectOption("A car");
   await page.getByLabel("First registered").fill(`${thisYear - 3}-05`);
   await page.getByLabel("Excise duty of the car").selectOption("25%");
   await page.getByLabel("Freight to Kenya").fill("1,200");
@@ -29,23 +29,23 @@ test("An importer calculates the cost of a car and asks for a quote", async ({ p
 
   await fillCarForm(page);
   await page.getByLabel("Price of the goods").fill("eight thousand");
-  await page.getByRole("button", { name: "Work it out" }).click();
+  await page.getByRole("button", { name: "Calculate" }).click();
   await expect(page).toHaveTitle(/^Error: /);
   await expect(page.getByLabel("Price of the goods")).toHaveValue("eight thousand");
-  await page.getByRole("link", { name: "Write the price in digits, such as 12,500.50." }).click();
+  await page.getByRole("link", { name: "Enter the price in digits, such as 12,500.50." }).click();
   await expect(page.getByLabel("Price of the goods")).toBeFocused();
 
   await page.getByLabel("Price of the goods").fill("8,000");
-  await page.getByRole("button", { name: "Work it out" }).click();
+  await page.getByRole("button", { name: "Calculate" }).click();
   await expect(page).toHaveURL(/\/resources\/cost\?what=car&.*value=8%2C000.*#sum$/);
   await expect(page).not.toHaveTitle(/^Error: /);
   await expect(amountCell(page, "CIF")).toHaveText("1,207,005");
   await expect(amountCell(page, "Total taxes")).toHaveText("1,047,076");
-  await expect(amountCell(page, "Total with cargo")).toHaveText("2,254,081");
-  await expect(page.getByRole("heading", { name: "First of all" })).toBeInViewport();
+  await expect(amountCell(page, "Goods plus taxes")).toHaveText("2,254,081");
+  await expect(page.getByRole("heading", { name: "Check before you pay" })).toBeInViewport();
   if (javaScriptEnabled) await expect(page.getByRole("region", { name: "The estimate" })).toBeFocused();
 
-  await page.getByRole("link", { name: "Get a quote for this" }).click();
+  await page.getByRole("link", { name: "Get a quote for this import" }).click();
   await expect(page.getByLabel("Service")).toHaveValue("Imports");
   await expect(page.getByLabel("Message")).toHaveValue(/Price: USD 8,000[\s\S]*taxes KES 1,047,076/);
 
@@ -68,8 +68,8 @@ test("With script the estimate follows every keystroke, and an incomplete form s
   await page.getByLabel("Excise duty of the car").selectOption("35%");
   await expect(amountCell(page, "Excise duty")).toHaveText("528,065");
   await page.getByLabel("First registered").fill("2012-05");
-  await expect(page.getByText("This car is refused")).toBeVisible();
-  await expect(page.getByRole("link", { name: "Get a quote for this" })).toBeHidden();
+  await expect(page.getByText("KEBS rejects this car")).toBeVisible();
+  await expect(page.getByRole("link", { name: "Get a quote for this import" })).toBeHidden();
   await page.getByLabel("Currency").selectOption("KES");
   await expect(page.getByLabel("Exchange rate")).toBeHidden();
   await expect(amountCell(page, "CIF")).toHaveText("9,321");
@@ -91,7 +91,7 @@ test("Back and forward show each estimate with its own form values", async ({ pa
   await page.goto(estimatePath("1000"));
   if (javaScriptEnabled) await waitForHydration(page);
   await page.getByLabel("Price of the goods").fill("2000");
-  await page.getByRole("button", { name: "Work it out" }).click();
+  await page.getByRole("button", { name: "Calculate" }).click();
   await expect(page).toHaveURL(/value=2000/);
   await expect(amountCell(page, "CIF")).toHaveText("2,000");
   await page.goBack();

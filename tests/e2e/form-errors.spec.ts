@@ -32,7 +32,7 @@ test("On a phone, the first error of a public form and its field are visible wit
     ["/?quote", labels.prepareEmail],
     ["/login", labels.logIn],
     ["/signup", "Create Account"],
-    ["/auth/confirm?token_hash=0123456789abcdef0123", "Confirm this address"],
+    ["/auth/confirm?token_hash=0123456789abcdef0123", "Confirm and log in"],
   ] as const) {
     await expectVisibleError(page, path, button, javaScriptEnabled);
   }

@@ -23,7 +23,7 @@ test.describe("Moving parts of a page", { tag: "@script" }, () => {
 
   for (const { path, name, items } of [
     { path: "/about", name: labels.partners, items: 13 },
-    { path: "/", name: "Three clients", items: 3 },
+    { path: "/", name: "Testimonials", items: 3 },
   ]) {
     test(`'${name}' loops without a seam and pauses when hovered, out of view or hidden`, async ({ page }) => {
       await openMovingPage(page, path);
@@ -106,7 +106,7 @@ test.describe("Moving parts of a page", { tag: "@script" }, () => {
     await page.emulateMedia({ reducedMotion: "reduce" });
     await page.clock.install();
     for (const { path, name, items } of [
-      { path: "/", name: "Three clients", items: 3 },
+      { path: "/", name: "Testimonials", items: 3 },
       { path: "/about", name: labels.partners, items: 13 },
     ]) {
       await page.goto(path);

@@ -1,16 +1,7 @@
 import { writeFileSync } from "node:fs";
 import type { Page } from "@playwright/test";
 import { createSamplePdf } from "../../app/server/start/demo.ts";
-import {
-  createAndOpenShipment,
-  expect,
-  fillLogin,
-  heading,
-  logIn,
-  signUp,
-  test,
-  toast,
-} from "../support/e2e-fixtures.ts";
+import { createAndOpenShipment, expect, fillLogin, heading, signUp, test, toast } from "../support/e2e-fixtures.ts";
 import { labels } from "../support/labels.ts";
 import { getConfirmationLink } from "../support/outbox.ts";
 import { newClientId } from "../support/service-role.ts";
@@ -56,12 +47,8 @@ test("A client signs up with an invitation, confirms, logs in, creates a shipmen
     await page.goto(link.pathname + link.search);
     await page.getByLabel("Email").fill(client.email);
     await page.getByLabel("Password", { exact: true }).fill(client.password);
-    await page.getByRole("button", { name: "Confirm this address" }).click();
-    await expect(toast(page, "E-mail address confirmed")).toBeVisible();
-  });
-
-  await test.step("log in", async () => {
-    await logIn(page, client);
+    await page.getByRole("button", { name: "Confirm and log in" }).click();
+    await expect(toast(page, "Email address confirmed")).toBeVisible();
     await expect(page).toHaveURL(/\/portal$/);
     await expect(page.getByText("Welcome, Baraka Mwangi.")).toBeVisible();
     await expect(page.getByText('You have no shipments yet. Click "Create Shipment" to get started!')).toBeVisible();

@@ -70,7 +70,7 @@ async function cancelBeforeScript(
   await replaceUpload(page, "Packing List", createPdfPayload("other.pdf", 20_000));
   const before = connection.requests.length;
   await release();
-  // Waits as long as hashing takes: an upload that wrongly continued would have started by then.
+  // A cancelled upload that continues by mistake starts after hashing its file, so the test waits for the same time.
   await page.evaluate(() => crypto.subtle.digest("SHA-256", new Uint8Array(3_000_000)));
   await uploadButton(page, "Packing List").click();
   await expect(documentRow(page, "Packing List")).toContainText(labels.uploaded);

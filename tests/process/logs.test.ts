@@ -32,9 +32,10 @@ test("The log has one JSON line for each event and no secret or personal data.",
 
   const link = new URL(await getConfirmationLink(sandbox.dataDir, email));
   markSecret("the confirmation token", link.searchParams.get("token_hash") ?? "");
-  await browser.submit(await browser.open(link.pathname + link.search), "Confirm this address", { email, password });
-  await browser.post("/login", { email, password: markSecret("a wrong password", "m4rked-wr0ng") });
-  await browser.post("/login?next=/portal&q=m4rked-query", { email, password });
+  await browser.submit(await browser.open(link.pathname + link.search), "Confirm and log in", { email, password });
+  const loggedOut = sandbox.browser();
+  await loggedOut.post("/login", { email, password: markSecret("a wrong password", "m4rked-wr0ng") });
+  await loggedOut.post("/login?next=/portal&q=m4rked-query", { email, password });
   markSecret("a query", "m4rked-query");
   const cookie = browser.cookies.get("session") ?? "";
   const session = JSON.parse(Buffer.from(cookie.replace("base64-", ""), "base64url").toString());

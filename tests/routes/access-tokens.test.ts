@@ -129,7 +129,7 @@ test("A token whose key auth withdrew more than ten minutes ago is checked by au
   expect(await countChecks()).toBe(0);
   const key = { ...(await exportJWK(createPublicKey(foreignKey))), kid: "new", alg: "ES256", use: "sig" };
   app.proxy.answer({ pattern: /jwks/, status: 200, body: { keys: [key] } });
-  // A response does not wait for the new keys, so the first one still uses the old keys.
+  // A request does not wait for the new keys, so the first request still uses the old keys.
   passMinutes(11);
   await expect.poll(countChecks).toBe(1);
   app.proxy.fail("none");

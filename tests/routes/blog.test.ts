@@ -40,7 +40,7 @@ describe("list of articles", () => {
     expect([page.status, page.title]).toEqual([200, "Blog · Mizigo Clearing & Forwarding"]);
     expect(listSlugs(page)).toEqual(articles.map(({ slug }) => slug));
     const cards = articles.map(({ title, category, date, excerpt, placeholder }) => {
-      const state = placeholder ? ["Being written"] : [];
+      const state = placeholder ? ["Coming soon"] : [];
       return [category, formatDay(date), ...state, title, excerpt, `Read More about ${title}`].join(" ");
     });
     expect(page.all("main ol article").map(getText)).toEqual(cards);
@@ -53,7 +53,7 @@ describe("list of articles", () => {
     expect(others).toEqual([]);
     expect(written?.querySelectorAll("article h2").map(getText)).toEqual(publishedArticles.map(({ title }) => title));
     expect(written?.querySelectorAll("use")).toHaveLength(publishedArticles.length);
-    expect(page.all("main h2").map(getText).slice(publishedArticles.length)).toEqual(["In preparation"]);
+    expect(page.all("main h2").map(getText).slice(publishedArticles.length)).toEqual(["Coming soon"]);
     expect(planned?.querySelectorAll("article h3").map(getText)).toEqual(placeholderArticles.map(({ title }) => title));
     expect(planned?.querySelectorAll("use")).toEqual([]);
   });
@@ -134,7 +134,7 @@ test.each(placeholderArticles)(
   "The placeholder $slug says that it is unfinished, and search engines leave it out",
   async ({ slug, title }) => {
     const page = await visitor.open(`${blogPath}/${slug}`);
-    expect(page.text).toContain("Being written");
+    expect(page.text).toContain("Coming soon");
     expect(getText(page.all(".prose")[0])).toBe(`Full content for ${title}.`);
     expect([hasNoindex(page), readStructuredData(page)]).toEqual([true, []]);
     expect(page.all("#glance, main use[href^='/art/']")).toEqual([]);
@@ -149,7 +149,7 @@ describe.each(publishedArticles)("written article $slug", ({ slug, title, catego
 
   test(`The article ${slug} starts with a drawing and key points whose figures also occur in its text, as of October 2025`, () => {
     const [section] = page.all("main section[aria-labelledby=glance]");
-    expect(getText(section?.querySelector("h2"))).toBe("At a glance");
+    expect(getText(section?.querySelector("h2"))).toBe("Key points");
     expect(section?.querySelectorAll("li").map(getText)).toEqual(glance);
     expect(page.html.indexOf('id="glance"')).toBeLessThan(page.html.indexOf('class="prose"'));
     const body = getText(page.all(".prose")[0]);

@@ -108,7 +108,7 @@ test("Every team member can reopen the result of a bulk move with current data, 
   expect((await listStages([complete.id, incomplete.id])).sort()).toEqual([1, 2]);
 
   const page = await owner.browser.open(address);
-  expect([page.status, page.h1]).toEqual([404, "There is no page here"]);
+  expect([page.status, page.h1]).toEqual([404, "Page not found"]);
   const data = await (await owner.browser.get(address.replace("?", ".data?"))).text();
   for (const text of ["tea>", "coffee", "Read Again,"]) expect(page.text + data).not.toContain(text);
   const redirect = await app.browser().get(address);

@@ -22,7 +22,7 @@ describe("services page", () => {
       expect(card.querySelectorAll("summary svg").length, getText(card)).toBe(2);
       expect(getText(card.querySelector("summary h2 ~ span")).length, getText(card)).toBeGreaterThan(20);
       expect(card.querySelectorAll("li h3").map(getText)).toEqual([
-        ...["What we do", "What you hand over", "How long it takes"],
+        ...["What we do", "What we need from you", "How long it takes"],
       ]);
       for (const detail of card.querySelectorAll("li p")) expect(getText(detail).length).toBeGreaterThan(60);
     }

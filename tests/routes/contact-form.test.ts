@@ -32,7 +32,7 @@ const contact = {
 };
 const inputs = ["name", "email", "subject"] as const;
 const sendContact = async (typed: FormValues) =>
-  parsePage(await visitor.submit(await visitor.open("/contact"), "Prepare the mail", typed));
+  parsePage(await visitor.submit(await visitor.open("/contact"), "Continue to email", typed));
 
 describe("contact page", () => {
   test("The contact page has an empty form, both offices and the working hours", async () => {
@@ -55,7 +55,7 @@ describe("contact page", () => {
       ...[call, `mailto:${headOffice.email}`, headOffice.map],
       ...[`mailto:${branchOffice.email}`, branchOffice.map],
     ]);
-    const places = [/\sEAT/, /Call \+/, /Chat on WhatsApp/, /Mail \S+@/, /Working hours/, /Write to us/].map((text) =>
+    const places = [/\sEAT/, /Call \+/, /Chat on WhatsApp/, /Email \S+@/, /Working hours/, /Write to us/].map((text) =>
       page.text.search(text),
     );
     expect(places).not.toContain(-1);
@@ -162,7 +162,7 @@ describe("contact form", () => {
   test("A contact form shows its errors, or the draft, above the rest of the page", async () => {
     const invalid = await sendContact({ ...contact, subject: "" });
     expect(invalid.text).toMatch(/There is a problem.*Chat on WhatsApp/s);
-    expect((await sendContact(contact)).text).toMatch(/Your mail is ready to send.*Chat on WhatsApp/s);
+    expect((await sendContact(contact)).text).toMatch(/Your email is not sent yet.*Chat on WhatsApp/s);
   });
 
   test("Markup and address characters in a contact form stay text in the draft and in the page", async () => {
@@ -187,6 +187,6 @@ describe("contact form", () => {
     const page = await sendContact({ ...contact, subject: "Tea\r\nBcc: evil@evil.example" });
     expectInvalidFields(page, ["subject"]);
     expect(page.html).not.toContain("mailto:evil");
-    expect(page.text).not.toContain("Open in your mail application");
+    expect(page.text).not.toContain("Open your email app");
   });
 });

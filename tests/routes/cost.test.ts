@@ -5,7 +5,7 @@ import { expectInvalidFields, getTextareaValue } from "../support/public-form.ts
 import { getText, type ParsedPage, startTestSite } from "../support/test-app.ts";
 
 const path = "/resources/cost";
-const quoteLink = "Get a quote for this";
+const quoteLink = "Get a quote for this import";
 
 const site = await startTestSite();
 const visitor = site.browser();
@@ -66,7 +66,7 @@ test("The estimate for a car has each tax with rate, month and source, and the f
     ["Import declaration fee", "42,245"],
     ["Railway development levy", "24,140"],
     ["Total taxes", "1,047,076"],
-    ["Total with cargo", "2,254,081"],
+    ["Goods plus taxes", "2,254,081"],
   ]);
   const rows = page.all("main tbody tr").map(getText);
   for (const [index, percent] of ["25%", "25%", "16%", "3.5%", "2%"].entries()) {
@@ -94,12 +94,12 @@ test("The estimate for a car names the prohibitions and the penalty before the a
 });
 
 test("A car of eight years is rejected above the amounts and gets no quote, and a younger one is accepted", async () => {
-  const rejection = "This car is refused: 8 years or more have passed since its first registration.";
+  const rejection = "KEBS rejects this car, because 8 years or more have passed since its first registration.";
   const old = await openEstimate({ ...car, registered: getPastMonth(96) });
   expect([old.status, getHref(old, quoteLink)]).toEqual([200, undefined]);
   expect(old.text).toMatch(new RegExp(`${rejection}.*Estimate in KES`, "s"));
   const younger = await openEstimate({ ...car, registered: getPastMonth(95) });
-  expect(younger.text).not.toContain("This car is refused");
+  expect(younger.text).not.toContain("KEBS rejects this car");
   expect(getHref(younger, quoteLink)).toBeDefined();
 });
 
@@ -108,7 +108,7 @@ test("The estimate for goods in shillings needs no exchange rate and ignores age
   expect(page.status).toBe(200);
   expect(Object.fromEntries(listAmounts(page))).toMatchObject({
     ...{ CIF: "3,000,000", "Import duty": "750,000", "Excise duty": "0", VAT: "600,000" },
-    ...{ "Total taxes": "1,515,000", "Total with cargo": "4,515,000" },
+    ...{ "Total taxes": "1,515,000", "Goods plus taxes": "4,515,000" },
   });
   expect(page.text).not.toContain("left-hand drive");
 });
@@ -184,7 +184,7 @@ test("A URL cannot insert text into the quote form", async () => {
 });
 
 test("An emptied message stays empty after an error of the quote form, which still leads back to the estimate", async () => {
-  const { action, fields } = (await openQuote(car)).form("Prepare the mail");
+  const { action, fields } = (await openQuote(car)).form("Continue to email");
   expect(action).toBe("/actions/quote");
   expect(fields.from).toMatch(/^\/resources\/cost\?.*what=car/);
   const response = await visitor.post(action, { ...(fields as Record<string, string>), message: "" });

@@ -46,7 +46,7 @@ test("The page and the forms of a client do not exist for an unknown account or 
   for (const id of [unknownId, "not-a-uuid", clerk.id]) {
     const form = { intent: "close-account", reason: "x" };
     const pages = [await openAccount({ id }), await parsePage(await clerk.browser.post(`/desk/clients/${id}`, form))];
-    for (const { status, h1 } of pages) expect([id, status, h1]).toEqual([id, 404, "There is no page here"]);
+    for (const { status, h1 } of pages) expect([id, status, h1]).toEqual([id, 404, "Page not found"]);
   }
 });
 

@@ -61,7 +61,7 @@ test("A document ID that is unknown, invalid, of another shipment or without a f
     `${otherShipment.desk}/documents/${document}`,
   ]) {
     const page = await clerk.browser.open(path);
-    expect([path, page.status, page.h1]).toEqual([path, 404, "There is no page here"]);
+    expect([path, page.status, page.h1]).toEqual([path, 404, "Page not found"]);
     expect([path, page.headers.get("Content-Disposition")]).toEqual([path, null]);
   }
   expect(await listEntries()).toEqual(before);

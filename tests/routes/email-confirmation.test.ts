@@ -1,7 +1,7 @@
 import process from "node:process";
 import { expect, test } from "vitest";
 import { getConfirmationLink } from "../support/outbox.ts";
-import { newEmailAddress } from "../support/route-fixtures.ts";
+import { newClient, newEmailAddress, setUpSecondFactor } from "../support/route-fixtures.ts";
 import { issueClientIds } from "../support/service-role.ts";
 import { getTestApp, parsePage, password } from "../support/test-app.ts";
 
@@ -10,7 +10,7 @@ const app = await getTestApp();
 const unknownLink = "/auth/confirm?token_hash=a-token-of-at-least-sixteen-letters";
 const wrongLoginText = "The email or password is wrong.";
 const expiredText = "This link has been used or has expired.";
-const incompleteText = "This link is incomplete. Open the link in our email again.";
+const incompleteText = "This link is not complete. Open the link in our email again.";
 const toRejectionToast = (description: string) => [{ title: "Sign in Failed", description, variant: "destructive" }];
 
 /** Signs up with a new address, which stays unconfirmed. */
@@ -24,7 +24,7 @@ async function newUnconfirmedAddress(chosen = password): Promise<string> {
 const logIn = async (email: string, typed = password) =>
   parsePage(await app.browser().post("/login", { email, password: typed }));
 
-test("A confirmation link that is opened calls no backend; its button confirms the address, also when clicked twice", async () => {
+test("Opening a confirmation link calls no backend. Its button confirms the address and logs in, also when clicked twice.", async () => {
   const email = await newUnconfirmedAddress();
   const { pathname, search } = new URL(await getConfirmationLink(process.env.DATA_DIR ?? "", email));
   const visitor = app.browser();
@@ -35,13 +35,24 @@ test("A confirmation link that is opened calls no backend; its button confirms t
   expect(autocompletes).toEqual([undefined, "username", "current-password"]);
   expect(page.value("email")).toBe("");
   for (const _click of [1, 2]) {
-    const login = await visitor.follow(await visitor.submit(page, "Confirm this address", { email, password }));
-    expect(login.h1).toBe("Client Login");
-    expect(login.toasts).toEqual([
-      { title: "E-mail address confirmed", description: "Log in with your password.", variant: "default" },
-    ]);
+    const portal = await visitor.follow(await visitor.submit(page, "Confirm and log in", { email, password }));
+    expect(portal.h1).toBe("My Shipments");
+    expect(portal.toasts[0]).toEqual({
+      title: "Email address confirmed",
+      description: "You are logged in.",
+      variant: "default",
+    });
   }
-  await app.browser().logIn(email);
+});
+
+test("A confirmed account with a second factor still gives its code on the page of a confirmation link.", async () => {
+  const { browser, email } = await newClient(app, "Confirming twice");
+  await setUpSecondFactor(browser, "/portal/2fa");
+  const visitor = app.browser();
+  const page = await visitor.open(unknownLink);
+  const response = await visitor.submit(page, "Confirm and log in", { email, password });
+  expect([response.status, response.headers.get("Location")]).toEqual([303, "/login/verify"]);
+  expect((await visitor.get("/portal")).headers.get("Location")).toBe("/login/verify");
 });
 
 test.each(["", "?token_hash=", '?token_hash="><script>x'])(
@@ -49,7 +60,7 @@ test.each(["", "?token_hash=", '?token_hash="><script>x'])(
   async (query) => {
     const page = await app.browser().open(`/auth/confirm${query}`);
     expect(page.text).toContain(incompleteText);
-    expect(() => page.form("Confirm this address")).toThrow("No button");
+    expect(() => page.form("Confirm and log in")).toThrow("No button");
   },
 );
 
@@ -62,10 +73,10 @@ test("An unknown confirmation link is rejected, and the page says how to get a n
   const email = await newUnconfirmedAddress();
   const visitor = app.browser();
   const form = await visitor.open(unknownLink);
-  const page = await parsePage(await visitor.submit(form, "Confirm this address", { email, password }));
+  const page = await parsePage(await visitor.submit(form, "Confirm and log in", { email, password }));
   expect([page.status, page.title.startsWith("Error: ")]).toEqual([400, true]);
   expect(page.toasts).toEqual(toRejectionToast(expiredText));
-  expect(page.text).toContain("Log in with your password, and we send you a new one.");
+  expect(page.text).toContain("Has the link expired? Log in and we will email you a new one.");
 });
 
 test("The owner of a mailbox cannot confirm a stranger's sign-up without the stranger's password", async () => {
@@ -78,7 +89,7 @@ test("The owner of a mailbox cannot confirm a stranger's sign-up without the str
   expect(page.value("email")).toBe(email);
   expect(page.html).not.toContain("the owner's own");
   expect((await logIn(email, thiefPassword)).toasts[0]?.description).toMatch(/^Your email is not confirmed/);
-  const confirmed = await owner.submit(page, "Confirm this address", { email, password: thiefPassword });
+  const confirmed = await owner.submit(page, "Confirm and log in", { email, password: thiefPassword });
   expect(confirmed.status).toBe(303);
 });
 
@@ -87,7 +98,7 @@ test("A confirmation link does not confirm another sign-up with its right passwo
   const { pathname, search } = new URL(await getConfirmationLink(process.env.DATA_DIR ?? "", email));
   const visitor = app.browser();
   const form = await visitor.open(pathname + search);
-  const page = await parsePage(await visitor.submit(form, "Confirm this address", { email: stranger, password }));
+  const page = await parsePage(await visitor.submit(form, "Confirm and log in", { email: stranger, password }));
   expect(page.toasts[0]?.description).toBe(expiredText);
   expect((await logIn(stranger)).status).toBe(400);
 });
@@ -104,7 +115,7 @@ test("A confirmation link hides who has an account, and its wrong passwords coun
     const form = await guesser.open(unknownLink);
     const pages = [];
     for (let guess = 0; guess < 6; guess += 1) {
-      const response = await guesser.submit(form, "Confirm this address", { email, password: "a wrong guess" });
+      const response = await guesser.submit(form, "Confirm and log in", { email, password: "a wrong guess" });
       const { status, text, toasts } = await parsePage(response);
       pages.push({ status, text, reason: toasts[0]?.description });
     }

@@ -103,8 +103,8 @@ test.each([
     expectFailure(page, "Sign in Failed");
     expect(page.value("email")).toBe(typed.email);
     app.proxy.fail("none");
-    const response = await browser.submit(page, "Confirm this address", { password });
-    expect((await browser.follow(response)).toasts[0]?.title).toBe("E-mail address confirmed");
+    const response = await browser.submit(page, "Confirm and log in", { password });
+    expect((await browser.follow(response)).toasts[0]?.title).toBe("Email address confirmed");
   },
 );
 

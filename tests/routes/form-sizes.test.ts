@@ -41,7 +41,7 @@ test.each(["/login", "/signup", "/auth/confirm", "/portal/new", "/actions/theme"
 
 test("A form that is too large gets an error page with status 413.", async () => {
   const page = await parsePage(await client.post("/signup", createTextForm(70_000)));
-  expect([page.status, page.h1]).toEqual([413, "That is too much at once"]);
+  expect([page.status, page.h1]).toEqual([413, "File or text too large"]);
 });
 
 test("A connection on which a form was too large can be used again.", async () => {

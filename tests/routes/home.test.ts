@@ -52,7 +52,7 @@ describe("home page", () => {
   });
 
   test("Each search term leads to the contact form with the term as its subject, and an unknown one does not", async () => {
-    const banner = page.all("main div").find((each) => getText(each).startsWith("People ask us about"));
+    const banner = page.all("main div").find((each) => getText(each).startsWith("Popular questions"));
     expect(banner?.querySelectorAll("li").map(getText)).toEqual(homeData.search_terms);
     const links = banner?.querySelectorAll("a").map((link) => link.getAttribute("href") ?? "") ?? [];
     expect(links.pop()).toBe("/contact");
@@ -63,7 +63,7 @@ describe("home page", () => {
   });
 
   test("Screen readers get one list of the route's stations, and both drawings name each station", () => {
-    const stations = page.all("ol[aria-label='Stations of our line'] li").map(getText);
+    const stations = page.all("ol[aria-label='Cities we serve'] li").map(getText);
     expect(stations).toEqual(["Mombasa", "Nairobi", "Malaba", "Kampala", "Kigali", "Bujumbura", "Juba", "Goma"]);
     for (const drawing of page.all("main svg")) expect(drawing.getAttribute("aria-hidden")).toBe("true");
     const drawings = page.all("main use").map((use) => use.getAttribute("href"));
@@ -164,7 +164,10 @@ describe("tracking request", () => {
       expect(rejected.toasts).toEqual([
         { title: "Tracking Number Required", description: text, variant: "destructive" },
       ]);
-      expect(rejected.getDescriptions("trackingNumber")).toEqual(["Bill of lading, air waybill or container", text]);
+      expect(rejected.getDescriptions("trackingNumber")).toEqual([
+        "Number of the bill of lading, air waybill or container",
+        text,
+      ]);
       expect(rejected.all("main a[href^='mailto:']")).toEqual([]);
     }
   });
@@ -176,7 +179,7 @@ describe("tracking request", () => {
   ])("A tracking number with %s is rejected and prepares no draft", async (_what, number) => {
     const rejected = await submitNumber(number);
     expectInvalidFields(rejected, ["trackingNumber"]);
-    expect(rejected.text).not.toContain("Open in your mail application");
+    expect(rejected.text).not.toContain("Open your email app");
   });
 
   test("A tracking number of 65 characters is rejected and stays in its field", async () => {

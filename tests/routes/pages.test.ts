@@ -20,18 +20,18 @@ const frameCases: { name: string; path: string; status?: number; title: string; 
   { name: "sign-up", path: "/signup", title: "Sign up", h1: "Open your client account" },
   {
     ...{ name: "confirmation", path: confirmPath },
-    ...{ title: "Confirm your e-mail address", h1: "Confirm your e-mail address" },
+    ...{ title: "Confirm your email address", h1: "Confirm your email address" },
   },
   {
     ...{ name: "confirmation without a token", path: "/auth/confirm" },
-    ...{ title: "Confirm your e-mail address", h1: "Confirm your e-mail address" },
+    ...{ title: "Confirm your email address", h1: "Confirm your email address" },
   },
   { name: "portal", path: "/portal", title: "My Shipments", h1: "My Shipments" },
   { name: "form for a new shipment", path: "/portal/new", title: "Create Shipment", h1: "Create Shipment" },
   { name: "page of a shipment", path: "shipment", title: "Tea to Mombasa", h1: "Tea to Mombasa" },
   {
     ...{ name: "page of an unknown address", path: "/no/such-page", status: 404 },
-    ...{ title: "There is no page here", h1: "There is no page here" },
+    ...{ title: "Page not found", h1: "Page not found" },
   },
 ];
 
@@ -199,7 +199,7 @@ test.each(["/portal.php", "/.env", "/%E0%A4%A", "/%00", "/a%2F..%2Fb", "/portal/
   "The unknown address %s is a 404 page that does not repeat it as markup",
   async (path) => {
     const page = await parsePage(await visitor.get(path));
-    expect([page.status, page.h1]).toEqual([404, "There is no page here"]);
+    expect([page.status, page.h1]).toEqual([404, "Page not found"]);
     expect(page.html).not.toContain("<script>alert");
   },
 );

@@ -37,8 +37,8 @@ const quote = {
   message: "Coffee machines,\r\nMilan to Kigali",
 };
 const sendQuote = async (typed: FormValues, at = path) =>
-  parsePage(await visitor.submit(await visitor.open(at), "Prepare the mail", typed));
-const getReturnPath = (page: ParsedPage) => getHref(page, "Back to where you were");
+  parsePage(await visitor.submit(await visitor.open(at), "Continue to email", typed));
+const getReturnPath = (page: ParsedPage) => getHref(page, "Back to the previous page");
 const getFrom = (page: ParsedPage) => page.all("input[name=from]").map((input) => input.getAttribute("value"));
 
 test("The quote form has a page of its own with the nine services, which search engines leave out", async () => {
@@ -118,7 +118,7 @@ test("A visitor who sends the quote panel over a page can return to that page, a
   const invalid = await sendQuote({ ...quote, phone: "" }, "/cookie-settings?quote");
   expectInvalidFields(invalid, ["phone"]);
   expect(getFrom(invalid)).toEqual(["/cookie-settings"]);
-  const page = await parsePage(await visitor.submit(invalid, "Prepare the mail", quote));
+  const page = await parsePage(await visitor.submit(invalid, "Continue to email", quote));
   expectEmailDraft(page);
   expect(getReturnPath(page)).toBe("/cookie-settings");
 });

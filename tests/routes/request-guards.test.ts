@@ -116,7 +116,7 @@ test.each<[string, Record<string, string>]>([
 
 test("A person whose form came from another site sees a page that says so.", async () => {
   const page = await parsePage(await client.post("/login", {}, { Origin: "https://evil.example" }));
-  expect([page.status, page.h1]).toEqual([403, "This form came from somewhere else"]);
+  expect([page.status, page.h1]).toEqual([403, "This form was not sent from our site"]);
   expect(listLinkAddresses(page, "main a")).toEqual(["/"]);
 });
 

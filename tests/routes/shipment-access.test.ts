@@ -45,8 +45,8 @@ test.each<[string, (path: string) => Promise<Response>]>([
     for (const path of inaccessiblePaths) pages.push({ path, page: await parsePage(await send(path)) });
   });
   for (const { page } of pages) {
-    expect([page.status, page.h1]).toEqual([404, "There is no page here"]);
-    expect(page.title).toMatch(/^There is no page here/);
+    expect([page.status, page.h1]).toEqual([404, "Page not found"]);
+    expect(page.title).toMatch(/^Page not found/);
     expect(page.html).not.toContain("A secret cargo");
   }
   expect(new Set(pages.map(({ page, path }) => normalizeHtml(page, path))).size).toBe(1);

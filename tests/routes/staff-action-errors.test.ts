@@ -139,7 +139,7 @@ test.each([unknownId, "not-a-uuid"])("The forms of the shipment %s do not exist.
   const pages = [await clerk.open(`/desk/shipments/${id}/move`)];
   pages.push(await parsePage(await clerk.post(`/desk/shipments/${id}`, { intent: "note", note: "Hello" })));
   pages.push(await parsePage(await clerk.post(`/desk/shipments/${id}/move`, { intent: "move" })));
-  for (const { status, h1 } of pages) expect([status, h1]).toEqual([404, "There is no page here"]);
+  for (const { status, h1 } of pages) expect([status, h1]).toEqual([404, "Page not found"]);
 });
 
 test("The note field of every charge has a hint to enter the invoice number.", () => {

@@ -142,7 +142,7 @@ test.each(faults)("Unsubscribing shows an error while the backend fails (%s), an
     app.proxy.fail(fault, /set_shipment_emails_enabled/);
     const page = await parsePage(await app.browser().post(getPath(client), form));
     expect([page.status, page.h1, page.toasts]).toEqual(
-      isNonsense ? [502, "Something went wrong", []] : [503, "Not available at the moment", []],
+      isNonsense ? [502, "Something went wrong", []] : [503, "Site not available", []],
     );
     expectNoInternals(page);
     expect(await isSubscribed(client)).toBe(true);

@@ -127,7 +127,8 @@ describe("invalid upload forms", () => {
     pages.push(await parsePage(await invoice.client.post(invoice.path, text)));
     for (const page of pages) {
       expect(page.status).toBe(400);
-      expect(page.toasts).toEqual([{ title: "No file selected.", description: "", variant: "destructive" }]);
+      const description = "No file selected.";
+      expect(page.toasts).toEqual([{ title: "There is a problem", description, variant: "destructive" }]);
       expect(page.problems.map((problem) => problem.text)).toEqual(["No file selected."]);
       expect(page.has(page.problems[0]?.id ?? "")).toBe(true);
     }

@@ -151,7 +151,7 @@ export function setUpTestBackend() {
   };
 }
 
-/** Like setUpTestBackend, with a client, a clerk and a lead, and a `callRpc` that calls as the clerk by default. */
+/** Calls setUpTestBackend and adds a client, a clerk and a lead. `callRpc` calls as the clerk by default. */
 export function setUpDesk() {
   const suite = setUpTestBackend();
   const { testBackend } = suite;

@@ -5,15 +5,15 @@ import { createPdf, password, type TestBrowser } from "./test-app.ts";
 
 type SiteSandbox = Awaited<ReturnType<typeof createSiteSandbox>>;
 
-/** Returns the browser of a client who has signed up, confirmed the address and logged in with the tests' password. */
+/** Returns the browser of a client who has signed up with the tests' password and confirmed the address, which logs in. */
 export async function newLoggedInBrowser(place: SiteSandbox, email: string): Promise<TestBrowser> {
   const clientId = await newClientId(place.dataDir);
   const browser = place.browser();
   const form = { clientId, fullName: "Achieng Otieno", email, password };
   await browser.submit(await browser.open("/signup"), "Create Account", form);
   const { pathname, search } = new URL(await getConfirmationLink(place.dataDir, email));
-  await browser.submit(await browser.open(pathname + search), "Confirm this address", { email, password });
-  const login = await browser.post("/login", { email, password });
+  const page = await browser.open(pathname + search);
+  const login = await browser.submit(page, "Confirm and log in", { email, password });
   if (login.headers.get("Location") !== "/portal") throw new Error(`${email} could not log in: ${login.status}`);
   return browser;
 }

@@ -47,7 +47,7 @@ export function expectInvalidFields(page: ParsedPage, fields: string[], status =
 
 /** Returns the mailto link of a page, taken apart as an email app does (RFC 6068). */
 function readEmailDraft(page: ParsedPage) {
-  const href = getHref(page, "Open in your mail application") ?? "";
+  const href = getHref(page, "Open your email app") ?? "";
   const [, to = "", query = ""] = /^mailto:([^?]*)\?(.*)$/.exec(href) ?? [];
   const headers = query.split("&").map((header) => header.split("=").map(decodeURIComponent));
   const names = headers.map(([name]) => name);
@@ -63,7 +63,7 @@ export function expectEmailDraft(page: ParsedPage) {
   const draft = readEmailDraft(page);
   expect([draft.to, draft.names]).toEqual([headOffice.email, ["subject", "body"]]);
   const [text] = page.all("main textarea[readonly]");
-  expect(getText(page.all(`label[for=${text?.id}]`)[0])).toContain("Copy the text");
+  expect(getText(page.all(`label[for=${text?.id}]`)[0])).toContain("Copy this text");
   for (const part of [draft.to, draft.subject, draft.body.replaceAll("\r\n", "\n")]) expect(text?.text).toContain(part);
   const links = page.all("main section a").map((link) => link.getAttribute("href"));
   expect(links).toContain(toTelephoneUrl(headOffice.phone));

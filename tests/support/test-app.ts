@@ -181,7 +181,7 @@ export class TestBrowser {
   /** Opens the confirmation link in the newest email to this address and confirms with the password. */
   async confirmEmail(email: string, typed = password): Promise<Response> {
     const { pathname, search } = new URL(await getConfirmationLink(process.env.DATA_DIR ?? "", email));
-    return this.submit(await this.open(pathname + search), "Confirm this address", { email, password: typed });
+    return this.submit(await this.open(pathname + search), "Confirm and log in", { email, password: typed });
   }
 
   /** Logs in and discards the toast. Throws if the login fails. */

@@ -1,4 +1,4 @@
-/** React Router responds with JSON instead of the error page if a route has no component. */
+/** For routes without a page. Without a component, React Router would respond with JSON instead of the error page. */
 export function FormOnlyRoute() {
   return null;
 }

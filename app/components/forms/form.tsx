@@ -8,7 +8,7 @@ import { usePageToast } from "../ui/toast";
 
 /**
  * `result` is Conform's result with the submitted values. Null means a lost connection: the form stays unchanged.
- * `formError` belongs to no field. `toast` is for failures of the error catalogue.
+ * `formError` is an error that concerns no single field. `toast` is an error of the error catalogue.
  */
 export type RejectedForm = { result: SubmissionResult | null; formError?: string; toast?: Toast };
 
@@ -25,7 +25,7 @@ export type FormField = {
 
 export type ActionForm = { id: string; problems: { id: string; text: string }[] };
 
-/** Returns a form's problems and fields. Only the server validates, so the browser loads no schema and no library. */
+/** Returns a form's problems and fields. Only the server validates, so the browser does not load schemas or Zod. */
 export function useActionForm<const Name extends string>(
   id: string,
   rejected: RejectedForm | undefined,
@@ -33,7 +33,7 @@ export function useActionForm<const Name extends string>(
 ): [ActionForm, Record<Name, FormField>] {
   const result = rejected?.result;
   const [last, setLast] = useState({ result, count: 0 });
-  // Typed values, including passwords, stay in the form after a lost connection, where the result is null.
+  // A null result means a lost connection. The typed values, including passwords, then stay in the form.
   if (result !== null && last.result !== result) setLast({ result, count: last.count + 1 });
   const firstError = names.find((name) => result?.error?.[name]);
   const field = (name: Name): FormField => {
@@ -57,7 +57,7 @@ export function useActionForm<const Name extends string>(
   return [{ id, problems }, fields];
 }
 
-/** Returns the error that belongs to no field. A toast disappears, so the summary repeats its message. */
+/** Returns the error that concerns no single field. A toast disappears, so the summary repeats the toast's message. */
 export function getFormError(rejected: Omit<RejectedForm, "result"> | undefined): string | undefined {
   const { formError, toast } = rejected ?? {};
   return formError ?? (toast?.variant === "destructive" ? toast.description : undefined);
@@ -75,26 +75,25 @@ export function ErrorSummary(props: {
   const { actionData, problems } = props;
   const { toast } = actionData ?? {};
   const isToastShown = usePageToast(toast);
-  const title = isToastShown ? undefined : toast?.title;
+  const bannerToast = isToastShown ? undefined : toast;
   const summary = useRef<HTMLElement>(null);
   useEffect(() => {
     if (actionData && summary.current) focusProblems(summary.current);
   }, [actionData]);
-  if (problems.length === 0 && !title) return null;
+  if (problems.length === 0) return null;
   return (
     <section
       ref={summary}
       tabIndex={-1}
-      role={title && "alert"}
-      data-toast={title && "destructive"}
+      role={bannerToast && "alert"}
+      data-toast={bannerToast?.variant}
       aria-labelledby="error-summary"
       className="mb-6 rounded-label border-2 border-failure px-4 py-3"
     >
       <h2 id="error-summary" className="font-semibold">
-        {title ?? "There is a problem"}
+        {bannerToast?.description ? bannerToast.title : "There is a problem"}
       </h2>
-      {problems.length === 0 && <p>{toast?.description}</p>}
-      <ul className="mt-1 grid gap-1 empty:hidden">
+      <ul className="mt-1 grid gap-1">
         {problems.map(({ id, text }) => (
           <li key={`${id} ${text}`}>
             <a href={`#${id}`} className="inline-flex min-h-11 items-center py-1 leading-snug text-failure underline">

@@ -74,7 +74,7 @@ export function IntentForm(props: {
   );
 }
 
-/** Counts successful submissions. As a React key, the count resets the form and leaves the other forms of the page. */
+/** Counts successful submissions. As a React key, the count resets only this form. */
 function useResetCount(id: string, rejected: RejectedIntent | undefined): number {
   const [count, setCount] = useState(0);
   const { state, formData } = useNavigation();
@@ -108,7 +108,7 @@ export function FormDisclosure({ title, open, children }: { title: ReactNode; op
   );
 }
 
-/** Only screen readers read `subject`. */
+/** Screen readers read `subject` after `title`. `subject` is not visible. */
 export function ReasonForm(props: {
   intent: string;
   title: string;

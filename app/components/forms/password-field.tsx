@@ -18,7 +18,7 @@ export function PasswordField(props: Omit<ComponentProps<typeof Field>, "type" |
   );
 }
 
-/** Password managers store the password under this email. Text browsers show hidden inputs, so script adds this one. */
+/** Password managers save the password for this email. Text browsers show hidden inputs, so script adds this input. */
 export function HiddenUsername({ email }: { email: string }) {
   const isHydrated = useIsHydrated();
   return isHydrated && <input type="email" autoComplete="username" defaultValue={email} hidden readOnly />;

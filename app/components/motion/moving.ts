@@ -1,7 +1,7 @@
 import { useInView } from "framer-motion";
 import { type RefObject, useEffect, useSyncExternalStore } from "react";
 
-/** The localStorage key, and the window event that is dispatched when its value changes. */
+/** The localStorage key of the pause, and the window event that is dispatched when the stored value changes. */
 const storageKey = "motion";
 let paused: boolean | null = null;
 let animatedCount = 0;

@@ -1,7 +1,7 @@
 import { type RefObject, useEffect } from "react";
 import move from "./move";
 
-// In viewBox units of `Stations` in route-line.tsx.
+// Lengths in the units of the viewBox of `Stations` in route-line.tsx.
 const lineStart = 10;
 const stationDistance = 20;
 

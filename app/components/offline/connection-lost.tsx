@@ -32,12 +32,12 @@ export const connectionLostMiddleware: MiddlewareFunction<Record<string, DataStr
   { request },
   next,
 ) => {
-  // Returning to the rendered page after a cancelled navigation needs no new data.
+  // A cancelled navigation returns to the rendered page, which needs no new data.
   if (isReturning) return {};
   const results = await next();
   const lost = Object.keys(results).filter((id) => isConnectionLost(unwrapError(results[id]?.result)));
   if (lost.length === 0 || request.signal.aborted) return results;
-  // If the action succeeded and only the next page is lost, the error page prevents a second submission.
+  // If the action succeeded and only the next page is lost, the error page prevents a second submission of the form.
   if (hasActionSucceeded()) return results;
   if (request.method === "GET") {
     await handleConnectionLost();
@@ -70,7 +70,7 @@ const isFormOfOtherPage = ({ location, navigation } = router.state) =>
 const hasActionSucceeded = ({ navigation } = router.state) =>
   isNavigatingAway() && navigation.state === "loading" && navigation.formMethod === "POST";
 
-/** Loads the document instead if the server no longer has the module (lib/browser/module-retry.ts). */
+/** Loads the next page as a new document if the server no longer has its module (lib/browser/module-retry.ts). */
 function handleModuleLoadFailure(event: Event): void {
   const { isGone } = (event as CustomEvent<PartLost>).detail;
   const { navigation } = router.state;
@@ -87,7 +87,7 @@ async function handleConnectionLost(): Promise<void> {
   if (isLeaving) await cancelNavigation();
 }
 
-/** Also restores the URL, which Back and Forward change at the start of their navigation. */
+/** Cancels a navigation and restores the URL, which Back and Forward change when their navigation starts. */
 export async function cancelNavigation(): Promise<void> {
   const { location } = router.state;
   const { pathname, search, state } = location;

@@ -9,7 +9,7 @@ let isStarted = false;
 let saveTimer: ReturnType<typeof setTimeout> | undefined;
 
 export function startOffline(): void {
-  // RootOutlet sets `router`. A document with the root's error page has no RootOutlet.
+  // `router` is undefined on the root's error page, because that page does not render RootOutlet.
   if (isStarted || !import.meta.env.PROD || !router) return;
   isStarted = true;
   startNavigationFallback();
@@ -35,7 +35,7 @@ function savePage(): void {
   if (navigation.state !== "idle" || revalidation !== "idle" || !site || site.lite) return;
   const loaded = Object.values(loaderData) as { accountId?: string; toast?: object | null }[];
   const accountId = loaded.find((data) => data?.accountId)?.accountId ?? "";
-  // The toast of another route reports an error of this page. The root's toast reports an earlier action.
+  // A page is incomplete if the toast of its route reports an error. The root's toast reports an earlier action.
   const isWhole = !errors && !actionData && !loaded.some((data) => data !== (site as object) && data?.toast);
   updateOfflineCache({ site, accountId, isWhole }).catch(() => {});
 }

@@ -90,7 +90,7 @@ async function openOfflineCopy(path: string, isCurrent: () => boolean): Promise<
     setTimeout(resolve, workerReplyTimeout);
   });
   worker.postMessage(path, [port2]);
-  // The service worker must know the path before the page loads, so that it responds with the copy without waiting.
+  // Without the path, the service worker would wait for the network before it responds with the copy.
   await workerReply;
   if (!isCurrent()) {
     worker.postMessage(null);

@@ -17,9 +17,9 @@ import {
 /** The maximum number of stylesheets and drawings in one cache. */
 const maxFiles = 60;
 
-/** A changed count cancels cache writes that started before a sign-out. */
+/** Counts sign-outs. A cache write stops if the count has changed since the write started. */
 let signOutCount = 0;
-/** Stays true if the response to a sign-out is lost, so that no page is cached meanwhile. */
+/** True from a sign-out until a page without a session is shown. Meanwhile, no page is cached. */
 let isSigningOut = false;
 const handleSignOut = () => {
   signOutCount += 1;
@@ -38,17 +38,17 @@ document.addEventListener(
 
 export type CurrentPage = { site: SiteData; accountId: string; isWhole: boolean };
 
-/** Rejects if the browser blocks its storage. */
+/** Rejects if the browser blocks storage. */
 export async function updateOfflineCache({ site, accountId, isWhole }: CurrentPage): Promise<void> {
   if (!("serviceWorker" in navigator) || !("caches" in window)) return;
   if (!isOfflineAllowed(document.cookie)) return disableOffline();
   const { pathname, search } = location;
   if (pathname.startsWith("/desk")) return;
-  // Copies the document before the first await, because the page may change meanwhile.
+  // Copies the document before the first await, because the page may change during an await.
   const kind = isWhole && getOfflineKind(pathname, search);
   const copy = kind && (kind === "public" || accountId) ? createOfflineCopy(document, new Date()) : null;
   const withoutPage = createOfflineFallback(document, site.company.offices[0]?.phone);
-  // `caches.keys` rejects if storage is blocked, so that no service worker is registered.
+  // `caches.keys` rejects if storage is blocked. The function then stops and registers no service worker.
   if (site.signedIn) await caches.keys();
   else await deleteCaches(names.own);
   isSigningOut &&= site.signedIn;
@@ -67,7 +67,7 @@ export async function updateOfflineCache({ site, accountId, isWhole }: CurrentPa
   if (countAtStart !== signOutCount) await deleteCaches(names.own);
 }
 
-/** The name contains a hash, so that it does not reveal the account. Deletes the caches of other accounts. */
+/** The name contains only a hash of the account id, for privacy. Deletes the caches of other accounts. */
 async function getAccountCacheName(accountId: string): Promise<string | null> {
   const accountCaches = (await caches.keys()).filter((name) => name.startsWith(names.own));
   // The loader data of public pages has no account id, so public pages use the existing cache.
@@ -87,11 +87,11 @@ async function disableOffline(): Promise<void> {
 async function writeCopy(cache: Cache, address: string, { html, name, files }: OfflineCopy): Promise<void> {
   await cacheFiles(cache, files);
   const headers = { "Content-Type": "text/html; charset=utf-8", time: `${Date.now()}`, name: encodeURIComponent(name) };
-  // `Cache.keys` lists the newest entry last. If storage is full, `put` rejects and the previous copy stays.
+  // `put` moves a page to the end of `Cache.keys`, whose first pages are deleted. If `put` fails, the old copy stays.
   await cache.put(address, new Response(html, { headers }));
 }
 
-/** Renews files after a day, so that a file never expires before a page that needs it. */
+/** Renews files after a day, so that a file never expires before the pages that need the file. */
 async function cacheFiles(cache: Cache, files: string[]): Promise<void> {
   for (const file of files) {
     const before = await cache.match(file + cachedFileQuery);

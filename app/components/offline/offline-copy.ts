@@ -18,7 +18,7 @@ export function createOfflineCopy(document: Document, now: Date): OfflineCopy {
   return { ...serializeCopy(copy), name };
 }
 
-/** Creates the page for URLs without a copy. The service worker replaces `<!--pages-->` with links to stored pages. */
+/** Returns the page for URLs without a copy. The service worker replaces `<!--pages-->` with links to stored pages. */
 export function createOfflineFallback(document: Document, phone: string | undefined): OfflineCopy {
   const copy = cloneDocument(document);
   const call = phone
@@ -47,7 +47,7 @@ function cloneDocument(document: Document): Document {
   for (const element of copy.querySelectorAll("[style]")) element.removeAttribute("style");
   for (const element of copy.querySelectorAll("[data-moving]")) element.removeAttribute("data-moving");
   for (const element of copy.querySelectorAll("header details")) element.removeAttribute("open");
-  // Without script, the header cannot change when the page scrolls.
+  // Without script, the header cannot get its background when the page scrolls.
   const bar = copy.querySelector("header");
   bar?.classList.replace("border-transparent", "border-line");
   bar?.classList.add("bg-surface");
@@ -75,7 +75,7 @@ function explainClosedForms(copy: Document, main: HTMLElement): void {
   }
 }
 
-/** An HTML comment holds the copy's time without and with its date. The service worker inserts one of the two times. */
+/** The service worker replaces the banner's comment with the time of the copy, and adds the date on later days. */
 function createCopyBanner(copy: Document, now: Date): HTMLElement {
   const line = createParagraph(copy, "", "mb-8 border-l-4 border-attention pl-4");
   const iso = now.toISOString();

@@ -1,7 +1,7 @@
 /** Rules of the offline copies, shared by the pages (offline-cache.ts) and the service worker (app/worker). */
 import { authAreas, offlinePages, secretLinkAreas } from "../../site-map.ts";
 
-/** Beyond these numbers, the pages with the oldest visits are deleted. */
+/** The maximum numbers of stored pages. The least recently visited pages are deleted first. */
 export const maxPages = { portal: 20, public: 40 } as const;
 
 export const dayMs = 24 * 60 * 60 * 1000;
@@ -50,7 +50,7 @@ export function isOfflineAllowed(cookies: string): boolean {
   return !/(^|; )(__Host-)?(shared=1|offline=off)(;|$)/.test(cookies);
 }
 
-/** True for forms that change how a person logs in. Each such form deletes the account's copies when it is sent. */
+/** True for paths whose forms log in, sign out or change the account. These forms delete the offline copies. */
 export function endsAccountCache(pathname: string): boolean {
   return isAuthPage(pathname) || pathname.startsWith("/auth/") || /^\/portal\/(sign-out|account|2fa)/.test(pathname);
 }
@@ -59,12 +59,12 @@ export function isAuthPage(pathname: string): boolean {
   return authAreas.includes(getArea(pathname));
 }
 
-/** The server checks `Sec-Fetch-Site` of file requests, which a fetch by the service worker would overwrite. */
+/** For file requests, the server checks `Sec-Fetch-Site`, which a fetch by the service worker would overwrite. */
 export function bypassesWorker(pathname: string): boolean {
   return ["desk", ...secretLinkAreas].includes(getArea(pathname)) || /\/documents\/|\.[a-z0-9]+$/.test(pathname);
 }
 
-/** Deletes each entry first, because browsers leave the files of a cache that is deleted as a whole on disk. */
+/** First deletes each entry, because browsers leave files on disk if a whole cache is deleted. */
 export async function deleteCaches(beginning: string): Promise<void> {
   const { caches: storage } = self;
   for (const name of await storage.keys()) {

@@ -1,6 +1,6 @@
 import { useMemo } from "react";
 import { isRouteErrorResponse, useLocation } from "react-router";
-import type { Toast } from "~/lib/http/toast";
+import { somethingWentWrong, type Toast } from "~/lib/http/toast";
 import { ErrorPage } from "../site/error-page";
 import { Title } from "../site/title";
 import { ButtonLink } from "../ui/button";
@@ -9,7 +9,14 @@ import { PageToast } from "../ui/toast";
 export function PortalErrorPage({ error }: { error: unknown }) {
   const { pathname, search } = useLocation();
   // A new object for each error, because the same toast object is shown only once.
-  const toast = useMemo(() => ({ ...fetchErrorToast }), [error]);
+  const toast = useMemo(
+    (): Toast => ({
+      title: "Error fetching shipments",
+      description: (error as { data?: { reason?: string } }).data?.reason ?? somethingWentWrong,
+      variant: "destructive",
+    }),
+    [error],
+  );
   if (!isRouteErrorResponse(error) || error.status < 500) return <ErrorPage error={error} />;
   return (
     <>
@@ -22,9 +29,3 @@ export function PortalErrorPage({ error }: { error: unknown }) {
     </>
   );
 }
-
-const fetchErrorToast: Toast = {
-  title: "Error fetching shipments",
-  description: "Our system is not responding. Nothing was changed. Try again in a minute.",
-  variant: "destructive",
-};

@@ -23,18 +23,20 @@ export function EmailDraftPanel({ draft, opens = false }: { draft: EmailDraft; o
       className="max-w-prose rounded-label border border-line bg-raised p-4 sm:p-6"
     >
       <h2 id="email-draft" className="text-lg font-semibold">
-        Your mail is ready to send
+        Your email is not sent yet
       </h2>
-      <p className="mt-1 text-quiet">It goes from your own mail application to {draft.to}. Nothing is kept here.</p>
+      <p className="mt-1 text-quiet">
+        Your email app will open with this message to {draft.to}. Send the message from there. We store no copy.
+      </p>
       <a
         href={mailtoHref(draft)}
         className="mt-4 inline-flex min-h-11 items-center gap-2 rounded-label bg-action px-4 py-2 text-sm font-semibold text-on-action no-underline"
       >
         <Icon of={Mail} className="size-5" />
-        Open in your mail application
+        Open your email app
       </a>
       <label htmlFor="email-text" className="mt-6 block text-sm font-semibold">
-        No mail application on this device? Copy the text
+        No email app? Copy this text and send it on WhatsApp
       </label>
       <textarea
         id="email-text"
@@ -45,7 +47,7 @@ export function EmailDraftPanel({ draft, opens = false }: { draft: EmailDraft; o
       />
       {company && (
         <p className="mt-2 text-sm">
-          Or call <OfficePhone /> or{" "}
+          You can also call <OfficePhone /> or{" "}
           <a
             className="inline-flex min-h-11 items-center underline"
             href={chatHref(company.chat_phone)}

@@ -6,7 +6,7 @@ import { PasswordField } from "../forms/password-field";
 import { TextLink } from "../ui/text-link";
 import { Title } from "./title";
 
-/** `link` is null for an invalid or expired link. The page then shows `expired` instead of the form. */
+/** `link` is null for an invalid or expired link. In this case, the page shows `expired` instead of the form. */
 export function EmailLinkPage(props: {
   id: string;
   title: string;

@@ -5,12 +5,12 @@ import { Title } from "./title";
 
 const explanations: Record<number, { title: string; text: string }> = {
   403: {
-    title: "This form came from somewhere else",
-    text: "Open the page on this site and send the form from there.",
+    title: "This form was not sent from our site",
+    text: "Open the page on this site, then send the form again.",
   },
-  404: { title: "There is no page here", text: "The address may be mistyped, or the page has moved." },
-  413: { title: "That is too much at once", text: "Go back and send less text or a smaller file." },
-  503: { title: "Not available at the moment", text: "Nothing is lost. Try again in a minute." },
+  404: { title: "Page not found", text: "Check the address. The page may have moved." },
+  413: { title: "File or text too large", text: "Go back and send a smaller file or less text." },
+  503: { title: "Site not available", text: "Try again in a minute." },
 };
 
 export function ErrorPage({ error }: { error: unknown }) {
@@ -20,8 +20,8 @@ export function ErrorPage({ error }: { error: unknown }) {
   const { title, text } =
     explanations[status] ??
     (status < 500
-      ? { title: "This request cannot be answered", text: String(response?.data?.reason ?? response?.data) }
-      : { title: "Something went wrong", text: "It is our fault, not yours. Try again in a minute." });
+      ? { title: "We cannot process this request", text: String(response?.data?.reason ?? response?.data) }
+      : { title: "Something went wrong", text: "The fault is ours. Try again in a minute." });
   return (
     <>
       <Title>{title}</Title>
@@ -40,7 +40,7 @@ function ConnectionLostPage() {
     <>
       <Title>The connection was lost</Title>
       <h1 className="text-xl">The connection was lost</h1>
-      <p className="mt-2 mb-6 max-w-prose">No answer came for this page. It may come at the next try.</p>
+      <p className="mt-2 mb-6 max-w-prose">This page could not load. Check your connection, then try again.</p>
       <ButtonLink look="action" to={pathname + search + hash} replace viewTransition={false}>
         Try again
       </ButtonLink>

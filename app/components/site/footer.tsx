@@ -23,12 +23,12 @@ export function Footer({ company, lite, signedIn }: { company: Company; lite: bo
       <div className={`${rowClass} py-1 text-quiet`}>
         {inPortal && <PortalHelp company={company} />}
         <p>
-          This page: about <PageWeight /> KB{lite ? " of text" : inPortal || atDesk ? "" : " with pictures and script"}
+          This page used about <PageWeight /> KB
         </p>
         <Form method="post" action="/actions/lite" reloadDocument>
           <input type="hidden" name="lite" value={lite ? "off" : "on"} />
           <input type="hidden" name="to" value={pathname + search} />
-          <Button look="quiet">{lite ? "Show pictures again" : "Lighter pages, text only"}</Button>
+          <Button look="quiet">{lite ? "Show pictures again" : "Text-only version (saves data)"}</Button>
         </Form>
       </div>
       {!atDesk && <Chat phone={company.chat_phone} />}

@@ -50,7 +50,7 @@ export function Glance({ points, scene }: { points: string[]; scene?: string }) 
       )}
       <div>
         <h2 id="glance" className="font-semibold">
-          At a glance
+          Key points
         </h2>
         <ul className="mt-1 ml-1 border-l border-line text-sm">
           {points.map((point) => (
@@ -64,7 +64,7 @@ export function Glance({ points, scene }: { points: string[]; scene?: string }) 
   );
 }
 
-/** Hydration data omits headings and text (see `toLoaderData`), because the document already contains them. */
+/** Hydration data omits headings and text (see `toLoaderData`), because the document already contains the text. */
 function readHeadings(): Heading[] {
   return [...document.querySelectorAll(".prose h2")].map(({ id, textContent }) => ({ id, text: textContent ?? "" }));
 }

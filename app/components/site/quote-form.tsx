@@ -25,9 +25,13 @@ export function QuoteForm(props: {
         <Field field={fields.email} label="Email" type="email" autoComplete="email" />
         <Field field={fields.phone} label="Phone" type="tel" autoComplete="tel" />
         <SelectField field={service} label="Service" options={services} prompt="Choose a service" />
-        <TextField field={message} label="Message" hint="Optional: what, how much, from where, to where, by when" />
+        <TextField
+          field={message}
+          label="Message"
+          hint="Optional. What are you shipping, how much, from where, to where, and when?"
+        />
         <SubmitButton pending="Preparing…" sending={fetcher && fetcher.state !== "idle"} className="w-full">
-          Prepare the mail
+          Continue to email
         </SubmitButton>
       </QuoteFormElement>
     </>

@@ -33,7 +33,7 @@ function removeQuoteParam(search: string): string {
   return parameters.size > 0 ? `?${parameters}` : "";
 }
 
-/** The server's HTML marks the page behind the quote form as inert. After hydration, the modal dialog does so. */
+/** True if the server's HTML must make the page inert. After hydration, the modal dialog makes the page inert. */
 export function useIsBelowQuote(): boolean {
   const { search } = useLocation();
   return !useIsHydrated() && new URLSearchParams(search).has("quote");
@@ -44,7 +44,7 @@ export function DeferredSection({ children }: { children: ReactNode }) {
   return useIsBelowQuote() ? null : children;
 }
 
-/** Also shows the email draft, to which the toast links for visitors whose email app did not open. */
+/** Shows the quote form, then the email draft. The toast links to the draft in case no email app opened. */
 export function QuotePanel({ services }: { services: string[] }) {
   const { pathname, search, state } = useLocation();
   const [draft, setDraft] = useState<EmailDraft | null>(null);
@@ -81,7 +81,7 @@ export function QuotePanel({ services }: { services: string[] }) {
             {draft && (
               <details className="mb-4">
                 <summary className="inline-flex min-h-11 items-center underline">
-                  No mail opened for your last request?
+                  Did no email open for your last request?
                 </summary>
                 <LazyEmailDraftPanel draft={draft} />
               </details>
@@ -106,7 +106,7 @@ function QuoteFetcherForm({ services, page, onSent }: QuoteFetcherFormProps) {
     if (!actionData || !("draft" in actionData)) return;
     onSent(actionData.draft);
     openEmailApp(actionData.draft);
-    const action = { label: "No mail opened?", ...link, state: { ...link.state, mail: true } };
+    const action = { label: "Did no email open?", ...link, state: { ...link.state, mail: true } };
     showToast({ ...actionData.toast, action });
     close();
   }, [actionData]);

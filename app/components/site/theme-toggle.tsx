@@ -6,7 +6,7 @@ import { Button } from "../ui/button";
 
 const fetcherKey = "theme";
 
-/** Returns the submitted theme, so that it applies before the server responds. */
+/** Returns the submitted theme, which the page applies before the server responds. */
 export function useChosenTheme(): string | null {
   const choice = useFetchers()
     .find(({ key }) => key === fetcherKey)

@@ -1,8 +1,8 @@
 import { type ReactNode, type RefObject, useLayoutEffect, useRef, useState, useSyncExternalStore } from "react";
 import { Link, type LinkProps, useLocation, useNavigate } from "react-router";
 
-// The last dialog is the topmost. Toasts are rendered inside it, because a modal dialog makes the rest of the page
-// inert.
+// The last dialog is the topmost dialog. This dialog contains the toasts, because a modal dialog makes the rest of the
+// page inert.
 let openDialogs: readonly HTMLDialogElement[] = [];
 const listeners = new Set<() => void>();
 
@@ -30,10 +30,10 @@ export function useTopDialog(): HTMLElement | null {
   );
 }
 
-/** Props for links to a dialog. Closing goes back one history entry. A view transition would block clicks. */
+/** Props of links to a dialog. Closing the dialog goes back one history entry. View transitions would block clicks. */
 export const dialogLinkProps = { state: { over: true }, replace: false, viewTransition: false } as const;
 
-/** Renders a route as a part of the page without script, and as a modal dialog after hydration. */
+/** Without script, renders a route as a part of the page. After hydration, renders a modal dialog. */
 export function Dialog(props: { label: string; back: string; className: string; children: ReactNode }) {
   const { label, back, className, children } = props;
   const dialog = useRef<HTMLDialogElement>(null);
@@ -50,8 +50,8 @@ export function Dialog(props: { label: string; back: string; className: string; 
   // Depends on `key`, because Back and Forward can return to the dialog before React unmounts it.
   useLayoutEffect(() => {
     const element = dialog.current;
-    // Applies the modal style before showModal, which moves the focus and would scroll to the dialog's place in the
-    // page.
+    // Applies the modal style before showModal. Otherwise the new focus would scroll the page to the dialog's place in
+    // the page.
     if (!modal) return setModal(true);
     if (!element || element.open) return;
     const opener = document.activeElement;
@@ -114,7 +114,7 @@ export function useCloseDialog(back: string): () => void {
   // Read only once, because submitting a form drops the location state.
   const [isOverPage] = useState((state as { over?: unknown } | null)?.over === true);
   return async () => {
-    // The dialog closes before the navigation, which may take a while to load the page below.
+    // The dialog closes before the navigation, because loading the page below may take several seconds.
     const dialog = openDialogs.at(-1);
     if (dialog?.inert) return;
     if (dialog) {

@@ -1,7 +1,7 @@
 import type { IconNode } from "lucide";
 import { createElement } from "react";
 
-/** Icons are hidden from screen readers, so text next to an icon must carry its meaning. */
+/** Icons are hidden from screen readers, so text next to an icon must express the icon's meaning. */
 export function Icon(props: { of: IconNode; className: string; strokeWidth?: number }) {
   const { of: shapes, className, strokeWidth = 2 } = props;
   const attributes = {

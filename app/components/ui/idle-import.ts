@@ -1,6 +1,6 @@
 import { useEffect, useState } from "react";
 
-/** Runs the callback after the load event, so that it takes no bandwidth from the page. Returns a cancel function. */
+/** Runs the callback after the load event, so that the page loads first. Returns a function to cancel the callback. */
 function runWhenIdle(callback: () => void): () => void {
   let cancel = () => {};
   const schedule = () => {

@@ -5,7 +5,7 @@ import { useLocation, useNavigation, useNavigationType } from "react-router";
 let clickedLink = "";
 const clickedLinks = new Map<string, string>();
 
-/** Moves the focus to a new page's content or to the element of the URL's hash; Back focuses the last clicked link. */
+/** Focuses a new page's content, or the element of the URL's hash. Back focuses the last clicked link. */
 export function useNavigationFocus(): void {
   const { pathname, hash, key } = useLocation();
   const kind = useNavigationType();

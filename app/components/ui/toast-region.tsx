@@ -21,7 +21,7 @@ import {
 
 setDialogAnimation(move);
 
-/** Rendered inside an open modal dialog, because the rest of the page is inert (section 2 of the specification). */
+/** Renders toasts inside an open modal dialog, because the rest of the page is inert (specification, section 2). */
 export default function ToastRegion() {
   const { current, waiting, isReady } = useToasts();
   const container = useTopDialog() ?? document.body;
@@ -94,7 +94,7 @@ function useAnnouncement(current: CurrentToast | null, region: HTMLElement | nul
   return text;
 }
 
-/** The waiting toast is in sessionStorage, so that a full page load does not lose it. */
+/** sessionStorage stores the waiting toast, so that the toast survives a full page load. */
 const waitingToastKey = "waiting-toast";
 
 function usePersistedWaitingToast(waiting: Toast | null): void {
@@ -180,7 +180,7 @@ function ToastItem({ id, toast, bannerShown, list, isFocused, previousFocus }: T
     const { signal } = controller;
     const closeOnEscape = (event: KeyboardEvent) => {
       if (event.key !== "Escape" || isOver.current) return;
-      // Escape closes only the toast, and not also a dialog or list below the toast.
+      // Escape closes only the toast, not a dialog or list below the toast.
       event.preventDefault();
       event.stopPropagation();
       close();

@@ -26,7 +26,7 @@ export function PageToast({ toast, patient = false }: { toast: Toast; patient?: 
   return isShown ? null : <Banner toast={toast} patient={patient} ref={banner} />;
 }
 
-/** Shows a toast once script runs, and returns true from then on. Until then its caller shows it in the page. */
+/** Shows a toast when script runs, and then returns true. Until then, the caller shows the toast as a banner. */
 export function usePageToast(
   toast: Toast | undefined,
   patient = false,
@@ -36,7 +36,7 @@ export function usePageToast(
   useEffect(() => {
     if (!toast) return;
     if (banner?.current?.open === false) return closeBanner(toast);
-    // Screen readers announce role=alert in the initial HTML, but not role=status. They announce both when added later.
+    // Screen readers announce role=alert, but not role=status, in the initial HTML. Both are announced in later content.
     const bannerShown = !toastState.isReady;
     if (patient) showToastNext(toast);
     else showToast(toast, bannerShown, bannerShown && (isHydrated || toast.variant === "destructive"));
@@ -44,7 +44,7 @@ export function usePageToast(
   return isReady;
 }
 
-/** Part of the page's content without script, and at the toast's position with script. */
+/** Without script, the banner is part of the page's content. With script, the banner is at the toast's position. */
 function Banner(props: { toast: Toast; patient?: boolean; ref?: RefObject<HTMLDetailsElement | null> }) {
   const { toast, patient, ref } = props;
   return (

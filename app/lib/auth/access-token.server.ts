@@ -37,7 +37,7 @@ function getPublishedKeys(): PublishedKeys {
     const keySet = createRemoteJWKSet(new URL("/auth/v1/.well-known/jwks.json", url), {
       headers: { apikey: publishableKey },
       [customFetch]: fetchPublishedKeys,
-      // Keys never expire in jose, so that they work while Supabase Auth is unavailable. `reload` below replaces them.
+      // jose must not expire keys, because Supabase Auth may be unavailable. `reload` below replaces the keys.
       cacheMaxAge: Number.POSITIVE_INFINITY,
     });
     cachedKeys = {
@@ -63,7 +63,7 @@ function getPublishedKeys(): PublishedKeys {
 }
 
 async function fetchPublishedKeys(url: string, { headers }: { headers: Headers }): Promise<Response> {
-  // Catches a TimeoutError, because jose would turn it into a JOSEError, which verifyAccessToken takes for a forged token.
+  // Catches a TimeoutError. jose would convert it to a JOSEError, which verifyAccessToken treats as a forged token.
   const response = await createSupabaseFetch(null)(url, { headers }).catch(() => null);
   const body: unknown = response?.ok ? await response.json().catch(() => null) : null;
   const keys = KeySetSchema.safeParse(body);

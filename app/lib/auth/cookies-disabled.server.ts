@@ -1,4 +1,4 @@
-/** In a browser without cookies, a correct login leads back to the login page, without the test cookie of the redirect. */
+/** Detects browsers without cookies. After a correct login, such a browser sends no test cookie. */
 import { redirect } from "react-router";
 import { hasFlagCookie, serializeCookie } from "../http/cookies.server.ts";
 import { isOwnOrigin } from "../http/request-guard.server.ts";
@@ -24,7 +24,7 @@ export function testCookie(): string {
   return serializeCookie(testCookieName, "1", testCookieSeconds);
 }
 
-/** True if the test parameter came without the test cookie. If both came, throws a redirect that removes the parameter. */
+/** True if the request has the test parameter without the test cookie. Redirects a request with both. */
 export function hasCookiesDisabled(request: Request, url: URL): boolean {
   if (!url.searchParams.has(testParam)) return false;
   if (!hasFlagCookie(request, testCookieName)) return true;

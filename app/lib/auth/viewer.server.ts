@@ -116,7 +116,7 @@ export function needsSecondFactor(viewer: Viewer): boolean {
 }
 
 function addNextParam(path: string, requestedUrl: URL): string {
-  // A download would leave the browser on the login page. The login leads to the page with the document instead.
+  // A redirect to a download would leave the browser on the login page, so `next` is the page with the document.
   const next = toViewerPath(requestedUrl.pathname.replace(/\/documents\/[^/]*$/, "") + requestedUrl.search);
   return next === "/portal" ? path : `${path}?next=${encodeURIComponent(next)}`;
 }
@@ -154,7 +154,7 @@ async function identifyViewer(supabase: AppSupabaseClient, query: ViewerQuery): 
   const claims = verified === "unknown" ? await fetchClaims(supabase, token) : verified;
   if (!claims) return null;
   const result = await query(supabase);
-  // If Supabase Auth accepts a token that the data API rejects, the cause is temporary, so the session stays.
+  // If Supabase Auth accepts a token that the data API rejects, the cause is temporary, so the session is not ended.
   const isValidForAuth = !result && (verified === "unknown" || (await fetchClaims(supabase, token)));
   if (isValidForAuth) return userErrorFromThrown(null);
   if (!result || "reason" in result) return result;
@@ -166,7 +166,7 @@ async function identifyViewer(supabase: AppSupabaseClient, query: ViewerQuery): 
       fullName: viewerRecord.full_name ?? "",
       supabase,
       factors: viewerRecord.factors,
-      // After the removal of a factor, tokens still say aal2 until they expire, up to an hour later.
+      // After the removal of a factor, existing tokens contain aal2 until their expiry, for up to an hour.
       hasAal2: claims.aal === "aal2" && viewerRecord.has_aal2,
       staff: viewerRecord.staff,
     }
@@ -193,7 +193,7 @@ export function secondFactorReminderCookie(): string {
   return serializeCookie(reminderCookieName, "1");
 }
 
-/** True if Supabase Auth could not decide. Its rejections always have an error code. */
+/** True if Supabase Auth could not check the session. A rejection by Supabase Auth always has an error code. */
 function isUnavailable(error: { name: string; status?: number; code?: unknown }): boolean {
   if (isAuthSessionMissingError(error)) return false;
   return error.code === undefined || error.status === 429 || (error.status ?? 500) >= 500;

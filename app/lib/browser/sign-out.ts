@@ -11,7 +11,7 @@ export function clearOnSignOut(): void {
   hasPendingBroadcast = true;
 }
 
-/** Call broadcastSignOut after the next page is shown, because the login page in another tab would take this tab's toast. */
+/** Must be called after the next page is shown. Otherwise the login page in another tab would show this tab's toast. */
 export function broadcastSignOut(): void {
   if (!hasPendingBroadcast) return;
   hasPendingBroadcast = false;

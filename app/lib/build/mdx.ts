@@ -78,7 +78,7 @@ function createElements(headings: Heading[]) {
 
 type HastNode = { tagName?: string; value?: string; properties?: Record<string, unknown>; children?: HastNode[] };
 
-/** Adds ARIA roles, which browsers drop on narrow screens, where prose.css displays tables as blocks. */
+/** Adds ARIA roles. On narrow screens, prose.css displays tables as blocks, and browsers drop the native roles. */
 function rehypeTables() {
   return (tree: HastNode) => {
     for (const table of findDescendants(tree, "table")) {

@@ -7,7 +7,7 @@ const secretFields = ["password", "currentPassword", "code"];
 
 export type IntentError = UserError & { fieldErrors?: Record<string, string[]> };
 
-/** `error` is missing if every error belongs to a field. */
+/** Returns the response to a rejected form. `error` is undefined if every error concerns a field. */
 export function rejectForm<Extra extends object>(
   result: SubmissionResult,
   error?: Toast | string,
@@ -18,7 +18,7 @@ export function rejectForm<Extra extends object>(
   return data({ result, toast, formError, ...(extra as Extra) }, { status });
 }
 
-/** Rejects an invalid form, or a valid form after `error`. The response omits secrets. Without a title there is no toast. */
+/** Returns the response to an invalid form, or to a valid form that caused `error`. Without a title, shows no toast. */
 export function rejectSubmission<Extra extends object>(
   submission: Pick<Submission<unknown, string[]>, "reply">,
   title: ErrorTitle | null,
@@ -31,7 +31,7 @@ export function rejectSubmission<Extra extends object>(
   return rejectForm(result, toast ?? formError, error?.status, extra);
 }
 
-/** The error catalogue, section 8 of the specification. Other errors are no toasts. */
+/** The toast titles of the error catalogue, section 8 of the specification. Other errors show no toast. */
 export type ErrorTitle =
   | "Sign up Failed"
   | "Sign-up Failed"

@@ -1,4 +1,4 @@
-/** private.is_plain_text and private.is_visible in the database have the same rules. */
+/** The database has the same rules in private.is_one_line, private.is_plain_text and private.is_visible. */
 import { z } from "zod";
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern finds forbidden characters

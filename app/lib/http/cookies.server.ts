@@ -3,7 +3,7 @@ import { env } from "./env.server.ts";
 
 export type RequestCookie = { name: string; value: string };
 
-/** On https, the prefix `__Host-` binds a cookie to this host, so that other subdomains cannot set it. */
+/** On https, the prefix `__Host-` binds a cookie to this host, so that other subdomains cannot set the cookie. */
 export function cookieName(name: string): string {
   return env().origin.startsWith("https:") ? `__Host-${name}` : name;
 }

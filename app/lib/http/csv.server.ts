@@ -4,10 +4,10 @@ export function csvLine(cells: string[]): string {
   return `${quoted.join(",")}\r\n`;
 }
 
-/** Spreadsheets also find a formula after blanks, after a quotation mark, and where they split a cell. */
+/** Spreadsheets also detect formulas after blanks, after quotation marks, and after characters that split a cell. */
 const formulaStart = /((?:^|[;\t\r\n])[\s"\p{Cf}]*)(?=[=+\-@＝＋－＠])|^(?=[\t\r])/gu;
 
-/** Spreadsheets read a file as UTF-8 only if it starts with this mark. */
+/** Spreadsheets read a file as UTF-8 only if the file starts with this mark. */
 export const byteOrderMark = "\ufeff";
 
 export type CsvColumn<Row> = [heading: string, format: (row: Row) => string];

@@ -122,7 +122,7 @@ export function readSettings(source: NodeJS.ProcessEnv = process.env) {
       /** The minimum speed of a request body after `deadlines.form`. */
       bytesPerSecond: env.SLOWEST_KIB * 1024,
     },
-    /** In milliseconds. */
+    /** Deadlines in milliseconds. */
     deadlines: {
       page: env.PAGE_SECONDS * 1000,
       write: env.WRITE_SECONDS * 1000,

@@ -34,7 +34,7 @@ export function createFileRoute(respond: (args: MiddlewareArgs) => Response | Pr
   return { middleware, loader };
 }
 
-/** Occupies a download slot until the reader has received the file, which is in memory until then. */
+/** Occupies a download slot while the file is sent, because the whole file is in memory during that time. */
 export async function respondWithFile(
   { request, context }: Pick<MiddlewareArgs, "request" | "context">,
   account: string,

@@ -18,7 +18,7 @@ export function readIpAddress(request: Request): string {
   return request.headers.get(ipAddressHeader) ?? "unknown";
 }
 
-/** Returns an IPv4 address unchanged, or the /64 prefix of an IPv6 address, because one visitor has a whole /64. */
+/** Returns an IPv4 address unchanged, or the /64 prefix of an IPv6 address, the usual network of one visitor. */
 export function getNetwork(address: string): string {
   return getIpPrefix(address, 64) ?? address;
 }

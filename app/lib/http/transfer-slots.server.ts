@@ -25,7 +25,7 @@ export function acquireUploadSlot(
   const owner = account ? `account ${account}` : `network ${getNetwork(readIpAddress(request))}`;
   const maxBytes = fileBytes + formBytes;
   const bytes = Math.min(size ?? Number(request.headers.get("Content-Length") ?? maxBytes), maxBytes);
-  // If all visitors seem to have one IP address, a limit per address would lock out most of them.
+  // If all visitors seem to have one IP address, a limit per address would lock out most visitors.
   const perAddress = hasVisitorIps ? uploadsPerAddress : Number.POSITIVE_INFINITY;
   if ((slotCounts.get(owner) ?? 0) >= (account ? uploadsPerClient : perAddress)) {
     const message = account

@@ -3,7 +3,7 @@ import { somethingWentWrong } from "./toast.ts";
 
 export type UserError = { reason: string; status: number };
 
-/** Returns an object, because lib/browser/connection.ts takes a plain text for the error of a proxy. */
+/** Returns an object, because lib/browser/connection.ts treats an error in plain text as an error of a proxy. */
 export function userErrorData({ reason, status }: UserError) {
   return data({ reason }, { status });
 }
@@ -41,7 +41,7 @@ const authErrors: Readonly<Record<string, UserError>> = {
 
 type SupabaseError = { message: string; name?: string; code?: string | number; status?: number; statusCode?: string };
 
-/** Repeats messages of the database functions (SQLSTATE PTnnn) and hooks. Other messages are not written for users. */
+/** Repeats messages of the database functions (SQLSTATE PTnnn) and hooks. Other messages are not meant for users. */
 export function toUserError(error: SupabaseError): UserError {
   const code = String(error.code ?? "");
   // Supabase Storage responds with status 400 and puts the real status into `statusCode`.

@@ -29,7 +29,7 @@ export function getRenewalFailedSignal(supabase: AppSupabaseClient): AbortSignal
   return failedRenewals.get(supabase);
 }
 
-/** The choice in the login form. Null for other requests, for which the cookie of isSharedComputer decides. */
+/** The choice "shared computer" of the login form. Null for other requests, for which a cookie decides. */
 export const sharedComputerContext = createContext<boolean | null>(null);
 const sharedComputerCookieName = "shared";
 

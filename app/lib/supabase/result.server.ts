@@ -6,7 +6,7 @@ type SupabaseResult = { data: unknown; error: SupabaseError | null; status?: num
 type Data<Result> = Extract<Result, { error: null }> extends { data: infer Value } ? Value : never;
 
 export function getResultError({ error, status }: SupabaseResult): UserError | null {
-  // Errors of auth and storage have a status of their own.
+  // Errors of Supabase Auth and Supabase Storage contain the status.
   return error && toUserError(status === undefined ? error : { ...error, status });
 }
 

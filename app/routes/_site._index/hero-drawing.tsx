@@ -8,7 +8,7 @@ export function HeroDrawing() {
   return (
     <>
       {!isLite && <Drawing />}
-      <ol aria-label="Stations of our line" className={isLite ? "mt-6 flex flex-wrap gap-x-4 text-sm" : "sr-only"}>
+      <ol aria-label="Cities we serve" className={isLite ? "mt-6 flex flex-wrap gap-x-4 text-sm" : "sr-only"}>
         {stations.map((name) => (
           <li key={name}>{name}</li>
         ))}

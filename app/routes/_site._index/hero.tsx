@@ -50,7 +50,7 @@ export function Hero({ intro, taglines, search_terms, actionData }: HeroProps) {
             <Field
               field={fields.trackingNumber}
               label="Tracking number"
-              hint="Bill of lading, air waybill or container"
+              hint="Number of the bill of lading, air waybill or container"
               autoComplete="off"
               autoCapitalize="characters"
               spellCheck={false}
@@ -59,7 +59,7 @@ export function Hero({ intro, taglines, search_terms, actionData }: HeroProps) {
               Request an update
             </SubmitButton>
             <p className="mt-3 text-sm text-quiet">
-              This prepares a mail to our head office. Clients follow every stage in the portal:
+              We reply by email in working hours. Clients can see every stage online:
             </p>
             <TextLink to="/signup" className="text-sm font-semibold">
               Sign up with your Client ID

@@ -16,7 +16,7 @@ export function Industries({ industries }: Pick<Route.ComponentProps["loaderData
     <Stop
       id="industries"
       title="Industries we serve"
-      intro="Each trade has its own papers. Scroll the row for all ten."
+      intro="Every industry has its own documents. Swipe to see all ten."
     >
       <section
         ref={row}

@@ -1,4 +1,4 @@
-import { Marquee } from "~/components/motion/marquee";
+import { Marquee } from "~/components/site/marquee";
 import type { Route } from "./+types/route";
 import { Stop } from "./stop";
 
@@ -7,7 +7,7 @@ type TestimonialsProps = Pick<Route.ComponentProps["loaderData"], "testimonials"
 export function Testimonials({ testimonials, notes }: TestimonialsProps) {
   return (
     <Stop id="testimonials" title="What clients say" intro={notes.testimonials} sunken>
-      <Marquee label="Three clients" className="grid gap-8 md:grid-cols-3 moves:gap-0">
+      <Marquee label="Testimonials" className="grid gap-8 md:grid-cols-3 moves:gap-0">
         {testimonials.map(({ name, company, rating, text }) => (
           <li key={name} className="moves:mr-12 moves:w-[min(27rem,75vw)]">
             <figure className="flex h-full flex-col">

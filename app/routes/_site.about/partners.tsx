@@ -1,4 +1,4 @@
-import { Marquee } from "~/components/motion/marquee";
+import { Marquee } from "~/components/site/marquee";
 import { Monogram } from "~/components/site/monogram";
 import type { partners } from "~/models/content.server";
 
@@ -12,7 +12,7 @@ export function Partners({ intro, partners }: PartnersProps) {
       </h2>
       <p className="mt-2 mb-8 max-w-prose text-pretty text-quiet">{intro}</p>
       <Marquee
-        label="Marks of our partners"
+        label="Logos of our partners"
         className="grid grid-cols-3 gap-x-4 gap-y-6 sm:grid-cols-5 lg:grid-cols-7 moves:gap-x-0"
       >
         {partners.map((partner) => (

@@ -23,7 +23,7 @@ export function ContactChannels({ opening }: { opening: OpeningStatusProps }) {
           isFirst
         />
         <ContactChannel of={MessageCircle} verb="Chat on" text="WhatsApp" href={chatHref(company.chat_phone)} />
-        <ContactChannel of={Mail} verb="Mail" text={office.email} href={`mailto:${office.email}`} />
+        <ContactChannel of={Mail} verb="Email" text={office.email} href={`mailto:${office.email}`} />
       </ul>
     </>
   );
@@ -49,7 +49,7 @@ function OpeningStatus({ isOpen, words, until, later }: OpeningStatusProps) {
         />
         {isPastClosing ? later : words}
       </span>{" "}
-      <span className="text-sm text-quiet">Public holidays are not counted.</span>
+      <span className="text-sm text-quiet">Closed on public holidays.</span>
     </p>
   );
 }

@@ -33,7 +33,7 @@ const ContactFields = z.object({
     .max(2000, "Use at most 2,000 characters for the message."),
 });
 
-/** Only these subjects prefill the form, so that links from other sites cannot put text into it. */
+/** Only these subjects prefill the form, so that links from other sites cannot put text into the form. */
 const subjects = new Set([
   ...home.search_terms,
   ...industries.map(({ name }) => name),
@@ -73,7 +73,7 @@ export const headers: Route.HeadersFunction = ({ loaderHeaders }) => loaderHeade
 export const meta: Route.MetaFunction = ({ matches }) =>
   createPageMeta(matches, {
     title: "Contact",
-    description: "Write, call or visit our offices: addresses, numbers and working hours.",
+    description: "Write to, call or visit our offices. Find addresses, phone numbers and working hours.",
     path: "/contact",
   });
 
@@ -110,15 +110,13 @@ function ContactContent({ actionData, opening, hours, prefill }: ContactContentP
       <div
         className={`mt-12 grid gap-12 lg:gap-16 ${prefill ? "lg:grid-cols-[minmax(0,3fr)_minmax(0,2fr)]" : "lg:grid-cols-[minmax(0,2fr)_minmax(0,3fr)]"}`}
       >
-        {/* A prefilled form comes first, because its link promised the form. */}
+        {/* A prefilled form comes first, because the visitor followed a link to the form. */}
         {!prefill && offices}
         <section key="form" aria-labelledby="write">
           <h2 id="write" className="text-lg">
-            {ready ? "Another message" : "Write to us"}
+            {ready ? "Write another message" : "Write to us"}
           </h2>
-          <p className="mt-1 mb-6 text-quiet">
-            Your mail application opens with what you write here. You send it from there.
-          </p>
+          <p className="mt-1 mb-6 text-quiet">Your email app will open with this message. Send it from there.</p>
           <Form method="post" id={form.id} noValidate>
             <div className="sm:grid sm:grid-cols-2 sm:gap-x-4">
               <Field field={fields.name} label="Full Name" autoComplete="name" />
@@ -126,7 +124,7 @@ function ContactContent({ actionData, opening, hours, prefill }: ContactContentP
             </div>
             <Field field={subject} label="Subject" autoComplete="off" />
             <TextField field={fields.message} label="Message" mandatory />
-            <SubmitButton pending="Preparing…">Prepare the mail</SubmitButton>
+            <SubmitButton pending="Preparing…">Continue to email</SubmitButton>
           </Form>
         </section>
         {prefill && offices}

@@ -3,17 +3,18 @@ import { Field, SelectField } from "~/components/forms/field";
 import type { FormField } from "~/components/forms/form";
 import { Button } from "~/components/ui/button";
 import { type COST_FIELDS, IMPORT_CURRENCIES, IMPORT_KINDS } from "~/models/cost";
+import type { CostRates } from "~/models/cost.server";
 
 const numberFieldProps = { inputMode: "decimal", autoComplete: "off" } as const;
-const includedHint = "0 if the price includes it";
+const includedHint = (item: string) => `Enter 0 if the price includes the ${item}`;
 
 export function CostForm(props: {
   id: string;
   fields: Record<(typeof COST_FIELDS)[number], FormField>;
-  classes: number[];
+  excise: CostRates["excise_duty"];
   onType: (values: Record<string, string>) => void;
 }) {
-  const { id, fields, classes, onType } = props;
+  const { id, fields, excise, onType } = props;
   return (
     <Form
       action="/resources/cost#sum"
@@ -26,7 +27,7 @@ export function CostForm(props: {
     >
       <SelectField
         field={fields.what}
-        label="What do you bring in?"
+        label="What do you import?"
         options={Object.entries(IMPORT_KINDS)}
         prompt="Choose one"
       />
@@ -35,38 +36,43 @@ export function CostForm(props: {
         <Field
           field={fields.registered}
           label="First registered"
-          hint="Cars only: year and month, such as 2021-04"
+          hint="Cars only. Month and year on the foreign logbook, such as 04/2021"
           inputMode="numeric"
           autoComplete="off"
         />
         <SelectField
           field={fields.excise}
           label="Excise duty of the car"
-          hint="Cars only: by engine and fuel"
-          options={classes.map((percent) => [String(percent), `${percent}%`])}
+          hint={`Cars only. ${excise.engine_sizes}`}
+          options={excise.percents.map((percent) => [String(percent), `${percent}%`])}
           prompt="Choose one"
         />
       </div>
-      <SelectField field={fields.currency} label="Currency of the next three amounts" options={IMPORT_CURRENCIES} />
-      <Field field={fields.value} label="Price of the goods" hint="As the seller invoices it" {...numberFieldProps} />
-      <Field field={fields.freight} label="Freight to Kenya" hint={includedHint} {...numberFieldProps} />
-      <Field field={fields.insurance} label="Insurance" hint={includedHint} {...numberFieldProps} />
+      <SelectField field={fields.currency} label="Currency" options={IMPORT_CURRENCIES} />
+      <Field
+        field={fields.value}
+        label="Price of the goods"
+        hint="Price on the seller's invoice"
+        {...numberFieldProps}
+      />
+      <Field field={fields.freight} label="Freight to Kenya" hint={includedHint("freight")} {...numberFieldProps} />
+      <Field field={fields.insurance} label="Insurance" hint={includedHint("insurance")} {...numberFieldProps} />
       <div className="group-[:has([value=KES]:checked)]/cost:hidden">
         <Field
           field={fields.rate}
           label="Exchange rate"
-          hint="Shillings for one of the currency. Customs uses the rate that KRA publishes. Not needed for KES"
+          hint="KES for one unit of the currency. Use KRA's rate for this week. Not needed for KES"
           {...numberFieldProps}
         />
       </div>
       <Field
         field={fields.duty}
         label="Import duty in percent"
-        hint="25 for most finished goods. Your tariff code decides"
+        hint="25 for most finished goods. The HS code of your goods decides the rate"
         {...numberFieldProps}
       />
       <Button look="action" className="w-full">
-        Work it out
+        Calculate
       </Button>
     </Form>
   );

@@ -20,12 +20,12 @@ export function EstimateBreakdown({ rates, cargo, lines }: EstimateBreakdownProp
             </span>
           )}
           <span className="text-quiet">
-            Whole shillings in each line. Not in it: port, shipping line, transport and agency charges.
+            Amounts are rounded to the shilling. Port, shipping line, transport and agency charges are not included.
           </span>
         </caption>
         <thead className="sr-only">
           <tr>
-            <th scope="col">Line</th>
+            <th scope="col">Item</th>
             <th scope="col">Rate, month and source</th>
             <th scope="col">KES</th>
           </tr>
@@ -36,7 +36,7 @@ export function EstimateBreakdown({ rates, cargo, lines }: EstimateBreakdownProp
             amount={lines?.cif}
             calculation={cargo ? formatCif(cargo) : "Price, freight and insurance in KES"}
           >
-            The figures typed here.
+            Your figures.
           </EstimateLine>
           <EstimateLine
             name="Import duty"
@@ -71,13 +71,13 @@ export function EstimateBreakdown({ rates, cargo, lines }: EstimateBreakdownProp
         </tbody>
         <tbody aria-live="polite" aria-atomic className="border-t-2 border-dashed border-edge text-base font-semibold">
           <EstimateLine name="Total taxes" amount={lines?.taxes} />
-          <EstimateLine name="Total with cargo" amount={lines?.total} />
+          <EstimateLine name="Goods plus taxes" amount={lines?.total} />
         </tbody>
       </table>
       <p className="border-t border-line pt-3 text-sm text-quiet">
         {lines
-          ? "This is an estimate, not a quotation. The address of this page holds your answers once you press “Work it out”: send it to whom you like."
-          : "Amounts appear when the form is filled in. Every sum here is an estimate."}
+          ? "This is an estimate, not a quotation. To share the estimate, click Calculate, then copy the link to this page."
+          : "Fill in the form to see the amounts. All amounts are estimates."}
       </p>
     </div>
   );

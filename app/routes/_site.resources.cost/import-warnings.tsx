@@ -17,36 +17,35 @@ export function ImportWarnings({ rates, what, cargo, ruling, penalty }: ImportWa
   const latestArrivalYear = Number(cargo?.registered?.slice(0, 4)) + years - 1;
   return (
     <>
-      <h2 className="text-xl">First of all</h2>
+      <h2 className="text-xl">Check before you pay</h2>
       {ruling === "refused" && (
         <p className="mt-3 rounded-label border-2 border-failure px-4 py-3 font-semibold text-failure">
-          This car is refused: {years} years or more have passed since its first registration. The estimate below does
-          not change that.
+          KEBS rejects this car, because {years} years or more have passed since its first registration. Do not pay for
+          it.
         </p>
       )}
       {ruling === "doubtful" && (
         <p className="mt-3 rounded-label border-2 border-attention px-4 py-3 font-semibold">
-          Ask before you pay: in its notices KEBS has counted whole calendar years, and by that count this car had to
-          land by 31 December {latestArrivalYear}.
+          KEBS may reject this car. In its public notices, KEBS has counted whole calendar years. By this count, the car
+          had to arrive by 31 December {latestArrivalYear}. Ask us before you pay.
         </p>
       )}
       <dl className="mt-3 grid gap-3 text-sm">
         {isCar && (
-          <Warning name="Refused" look="border-failure" citation={age}>
-            A car {years} years old or more, counted from the month of its first registration, and every car with
-            left-hand drive.
-            {ruling === "taken" &&
-              ` The age on arrival counts, and KEBS has counted whole calendar years in its notices: to be safe, see that this one lands by 31 December ${latestArrivalYear}.`}
+          <Warning name="Age limit and steering" look="border-failure" citation={age}>
+            KEBS rejects a car that is {years} years old or more, counted from the month of its first registration. KEBS
+            also rejects every car with left-hand drive.
+            {ruling === "taken" && ` Your car must arrive by 31 December ${latestArrivalYear}.`}
           </Warning>
         )}
-        <Warning name="Dear" look="border-attention" citation={certificate}>
-          No certificate of conformity: a penalty of {certificate.percent}% of CIF
-          {penalty !== undefined && `, here KES ${formatAmount(penalty)} on top`}.
+        <Warning name="Missing certificate" look="border-attention" citation={certificate}>
+          Without a certificate of conformity you pay a penalty of {certificate.percent}% of CIF.
+          {penalty !== undefined && ` For this import, the penalty is KES ${formatAmount(penalty)}.`}
         </Warning>
         {isCar && (
-          <Warning name="Uncertain" look="border-attention">
-            For a used car KRA works out the value from its own price list, less its age. The taxes can be higher than
-            on your invoice.
+          <Warning name="Used cars may cost more" look="border-attention">
+            For a used car, KRA takes the value from its own price list and reduces it by the car's age. Your taxes can
+            be higher than on the invoice price.
           </Warning>
         )}
       </dl>

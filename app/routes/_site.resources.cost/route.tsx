@@ -36,7 +36,7 @@ export const meta: Route.MetaFunction = ({ matches, location }) =>
   createPageMeta(matches, {
     title: "What will it cost?",
     description:
-      "Estimate duty, VAT and levies on a car or goods brought into Kenya, line by line in shillings, with the date and source of each rate.",
+      "Estimate duty, VAT and levies on a car or goods imported to Kenya, line by line in shillings, with the date and source of each rate.",
     path: "/resources/cost",
     noindex: location.search !== "",
   });
@@ -59,14 +59,14 @@ export default function CostPage({ loaderData }: Route.ComponentProps) {
       <FormErrorSummary rejected={rejected ? submitted : undefined} form={form} />
       <h1 className="text-2xl">What will it cost?</h1>
       <p className="mt-4 max-w-prose text-lg text-pretty text-quiet">
-        An estimate of duty, taxes and levies on what you bring into Kenya, before you pay the seller.
+        Estimate the duty, taxes and levies on your import before you pay the seller.
       </p>
       <div className="mt-8 mb-8 grid items-start gap-x-16 gap-y-10 lg:grid-cols-[22rem_1fr]">
         <CostForm
           key={JSON.stringify(submitted.result.initialValue)}
           id={form.id}
           fields={fields}
-          classes={rates.excise_duty.percents}
+          excise={rates.excise_duty}
           onType={(values) => setTyped({ submitted, values })}
         />
         <section
@@ -80,7 +80,7 @@ export default function CostPage({ loaderData }: Route.ComponentProps) {
           <EstimateBreakdown rates={rates} cargo={cargo} lines={lines} />
           {cargo && ruling !== "refused" && (
             <ButtonLink look="action" to={`/quote?${new URLSearchParams(values)}`} className="mt-6 print:hidden">
-              Get a quote for this
+              Get a quote for this import
             </ButtonLink>
           )}
           <Documents documents={rates.documents} what={values.what} />

@@ -31,7 +31,7 @@ export function Documents(props: {
   const sending = useIsSending();
   const LeaveWarning = useIdleImport(() => import("./leave-warning"));
   return (
-    <Card title="Documents">
+    <Card id="documents" title="Documents">
       {LeaveWarning && <LeaveWarning sending={sending} isSending={isSending} cancelAll={cancelAllUploads} />}
       <ul className="ruled">
         {documents.map((document) => (
@@ -70,7 +70,7 @@ function DocumentRow(props: {
   const title = useRef<HTMLParagraphElement>(null);
   const previousState = useRef(state);
   useEffect(() => {
-    // The form that had the focus was removed: move the focus to the document's name.
+    // Moves the focus to the document's name if the focused form was removed.
     if (previousState.current !== state && window.document.activeElement === window.document.body)
       title.current?.focus();
     previousState.current = state;

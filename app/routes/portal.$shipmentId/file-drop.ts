@@ -10,7 +10,7 @@ const tooManyFilesToast: Toast = {
 
 const dropTargetAttribute = "data-drop";
 
-/** Puts a dropped file into the file field of its row. Cancels other drops, for which browsers would leave the page. */
+/** Puts a dropped file into the file field of its row. Cancels other drops, because browsers would open the file. */
 export function useFileDrop(): void {
   useEffect(() => {
     const mark = (row: Element | null) => {

@@ -1,4 +1,4 @@
-/** Sends a large file, and resumes after a lost connection. Loaded on demand, so it imports no module of the page. */
+/** Sends a large file, and resumes after a lost connection. Loaded on demand, and imports no module of the page. */
 import type { sendUploadRequest, UploadOutcome } from "./upload-request";
 
 type ReportProgress = (sentBytes: number, isConnectionLost: boolean) => void;
@@ -6,12 +6,12 @@ type ReportProgress = (sentBytes: number, isConnectionLost: boolean) => void;
 const stallTimeoutMs = 30_000;
 const minRetryDelayMs = 1000;
 const maxRetryDelayMs = 8000;
-/** In bytes. Bad connections get shorter requests, because some proxies forward a request only once it is complete. */
+/** In bytes. Bad connections get shorter requests, because some proxies forward only complete requests. */
 const minRequestSize = 256 * 1024;
 
 const chunkMediaType = "application/octet-stream";
 
-/** The file was moved, changed or deleted after it was chosen. */
+/** For a file that was moved, changed or deleted after the user chose the file. */
 const unreadableFileOutcome: UploadOutcome = {
   kind: "refused",
   status: 400,

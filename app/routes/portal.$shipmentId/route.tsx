@@ -64,10 +64,10 @@ export default function ShipmentPage({ loaderData, actionData }: Route.Component
   const { search, shipment, nextAction, button, stageTexts, hints, mail, payments, storage } = loaderData;
   const { stage, documents } = shipment;
   const isClosed = stage === lastStage;
-  const problems = getFieldErrors(actionData, isClosed ? [] : documents);
+  const problems = getUploadErrors(actionData, isClosed ? [] : documents);
   return (
     <>
-      <Title rejected={problems.length > 0 || actionData?.document === null}>{shipment.name}</Title>
+      <Title rejected={problems.length > 0}>{shipment.name}</Title>
       <ErrorSummary actionData={actionData} problems={problems} />
       <TextLink to={`/portal${search}`} className="text-sm lg:hidden print:hidden">
         All shipments
@@ -120,8 +120,10 @@ export default function ShipmentPage({ loaderData, actionData }: Route.Component
   );
 }
 
-/** Lists no error for a document that accepts no file any more, because its file field is gone. */
-function getFieldErrors(rejected: RejectedUpload | undefined, documents: { id: string; state: string }[]) {
-  if (!rejected || !documents.some(({ id, state }) => id === rejected.document && state === "missing")) return [];
-  return [{ id: fileFieldId(rejected.document ?? ""), text: rejected.toast.description ?? rejected.toast.title }];
+/** The error of a document without a file field, such as one that has received a file meanwhile, links to the documents. */
+function getUploadErrors(rejected: RejectedUpload | undefined, documents: { id: string; state: string }[]) {
+  if (!rejected) return [];
+  const { document, toast } = rejected;
+  const hasField = documents.some(({ id, state }) => id === document && state === "missing");
+  return [{ id: hasField ? fileFieldId(document ?? "") : "documents", text: toast.description ?? toast.title }];
 }

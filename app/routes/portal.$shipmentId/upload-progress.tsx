@@ -3,7 +3,7 @@ import { Button } from "~/components/ui/button";
 import { formatFileSize, maxFileBytes } from "~/lib/forms/file-size";
 import type { Upload } from "./upload-queue";
 
-// Loaded when the browser is idle. An import of upload-queue.ts would move that module into another chunk.
+// The browser loads this module when idle. An import of upload-queue.ts would move that module into another chunk.
 
 function UploadProgress(props: {
   name: string;

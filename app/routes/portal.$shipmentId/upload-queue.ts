@@ -1,4 +1,4 @@
-/** Chosen files by document id. Module state survives revalidation and a new login, which component state would not. */
+/** Chosen files by document id. Unlike component state, module state survives revalidation and a new login. */
 import { useSyncExternalStore } from "react";
 import { showToast } from "~/components/ui/toast-state";
 import { onSignOut } from "~/lib/browser/sign-out";
@@ -9,7 +9,7 @@ import { sendUploadRequest, type UploadOutcome } from "./upload-request";
 
 export type Upload = {
   original: File;
-  /** Null for other files, and if shrinking saves too few bytes. */
+  /** Null for files other than large photos, and if shrinking saves too few bytes. */
   shrunkPhoto: File | null;
   isShrinking: boolean;
   sendsOriginal: boolean;
@@ -82,7 +82,7 @@ export function getFileToSend({ original, shrunkPhoto, sendsOriginal }: Upload):
   return sendsOriginal || !shrunkPhoto ? original : shrunkPhoto;
 }
 
-/** Also starts to shrink a large photo, or shows the problem of a file that cannot be sent. */
+/** Stores the chosen file. Then starts to shrink a large photo, or shows why a file cannot be sent. */
 export function chooseFile(id: string, chosen: File): void {
   if (uploads.get(id)?.original === chosen) return;
   removeUpload(id);
@@ -115,7 +115,7 @@ async function shrinkOriginal(id: string, photo: File): Promise<void> {
   checkFile(id);
 }
 
-/** Shows the problem of a file that cannot be sent. True if the file can be sent. */
+/** Returns true if the file can be sent. Otherwise shows why the file cannot be sent. */
 function checkFile(id: string): boolean {
   const upload = uploads.get(id);
   const problem = upload ? getFileProblem(getFileToSend(upload)) : null;
@@ -186,7 +186,7 @@ async function sendUploadFile(id: string, file: File, address: string, signal: A
   return sendUploadRequest(address, form, signal, reportProgress);
 }
 
-/** The file stays chosen. */
+/** Stops the upload. The file stays chosen. */
 export function cancelUpload(id: string): void {
   abortControllers.get(id)?.abort();
   abortControllers.delete(id);
@@ -197,7 +197,7 @@ export function cancelAllUploads(): void {
   for (const id of [...abortControllers.keys()]) cancelUpload(id);
 }
 
-/** Also discards the chosen file. */
+/** Stops the upload and discards the chosen file. */
 export function removeUpload(id: string): void {
   cancelUpload(id);
   shrinkJobs.delete(id);

@@ -36,7 +36,7 @@ const portal = createViewerPage(
       })
       .nullable(),
   }),
-  // createSupabaseFetch may repeat a GET, because a GET changes nothing.
+  // With `get`, createSupabaseFetch may repeat the request, because a GET changes nothing.
   (backend) => backend.rpc("portal_account", {}, { get: true }).retry(false),
 );
 

@@ -9,7 +9,7 @@ import { findPostgres } from "../programs.ts";
 /** Writes a dump that only this user may read. Throws if a site uses the database or the dump fails. */
 export async function dumpDatabase(url: string, file: string): Promise<void> {
   await withLockedDatabase(url, async () => {
-    // Creates the file with its permissions, which pg_dump leaves unchanged.
+    // Creates the file first, because pg_dump does not change the permissions of an existing file.
     writeFileSync(file, "", { mode: 0o600 });
     await runPostgresProgram("pg_dump", url, ["--format=custom", "--no-owner", `--file=${file}`]);
   });

@@ -118,7 +118,7 @@ export function createDemoPage(name: string, cargo: DemoCargo): DemoPage {
   return pages[name] ?? { title: name, rows: [] };
 }
 
-/** A4 in points. */
+/** The size of A4 in points. */
 const pageSize = { width: 595, height: 842 };
 /** The x positions of the texts of a row, by the number of texts. */
 const columnPositions: Readonly<Record<number, number[]>> = { 1: [56], 2: [56, 160], 5: [56, 116, 338, 404, 476] };

@@ -126,7 +126,7 @@ const demoDocuments: Readonly<Record<string, DemoDocuments>> = {
   },
 };
 
-/** Creates the lead's file last, to mark the demo as complete. Returns null without a demo, or if its lead was removed. */
+/** Writes the lead's file last, to mark the demo as complete. Returns null if the demo or its lead does not exist. */
 export async function fillDemo(serviceRole: AppSupabaseClient, dataDir: string): Promise<DemoLead | null> {
   const lead = readDemoLead(dataDir);
   if (lead) {
@@ -151,7 +151,7 @@ async function fetchDemoShipments(serviceRole: AppSupabaseClient) {
   );
 }
 
-/** Changes all documents in one statement, so that an interrupted start can be repeated. */
+/** Stores the demo files. One statement changes all rows, so that the next start can repeat an interrupted start. */
 async function storeDemoDocuments(serviceRole: AppSupabaseClient): Promise<void> {
   const shipments = await fetchDemoShipments(serviceRole);
   const auditQuery = serviceRole.from("audit_log").select("document_id").eq("action", "document verify");

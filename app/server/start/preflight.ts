@@ -20,7 +20,7 @@ export async function checkBeforeStart(settings: Settings): Promise<void> {
   }
   const servers: Server[] = [];
   try {
-    // Each server stays open until the last check, which fails if PORT and BACKEND_PORT are equal.
+    // Each server stays open until the last check, so that the check fails if PORT and BACKEND_PORT are equal.
     for (const address of addresses) {
       const server = createServer();
       await listen(server, address);

@@ -10,7 +10,7 @@ const checkIntervalMs = 30_000;
 /** Expired links and chunks are invalid before their deletion, so an hour is soon enough. */
 const cleanupIntervalMs = 3_600_000;
 
-/** Returns a function that stops the jobs and waits for the current one. */
+/** Returns a function that stops the jobs and waits for the current job. */
 export function startBackgroundJobs(): () => Promise<void> {
   let isStopped = false;
   let currentRun = Promise.resolve();

@@ -18,7 +18,7 @@ export type CachedResponse = {
 export const bestBrotli = 11;
 export const quickBrotli = 6;
 
-/** The place of the page's weight in the footer. critical-css.ts writes the bytes of the page's files into `data-weight`. */
+/** Matches the element for the page's weight in the footer. `data-weight` is the size of the page's files in bytes. */
 const weightPattern = / data-weight="(\d+)">(?=<\/)/;
 
 export async function encodePage(page: Buffer<ArrayBuffer>, quality = bestBrotli): Promise<CachedResponse["bodies"]> {
@@ -34,7 +34,7 @@ export async function encodePage(page: Buffer<ArrayBuffer>, quality = bestBrotli
   };
 }
 
-/** Inserts the page's weight, estimated from the bytes before its place. `quality` is 0 to 11, as in Brotli. */
+/** Inserts the page's weight, estimated from the bytes before the insertion. `quality` is 0 to 11, as in Brotli. */
 async function encodeAs(encoding: Encoding, page: Buffer<ArrayBuffer>, quality: number): Promise<Buffer<ArrayBuffer>> {
   const html = page.toString("utf8");
   const weightMatch = weightPattern.exec(html);

@@ -24,7 +24,7 @@ export async function finishPage(
     policy = policy.replace(`'nonce-${nonce}'`, [...new Set(hashes)].join(" "));
   }
   html = html.replaceAll('<link rel="modulepreload"', '<link rel="modulepreload" fetchpriority="low"');
-  // A standalone page links to no other page, so it does not need the whole stylesheet.
+  // A standalone page links to no other page, so the page does not need the whole stylesheet.
   const isStandalone = /<html[^>]* data-standalone/.test(html);
   if (hasStyles && !isStandalone) return { html: addFileWeights(html, files), policy };
 
@@ -60,7 +60,7 @@ function readStylesheet(tag: string, files: ReadonlyMap<string, CachedResponse>)
   return files.get(/ href="([^"#]+)#?"/.exec(tag)?.[1] ?? "")?.bodies.identity?.toString("utf8") ?? "";
 }
 
-/** Selects rules for the page in every state. Standalone pages need print rules, as they load no stylesheet. */
+/** Selects rules for the page in every state. Standalone pages load no stylesheet, so print rules are included. */
 async function selectRules(html: string, css: string, isStandalone: boolean): Promise<string> {
   const names = collectNames(html);
   const key = names.join(" ");

@@ -20,7 +20,7 @@ export function respondToHealthCheck(request: IncomingMessage, response: ServerR
   return true;
 }
 
-/** Anyone can request a check, so its result is reused for a second. */
+/** Anyone can request a check, so the result is reused for a second. */
 function isBackendReady(): Promise<boolean> {
   if (!lastCheck) {
     lastCheck = checkBackend();

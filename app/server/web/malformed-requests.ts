@@ -40,8 +40,8 @@ export function handleMalformedRequests(server: Server, headers: [string, string
 }
 
 /**
- * True if the app can handle the request. Repairs an absolute URL, a line break in the path and an invalid Origin, which
- * the router would handle without its middleware. Sends an error response for other faults.
+ * True if the app can handle the request. Repairs an absolute URL, a line break in the path and an invalid Origin,
+ * because for these the router would skip the middleware. Sends an error response for other faults.
  */
 export function isWellFormed(request: IncomingMessage, response: ServerResponse): boolean {
   const target = request.url ?? "";

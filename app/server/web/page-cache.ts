@@ -10,12 +10,12 @@ import { accountAreas, authAreas, publicPages, quoteParam, secretLinkAreas } fro
 import { bestBrotli, type CachedResponse, encodePage, quickBrotli } from "./cached-response.ts";
 
 const maxCacheBytes = 48 * 1024 * 1024;
-/** A separate cache, because visitors can invent parameters and spellings, whose pages must not displace the site's pages. */
+/** The size of a separate cache for URLs that visitors invent, which must not displace the site's own URLs. */
 const maxVariantBytes = 4 * 1024 * 1024;
 const maxUrlLength = 512;
 const personalAreas = [...accountAreas, ...authAreas, ...secretLinkAreas];
 const personalPaths = new RegExp(`^/+(${personalAreas.join("|")})\\b`, "i");
-/** Matches escaped addresses too, because each can be the cookie settings page. */
+/** Matches every escaped address too, because the address may be an escaped spelling of the cookie settings page. */
 const cookieSettingsPath = /cookie-settings|%/i;
 
 /** React Router names the loaders of a data request in this parameter. */
@@ -33,8 +33,8 @@ export const varyHeader = "Cookie, Save-Data, ECT, Sec-Fetch-Site";
 export type PageCache = {
   getCached: (request: IncomingMessage) => CachedResponse | undefined;
   /**
-   * Errors are not cached. `shared` is true if the page was rendered for another request. Null if this request needs
-   * its own response.
+   * Errors are not cached. `shared` is true if the page was rendered for another request. Returns null for a request
+   * that needs a separate response.
    */
   getOrRender: (request: IncomingMessage) => Promise<{ page: CachedResponse | Response; shared: boolean } | null>;
 };
@@ -53,7 +53,7 @@ export function isAnonymous({ method, headers, url = "" }: IncomingMessage): boo
   );
 }
 
-/** Removes unknown parameters from a public page's URL, because invented ones must not fill the cache or reach the HTML. */
+/** Removes unknown parameters from a public page's URL, because such parameters could fill the cache. */
 export function getPageUrl({ method, url = "" }: IncomingMessage): string {
   const isRead = method === "GET" || method === "HEAD";
   return isRead && url.includes("?") && !isPersonal(url) ? removeUnknownParams(url).address : url;
@@ -119,7 +119,7 @@ export function createPageCache(render: (request: Request) => Promise<Response>,
     getCached(request) {
       const { headers } = request;
       if (headers.cookie !== undefined) return undefined;
-      // To be fast, this lookup does not parse the URL, so it finds only the usual spelling of each URL.
+      // This fast lookup does not parse the URL, and finds only the usual spelling of a URL.
       const isSlow = isLiteByHeaders(undefined, toSingleValue(headers["save-data"]), toSingleValue(headers.ect));
       const isNext = headers["sec-fetch-site"] === "same-origin";
       return findCached(createPageKey(origin + getPageUrl(request), isSlow, false, false, isNext));
@@ -161,7 +161,7 @@ async function toAnonymousRequest(incoming: IncomingMessage, origin: string) {
   const cookies = sentCookies
     .filter(({ name }) => copiedNames.includes(name))
     .map(({ name, value }) => `${name}=${encodeURIComponent(value)}`);
-  // The page's navigation shows whether the visitor has a session, but never its content.
+  // The page's navigation shows only whether a session exists, so the copied session cookie is empty.
   const signedIn = sentCookies.some(isSessionCookie);
   if (signedIn) cookies.push(`${sessionCookieName()}=`);
   if (cookies.length > 0) headers.set("Cookie", cookies.join("; "));
@@ -180,13 +180,13 @@ function hasCookie(header: string | undefined, name: string): boolean {
   return header !== undefined && parseCookies(header).some((cookie) => cookie.name === cookieName(name));
 }
 
-/** True for a URL as the links of the site spell it, without parameters that have values. */
+/** True for a URL with the spelling of the site's links and without parameters that have values. */
 function isOwnSpelling(url: string): boolean {
   const { pathname, search } = new URL(url);
   return /^\/$|^(\/[a-z0-9-]+)+$/.test(pathname) && (search === "" || search === `?${quoteParam}`);
 }
 
-/** Returns null if the response is personal, so that other requests must not receive it. */
+/** Returns null for a personal response, which other requests must not receive. */
 async function toRenderResult(response: Response, request: Request): Promise<RenderResult> {
   const control = response.headers.get("Cache-Control") ?? "";
   const isError = response.status >= 400;

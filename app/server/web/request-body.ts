@@ -1,14 +1,14 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { env } from "../../lib/http/env.server.ts";
 
-/** Small chunks are joined into blocks of this size, because a stream needs the same time for each chunk. */
+/** Small chunks are joined into blocks of this size, because a stream takes the same time for every chunk. */
 const blockBytes = 16 * 1024;
 
 /** Chunks after the first 2000 must have 512 bytes on average. The smallest usual TCP segment has 536 bytes. */
 const maxFreeChunks = 2000;
 const bytesPerChunk = 512;
 
-/** A rejected upload may send this much, because browsers read the response only after sending the body. */
+/** A rejected upload may send this many bytes, because browsers read the response only after sending the body. */
 const maxDrainBytes = 64 * 1024 * 1024;
 
 const speedCheckMs = 1000;

@@ -46,7 +46,7 @@ export function readStaticFiles(folder: string): ReadonlyMap<string, CachedRespo
   );
 }
 
-/** Browsers revalidate the service worker at every use. Its content security policy allows requests to this site only. */
+/** Browsers revalidate the service worker at every use. The worker's content security policy allows only this site. */
 function createCacheHeaders(address: string): Record<string, string> {
   if (address.startsWith("/assets/")) return { "cache-control": "public, max-age=31536000, immutable" };
   if (address !== `/${workerFile}`) return { "cache-control": "public, max-age=3600" };

@@ -1,4 +1,4 @@
-/** Access tokens are signed with ES256. @supabase/lite knows only HS256 and gets each token signed with its secret. */
+/** Access tokens are signed with ES256. For @supabase/lite, which supports only HS256, each token is signed again. */
 import { calculateJwkThumbprint, importJWK, type JWK, type JWTPayload, jwtVerify, SignJWT } from "jose";
 import { LRUCache } from "lru-cache";
 import type { SqlSession } from "../database/database.ts";
@@ -11,7 +11,7 @@ const maxCachedTokens = 1000;
 export type AccessTokens = {
   jwks: { keys: JWK[] };
   sign: (claims: JWTPayload) => Promise<string>;
-  /** Replaces a valid access token by its HS256 token. @supabase/lite rejects all other tokens. */
+  /** Replaces a valid access token with the matching HS256 token. @supabase/lite rejects all other tokens. */
   withLibraryToken: (request: Request) => Promise<Request>;
 };
 

@@ -59,7 +59,7 @@ async function createUser(db: SqlSession, request: Request): Promise<Response> {
     typeof requestedPassword === "string" && requestedPassword
       ? requestedPassword
       : randomBytes(48).toString("base64url");
-  // Like GoTrue, rejects a password over 72 bytes, because bcrypt reads no more.
+  // Like GoTrue, rejects a password over 72 bytes, because bcrypt ignores all further bytes.
   if (Buffer.byteLength(password) > 72) return authError(500, "unexpected_failure", "Internal Server Error");
   const account = {
     email,

@@ -32,7 +32,7 @@ export async function logIn(options: AuthOptions, request: Request): Promise<Res
   return authError(400, "invalid_credentials", "Invalid login credentials");
 }
 
-/** Checks two passwords in parallel. Node's other two threads stay free for signatures of tokens. */
+/** Checks two passwords in parallel. Node's other two threads remain free for signing tokens. */
 const passwordCheckLimit = pLimit(2);
 
 /** Returns null if the password or address has changed, or the account is closed or unconfirmed. */

@@ -126,7 +126,7 @@ async function enrollFactor(options: AuthOptions, request: Request, caller: Auth
     id,
     type: "totp",
     friendly_name: name,
-    // Colour names avoid "#", which would end the data URL into which supabase-js puts the SVG unescaped.
+    // Colours need names: "#" would end the data URL, because supabase-js does not escape the SVG.
     totp: { qr_code: renderSVG(uri, { whiteColor: "white", blackColor: "black" }), secret: totp.secret.base32, uri },
   });
 }

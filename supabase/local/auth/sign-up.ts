@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import process from "node:process";
-// package.json replaces bcryptjs by native bcrypt, which runs in other threads.
+// package.json replaces bcryptjs with native bcrypt, which runs in other threads.
 import bcrypt from "bcryptjs";
 import type { SqlSession } from "../database/database.ts";
 import { transaction } from "../database/migrations.ts";
@@ -39,7 +39,7 @@ export function hashPassword(password: string): Promise<string> {
   return bcrypt.hash(password, bcryptCost());
 }
 
-/** Returns a hash to compare for an unknown address, so that a login takes as long as for a known address. */
+/** Returns a hash for the password check of an unknown address, which must take as long as for a known address. */
 export function dummyPasswordHash(): Promise<string> {
   const hash = dummyHashByCost.get(bcryptCost()) ?? hashPassword(randomUUID());
   dummyHashByCost.set(bcryptCost(), hash);
@@ -96,7 +96,7 @@ async function handleResend(options: AuthRoutesOptions, request: Request): Promi
   return wait > 0 ? emailRateLimitError(wait) : Response.json({});
 }
 
-/** Like GoTrue, distinguishes a malformed token from an unknown one. */
+/** Like GoTrue, distinguishes a malformed token from an unknown token. */
 async function refreshSession(options: AuthRoutesOptions, request: Request): Promise<Response> {
   const { refresh_token } = await readJsonBody<{ refresh_token: unknown }>(request.clone());
   if (typeof refresh_token !== "string" || refresh_token === "") return options.next(request);

@@ -4,7 +4,7 @@ import { type Handler, readJsonBody } from "./sessions.ts";
 
 type VerifyParams = { type: unknown; token: unknown; token_hash: unknown; email: unknown; phone: unknown };
 
-/** Exchanges a one-time token for a session. @supabase/lite finds the token and checks its age. */
+/** Exchanges a one-time token for a session. @supabase/lite finds the token and checks the token's age. */
 export async function verifyOneTimeToken(
   { next, db }: { next: Handler; db: SqlSession },
   request: Request,

@@ -15,7 +15,7 @@ export type OpenDatabase = {
   ensureConnected: () => Promise<void>;
   isLost: () => boolean;
   close: () => Promise<void>;
-  /** True during data API and storage requests, which like Supabase accept an access token of an ended session. */
+  /** True during data API and storage requests, for which Supabase accepts the access token of an ended session. */
   skipsSessionCheck: boolean;
 };
 
@@ -23,13 +23,13 @@ export function isoTimestamp(text: string): string {
   return text.replace(" ", "T").replace(/([+-]\d\d)$/, "$1:00");
 }
 
-/** Stops @supabase/lite from granting all privileges on tables with policies. In the state "active" it has done so. */
+/** Stops @supabase/lite from granting all privileges on tables with policies. "active" means that grants are done. */
 export function disableAutomaticGrants(connection: App["connection"]): void {
   (connection as unknown as { rlsState: string }).rlsState = "active";
 }
 
 export type Statement = { text: string; values: readonly unknown[] };
-/** Runs statements in order and returns the result of the last. A failed statement skips those after it. */
+/** Runs statements in order until one fails, and returns the result of the last statement. */
 export type StatementRunner = (statements: Statement[], role: string) => Promise<PostgresQueryResult<unknown>>;
 
 /** @supabase/lite sends set_config calls one by one at the start of each transaction. */
@@ -40,7 +40,7 @@ const readOnlyPattern = /^\s*set local transaction_read_only = on\s*$/i;
 /** The query by which @supabase/lite checks, outside transactions, that an account or a session exists. */
 const sessionCheckPattern = /^select \* from "auth"\."(users|sessions)" where "id" = \$1$/;
 
-/** Makes @supabase/lite send statements through `run`. The start of a transaction is sent with its first statement. */
+/** Makes @supabase/lite send statements through `run`. Sends the start of a transaction with the first statement. */
 export function installStatementRunner(run: StatementRunner, database: OpenDatabase): void {
   let pending: Statement[] = [];
   let settings: string[] = [];
@@ -82,7 +82,7 @@ export function installStatementRunner(run: StatementRunner, database: OpenDatab
 
 export type SessionMutex = {
   runExclusive: <T>(job: () => Promise<T>) => Promise<T>;
-  /** Lets other jobs run during `work`, which must not use the database. Call it outside transactions. */
+  /** Lets other jobs run during `work`, which must not use the database. Must not be called in a transaction. */
   runUnlocked: <T>(work: () => Promise<T>) => Promise<T>;
 };
 

@@ -24,14 +24,14 @@ const maxPreparedLength = 4000;
 const unusedArrayTypesQuery = `select typarray from pg_type where typarray <> 0
   and (typtype <> 'b' or typcategory not in ('B', 'D', 'N', 'S') and typname not in ('json', 'jsonb', 'uuid'))`;
 
-/** Removes the parsers of unused array types, six of seven, because PGlite copies all parsers for each statement. */
+/** Removes six of seven parsers, of unused array types, because PGlite copies all parsers for each statement. */
 async function removeUnusedParsers(driver: PGlite): Promise<void> {
   const { rows } = await driver.query<{ typarray: number }>(unusedArrayTypesQuery);
   const unusedTypes = new Set(rows.map(({ typarray }) => String(typarray)));
   driver.parsers = Object.fromEntries(Object.entries(driver.parsers).filter(([type]) => !unusedTypes.has(type)));
 }
 
-/** Opens PGlite in the folder `database` of dataDir, or in memory. Throws if PGlite cannot open it. */
+/** Opens PGlite in the folder `database` of dataDir, or in memory. Throws if PGlite cannot open the folder. */
 export async function openPglite(dataDir: string | null): Promise<OpenDatabase> {
   if (dataDir) mkdirSync(dataDir, { recursive: true });
   const connection = new PgliteConnection({
@@ -75,10 +75,10 @@ type ProtocolMessage = messages.BackendMessage;
 type ResultColumn = { name: string; dataTypeID: number };
 type PreparedStatement = { name: string; parameters: number[]; fields: ResultColumn[] };
 
-/** Statements that control transactions. Preparing them would not save time. */
+/** Matches statements that control transactions. Preparing such statements would not save time. */
 const transactionControlPattern = /^\s*(begin|commit|rollback|savepoint|release|set)\b/i;
 
-/** Returns a runner that prepares statements and sends several in one message. PGlite's `query` does neither. */
+/** Returns a runner that prepares statements and sends several statements in one message, unlike PGlite's `query`. */
 function createStatementRunner(driver: PGlite): { run: StatementRunner; forget: () => Promise<void> } {
   const { serialize } = protocol;
   const closedNames: string[] = [];
@@ -145,7 +145,7 @@ function createStatementRunner(driver: PGlite): { run: StatementRunner; forget: 
         parts.push(serialize.bind({ statement: statement.name, values: texts }), serialize.execute());
       }
     } catch (error) {
-      // Sends the start of the transaction even so, because later statements must run in its role.
+      // Starts the transaction despite the error, because later statements must run in the transaction's role.
       if (parts.length) await sendMessages(parts).catch(() => undefined);
       throw error;
     }

@@ -1,5 +1,5 @@
 import { type ReactNode, useRef } from "react";
-import { useMotion } from ".";
+import { useMotion } from "../motion";
 
 type MarqueeProps = { label: string; className: string; children: ReactNode };
 
