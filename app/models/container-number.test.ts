@@ -51,7 +51,7 @@ test("Every wrong check digit is rejected with the digit that it should be", () 
 
 test("Every entry that is not a container number is named as it was typed", () => {
   expect(parseContainerNumbers("MSKU9O70323\n csqu-30543 \n1").problem).toBe(
-    "Not a container number: MSKU9O70323, csqu-30543, 1. A container number is four letters, the last of them U, J or Z, and seven digits.",
+    "Not a container number: MSKU9O70323, csqu-30543, 1. A container number has four letters and seven digits. The fourth letter is U, J or Z.",
   );
 });
 

@@ -42,6 +42,6 @@ test.each([
 test("A file can have 10 MiB but not one byte more.", () => {
   expect(getFileProblem({ name: "photo.jpg", size: 10 * 1024 * 1024 })).toBeNull();
   const tooLarge = getFileProblem({ name: "photo.jpg", size: 10 * 1024 * 1024 + 1 });
-  expect(tooLarge).toMatch(/^This file is over 10 MB\. Scan or .* fewer pages, or e-mail it to us\.$/);
+  expect(tooLarge).toMatch(/^This file is over 10 MB\. Take the photo again .* shipment number\.$/);
   expect(tooLarge).not.toContain("parts");
 });

@@ -18,10 +18,10 @@ test.each([
   [20, "2026-05-12", "Free at the port until Thu 14 May, 2 days left. From 15 May about USD 30 a day (estimate)."],
   [40, "2026-05-13", "Free at the port until Thu 14 May, 1 day left. From 15 May about USD 60 a day (estimate)."],
   [20, "2026-05-14", "Free at the port until Thu 14 May, the last day. From 15 May about USD 30 a day (estimate)."],
-  [20, "2026-05-15", "Free storage ended on Thu 14 May. It costs about USD 30 a day now (estimate)."],
-  [40, "2026-05-31", "Free storage ended on Thu 14 May. It costs about USD 60 a day now (estimate)."],
-  [20, "2026-06-01", "Free storage ended on Thu 14 May. It costs about USD 45 a day now (estimate)."],
-  [40, "2026-06-01", "Free storage ended on Thu 14 May. It costs about USD 90 a day now (estimate)."],
+  [20, "2026-05-15", "Free storage ended on Thu 14 May. Storage now costs about USD 30 a day (estimate)."],
+  [40, "2026-05-31", "Free storage ended on Thu 14 May. Storage now costs about USD 60 a day (estimate)."],
+  [20, "2026-06-01", "Free storage ended on Thu 14 May. Storage now costs about USD 45 a day (estimate)."],
+  [40, "2026-06-01", "Free storage ended on Thu 14 May. Storage now costs about USD 90 a day (estimate)."],
 ])("A client with a container of %i feet reads on %s: %s", (size, today, words) => {
   expect(describeFreeStorage(container(size), storageTariff, today)).toBe(words);
 });

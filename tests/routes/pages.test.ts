@@ -17,7 +17,7 @@ const frameCases: { name: string; path: string; status?: number; title: string; 
   { name: "home page", path: "/", title: "Customs clearing", h1: "Built on Trust" },
   { name: "services page", path: "/services", title: "Our Services", h1: "Our Logistics Expertise" },
   { name: "login", path: "/login", title: "Client Login", h1: "Client Login" },
-  { name: "sign-up", path: "/signup", title: "Sign up", h1: "Open your client account" },
+  { name: "sign-up", path: "/signup", title: "Sign up", h1: "Create your client account" },
   {
     ...{ name: "confirmation", path: confirmPath },
     ...{ title: "Confirm your email address", h1: "Confirm your email address" },

@@ -6,7 +6,7 @@ const message = severalLines("Write it.").max(20, "At most 20.");
 const getErrorMessage = (schema: typeof name, typed: unknown) =>
   schema.safeParse(typed).error?.issues[0]?.message ?? null;
 
-const invisibleError = /^This holds a character that cannot be seen/;
+const invisibleError = /^Remove (?:line breaks and )?special characters, then try again\.$/;
 const directionOverrides = ["\u202a", "\u202b", "\u202c", "\u202d", "\u202e"];
 const directionIsolates = ["\u2066", "\u2067", "\u2068", "\u2069"];
 
