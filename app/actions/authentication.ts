@@ -16,7 +16,7 @@ export const newPasswordSchema = (minLength: number) =>
   z
     .string("Choose a password.")
     .min(minLength, `Choose a password of at least ${minLength} characters.`)
-    .refine((password) => countBytes(password) <= 72, "Choose a shorter password: at most 72 characters.");
+    .refine((password) => countBytes(password) <= 72, "Choose a password of at most 72 characters.");
 
 export const SignUpFields = z.object({
   clientId: oneLine(clientIdRequired)
@@ -31,7 +31,7 @@ export const LoginFields = z.object({
   email: emailAddress,
   password: z
     .string("Enter your password.")
-    .refine((password) => countBytes(password) <= 72, "This password is too long to be yours: at most 72 characters."),
+    .refine((password) => countBytes(password) <= 72, "This password is too long. Passwords have at most 72 characters."),
 });
 
 export const clientIdInLink = z.string().regex(/^[0-9A-Za-z-]{12,64}$/);
