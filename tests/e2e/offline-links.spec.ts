@@ -69,7 +69,7 @@ test.describe("Links without a response", { tag: "@script" }, () => {
       await page.clock.runFor(4500);
       await expect(waitingToast).toHaveCount(0);
       await page.clock.runFor(1000);
-      await expect(waitingToast).toContainText("The next page opens as soon as it comes.");
+      await expect(waitingToast).toContainText("The next page is still loading.");
       await page.clock.runFor(20_000);
       await expect(waitingToast).toBeVisible();
       await expect(page).toHaveURL(/\/about$/);
@@ -148,7 +148,7 @@ test.describe("Links without a response", { tag: "@script" }, () => {
       await prepareButton(page).click();
       await page.clock.runFor(5500);
       const waitingToast = toast(page, "Slow connection");
-      await expect(waitingToast).toContainText("This page stays as it is until an answer comes.");
+      await expect(waitingToast).toContainText("We are still waiting for a response. Stay on this page.");
       await expect(waitingToast.getByRole("link")).toHaveCount(0);
       connection.cut();
       await expect(page.getByRole("region", { name: labels.errorSummary })).toContainText(labels.typedTextStays);

@@ -28,7 +28,7 @@ test("An upload shows the sent bytes and then its result without another page", 
   await fileField(page, "Packing List").setInputFiles(createPdfPayload("list.pdf", 1_200_000));
   await uploadButton(page, "Packing List").click();
 
-  const progress = page.getByRole("progressbar", { name: "Packing List: sent" });
+  const progress = page.getByRole("progressbar", { name: "Upload of the Packing List" });
   await expect(progress).toHaveAttribute("max", "1200000");
   await expect(documentRow(page, "Packing List")).toContainText(/\d+ KB of 1\.1 MB/);
   const sent = async () => Number(await progress.getAttribute("value"));
@@ -79,7 +79,7 @@ test("Two documents are sent in parallel, and a double click sends one request",
     button.click();
   });
   await uploadButton(page, "Bill of Lading").click();
-  await expect(page.getByRole("progressbar", { name: /: sent$/ })).toHaveCount(2);
+  await expect(page.getByRole("progressbar", { name: /^Upload of the / })).toHaveCount(2);
   await limitUploadSpeed(page, -1);
   await expect(page.getByText(labels.uploaded)).toHaveCount(2);
   expect(posts).toHaveLength(2);
@@ -100,7 +100,7 @@ test("Leaving the page during an upload requires confirmation: staying continues
   await page.keyboard.press("Enter");
   await expect(question).toHaveCount(0);
   expect(new URL(page.url()).pathname).toBe(`/portal/${shipment}`);
-  await expect(page.getByRole("progressbar", { name: "Packing List: sent" })).toBeAttached();
+  await expect(page.getByRole("progressbar", { name: "Upload of the Packing List" })).toBeAttached();
 
   await page.getByRole("button", { name: "Pay IDF Fee" }).click();
   await expect(toast(page, "Action: Pay IDF Fee")).toBeVisible();
