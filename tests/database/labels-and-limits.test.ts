@@ -31,7 +31,7 @@ const serverColumns = [
 const limitedVariables: [variable: string, limit: keyof typeof textLimits][] = [
   ["name", "personName"],
   ["reason", "reason"],
-  ["trimmed_reason", "reason"],
+  ["reason", "reason"],
 ];
 
 const columnValues: [list: string, values: readonly string[], columns: string[]][] = [

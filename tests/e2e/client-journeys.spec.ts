@@ -16,7 +16,7 @@ test("A client renames a shipment, uploads, opens and removes a file, finds the 
     await page.getByRole("link", { name: "Change", exact: true }).click();
     await page.getByLabel(labels.shipmentName).fill(`${name} for Gulu`);
     await page.getByLabel("AWB/BL").fill("MSKU 7731-55");
-    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByRole("button", { name: "Save", exact: true }).click();
     await expect(toast(page, "Shipment changed")).toBeVisible();
     await expect(heading(page)).toHaveText(`${name} for Gulu`);
     await expect(page.locator("main")).toContainText("MSKU 7731-55");

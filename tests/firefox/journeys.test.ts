@@ -148,7 +148,7 @@ describe.each([
     await find("[aria-labelledby=error-summary]");
   });
 
-  test("The errors of a message are scrolled out from under the header", async () => {
+  test("The first error of a message is scrolled out from under the header", async () => {
     await page.setViewport({ width: 390, height: 844 });
     await open("/contact");
     const button = await find("button", labels.prepareEmail);
@@ -158,10 +158,10 @@ describe.each([
       (button as HTMLElement).focus({ preventScroll: true });
     });
     await page.keyboard.press("Enter");
-    await find("[aria-labelledby=error-summary]");
+    await find("[aria-invalid=true]");
     const covered = () =>
       page.evaluate(() => {
-        const top = document.querySelector("[aria-labelledby=error-summary]")?.getBoundingClientRect().top ?? 0;
+        const top = document.querySelector("[aria-invalid=true]")?.getBoundingClientRect().top ?? 0;
         return (document.querySelector("header")?.getBoundingClientRect().bottom ?? 0) - top;
       });
     await expect.poll(covered).toBeLessThanOrEqual(0);
