@@ -42,7 +42,7 @@ test("A shipment update starts with the most urgent event and mentions several n
   expect(text.match(/We wrote you a note/g)).toHaveLength(1);
 });
 
-test("The subject of a shipment update is the event that needs the client most, in any order of events.", () => {
+test("The subject of a shipment update is its most urgent event, in any order of events.", () => {
   const subjects: [ShipmentUpdate, string][] = [
     [rejected("Blurred"), "Tea: Packing List sent back"],
     [charge, "Tea: Duties & Taxes to pay"],
@@ -75,7 +75,7 @@ test.each([
   ["password", passwordChangedEmail, "Your password", "The password of your account"],
   ["address", emailChangedEmail, "Your e-mail address", "The e-mail address of your account"],
 ] as const)(
-  "An email about a changed %s says perhaps only if the change is uncertain.",
+  "An email about a changed %s says 'perhaps' only if the change is uncertain.",
   (_what, create, name, fullName) => {
     const [certain, uncertain] = [create(sender), create(sender, "perhaps")];
     expect([certain.subject, uncertain.subject]).toEqual([`${name} was changed`, `${name} was perhaps changed`]);

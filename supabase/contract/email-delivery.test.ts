@@ -54,7 +54,7 @@ test("An email arrives with names, subjects and texts of every script and length
   expect(parsed?.html?.trim()).toBe(`<p>${subject}</p>`);
 });
 
-test("A hundred emails sent in parallel become a hundred complete files without drafts.", async () => {
+test("A hundred emails sent in parallel become a hundred complete files and no partial files.", async () => {
   const send = createOutboxDelivery(folder);
   const addresses = Array.from({ length: 100 }, (_, index) => `client-${index}@client.example`);
   await Promise.all(addresses.map((to) => send({ ...exampleEmail, to })));

@@ -70,7 +70,7 @@ test("The backend's server accepts a body of 12 MiB and rejects a longer one wit
   expect(handlerCalls).toBe(1);
 });
 
-test("The backend's server rejects a body over 12 MiB that announces no length", async () => {
+test("The backend's server rejects a body over 12 MiB without a Content-Length", async () => {
   let handlerCalls = 0;
   const url = await startServer(async () => {
     handlerCalls += 1;

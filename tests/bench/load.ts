@@ -66,7 +66,7 @@ export function createServiceRoleClient(dataDir: string, backendPort: number): A
   }) as AppSupabaseClient;
 }
 
-/** Adds shipments of a client until there are `count`. */
+/** Adds shipments of a client until the client has `count` shipments. */
 export async function growShipments(serviceRole: AppSupabaseClient, userId: string, count: number): Promise<void> {
   const { count: existing } = await serviceRole
     .from("shipments")
@@ -84,7 +84,7 @@ export async function growShipments(serviceRole: AppSupabaseClient, userId: stri
   }
 }
 
-/** Adds a parameter with a new number to each request. The page ignores it, but no cache has a response for it. */
+/** Adds a parameter with a new number to each URL. The page ignores the parameter, and no cache has a response for the URL. */
 export function withUniqueUrls(path: string): Partial<autocannon.Options> {
   let number = 0;
   const next = () => `${path}${path.includes("?") ? "&" : "?"}n=${++number}`;

@@ -20,7 +20,7 @@ const byteKinds: Record<string, keyof PageCost["bytes"]> = {
 
 const phoneViewport = { width: 390, height: 844 };
 
-/** Starts Chromium. A switch accepts the certificate, because Playwright's option would open each first connection twice. */
+/** Starts Chromium with a switch for the certificate. Playwright's own option would open each first connection twice. */
 export async function launchBrowser(): Promise<Browser> {
   return chromium.launch({
     executablePath: findChromium() ?? undefined,

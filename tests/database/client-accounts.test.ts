@@ -20,7 +20,7 @@ const listActions = () => listAccountAuditEntries(client.id);
 const countShipments = async (supabase: AppSupabaseClient) =>
   (await supabase.from("shipments").select("id")).data?.length ?? "nothing";
 
-test("Closing an account ends every session immediately, and no login succeeds until it is reopened.", async () => {
+test("Closing an account ends every session immediately, and no login succeeds until the account is reopened.", async () => {
   await client.supabase.from("shipments").insert({ name: "Tea", user_id: client.id });
   const endedClient = testBackend.withToken(client.accessToken);
   expect(await countShipments(endedClient)).toBe(1);

@@ -188,7 +188,7 @@ test("The data export has 50 shipments per page, newest first, each once, even w
     seen.push(...shipments.map(({ id }: { id: string }) => id));
     const last = shipments.at(-1);
     if (last) position = { before: last.created_at, before_id: last.id };
-    // The next page contains only older shipments than this new one.
+    // The next page must not contain this shipment, which is newer than the first page.
     expect((await many.supabase.from("shipments").insert({ name: "Now", user_id: many.id })).error).toBeNull();
   }
   expect(seen).toEqual(ids.map(({ id }) => id));

@@ -120,7 +120,7 @@ test("The portal's list of waiting shipments leaves out closed shipments, and sh
   expect(counts).toEqual({ client: 3, company: 1, nobody: 34 });
 });
 
-test("Other clients, team members and sessions without the second factor's code do not see a client's waiting shipments, and a shipment's page does not list them.", async () => {
+test("The list of waiting shipments is empty for other clients, team members and sessions without the code, and missing on a shipment's page.", async () => {
   const urgent = { since: "2026-01-01", rejected: "2026-01-02", due: "2026-01-03" };
   await add("Own", { since: "2026-06-01" });
   const foreignClient = await testBackend.newClient(`${randomUUID()}@client.example`);

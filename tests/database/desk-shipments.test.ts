@@ -78,7 +78,7 @@ describe("desk shipment list", () => {
     await query("update public.shipments set changed_at = now() - interval '45 hours' where name = 'Crate 45'");
   });
 
-  /** Returns the shipments of the export after a shipment, or from the first. */
+  /** Returns the shipments of the export that follow `last`, or all shipments without `last`. */
   async function listExport(last: Row | undefined, filter: ListFilter): Promise<Row[]> {
     const place = last && { before: last.created_at, before_id: last.id };
     return (await readPage(clerk.supabase, "desk_shipments_export", { ...filter, ...place })).shipments;
@@ -97,7 +97,7 @@ describe("desk shipment list", () => {
 
   test("The shipment export has each shipment once, even if some change between its pages of 500.", async () => {
     const many = await testBackend.newClient("many@client.example");
-    // All have the same creation time, so that only their IDs order them.
+    // All shipments have the same creation time, so only their IDs define the order.
     await query(
       "insert into public.shipments (user_id, name) select $1, 'Sack ' || number from generate_series(1, 620) as number",
       [many.id],

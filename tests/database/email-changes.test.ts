@@ -15,14 +15,14 @@ const redeem = (token: string | null) => callRpc("redeem_email_change", { token 
 const cancel = () => callRpc("cancel_email_change", { account_id: owner.id }, testBackend.serviceRole);
 const rename = (account: string, email: string) =>
   query("update auth.users set email = $2 where id = $1", [account, email]);
-/** Moves the expiry of every change towards the past by `time`. */
+/** Moves the expiry time of every email change back by `time`. */
 const passTime = (time: string) =>
   query("update private.email_changes set expires_at = expires_at - $1::interval", [time]);
 /** Returns the account data of the owner's account page. */
 const readAccount = async (): Promise<object> => (await readPage(owner.supabase, "portal_account")).account;
 const tooSoon = "429 A message is on its way already. Wait a minute and try again.";
 
-test("The link of an email change can be read many times and redeemed once.", async () => {
+test("The link of an email change can be read many times but redeemed only once.", async () => {
   const token = await startChange("New@Client.Example");
   expect(token).toMatch(/^[0-9a-f]{64}$/);
   const change = { account_id: owner.id, email: "new@client.example", old_email: owner.email, factors: [] };
@@ -89,7 +89,7 @@ test("A new email change can start a minute after the previous one, and only the
   expect(await start("third@client.example")).toMatch(/^[0-9a-f]{64}$/);
 });
 
-test("Four parallel forms start one email change.", async () => {
+test("Four parallel requests of one account start only one email change.", async () => {
   const args = { account_id: owner.id, email: "new@client.example" };
   const results = await callRepeatedly(testBackend, 4, { name: "start_email_change", args });
   expect(results.filter(({ result }) => typeof result === "string")).toHaveLength(1);

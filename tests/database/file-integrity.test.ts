@@ -9,7 +9,7 @@ const { query, readPortalFile, storeFile, markUploaded } = suite;
 const { updateDocument, verifyByName, findDocument } = suite;
 const { sha256 } = fileRecord;
 
-/** Marks the document as verified without the model's comparison of hashes. */
+/** Marks the document as verified, without the comparison of hashes in the app. */
 const markVerified = () => updateDocument("Packing List", { verified: true });
 /** Replaces a stored file, which needs the secret key. */
 const replaceFile = async (path: string, content = "%PDF-1.7 the forgery!") => {

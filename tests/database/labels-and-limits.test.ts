@@ -45,7 +45,7 @@ const columnValues: [list: string, values: readonly string[], columns: string[]]
   ["PAYMENTS", PAYMENTS.map(({ id }) => id), ["charges.item"]],
 ];
 
-/** Columns with a list of values that no list of app/models repeats. */
+/** Columns with a list of allowed values that app/models does not contain. */
 const unlabelledColumns = ["failed_emails.kind", "email_outbox.kind", "tracking_events.kind"];
 
 const maxLengths = new Map<string, number>();

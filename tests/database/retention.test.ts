@@ -14,7 +14,7 @@ const dateInYears = (years: number) => {
 };
 const newTestClient = () => testBackend.newClient(`person-${++clientCount}@client.example`);
 
-/** Returns a shipment with the file of a packing list and a file without a document, stored until a day. */
+/** Returns a shipment with a packing list's file and a file without a document. `until` is the last day of storage. */
 async function newShipment(client: TestClient, until?: string) {
   const id = await createShipment(client);
   const names = ["packing-list-0123456789ab-x.pdf", "bill-of-lading-0123456789ab-half.pdf"];
@@ -82,7 +82,7 @@ const breakRequests = (part: string) =>
     return next(request);
   });
 
-/** Erases an account as the staff command does. Returns the error, or null. */
+/** Erases an account like the staff command. Returns the error, or null. */
 const eraseClient = (client: TestClient, company = testBackend.serviceRole) =>
   eraseAccount(testBackend.serviceRole, company, client.id, "They asked", "Wanjiru");
 
@@ -103,7 +103,7 @@ test("A shipment is stored for seven years after its last move, and at least unt
   expect(await getRetentionEnd(id)).toBe(dateInYears(20));
 });
 
-test("Expired shipments are listed with all their files, and listing changes nothing.", async () => {
+test("The list of expired shipments has all their files, and reading the list changes nothing.", async () => {
   const client = await newTestClient();
   const past = await newShipment(client, dateInYears(-1));
   const today = await newShipment(client, dateInYears(0));
@@ -117,7 +117,7 @@ test("Expired shipments are listed with all their files, and listing changes not
   await runRetention();
 });
 
-test("Retention deletes expired shipments with documents, events and files, and nothing else, and a second run finds none.", async () => {
+test("Retention deletes expired shipments with documents, events and files, and nothing else; a second run finds none.", async () => {
   const client = await newTestClient();
   const past = [await newShipment(client, dateInYears(-1)), await newShipment(client, dateInYears(-3))];
   const recent = await newShipment(client);
@@ -160,7 +160,7 @@ test("After an interruption at any call, no document has a deleted file, and the
   }
 });
 
-test("A file without a document is deleted after a day and not before.", async () => {
+test("A file without a document is deleted only after a day.", async () => {
   const shipments = [await newShipment(await newTestClient()), await newShipment(await newTestClient())];
   const [young, old] = shipments.map(({ files }) => files[1] ?? "");
   await ageFiles([old ?? "", ...shipments.map(({ files }) => files[0] ?? "")]);
@@ -188,7 +188,7 @@ const listChunks = async (account: string) =>
     .map(({ name }) => name)
     .sort();
 
-test("Upload chunks are deleted after a day and not before.", async () => {
+test("Upload chunks are deleted only after a day.", async () => {
   const client = await newTestClient();
   const old = await storeChunks(client, "old", 130);
   const young = await storeChunks(client, "young", 2);

@@ -24,7 +24,7 @@ beforeAll(async () => {
   await newShipmentWithEvent(stranger, "Cement");
 });
 
-/** Opens a shipment as its client and adds a tracking event as the service role. Returns the shipment's ID. */
+/** Creates a shipment as its client and adds a tracking event as the service role. Returns the shipment's ID. */
 async function newShipmentWithEvent({ id, supabase }: TestClient, name: string): Promise<string> {
   const created = await supabase.from("shipments").insert({ name, user_id: id }).select("id").single();
   if (created.error) throw created.error;

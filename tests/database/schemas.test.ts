@@ -68,6 +68,6 @@ test("Every function body refers only to tables and functions that exist.", asyn
      where pronamespace in ('public'::regnamespace, 'private'::regnamespace)`,
   );
   expect(rows.length).toBeGreaterThan(100);
-  // Postgres checks the body of a function that is created again.
+  // Creating a function again makes Postgres check the function's body.
   for (const { text } of rows) await testBackend.backend.db.exec(text);
 });

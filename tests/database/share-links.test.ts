@@ -110,7 +110,7 @@ test("Ten parallel requests create five share links.", async () => {
   expect(await listLinks()).toHaveLength(5);
 });
 
-test("Only the owner can revoke a share link, which then opens nothing.", async () => {
+test("Only the owner can revoke a share link, and a revoked link is invalid.", async () => {
   const token = newToken();
   const { id, ...more } = form(token);
   await create({ id, ...more });
@@ -124,7 +124,7 @@ test("Only the owner can revoke a share link, which then opens nothing.", async 
   expect(await readShared(token)).toBeNull();
 });
 
-test("A share link opens nothing with a wrong token, after 30 days, or while the account is closed.", async () => {
+test("A share link is invalid with a wrong token, after 30 days, or while the account is closed.", async () => {
   const token = newToken();
   const link = form(token);
   await create(link);

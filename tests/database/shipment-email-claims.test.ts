@@ -16,7 +16,7 @@ beforeEach(async () => {
 });
 
 describe("claiming shipment emails", () => {
-  test("A claim returns all updates of a shipment as soon as the first is due, oldest first, with the current stage.", async () => {
+  test("A claim returns all updates of a shipment as soon as the first update is due, oldest first, with the current stage.", async () => {
     await callRpc("move_shipment", createMoveArgs(shipment));
     await callRpc("set_charge", createChargeArgs(shipment));
     await callRpc("reject_document", { document_id: (await uploadDocument(shipment)).id, reason: "Blurred" });
@@ -114,7 +114,7 @@ describe("claiming shipment emails", () => {
     }
   });
 
-  /** Claims as eight parallel processes until no email is due. */
+  /** Claims emails in eight parallel processes until no email is due. */
   async function claimAll(maxCount = 50): Promise<ClaimedEmail[]> {
     const claimed: ClaimedEmail[] = [];
     for (;;) {
@@ -195,7 +195,7 @@ describe("finishing claimed emails", () => {
   });
 });
 
-/** Moves the claims into the past. */
+/** Sets the time of all claims to `age` ago. */
 async function setClaimTime(age: string): Promise<void> {
   await query("update public.email_outbox set claimed_at = now() - $1::interval", [age]);
 }

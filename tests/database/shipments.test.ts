@@ -42,7 +42,7 @@ test("Ten parallel requests with one idempotency key create one shipment.", asyn
   expect(await query("select 1 from public.documents where shipment_id = $1", [created[0]?.id])).toHaveLength(4);
 });
 
-test("One idempotency key of two clients creates a shipment for each.", async () => {
+test("Two clients with the same idempotency key create one shipment each.", async () => {
   const requestId = randomUUID();
   for (const client of [owner, stranger]) {
     const row = { name: "Coffee", user_id: client.id, idempotency_key: requestId };
@@ -186,7 +186,7 @@ test("A client cannot change a shipment by inserting it again.", async () => {
 });
 
 test.each(STAGES.map((status, index) => ({ stage: index + 1, status })))(
-  "An update to stage $stage sets the status $status, whatever status it sends.",
+  "An update to stage $stage sets the status $status, whatever status the update sends.",
   async ({ stage, status }) => {
     for (const values of [{ stage }, { stage, status: "Client Onboarding" }, { stage, status: "On its way" }]) {
       const { data, error } = await toUntypedClient(testBackend.serviceRole)

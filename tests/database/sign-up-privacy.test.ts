@@ -126,7 +126,7 @@ test.each([
   expect({ status: result.status, code: (await result.json()).error_code }).toEqual({ status: 400, code });
 });
 
-test("Before confirmation, a login with the right password says so, and a wrong password gets the usual error.", async () => {
+test("A login before confirmation gets the error email_not_confirmed only with the right password.", async () => {
   const unconfirmed = newEmailAddress();
   await signUp(unconfirmed, await newClientId());
   const confirmed = await newConfirmedEmail();
@@ -171,7 +171,7 @@ test("A login and a sign-up cost one password hash, whether or not the address h
   }
 });
 
-test("A password that only begins like the right one does not open the account.", async () => {
+test("A login with a password that only starts like the right password is rejected.", async () => {
   const email = await newConfirmedEmail();
   for (const guess of [`${password}x`, password.slice(0, -1), password.toUpperCase(), ""]) {
     expect((await logInAs(email, guess)).data.session).toBeNull();

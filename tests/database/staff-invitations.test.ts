@@ -21,7 +21,7 @@ test("An invitation creates the team member's account with its name and role, an
   await removeMember(id);
 });
 
-test("An invitation is valid once, for its address only, until a newer one is sent.", async () => {
+test("An invitation is valid only once, only for its address, and only until a newer invitation is sent.", async () => {
   const email = "once@company.example";
   const { invite_id: oldInvitation = "" } = await invite({ email });
   const { invite_id: invitation = "" } = await invite({ email, name: "Otieno", role: "lead" });

@@ -18,7 +18,7 @@ const changeRole = (account: string, role: string, supabase: AppSupabaseClient =
   callRpc("change_staff_role", { account_id: account, role }, supabase);
 
 describe("removed team members", () => {
-  test("A removed team member loses every session immediately, cannot log in, and stays in the log.", async () => {
+  test("A removed team member loses every session immediately and cannot log in, and the log still has the name.", async () => {
     const removed = await newStaffMember(testBackend, "clerk", "gone@company.example");
     const endedClient = toUntypedClient(testBackend.withToken(removed.accessToken));
     await callRpc("announce", { text: "All is well" }, removed.supabase);
@@ -128,7 +128,7 @@ test.each(removals)(
   },
 );
 
-// These tests are the last because they change who is a lead.
+// These tests must be last, because they change who is a lead.
 describe("the last lead", () => {
   const leads = () =>
     query<{ account_id: string }>(

@@ -8,7 +8,7 @@ beforeEach(async () => {
   shipment = await newShipment(owner);
 });
 
-test("The person that a shipment waits for follows from its documents, charges and stage in every combination, with the day since when.", async () => {
+test("Documents, charges and stage decide who a shipment waits for and since when, in every combination.", async () => {
   const states: string[] = [];
   const names = [...DEFAULT_DOCUMENTS];
   const documents: [string, () => Promise<unknown>][] = [

@@ -22,7 +22,7 @@ export function setUpStoredFiles() {
     if (error) throw error;
   }
 
-  /** Stores a file that belongs to no document yet, in the folder of a new shipment of the owner. */
+  /** Creates a shipment of the owner and stores a file in its folder. The file belongs to no document. */
   async function newStoredFile() {
     const shipmentId = await suite.newShipment(owner);
     const folder = `${owner.id}/${shipmentId}`;

@@ -174,6 +174,6 @@ test.each([
   [true, { APP_ORIGIN: "https://portal.example", TRUSTED_PROXIES: "10.0.0.1" }],
   [false, { APP_ORIGIN: "https://portal.example" }],
   [false, { APP_ORIGIN: "https://portal.example", TRUSTED_PROXIES: " , " }],
-])("The site's knowledge of its visitors' IP addresses is %s with %j.", (hasVisitorIps, environment) => {
+])("The setting hasVisitorIps is %s with the environment %j.", (hasVisitorIps, environment) => {
   expect(readSettings(environment).hasVisitorIps).toBe(hasVisitorIps);
 });
