@@ -50,7 +50,7 @@ test("Signing out removes personal data from all tabs, their memory and their st
   expect(await readSessionStorage(secondTab)).not.toContain("A secret cargo");
 });
 
-test("A tab detects that its session ended elsewhere when it becomes visible", { tag: "@script" }, async ({
+test("A tab that becomes visible detects that its session has ended elsewhere", { tag: "@script" }, async ({
   page,
   context,
   client,
@@ -68,7 +68,7 @@ test("A tab detects that its session ended elsewhere when it becomes visible", {
   expect(await page.evaluate(() => "same" in window)).toBe(false);
 });
 
-test("A tab checks its session at most every 30 s, and typed text stays whatever the response", {
+test("A tab checks its session at most every 30 s, and typed text is unchanged after any response", {
   tag: "@script",
 }, async ({ page, client }) => {
   await logInWithoutPage(page, client);

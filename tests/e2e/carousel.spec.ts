@@ -9,7 +9,9 @@ test.describe("The row of industries", { tag: "@script" }, () => {
   const row = (page: Page) => page.getByRole("region", { name: labels.industries });
   const getScrollLeft = (page: Page) => row(page).evaluate((row) => row.scrollLeft);
 
-  test("Buttons and mouse move the row of industries, and a click without dragging selects one", async ({ page }) => {
+  test("Buttons and mouse move the row of industries, and a click without dragging selects an industry", async ({
+    page,
+  }) => {
     await openMovingPage(page, "/");
     const previous = page.getByRole("button", { name: "Previous industries" });
     const next = page.getByRole("button", { name: labels.nextIndustries });
@@ -67,7 +69,7 @@ test.describe("The row of industries", { tag: "@script" }, () => {
   });
 });
 
-/** A touch swipe by `xDistance` CSS pixels; negative is to the left. */
+/** Swipes with a finger by `xDistance` CSS pixels; a negative distance is to the left. */
 async function swipe(page: Page, over: ReturnType<Page["locator"]>, xDistance: number): Promise<void> {
   await over.evaluate((element) => element.scrollIntoView({ block: "center", behavior: "instant" }));
   const box = await over.boundingBox();
@@ -95,7 +97,7 @@ test.describe("The story in five scenes", { tag: "@script" }, () => {
       await expect(story(page).locator("[aria-current]")).toHaveText(`Show scene ${scene}`);
     }).toPass({ timeout: 15_000 });
 
-  /** Waits for a scene with the clock stopped: scrolling runs in real time, but its end depends on the page's clock. */
+  /** Waits for a scene and advances the stopped clock, by which the page detects the end of scrolling. */
   async function waitForScene(page: Page, scene: number): Promise<void> {
     await expect(async () => {
       await page.clock.runFor(50);

@@ -18,7 +18,7 @@ const deskPaths = [
   ...["/desk/clients/:client", "/desk/invitations", "/desk/team", "/desk/log", "/desk/2fa"],
 ];
 
-/** A name that starts with a word too long for a line. */
+/** A name whose first word is longer than a line of the page. */
 const longName = "Averyveryverylongnamewithoutasingleblankinitthatmustbebrokensomewhere of pharmaceuticals";
 
 const pathGroups = {

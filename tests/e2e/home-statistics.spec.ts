@@ -17,7 +17,7 @@ test.describe("The statistics", { tag: "@script" }, () => {
     return () => page.evaluate(() => "hasCounted" in window);
   }
 
-  test("The statistics count up in 2 s once half visible, without a layout shift, and read aloud as final values", async ({
+  test("Half-visible statistics count up in 2 s without a layout shift, and screen readers read the final values", async ({
     page,
   }) => {
     await page.setViewportSize({ width: 390, height: 700 });

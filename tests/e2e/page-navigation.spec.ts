@@ -49,7 +49,7 @@ test("A new theme applies before the response and is stored in local storage", {
   expect(sent()).toBe(1);
 });
 
-test("Saving cookie settings leaves the focus on the button and a copy that outlives the cookies", {
+test("Saving cookie settings leaves the focus on the button and stores a copy that survives deleted cookies", {
   tag: "@script",
 }, async ({ page, context }) => {
   await openHydrated(page, "/cookie-settings");

@@ -162,7 +162,7 @@ test("A connection without progress for 30 s counts as lost", { tag: "@script" }
   await expect(bill).toContainText(`${labels.connectionGone} 0 KB of`);
   connection.restore();
   await expectWithClock(page, bill, /[1-9]\d* KB of/);
-  // A jump of the page's clock by 31 s counts as 31 s without progress.
+  // The page's clock advances by 31 s, which the page counts as 31 s without progress.
   await expect
     .poll(async () => {
       await page.clock.runFor(31_000);
@@ -174,12 +174,9 @@ test("A connection without progress for 30 s counts as lost", { tag: "@script" }
   expect(await listStoredFiles(company, shipment)).toEqual(["bill-of-lading-scan.pdf"]);
 });
 
-test("A chosen file is still in its row after login if the session ended", { tag: "@script" }, async ({
-  page,
-  context,
-  serviceRole: company,
-  client,
-}) => {
+test("A chosen file is still in its row after the session has ended and the client has logged in again", {
+  tag: "@script",
+}, async ({ page, context, serviceRole: company, client }) => {
   const shipment = await openHydratedShipment(page);
   await fileField(page, "Packing List").setInputFiles(createPdfPayload("list.pdf", 30_000));
   await context.clearCookies({ name: "session" });

@@ -8,7 +8,7 @@ test("The 2FA reminder follows the login toast for ten seconds", { tag: "@script
   const reminder = toast(page, "Enable 2-Factor Authentication");
   await expect(toast(page)).toHaveText(/Login Successful/);
   await expect(reminder).toHaveCount(0);
-  // The time that the first toast has left depends on the duration of the login.
+  // The remaining time of the first toast depends on the duration of the login.
   await expect(async () => {
     await page.clock.runFor(500);
     await expect(reminder).toBeVisible({ timeout: 100 });
@@ -20,7 +20,7 @@ test("The 2FA reminder follows the login toast for ten seconds", { tag: "@script
   await expect(toast(page)).toHaveCount(0);
 });
 
-test("A 2FA reminder that was not shown yet appears on the next page, but not after signing out", {
+test("A pending 2FA reminder appears on the next page, but not after signing out", {
   tag: "@script",
 }, async ({ page, client }) => {
   await logIn(page, client);
@@ -36,7 +36,7 @@ test("A 2FA reminder that was not shown yet appears on the next page, but not af
   await expect(toast(page)).toHaveCount(0);
 });
 
-test("The 2FA reminder closes on the page it leads to and does not cover the setup form", { tag: "@script" }, async ({
+test("The 2FA reminder does not cover the set-up form and closes on the page of the form", { tag: "@script" }, async ({
   page,
   client,
 }) => {

@@ -27,7 +27,7 @@ async function openWithStoppedClock(page: Page) {
   };
 }
 
-test("A toast ends after 5 s, by Escape, button or swipe, and pauses while hovered or focused", {
+test("A toast closes after 5 s, by Escape, button or swipe, and pauses while hovered or focused", {
   tag: "@script",
 }, async ({ page }) => {
   const show = await openWithStoppedClock(page);
@@ -132,7 +132,7 @@ test("A toast ends after 5 s, by Escape, button or swipe, and pauses while hover
   });
 });
 
-test("A toast that is clicked while closing, or closed without any focus, disappears completely", {
+test("A toast that is clicked while closing, or closes while nothing has the focus, disappears completely", {
   tag: "@script",
 }, async ({ page }) => {
   await openHydrated(page, "/login");
@@ -233,7 +233,7 @@ for (const { moment, held } of [
   });
 }
 
-test("A toast stays in place while a dialog opens under it", { tag: "@script" }, async ({ page }) => {
+test("A toast stays in place while a dialog opens under the toast", { tag: "@script" }, async ({ page }) => {
   await page.addInitScript(() =>
     addEventListener("animationstart", ({ target }) => {
       if (target instanceof HTMLDialogElement) for (const growth of target.getAnimations()) growth.pause();
@@ -251,7 +251,7 @@ test("A toast stays in place while a dialog opens under it", { tag: "@script" },
 });
 
 test.describe("A toast over a dialog", { tag: "@script" }, () => {
-  test("A toast over a dialog closes by its button, and Escape closes it before the dialog", async ({
+  test("A toast over a dialog closes by its button, and Escape closes the toast before the dialog", async ({
     page,
     loggedInClient: _,
   }) => {

@@ -21,7 +21,7 @@ import {
 const test = base.extend({ expectedErrors: /net::ERR_|status of 409/ });
 test.beforeEach(({ loggedInClient: _ }) => {});
 
-/** Skips the first `before` requests. Returns the methods of the chunk requests after them. */
+/** Returns the methods of all chunk requests after the first `before` requests. */
 const listChunkRequests = (connection: ConnectionProxy, before: number) =>
   connection.requests
     .slice(before)
@@ -39,7 +39,7 @@ async function replaceUpload(
   await fileField(page, name).setInputFiles(writeToDisk(replacement));
 }
 
-/** Delays the upload module. The returned function lets the module load or fail, and waits until it has. */
+/** Delays the upload module. The returned function loads the module, or makes its request fail, and waits for the result. */
 async function holdUploadScript(page: Page) {
   let release = (_: boolean) => {};
   const held = new Promise<boolean>((resolve) => {
@@ -70,7 +70,7 @@ async function cancelBeforeScript(
   await replaceUpload(page, "Packing List", createPdfPayload("other.pdf", 20_000));
   const before = connection.requests.length;
   await release();
-  // Waits as long as hashing takes: an upload that wrongly continued would have started by then.
+  // Waits as long as hashing takes. A cancelled upload that wrongly continues sends its first request by then.
   await page.evaluate(() => crypto.subtle.digest("SHA-256", new Uint8Array(3_000_000)));
   await uploadButton(page, "Packing List").click();
   await expect(documentRow(page, "Packing List")).toContainText(labels.uploaded);
@@ -81,7 +81,7 @@ async function cancelBeforeScript(
   expect(listChunkRequests(connection, before)).toEqual([]);
 }
 
-test("A cancelled large upload never continues next to the file that replaces it", { tag: "@script" }, async ({
+test("A cancelled large upload sends no more bytes after another file was chosen", { tag: "@script" }, async ({
   page,
   connection,
   serviceRole: company,
@@ -112,7 +112,7 @@ test("A cancelled large upload never continues next to the file that replaces it
     await uploadButton(page, "Commercial Invoice").click();
     await page.waitForFunction(() => "isHeld" in window);
     await replaceUpload(page, "Commercial Invoice", createPdfPayload("other.pdf", 20_000));
-    // Waits until the withdrawn upload has continued after its hash, as it would before a wrong request.
+    // Waits as long as hashing takes. A cancelled upload that wrongly continues sends its first request by then.
     await page.evaluate(async () => {
       (window as unknown as { releaseDigest(): void }).releaseDigest();
       await crypto.subtle.digest("SHA-256", new Uint8Array(3_000_000));

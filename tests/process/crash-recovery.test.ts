@@ -6,7 +6,7 @@ import { isAlive, killProcess, type SiteProcess } from "../support/site-process.
 import { createSiteSandbox, demoCredentials } from "../support/site-sandbox.ts";
 import { createPdf, type TestBrowser } from "../support/test-app.ts";
 
-/** More rounds with `npm run test:long`. */
+/** `npm run test:long` runs more rounds. */
 const isLongRun = import.meta.env.MODE === "long";
 const rounds = isLongRun ? 21 : 3;
 
@@ -66,7 +66,7 @@ test(`A site that is killed ${rounds} times during uploads loses no session and 
     const created = await browser.post("/portal/new", { name: `Upload ${round}`, idempotencyKey: crypto.randomUUID() });
     expect(created.headers.get("Location"), `round ${round}`).toMatch(/^\/portal\/[0-9a-f-]{36}$/);
     acknowledged.shipments.add(`Upload ${round}`);
-    // Rounds kill in this order: the backend and the site; only the site during a resumable upload; only the site
+    // The kills repeat in this order: backend and site; only the site during a resumable upload; only the site
     // while it assembles an upload.
     const killsSiteOnly = round % 3 > 0;
     const large = killsSiteOnly ? await createLargeUpload(sandbox, browser, `Large ${round}`) : null;
@@ -118,7 +118,7 @@ test(`A site that is killed ${rounds} times during uploads loses no session and 
   for (const [upload, size] of acknowledged.uploads) expect(sizes.get(upload), upload).toBe(size);
 });
 
-test("The site restarts a killed backend and reports until then that it is unavailable.", async () => {
+test("The site restarts a killed backend and reports the backend as unavailable until the restart.", async () => {
   const browser = sandbox.browser();
   await browser.post("/login", demoCredentials);
   killProcess(sandbox.backendPid());

@@ -47,7 +47,7 @@ describe("Dockerfile", () => {
     expect(dockerignoreLines).toContain("**/.env");
   });
 
-  test("The container runs Node directly, so that it gets SIGTERM, and not as root.", () => {
+  test("The container runs Node directly, so that Node gets SIGTERM, and as a user other than root.", () => {
     expect(readInstructions("USER")).toEqual(["node"]);
     expect(start[0]).toBe("node");
   });

@@ -40,7 +40,7 @@ const getBackendPids = (place: SiteSandbox) => {
 
 test("A site stops when its npm process has ended.", async () => {
   const place = await newSandbox();
-  // A --parent that is not the parent process has the same effect as a parent that ended.
+  // The site compares --parent with its parent process, so a wrong --parent simulates an ended parent.
   const site = place.start({}, { cwd: root, args: ["app/server/run.js", "start", "--parent=1"] });
   expect(await site.waitForExit()).toBe(0);
   await expect.poll(place.backendPid).toBeNull();

@@ -37,7 +37,7 @@ test("The database rejects invisible characters, and staff commands print them a
   expect(failed.stderr).toContain("Bill\\u001b[31m\\u202eof Lading");
 });
 
-test("A staff command changes a shipment by the start of its ID, and the log has the given name or the user's.", async () => {
+test("A staff command finds a shipment by the start of its ID, and the log has the given name or the name of the system user.", async () => {
   const browser = sandbox.browser();
   await browser.post("/login", demoCredentials);
   const tiles = await newShipment(browser, "Tiles", 2000);
@@ -63,7 +63,7 @@ test("A staff command changes a shipment by the start of its ID, and the log has
   const target = { actor_name: "Wanjiru Kamau", shipment_id: shipmentId };
   const awbChange = { before: { awb: "MEDUX4471203" }, after: { awb: "MEDUX0000001" } };
   const move = { before: { stage: 6 }, after: { stage: 7, location: "Kilindini" } };
-  // The older entries are from the demo data.
+  // The demo data contain older entries.
   expect(json.slice(0, 3)).toMatchObject([
     { actor_name: userInfo().username, action: "client-id issue", shipment_id: null, after: { count: 2 } },
     { ...target, action: "shipment set-numbers", ...awbChange },

@@ -63,7 +63,7 @@ describe("account page", () => {
     },
   );
 
-  test("A client turns shipment emails off and on, and the link in such an email turns them off too", async () => {
+  test("A client turns shipment emails off and on, and the link in a shipment email turns the emails off too", async () => {
     const { browser, id } = client;
     /** Returns whether the page's box is checked, and the number of opt-outs in the database. */
     const readChoice = async () => {
@@ -86,7 +86,7 @@ describe("account page", () => {
     expect(await readChoice()).toEqual(off);
   });
 
-  test("A client signs out every other device and stays logged in on this one", async () => {
+  test("A client signs out every other device and stays logged in on the current device", async () => {
     const devices = [await newLoggedInBrowser(app, client.email), await newLoggedInBrowser(app, client.email)];
     expect((await client.browser.open(accountPath)).text).toContain("on this device and in 2 other places.");
     const page = await client.browser.follow(await submitOnAccount(client.browser, "Sign out everywhere else"));

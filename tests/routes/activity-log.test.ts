@@ -66,7 +66,7 @@ test("The page of a client links to the client's entries in the activity log.", 
   expect(listLinkAddresses(page, `${entries} a`)).toEqual([`/desk/clients/${person.id}`]);
 });
 
-test("A shipment and a client without entries say that nothing has been done yet.", async () => {
+test("The pages of a shipment and a client without entries show that nothing has been done yet.", async () => {
   const person = await newClient(app, "Untouched Person");
   const untouched = await newShipment(app, person, "Untouched");
   for (const path of [untouched.desk, `/desk/clients/${person.id}`]) {
@@ -84,7 +84,7 @@ test("The activity log shows amounts with their cents.", async () => {
   expect((await browser.open(charged.desk)).text).toContain("IDF Fee, KES 98,450.50 → KES 1,200,000.00");
 });
 
-test("The CSV of the activity log has all entries of the filter, without formulas.", async () => {
+test("The CSV of the activity log has all entries that match the filter, without formulas.", async () => {
   const response = await browser.get(`/desk/log.csv?shipment=${shipment.id}`);
   expect(response.headers.get("Content-Disposition")).toBe('attachment; filename="log.csv"');
   const [heading, ...rows] = await readCsv(response);

@@ -22,7 +22,7 @@ const email = await client.signUpAndLogIn("Waiting");
 const shipment = await client.createShipment("Tea");
 afterEach(() => app.proxy.fail("none"));
 
-/** Sends a request while matching calls hang, and expects its page before two deadlines in a row would have passed. */
+/** Sends a request while matching calls hang. Expects the response in less than twice the deadline of a call. */
 async function sendWhileHanging(calls: RegExp, send: () => Promise<Response>) {
   app.proxy.fail("hang", calls);
   const start = performance.now();

@@ -47,7 +47,7 @@ async function listStages(ids: string[]): Promise<(number | null)[]> {
   return (data ?? []).map(({ stage }) => stage);
 }
 
-test("A bulk move lists which of 20 shipments moved, which did not, and why.", async () => {
+test("The result of a bulk move lists the shipments that moved, and the others with a reason.", async () => {
   const owner = await newClient(app, "Twenty Shipments Owner");
   const names = Array.from({ length: 17 }, (_, index) => `Waiting ${index}`);
   const [closed = "", ...incomplete] = await newShipments(app, owner, names);
@@ -133,7 +133,7 @@ test("A bulk move without a selected shipment or with a place that is too long m
   expect(await listStages([id])).toEqual([1]);
 });
 
-test("A bulk move form moves each shipment once, even if the backend fails first and then a response is lost.", async () => {
+test("A bulk move form moves each shipment only once, even after a failure of the backend and a lost response.", async () => {
   const owner = await newClient(app, "Patient Client");
   const ids: string[] = [];
   for (const name of ["One", "Two"]) ids.push((await newShipment(app, owner, name, allDocuments)).id);

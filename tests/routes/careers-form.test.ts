@@ -39,7 +39,7 @@ function expectAnswers(page: ParsedPage): void {
   expect(answers).toEqual(person);
 }
 
-test("The careers page shows how working here is, marked once as a sample", async () => {
+test("The careers page describes the work at the company, marked once as a sample", async () => {
   const page = await visitor.open("/careers");
   type Careers = { working_here: { title: string; text: string }[]; note: string };
   const { working_here, note } = readContent<Careers>("careers");
@@ -49,7 +49,7 @@ test("The careers page shows how working here is, marked once as a sample", asyn
 });
 
 describe("careers form", () => {
-  test("The careers page says which files it accepts and that it sends and stores nothing", async () => {
+  test("The careers page lists the accepted files and says that nothing is sent or stored", async () => {
     const page = await visitor.open("/careers");
     expect(page.title).toMatch(/^Careers · /);
     expect(page.all("main input[name=cv]")[0]?.getAttribute("accept")).toBe(".pdf,.doc,.docx");
@@ -93,13 +93,16 @@ describe("careers form", () => {
     { what: "a PDF named .doc", file: createFile("cv.doc", "%PDF-1.4\n"), problem: wrongContent(".doc") },
     { what: "an empty file", file: createFile("cv.pdf"), problem: "This file is empty. Choose another one." },
     { what: "a text in place of a file", file: "cv.pdf", problem: "Choose your CV." },
-  ])("An application with $what says why, preserves the answers and can be corrected", async ({ file, problem }) => {
-    const page = await sendInvalid({ ...person, cv: file });
-    expectInvalidFields(page, ["cv"]);
-    expect(page.problems.map(({ text }) => text)).toEqual([problem]);
-    expectAnswers(page);
-    expect((await visitor.submit(page, "Submit Application", { ...person, cv: createPdf() })).status).toBe(303);
-  });
+  ])(
+    "An application with $what shows the reason, preserves the answers and can be corrected",
+    async ({ file, problem }) => {
+      const page = await sendInvalid({ ...person, cv: file });
+      expectInvalidFields(page, ["cv"]);
+      expect(page.problems.map(({ text }) => text)).toEqual([problem]);
+      expectAnswers(page);
+      expect((await visitor.submit(page, "Submit Application", { ...person, cv: createPdf() })).status).toBe(303);
+    },
+  );
 
   test("An application with the empty file part that browsers send gets an error about the missing file", async () => {
     const texts = Object.entries(person).map(([name, value]) => `name="${name}"\r\n\r\n${value}`);
@@ -136,7 +139,7 @@ describe("careers form", () => {
     ["a PDF with an ending in capitals", createPdf("Neema's CV, final (2).PDF")],
     ["a .docx file", createFile("السيرة الذاتية.docx", docx)],
     ["a .doc file", createFile("cv.doc", oleDocument)],
-  ])("An applicant with %s is thanked once, reads that nothing was sent, and the form is empty", async (_what, cv) => {
+  ])("An applicant with %s sees one toast, which says that nothing was sent, and an empty form", async (_what, cv) => {
     const response = await sendApplication({ ...person, letter: "l".repeat(2000), cv });
     expect([response.status, response.headers.get("Location")]).toEqual([303, "/careers"]);
     const page = await visitor.follow(response);

@@ -62,7 +62,7 @@ describe("contact page", () => {
     expect(places).toEqual([...places].sort((a, b) => a - b));
   });
 
-  test("A visitor who comes with a subject finds it in the form, above the offices", async () => {
+  test("A link with a subject opens the contact page with the subject filled in, above the offices", async () => {
     const page = await visitor.open("/contact?about=Import+Services");
     expect(page.value("subject")).toBe("Import Services");
     expect(page.text).toMatch(/Chat on WhatsApp.*Write to us.*Working hours/s);
@@ -70,7 +70,7 @@ describe("contact page", () => {
 
   // A page with a query is rendered for each request; the page without one comes from the page cache.
   test.each(["", "?about=Import+Services"])(
-    "The page /contact%s says whether the office is open and expires when that changes",
+    "The page /contact%s shows whether the office is open, and expires at the next opening or closing time",
     async (search) => {
       vi.useFakeTimers({ toFake: ["Date"] });
       try {
@@ -133,7 +133,7 @@ describe("contact form", () => {
     ["subject", "s".repeat(150)],
     ["message", "m".repeat(2000)],
   ] as const)(
-    "A contact form accepts its %s at the greatest length and rejects one more character",
+    "A contact form accepts its %s at the maximum length and rejects one more character",
     async (name, longest) => {
       expect((await sendContact({ ...contact, [name]: longest })).status).toBe(200);
       const page = await sendContact({ ...contact, [name]: `x${longest}` });

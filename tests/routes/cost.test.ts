@@ -79,7 +79,7 @@ test("The estimate for a car has each tax with rate, month and source, and the f
   for (const name of ["what", "excise", "currency"] as const) expect(getChoice(page, name)).toBe(car[name]);
 });
 
-test("Search engines leave an estimate out, and no browser revalidates it", async () => {
+test("The page of an estimate is not indexed and has no ETag", async () => {
   const page = await openEstimate(car);
   expect([readRobots(page), page.headers.has("ETag")]).toEqual([["noindex"], false]);
   expect(readRobots(await openEstimate({ what: "" }))).toEqual(["noindex"]);
@@ -183,7 +183,7 @@ test("A URL cannot insert text into the quote form", async () => {
   expect(getTextareaValue(page, "message")).toBe("");
 });
 
-test("An emptied message stays empty after an error of the quote form, which still leads back to the estimate", async () => {
+test("A cleared message stays empty after an error of the quote form, and the form still links to the estimate", async () => {
   const { action, fields } = (await openQuote(car)).form("Prepare the mail");
   expect(action).toBe("/actions/quote");
   expect(fields.from).toMatch(/^\/resources\/cost\?.*what=car/);

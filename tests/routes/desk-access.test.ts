@@ -180,7 +180,7 @@ test("A team member is redirected from the portal to the desk and cannot create 
   expect((await app.company.from("shipments").select("id").eq("user_id", clerk.id)).data).toEqual([]);
 });
 
-test("A team member without a second factor is redirected to its set-up, after which the desk opens.", async () => {
+test("A team member without a second factor is redirected to the set-up, and the desk opens after the set-up.", async () => {
   const { browser } = await newStaffMemberWithoutFactor(app, "lead", "New Member");
   for (const path of addresses.filter((path) => !["/desk/2fa", "/desk/session"].includes(path)))
     await expectRedirects(browser, path, "/desk/2fa");
@@ -239,7 +239,7 @@ describe("removed team members", () => {
     expect([login.status, login.toasts[0]?.title]).toEqual([400, "Login Failed"]);
   });
 
-  test("The invitation link of a team member who was removed before the first login opens nothing.", async () => {
+  test("The invitation link of a team member who was removed before the first login is invalid.", async () => {
     const email = newEmailAddress("never-came");
     await inviteStaffMember(app.company, app.company, emailSender, { name: "Never Came", email, role: "clerk" });
     resultOrThrow(await removeStaffMember(app.company, await findAccountId(app.company, email), "Changed our mind"));

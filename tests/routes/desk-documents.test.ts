@@ -26,7 +26,7 @@ const address = getHref(await clerk.browser.open(shipment.desk), "Open the Packi
 afterEach(() => app.proxy.fail("none"));
 afterAll(() => site.close());
 
-test("A team member downloads a document unchanged, under its own name, sandboxed and uncached; and the log has it.", async () => {
+test("A team member downloads a document unchanged, under its own name, sandboxed and uncached, and the log has the download.", async () => {
   const response = await copyBrowser(site, clerk.browser).get(address);
   expect(response.status).toBe(200);
   const header = (name: string) => response.headers.get(name) ?? "";

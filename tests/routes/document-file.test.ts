@@ -28,7 +28,7 @@ afterAll(() => site.close());
 
 const openShipment = () => invoice.client.open(invoice.path);
 const getFileAddress = (page: ParsedPage) => getHref(page, "Open the Commercial Invoice");
-/** Returns the state of the invoice and the description of its file, as the page of the shipment shows them. */
+/** Returns the invoice's state and the description of its file from the page of the shipment. */
 function readInvoiceRow(page: ParsedPage): string[] {
   const row = page.all("main li").find((item) => getText(item.querySelector("p")) === "Commercial Invoice");
   return row?.querySelectorAll("p").slice(1, 3).map(getText) ?? [];

@@ -84,7 +84,7 @@ test("A client requests a new address once a minute, confirms it with the passwo
   expect([account.text.includes(`Email ${address} `), account.text.includes("We wrote to")]).toEqual([true, false]);
 });
 
-test("The page of the link shows only the new address, no cache or search engine stores it, and a wrong password is rejected", async () => {
+test("The page of the link shows only the new address, rejects a wrong password, and is neither cached nor indexed", async () => {
   const { email, name, address, link } = await newRequest("Opened");
   expect(link).toMatch(/^\/auth\/email\?token=[0-9a-f]{64}$/);
   const form = await app.browser().open(link);
@@ -153,7 +153,7 @@ test("An email form with a wrong password or address sends nothing and preserves
   expect([await countEmailsTo(address), await countEmails(email, subjects.requested)]).toEqual([0, 0]);
 });
 
-test("A used, unknown or damaged link shows one page that does not say which it is", async () => {
+test("Used, unknown and damaged links show the same page", async () => {
   const { address, link } = await newRequest("Used");
   expect((await confirmChange(link, password)).status).toBe(303);
   const path = "/auth/email";
@@ -169,7 +169,7 @@ test("A used, unknown or damaged link shows one page that does not say which it 
   expect(await openPortalOf(address)).toEqual(["/portal"]);
 });
 
-test("A new address that another person signed up with in the meantime stays theirs", async () => {
+test("An email change is rejected if another person has signed up with the new address in the meantime", async () => {
   const { email, address, link } = await newRequest("Late");
   const [clientId = ""] = await issueClientIds(app.company, 1);
   const rival = app.browser();
@@ -185,7 +185,7 @@ test("A new address that another person signed up with in the meantime stays the
   expect((await rival.open(accountPath)).value("fullName")).toBe("Quicker One");
 });
 
-test("A failing backend changes no address, and the link is valid afterwards", async () => {
+test("A failure of the backend changes no address, and the link is valid afterwards", async () => {
   const { email, address, link } = await newRequest("Unlucky");
   const visitor = app.browser();
   const form = await visitor.open(link);
@@ -205,7 +205,7 @@ test.each([
   ["was not done", "close", /^PUT .*auth\/v1\/admin\/users/],
   ["was done", "lost answer", /auth\/v1\/admin\/users/],
 ] as const)(
-  "The owner is warned once of a change that may have been done, and its link stays valid: it %s",
+  "The owner gets one warning about a change that %s without a response, and the link stays valid",
   async (_what, fault, call) => {
     const { email, address, link } = await newRequest("Uncertain");
     app.proxy.fail(fault, call);

@@ -24,7 +24,7 @@ async function newUnconfirmedAddress(chosen = password): Promise<string> {
 const logIn = async (email: string, typed = password) =>
   parsePage(await app.browser().post("/login", { email, password: typed }));
 
-test("A confirmation link that is opened calls no backend; its button confirms the address, also when clicked twice", async () => {
+test("Opening a confirmation link calls no backend; its button confirms the address, also when clicked twice", async () => {
   const email = await newUnconfirmedAddress();
   const { pathname, search } = new URL(await getConfirmationLink(process.env.DATA_DIR ?? "", email));
   const visitor = app.browser();
@@ -45,7 +45,7 @@ test("A confirmation link that is opened calls no backend; its button confirms t
 });
 
 test.each(["", "?token_hash=", '?token_hash="><script>x'])(
-  "The confirmation link %j says that it is incomplete and has no button",
+  "The page of the confirmation link %j says that the link is incomplete and has no button",
   async (query) => {
     const page = await app.browser().open(`/auth/confirm${query}`);
     expect(page.text).toContain(incompleteText);
@@ -92,7 +92,7 @@ test("A confirmation link does not confirm another sign-up with its right passwo
   expect((await logIn(stranger)).status).toBe(400);
 });
 
-test("A confirmation link hides who has an account, and its wrong passwords count as failed logins", async () => {
+test("The page of a confirmation link does not reveal whether an account exists, and wrong passwords count as failed logins", async () => {
   const accounts = {
     unconfirmed: await newUnconfirmedAddress(),
     confirmed: await app.browser().signUpAndLogIn("Confirmed"),

@@ -40,7 +40,7 @@ function createBrowser(): TestBrowser {
 const readCookies = async (response: Promise<Response>) => (await response).headers.getSetCookie();
 
 describe("cookies over https", () => {
-  test("Over https every cookie is bound to this host and https, and script reads only the two for offline copies", async () => {
+  test("Over https every cookie is bound to this host and https, and script reads only the two cookies for offline copies", async () => {
     const visitor = createBrowser();
     const cookies = [
       await readCookies(visitor.post("/actions/theme", { theme: "light" })),
@@ -113,7 +113,7 @@ describe("proxy that TRUSTED_PROXIES does not name", () => {
     expect(filterLog("addresses unknown")).toEqual([expect.objectContaining({ level: "warn", message })]);
   });
 
-  test("A visitor behind an unknown proxy who guesses does not lock out the others", async () => {
+  test("A visitor behind an unknown proxy who guesses passwords does not lock out other visitors", async () => {
     const guesser = createBrowser();
     for (let attempt = 0; attempt < 4; attempt += 1) {
       const login = { email: `nobody-${attempt}@client.example`, password: "a wrong guess" };
@@ -127,7 +127,7 @@ describe("proxy that TRUSTED_PROXIES does not name", () => {
     expect((await createBrowser().post("/login", demoCredentials)).status).toBe(303);
   });
 
-  test("Unfinished uploads of one visitor behind an unknown proxy leave slots for the others", () => {
+  test("Unfinished uploads of one visitor behind an unknown proxy leave upload slots for other visitors", () => {
     const slots = Array.from({ length: 8 }, () => {
       const headers = { "Content-Length": "1000" };
       const request = new Request(`${portalOrigin}/careers`, { method: "POST", headers });
@@ -136,7 +136,7 @@ describe("proxy that TRUSTED_PROXIES does not name", () => {
     expect(slots.every((slot) => "release" in slot)).toBe(true);
   });
 
-  test("An account behind an unknown proxy is still paused after five wrong passwords", async () => {
+  test("An account is locked after five wrong passwords, also behind an unknown proxy", async () => {
     const guess = () => createBrowser().post("/login", { email: "guessed@client.example", password: "a wrong guess" });
     for (let attempt = 0; attempt < 5; attempt += 1) expect((await guess()).status).toBe(400);
     expect((await guess()).status).toBe(429);

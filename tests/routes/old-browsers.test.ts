@@ -67,7 +67,7 @@ describe("styles of pages and linked files", () => {
     for (const sheet of readSheets()) expect(listDroppedRules(postcss.parse(sheet))).toEqual([]);
   });
 
-  test("Each Tailwind variable that a stylesheet reads has a value in it, without @property", () => {
+  test("Each Tailwind variable that a stylesheet reads has a value in the same stylesheet, without @property", () => {
     for (const sheet of readSheets()) {
       const variables = [...sheet.matchAll(/var\((--[\w-]+)\)/g)].map(([, name = ""]) => name);
       expect(variables.length).toBeGreaterThan(5);
@@ -103,7 +103,7 @@ describe("browser without styles", () => {
 });
 
 describe("text browser", () => {
-  test("Every form that posts has a field, because text browsers send a form without one as a GET", () => {
+  test("Every POST form has a field, because text browsers send a form without fields as a GET request", () => {
     expect(
       findFaults((page) =>
         page
@@ -116,7 +116,7 @@ describe("text browser", () => {
     ).toEqual([]);
   });
 
-  test("A text browser shows no title of a drawing, and the letters of a mark only next to its name", () => {
+  test("A text browser shows no titles of drawings, and shows the letters of a mark only next to the mark's name", () => {
     expect(findFaults((page) => page.querySelectorAll("svg title").map(String))).toEqual([]);
     const letters = parse(pages.get("/") ?? "").querySelectorAll("svg text");
     expect(letters.filter((each) => !each.closest("li")?.querySelector("h3")).map(String)).toEqual([]);

@@ -196,7 +196,7 @@ test("Every public page opens while the backend is down and calls no backend, si
 });
 
 test.each(["/portal.php", "/.env", "/%E0%A4%A", "/%00", "/a%2F..%2Fb", "/portal/a/b/c", "/<script>alert(1)</script>"])(
-  "The unknown address %s is a 404 page that does not repeat it as markup",
+  "The unknown address %s has a 404 page that does not repeat the address as markup",
   async (path) => {
     const page = await parsePage(await visitor.get(path));
     expect([page.status, page.h1]).toEqual([404, "There is no page here"]);

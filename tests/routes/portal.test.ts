@@ -78,14 +78,14 @@ describe("the list of shipments", () => {
     expect(page.text).not.toContain("You have no shipments yet");
   });
 
-  test("A portal page is the same to the byte for its client until its data change, and never another client's.", async () => {
+  test("A portal page is byte-identical until the client's data change, and never has another client's data.", async () => {
     const site = await startTestSite();
     onTestFinished(() => void site.close());
     const [browser, otherBrowser] = [site.browser(), site.browser()];
     await browser.signUpAndLogIn("Achieng Otieno");
     await otherBrowser.signUpAndLogIn("Mukasa Okello");
     const readBody = async (viewer: TestBrowser, path = "/portal") => (await viewer.get(path)).text();
-    // Only the first page shows the reminder to set up a second factor.
+    // The first page after the login shows the reminder of the second factor, which later pages do not have.
     for (const viewer of [browser, otherBrowser]) await viewer.get("/portal");
     const body = await readBody(browser);
     expect(body).toContain("Achieng Otieno");
@@ -223,7 +223,7 @@ describe("payments", () => {
   });
 });
 
-test("The list and the page of a shipment show who it waits for, and link to what the client does next.", async () => {
+test("The list and the page of a shipment show who it waits for, and link to the client's next action.", async () => {
   const mover = await newClient(app, "Mover");
   const { browser } = mover;
   const tea = await newShipment(app, mover, "Tea");
@@ -252,7 +252,7 @@ test("The list and the page of a shipment show who it waits for, and link to wha
   );
 });
 
-test("Free storage is shown on the page and in print while the cargo is at the port, and emphasised from two days.", async () => {
+test("Free storage is shown on the page and in print while the cargo is at the port, and is emphasised during the last two days.", async () => {
   const { id, portal } = await newShipment(app, client, "Stored");
   const openPrintForm = async () => (await client.browser.open(`${portal}/print`)).text;
   const listTexts = async () =>

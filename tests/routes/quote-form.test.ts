@@ -54,7 +54,7 @@ test("The quote form has a page of its own with the nine services, which search 
 });
 
 test.each([...inputs, "service"] as const)(
-  "A quote form without %s says so and preserves the other answers",
+  "A quote form without %s shows an error and preserves the other answers",
   async (missing) => {
     const page = await sendQuote({ ...quote, [missing]: " " });
     expectInvalidFields(page, [missing]);
@@ -108,13 +108,13 @@ test("A complete quote form gives an email draft with every answer and a toast, 
   expect([again.toasts, again.value("name")]).toEqual([[], ""]);
 });
 
-test("A quote form needs no message, neither an empty field nor a missing one", async () => {
+test("A quote form is accepted with an empty message and without the message field", async () => {
   expectEmailDraft(await sendQuote({ ...quote, message: "" }));
   const { message: _, ...rest } = quote;
   expect(expectEmailDraft(await parsePage(await visitor.post(path, rest))).body).not.toContain("undefined");
 });
 
-test("A visitor who sends the quote panel over a page can return to that page, also after an error", async () => {
+test("After sending the quote panel over a page, a visitor can return to the page, also after an error", async () => {
   const invalid = await sendQuote({ ...quote, phone: "" }, "/cookie-settings?quote");
   expectInvalidFields(invalid, ["phone"]);
   expect(getFrom(invalid)).toEqual(["/cookie-settings"]);

@@ -250,7 +250,7 @@ describe("access to resumable uploads", () => {
     expect(await upload.finish()).toMatchObject(completed);
   });
 
-  test("An upload is rejected until the session has the code of the second factor.", async () => {
+  test("An upload is rejected until the client has entered the code of the second factor.", async () => {
     const upload = await createUpload(createPatternedPdf("a.pdf", fileSize));
     await upload.send(0, chunkSize);
     const browser = app.browser();

@@ -92,7 +92,7 @@ describe("set-up of a second factor", () => {
     expect(calls.filter((call) => call.includes("/verify"))).toEqual([]);
   });
 
-  test("A client with set-ups in two tabs completes the newer one and starts the older one again", async () => {
+  test("A client with set-ups in two tabs completes the newer set-up and must start the older set-up again", async () => {
     const { browser, ...older } = await newSetup("Tabs");
     const newer = await startFactorSetup(browser, path);
     const complete = async ({ page, authenticator }: typeof newer) =>
@@ -174,7 +174,7 @@ describe("session before the code", () => {
     expect(login.headers.get("Location")).toBe("/login/verify?next=%2Fportal%2Fnew");
   });
 
-  test("A client without a phone reads whom to call, and one with it reaches the requested page by a fresh code only", async () => {
+  test("The code page says whom to call about a lost phone, rejects used and wrong codes, and leads to the requested page", async () => {
     const { browser, email, authenticator } = await newProtectedClient(app, "Enter");
     const shipment = await browser.createShipment("Tea");
     const half = await newSessionWithoutCode(app, email);
@@ -213,7 +213,7 @@ test("A client with one authenticator is advised to add a new phone before the o
   }
 });
 
-test("Only its client finds the page of an authenticator, removes it with a fresh code, and then logs in without one", async () => {
+test("Only its client finds the page of an authenticator, removes the authenticator with an unused code, and then logs in without a code", async () => {
   const { browser, email, authenticator } = await newProtectedClient(app, "Remover");
   const removalPath = await getRemovalPath(browser);
   const { browser: stranger } = await newClient(app, "Curious");

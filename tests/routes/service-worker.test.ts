@@ -76,7 +76,7 @@ describe("offline copies in the account", () => {
     expect(await isEnabled(browser)).toBe(true);
   });
 
-  test("A client on a shared computer has no choice of offline copies", async () => {
+  test("The account page has no setting for offline copies on a shared computer", async () => {
     const browser = app.browser();
     await browser.signUpAndLogIn("Achieng Otieno");
     browser.cookies.set("shared", "1");

@@ -122,7 +122,7 @@ describe("invalid flash cookie", () => {
 });
 
 describe("refresh of a session", () => {
-  test("An expired session is refreshed once for a page and continues in a new cookie", async () => {
+  test("An expired session is refreshed only once and continues in a new cookie", async () => {
     const browser = await newExpiredBrowser();
     const previous = browser.cookies.get("session");
     const calls = await app.proxy.during(async () => {
@@ -148,7 +148,7 @@ describe("refresh of a session", () => {
     },
   );
 
-  test("Twenty parallel requests with an expired session refresh it once, and so does a later one", async () => {
+  test("Twenty parallel requests and a later request with the same expired session refresh the session only once", async () => {
     const browser = await newExpiredBrowser();
     const late = copyBrowser(app, browser);
     const calls = await app.proxy.during(async () => {
@@ -165,7 +165,7 @@ describe("refresh of a session", () => {
 describe("sign-out", () => {
   const signedOutToast = [{ title: "You are signed out", description: "", variant: "default" }];
 
-  test("A client who signs out sees one toast about it, and copies of the cookie give no access", async () => {
+  test("A client who signs out sees one toast, and copies of the session cookie give no access", async () => {
     const browser = await newLoggedInBrowser();
     const copies = [copyBrowser(app, browser), copyBrowser(app, browser)];
     changeSession(copies[1] as TestBrowser, { expires_at: 1 });

@@ -66,7 +66,7 @@ describe("the print form", () => {
       expect(page.text).toContain(text);
   });
 
-  test("A stranger cannot open the print form of a client's shipment, and it takes no form.", async () => {
+  test("A stranger cannot open the print form of a client's shipment, and its address accepts no POST.", async () => {
     for (const path of [`${shipment.portal}/print`, "/portal/x/print", `/portal/${unknownId}/print`]) {
       const page = await stranger.browser.open(path);
       expect([path, page.status, page.html.includes("Eldoret")]).toEqual([path, 404, false]);
@@ -172,7 +172,7 @@ test("A wrong or truncated share link has the same page, whatever it contains.",
   expect((await app.browser().get(path)).status).toBe(200);
 });
 
-test("Only its owner revokes a share link, which then opens nothing and is not created again by its form.", async () => {
+test("Only the owner can revoke a share link. A revoked link is invalid and its form does not create the link again.", async () => {
   const own = await newShipment(app, client, "Revoked");
   const form = await openSharePage(own);
   const page = await client.browser.follow(await client.browser.submit(form, "Make a link"));
@@ -194,7 +194,7 @@ test("Only its owner revokes a share link, which then opens nothing and is not c
   }
 });
 
-test("A shipment with five share links has no form for another and rejects an open form.", async () => {
+test("A shipment with five share links has no form for a sixth share link and rejects an open form.", async () => {
   const own = await newShipment(app, client, "Five links");
   const form = await openSharePage(own);
   for (let links = 1; links <= 5; links += 1) await createLink(own);

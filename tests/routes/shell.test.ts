@@ -65,7 +65,7 @@ describe.each([
     if (path !== "/login") expect(listLinks(clientPage.all("footer nav")[0])[2]).toEqual(["My Shipments", "/portal"]);
   });
 
-  test(`The theme form of the ${name} leads back to it`, () => {
+  test(`The theme form of the ${name} leads back to the same page`, () => {
     const { action, fields } = page.form("Use the light theme");
     expect([action, fields.theme, fields.to]).toEqual(["/actions/theme", "light", path]);
   });

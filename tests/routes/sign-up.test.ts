@@ -142,7 +142,7 @@ describe("client ID of a sign-up", () => {
 });
 
 describe("successful sign-up", () => {
-  test("A person who signs up reaches the login without a session, and reads once to check the mailbox", async () => {
+  test("A person who signs up reaches the login without a session and sees one toast, which says to check the mailbox", async () => {
     const person = app.browser();
     const email = newAddress("Right");
     const fields = { ...validFields, clientId: newClientId(), email };
@@ -196,7 +196,7 @@ describe("sign-up for an address with an account", () => {
     return { target: response.headers.get("Location"), toasts, text };
   };
 
-  test("A sign-up for a known address looks like one for a new address and claims the client ID as well", async () => {
+  test("A sign-up for a known address gets the same response as a sign-up for a new address, and claims the client ID too", async () => {
     const known = await app.browser().signUpAndLogIn("Known");
     const bystander = newAddress("Bystander");
     const observations = [];
@@ -218,7 +218,7 @@ describe("sign-up for an address with an account", () => {
     expect((await app.browser().post("/login", { email: known, password: "another password" })).status).toBe(400);
   });
 
-  test("A sign-up for an unconfirmed address, also in capitals, looks like the first and sends no second email", async () => {
+  test("A sign-up for an unconfirmed address, also in capitals, gets the same response as the first sign-up and sends no second email", async () => {
     const email = newAddress("Waiting");
     const clientId = newClientId();
     const first = await describeSignUp(email, clientId);

@@ -78,7 +78,7 @@ describe("robots.txt", () => {
     },
   );
 
-  test("Crawlers may open every article and no address that only accepts forms", async () => {
+  test("Crawlers may open every article, but no address that only accepts forms", async () => {
     const rules = await readRobots();
     const files = readdirSync("app/routes").filter((name) => /^actions\..*\.tsx?$/.test(name));
     const forms = files.map((name) => `/${name.replace(/\.tsx?$/, "").replaceAll(/_?\./g, "/")}`);

@@ -10,7 +10,7 @@ beforeEach(() => {
 const getTheme = (page: ParsedPage) => page.all("html")[0]?.getAttribute("class");
 const chooseTheme = (theme: string, to = "/contact") => visitor.post("/actions/theme", { theme, to });
 
-test("The site is dark until the visitor chooses light, and dark again after the second button", async () => {
+test("The site is dark until the visitor chooses the light theme, and dark again after the visitor chooses the dark theme", async () => {
   const first = await visitor.open("/contact");
   expect(getTheme(first)).toBe("dark");
   const light = await visitor.follow(await visitor.submit(first, "Use the light theme"));
@@ -21,7 +21,7 @@ test("The site is dark until the visitor chooses light, and dark again after the
 });
 
 test.each(["/", "/contact", "/login", "/actions/quote", "/?quote", "/no-such-page", "/cookie-settings"])(
-  "The page %s stays light, and its theme button leads back to it",
+  "The page %s stays light, and its theme button leads back to the same page",
   async (path) => {
     await chooseTheme("light");
     const page = await visitor.open(path);

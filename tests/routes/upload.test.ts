@@ -48,7 +48,7 @@ test.each([
   ["scan.png", pngBytes, "image/png"],
   ["list.csv", "Box,Weight\n1,20 kg\n", "text/csv"],
 ])(
-  "The file %s is stored with the media type of its content, not the one the browser sends.",
+  "The file %s is stored with the media type of its content, not with the media type that the browser sends.",
   async (name, content, type) => {
     expect((await upload(new File([content], name, { type: "text/html" }))).status).toBe(303);
     const opened = await download();
@@ -76,7 +76,7 @@ test("A file of exactly 10 MiB is stored.", async () => {
   expect((await readDocument()).uploaded).toBe(true);
 });
 
-test("A file of one byte over 10 MiB is rejected with the address to which it can be sent.", async () => {
+test("A file of one byte over 10 MiB is rejected, and the error has an address to which the file can be sent.", async () => {
   const page = await parsePage(await upload(createPdf("large.pdf", 10 * MiB + 1)));
   expect(page.status).toBe(413);
   expect(page.title).toMatch(/^Error: /);

@@ -1,4 +1,4 @@
-/** Second factors, and client sessions that give no access to the account: ended, or without the code of its second factor. */
+/** Second factors, and client sessions without access: ended sessions, and sessions without the second factor's code. */
 import { Authenticator } from "./authenticator.ts";
 import type { AppSupabaseClient, startTestBackend } from "./test-backend.ts";
 
@@ -19,7 +19,7 @@ export async function enrollFactor(supabase: AppSupabaseClient, friendlyName = "
   return { factorId, app, accessToken: verified.data.access_token };
 }
 
-/** Returns a new session: `supabase` can sign out; `token` sends the same access token even after that. */
+/** Returns a new session: `supabase` can sign out; `token` sends the same access token even after signing out. */
 export async function newClientSession(
   testBackend: TestBackend,
   email: string,

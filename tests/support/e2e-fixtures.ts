@@ -75,8 +75,8 @@ export const test = base.extend<SiteOptions & TestFixtures, { client: ClientCred
   serviceRole: async ({ dataDir }, use) => use(createServiceRoleClient(dataDir)),
 
   /**
-   * A confirmed client, shared by all tests of a worker. Tests do not change this account, and use names that no other
-   * test gives to its shipments where they look one up by name.
+   * A confirmed client, shared by all tests of a worker. Tests do not change this account. A test that finds a
+   * shipment by its name must use a unique name.
    */
   client: [
     async ({ playwright }, use, worker) => {
@@ -213,7 +213,7 @@ export async function signUp(page: Page, client: ClientCredentials, clientId: st
 
 type LoginCredentials = Pick<ClientCredentials, "email" | "password">;
 
-/** Sends the login form of the open page. */
+/** Fills in and sends the login form of the open page. */
 export async function fillLogin(page: Page, { email, password }: LoginCredentials): Promise<void> {
   await page.getByLabel("Email").fill(email);
   await page.getByLabel("Password", { exact: true }).fill(password);

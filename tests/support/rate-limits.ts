@@ -1,4 +1,4 @@
-/** Requests and expectations that tests of rate limits share. */
+/** Shared requests and expectations for tests of rate limits. */
 import { expect } from "vitest";
 import { newProtectedClient, newSessionWithoutCode } from "./second-factor-suite.ts";
 import { noStorePattern, type ParsedPage, password, type TestApp, type TestBrowser } from "./test-app.ts";
@@ -21,7 +21,7 @@ export function expectRateLimited(page: ParsedPage, title: string | null, messag
   expect(page.status).toBe(429);
   expect(page.title).toMatch(/^Error: /);
   const retryAfter = Number(page.headers.get("Retry-After"));
-  // The attempts took a part of the period.
+  // The wait is shorter than the period by the duration of the attempts.
   expect(retryAfter).toBeGreaterThan(Math.max(seconds * 0.8, seconds - 45));
   expect(retryAfter).toBeLessThanOrEqual(seconds);
   const toast = { title, description: expect.stringMatching(message), variant: "destructive" };

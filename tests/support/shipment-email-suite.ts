@@ -1,4 +1,4 @@
-/** Set-up and calls that tests of shipment updates share. */
+/** Shared set-up and helper functions for tests of shipment updates. */
 import { beforeEach } from "vitest";
 import { setUpDesk } from "./database-suite.ts";
 

@@ -1,4 +1,4 @@
-/** Set-up and calls that tests of sign-up share. */
+/** Shared set-up and helper functions for tests of sign-up. */
 import { setUpTestBackend } from "./database-suite.ts";
 
 export const password = "a good password";

@@ -59,7 +59,7 @@ export async function createSiteSandbox(
     socket: (): Socket => connect(port, "127.0.0.1"),
     /** Returns the process ID of the backend, or null. */
     backendPid: () => findRunningBackend(dataDir)?.pid ?? null,
-    /** Kills the processes that still run and deletes the data. */
+    /** Kills the running processes of the sandbox and deletes the data. */
     async leave() {
       const backend = findRunningBackend(dataDir)?.pid;
       for (const child of runningProcesses) child.kill("SIGKILL");

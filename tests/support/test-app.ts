@@ -52,7 +52,7 @@ async function startTestApp() {
 
 /** Starts the site as `npm start` does, on the port `at` or a free one, with the backend of `getTestApp`. */
 export async function startTestSite(at = 0) {
-  // The site reads the backend's address once, so the fault proxy must have set its own address before.
+  // The site reads the backend's address once, so the fault proxy must have set its address before the import.
   await getTestApp();
   const { createSite } = await import("../../app/server/web/server.ts");
   const server = await createSite();
@@ -76,7 +76,7 @@ export async function startTestSite(at = 0) {
   };
 }
 
-/** A response with the number of all bytes that its connection received. */
+/** A response, with the number of bytes that its connection received. */
 type MeasuredResponse = { status: number; headers: http.IncomingHttpHeaders; body: Buffer; bytes: number };
 
 /** Sends a request to this machine on a new connection. */
@@ -222,7 +222,7 @@ export async function parsePage(response: Response) {
   const text = readText("main");
   const toasts = memoize(() =>
     all("[role=alert], [role=status]").map((toast) => ({
-      // An error summary that is a toast has its title as heading and its message as link.
+      // The toast of an error summary has the title as its heading and the message as its link.
       title: getText(toast.querySelector("h2, p")),
       description: getText(toast.querySelector("p + p, h2 + p, li")),
       variant: toast.getAttribute("role") === "alert" ? "destructive" : "default",

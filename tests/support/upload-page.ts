@@ -33,7 +33,7 @@ export async function limitUploadSpeed(page: Page, uploadThroughput: number): Pr
   await session.send("Network.emulateNetworkConditions", conditions);
 }
 
-/** Returns the names of the files stored for a shipment, without the random part of each upload. */
+/** Returns the names of the files stored for a shipment, without the random characters that each upload added. */
 export async function listStoredFiles(serviceRole: AppSupabaseClient, shipment: string): Promise<string[]> {
   const owner = await serviceRole.from("shipments").select("user_id").eq("id", shipment).single();
   const { data, error } = await serviceRole.storage.from("documents").list(`${owner.data?.user_id}/${shipment}`);
