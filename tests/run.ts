@@ -23,7 +23,7 @@ const postgresReady = deferRejection(ensurePostgres());
 const chromiumReady = deferRejection(ensureChromium());
 // Without Firefox, only the journeys in Firefox fail, with an error that names the missing browser.
 const firefoxReady = ensureFirefox().catch(() => undefined);
-// In a new clone this start builds the site, as it does for a new developer.
+// In a new clone this start also builds the site.
 const firstStartReady = deferRejection(getFirstStartDataDir());
 
 const results = await Promise.all([

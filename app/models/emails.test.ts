@@ -29,7 +29,7 @@ test.each([
   [[stage(4), stage(4)], "It moved to Customs Declaration.", /corrected/],
   [[stage(6), stage(3)], "We corrected its stage: it is IDF Application.", /Cargo Tracking/],
   [[stage(6), stage(3), stage(4)], "We corrected its stage: it is Customs Declaration.", /Cargo Tracking/],
-])("A shipment update with several stages names only the last one: %j", (events, sentence, passedStages) => {
+])("A shipment update with several stages names only the last stage: %j", (events, sentence, passedStages) => {
   const { text } = createUpdateEmail(...events);
   expect(text.match(/^(It moved to|We corrected its stage).*$/gm)).toEqual([sentence]);
   expect(text).not.toMatch(passedStages);

@@ -21,7 +21,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(root, { recursive: true, force: true }));
 
-test("An email app reads an email in the outbox as it was written.", async () => {
+test("An email app reads an email of the outbox with its original content.", async () => {
   await createOutboxDelivery(folder)(exampleEmail);
   const [parsed, ...others] = await readOutbox();
   expect(others).toEqual([]);

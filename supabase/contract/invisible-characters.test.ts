@@ -27,7 +27,7 @@ test("Visible text stays unchanged.", () => {
   expect(escapeInvisible(text)).toBe(text);
 });
 
-test("JSON with escaped characters has the same value as before", () => {
+test("Escaping the characters of a JSON text does not change the JSON value", () => {
   const value = { name: '\x1b[2J\x9b1m\u202e\u2028\u{e0041}\n"\\u0041' };
   const printed = escapeInvisible(JSON.stringify(value));
   expect(printed).toMatch(/^[\x20-\x7e]+$/);

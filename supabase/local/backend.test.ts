@@ -29,7 +29,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-test("The seed runs when it is enabled after a first start without it", async () => {
+test("A start with an enabled seed runs the seed, even if the first start had no seed", async () => {
   const dataDir = path.join(folder, "bare");
   const bare = await openBackend({ seed: false, dataDir });
   expect((await bare.db.query("select 1 from auth.users")).rows).toEqual([]);
@@ -120,7 +120,7 @@ test.each([
   ["rows", "POST", "/rest/v1/shipments", (items: object[]) => items],
   ["file names", "DELETE", "/storage/v1/object/documents", (items: object[]) => ({ prefixes: items })],
 ])(
-  "The backend rejects a request with more than 1000 %s before it queries the database",
+  "The backend rejects a request with more than 1000 %s without querying the database",
   async (_what, method, at, body) => {
     const createBody = (count: number) => JSON.stringify(body(Array(count).fill({ name: "x" })));
     expect((await sendRequest(method, at, createBody(1000))).status).not.toBe(413);

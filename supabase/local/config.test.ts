@@ -22,7 +22,7 @@ describe("Supabase configuration", () => {
     expect(text).not.toMatch(/localhost|127\.0\.0\.1/);
   });
 
-  test("The Supabase configuration enables the SMTP server", () => {
+  test("The Supabase configuration enables the SMTP server, which a push without this setting would disable", () => {
     expect(auth.email.smtp).toMatchObject({ enabled: true, host: "env(SMTP_HOST)", pass: "env(SMTP_PASS)" });
   });
 

@@ -57,7 +57,7 @@ test.each([
   expect(contentLengths(response.rawHeaders)).toEqual(lengths);
 });
 
-test("The backend's server accepts a body of 12 MiB and rejects a longer one with 413 before reading it", async () => {
+test("The backend's server accepts a body of 12 MiB and rejects a longer body with 413 without reading the body", async () => {
   let handlerCalls = 0;
   const url = await startServer(async (request) => {
     handlerCalls += 1;

@@ -122,7 +122,7 @@ async function growDatabase(sql: postgres.Sql, { clients, shipments }: typeof la
       now() - make_interval(mins => number), now()
     from generate_series(1, ${clients}::int) as number
     where not exists (select from auth.users where email = 'client' || number || '@client.example')`;
-  // The documents have no stored files, because no measured page opens one.
+  // The documents have no stored files, because no measured page opens a file.
   await sql.unsafe("set session_replication_role = replica");
   await sql`
     insert into public.shipments (id, user_id, name, awb, stage, status, waiting_on, waiting_since, changed_at, staff_action_at, created_at)

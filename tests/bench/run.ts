@@ -202,7 +202,7 @@ async function measureBackendCalls(site: BenchSite & { backendPort: number }): P
   return rows;
 }
 
-/** Measures portal and login in an older checkout and in this one, alternately. */
+/** Measures portal and login alternately in an older checkout and in the current checkout. */
 async function compareCheckouts(checkout: string): Promise<ComparisonResult[]> {
   const rows = new Map<string, { before: number; now: number }>();
   for (const when of ["before", "now", "before", "now"] as const) {

@@ -1,4 +1,4 @@
-/** The sites under measurement: ours, the same build behind @react-router/serve, and a bare app of the framework. */
+/** Starts the measured sites: our site, a build behind @react-router/serve, and a bare node:http server. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import path from "node:path";
@@ -85,7 +85,7 @@ export async function startBareServer(page: string): Promise<BenchSite> {
   return startProgram(["--input-type=module", "-e", code], port, {});
 }
 
-/** Stops a site and waits for its end. Kills it after ten seconds. */
+/** Stops a site and waits until its process ends. Kills the process after ten seconds. */
 export function stopSite({ child }: BenchSite, signal: NodeJS.Signals = "SIGTERM"): Promise<void> {
   return new Promise((resolve) => {
     if (child.exitCode !== null) return resolve();

@@ -11,7 +11,7 @@ import { setUpTestBackend } from "../support/database-suite.ts";
 const { testBackend, query } = setUpTestBackend();
 const shipment = "5a000000-0000-4000-8000-000000000001";
 
-// A trigger protects the table even from the owner of the database.
+// Emptying the table needs a disabled trigger, because the trigger protects the table even from the database's owner.
 beforeEach(async () => {
   await testBackend.backend.db.exec(
     "alter table public.audit_log disable trigger user; delete from public.audit_log; alter table public.audit_log enable trigger user;",
@@ -82,7 +82,7 @@ test.each([
   expect(await collectAuditEntries()).toMatchObject([{ action: "written", actor_name: "Wanjiru" }]);
 });
 
-test("Retention deletes an audit entry after seven years and never changes it.", async () => {
+test("Retention deletes an audit entry after seven years and never changes an entry.", async () => {
   await insertAuditEntry("old", 7, 1);
   await insertAuditEntry("recent", 6, 364);
   await expect(query("update public.audit_log set reason = 'x' where action = 'old'")).rejects.toThrow();

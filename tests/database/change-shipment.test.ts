@@ -21,7 +21,7 @@ const change = (more: object = {}, supabase: AppSupabaseClient = owner.supabase)
     supabase,
   );
 
-test("A client changes the name, the AWB/BL and the container numbers of a shipment at stage 1, and nothing else.", async () => {
+test("A client changes the name, the AWB/BL and the container numbers of a shipment at stage 1, but no other column.", async () => {
   await query("update public.shipments set changed_at = now() - interval '1 day' where id = $1", [shipment]);
   const before = await readShipment(shipment);
   const container_numbers = ["CSQU3054383"];
@@ -65,7 +65,7 @@ test("Of four parallel changes by a client, one succeeds and the other three are
   expect(await readShipment(shipment)).toMatchObject({ version: 1 });
 });
 
-test("Only the owner of a shipment can change it.", async () => {
+test("Only the owner can change a shipment.", async () => {
   const before = await readShipment(shipment);
   for (const supabase of [stranger.supabase, clerk.supabase])
     expect(await change({}, supabase)).toBe(unknownShipmentError);

@@ -66,7 +66,7 @@ test("Removing second factors also ends the account's sessions, and fails if the
   expect(await listActions()).toEqual([{ ...entry, actor_name: clerk.name }]);
 });
 
-test("A password link can be requested for an account unless it is closed or unconfirmed.", async () => {
+test("A password link can be requested for an account, but not for a closed or unconfirmed account.", async () => {
   const requestLink = (account = client.id) => callRpc("request_password_link", { account_id: account });
   expect(await requestLink()).toBe(client.email);
   await close();

@@ -100,7 +100,7 @@ test("The account page and the data export contain nothing of other clients, tea
   }
 });
 
-test("The data export has the account, its emails and log, and each shipment with everything that belongs to it.", async () => {
+test("The data export has the account, its emails and log, and each shipment with all its data.", async () => {
   const { account, shipments } = await readExport(first.client.supabase);
   expect(account).toMatchObject({
     ...{ id: first.client.id, email: first.client.email, full_name: `Client ${first.client.email}` },
@@ -168,7 +168,7 @@ test("The account page and the data export of a team member contain no client's 
   for (const mark of [...first.marks, ...second.marks, ...first.hidden]) expect(text).not.toContain(mark);
 });
 
-test("The data export has 50 shipments per page, newest first, each once, even with equal creation times.", async () => {
+test("The data export has each shipment once, newest first, in pages of 50, even with equal creation times.", async () => {
   const many = await testBackend.newClient("many@client.example");
   await query(
     `insert into public.shipments (user_id, name, created_at)

@@ -85,7 +85,7 @@ describe("client IDs by email", () => {
     for (const secret of ["tea@client.example", id]) expect(JSON.stringify(lines)).not.toContain(secret);
   });
 
-  test("A client ID can be sent only if it exists, is unused and has an address.", async () => {
+  test("Only an existing, unused client ID with an address can be sent.", async () => {
     const [used = "", withdrawn = "", sendable = ""] = await issue({ how_many: 3, sent_to: "tea@client.example" });
     const [spent = ""] = await issue({ sent_to: "spent@client.example" });
     const [silent] = await issue();

@@ -61,7 +61,7 @@ test.each([
   expect(row).toEqual({ valid: false });
 });
 
-test("A clerk saves container numbers, needs a reason to replace or remove one, and the log has the old and new numbers.", async () => {
+test("A clerk needs a reason to replace or remove a container number, and the log has the old and new numbers.", async () => {
   await save([first]);
   await save([second, first]);
   await save(null, { awb: "MEDUX4471203" });

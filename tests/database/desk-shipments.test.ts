@@ -55,7 +55,7 @@ describe("desk shipment list", () => {
     expect(await find(q)).toHaveLength(21);
   });
 
-  test("The desk filters shipments by stage, by who they wait for, and by both.", async () => {
+  test("The desk filters shipments by stage, by who they wait for, and by both together.", async () => {
     expect((await list({ stage: 3 })).map(({ name }) => name)).toEqual(["Cargo of drums"]);
     expect((await list({ waiting_on: "nobody" })).map(({ name }) => name)).toEqual(["Plain cotton"]);
     const waiting = (await list({ waiting_on: "client" })).map(({ waiting_on }) => waiting_on);

@@ -94,7 +94,7 @@ describe("documents at the desk", () => {
     expect(await listExpired()).toContain(file.path);
   });
 
-  test("A document is not rejected while it is verified or in a closed shipment.", async () => {
+  test("A verified document and a document of a closed shipment cannot be rejected.", async () => {
     await verify();
     expect(await getRejection(reject())).toBe("409 The Packing List is verified: take the verification back first.");
     await unverify();

@@ -42,7 +42,7 @@ describe("upload permission", () => {
     return error ? [status, error.code, error.message] : [];
   };
 
-  test("Only the owner of a document without a file may upload one.", async () => {
+  test("Only the owner of a document without a file may upload a file.", async () => {
     const { id = "" } = (await findDocument("Packing List")) ?? {};
     expect(await requestUpload(owner.supabase, id)).toEqual([]);
     const unknown = [404, "PT404", "There is no such document."];

@@ -71,7 +71,7 @@ test("An email change is neither read nor redeemed while its account is closed."
   expect(await redeem(token)).toBe(true);
 });
 
-test("A new email change can start a minute after the previous one, and only the newest link is valid.", async () => {
+test("A new email change can start a minute after the previous email change, and only the newest link is valid.", async () => {
   const first = await startChange("first@client.example");
   for (const email of ["first@client.example", "second@client.example"]) expect(await start(email)).toBe(tooSoon);
   await passTime("50 seconds");
@@ -112,7 +112,7 @@ test("An email change to the address of another account has no link, and the acc
   expect(await redeem(free)).toBe(false);
 });
 
-test("An email change is redeemed if the account already has the address, and rejected if another account has it.", async () => {
+test("An email change is redeemed if the account already has the address, and rejected if another account has the address.", async () => {
   const next = "by-now@client.example";
   const token = await startChange(next);
   const taker = await testBackend.newClient(next);
@@ -129,7 +129,7 @@ test("An email change is redeemed if the account already has the address, and re
   }
 });
 
-test("A cancelled email change has no valid link, and a new one can start immediately.", async () => {
+test("A cancelled email change has no valid link, and a new email change can start immediately.", async () => {
   const { serviceRole } = testBackend;
   const password = await callRpc("issue_password_link", { account_id: owner.id, valid_hours: 1 }, serviceRole);
   const token = await startChange();

@@ -8,7 +8,7 @@ const { postJson, listEmailsTo, extractToken, findUser, backdateConfirmation } =
 
 const hourSeconds = 60 * 60;
 
-test("The link in a newer email works, and the link in the older one no longer does.", async () => {
+test("Only the confirmation link in the newest email is valid.", async () => {
   const email = newEmailAddress();
   await signUp(email, await newClientId());
   await backdateConfirmation(email, 61);
@@ -21,7 +21,7 @@ test("The link in a newer email works, and the link in the older one no longer d
   expect(await findUser(email)).toMatchObject({ confirmed: true });
 });
 
-test("A confirmation link works once.", async () => {
+test("A confirmation link is valid only once.", async () => {
   const email = newEmailAddress();
   await signUp(email, await newClientId());
   const token = extractToken(listEmailsTo(email)[0]);

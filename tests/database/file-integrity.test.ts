@@ -94,7 +94,7 @@ test("A verified file is read unchanged or not at all, and only by the service r
     expect(await readStoredFile(testBackend.serviceRole, source)).toEqual(rejection);
 });
 
-test("A file without a recorded hash gets its hash on verification, unless it was replaced.", async () => {
+test("Verifying a file without a recorded hash records the hash, but a replaced file is rejected.", async () => {
   const path = await storeFile();
   await markUploaded(path);
   await clearFileHash();

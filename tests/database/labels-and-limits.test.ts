@@ -83,7 +83,7 @@ test.each(limitedVariables)("Database functions compare the text %s with the lim
   expect(new Set(lengths)).toEqual(new Set([textLimits[limit]]));
 });
 
-test("Every column with a maximum length has a limit in app/models/limits.ts, or only the server writes it.", () => {
+test("Every column with a maximum length has a limit in app/models/limits.ts or is written only by the server.", () => {
   expect([...maxLengths.keys()].sort()).toEqual([...Object.values(limitedColumns).flat(), ...serverColumns].sort());
 });
 

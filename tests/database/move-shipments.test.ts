@@ -13,7 +13,7 @@ type Move = { id: string | null; expected_version?: number };
 type MoveResult = { id: string | null; failure: string | null };
 const moveAll = (moves: Move[], more: object = {}, supabase?: AppSupabaseClient) =>
   callRpc("move_shipments", { moves, ...more }, supabase) as Promise<MoveResult[]>;
-/** Returns a shipment with a file for each document, except for a missing one. */
+/** Returns a shipment with a file for each document except `missing`. */
 async function newCompleteShipment(missing?: string): Promise<string> {
   const id = await newShipment(owner);
   for (const name of DEFAULT_DOCUMENTS.filter((document) => document !== missing)) await uploadDocument(id, name);

@@ -52,7 +52,7 @@ test("A recovery link leads only to a page of the site.", async () => {
   expect(await redirectOf("javascript:alert(1)")).toBe(site);
 });
 
-test("A new recovery link invalidates the earlier ones.", async () => {
+test("A new recovery link invalidates all earlier recovery links.", async () => {
   const { email } = await newStaffAccount();
   const [first, second] = [await createRecoveryToken(email), await createRecoveryToken(email)];
   expect(getErrorStatus(await redeemToken(first))).toEqual([403, "otp_expired"]);

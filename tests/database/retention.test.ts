@@ -286,7 +286,7 @@ test("Erasing an account deletes its data that need not be stored, and no other 
   expect((await client.supabase.auth.getUser()).data.user).toBeNull();
 });
 
-test("Erasing an account deletes all of its shipments, even if one response lists only some.", async () => {
+test("Erasing an account deletes all of its shipments, even if one response lists only some shipments.", async () => {
   const client = await newTestClient();
   await query("insert into public.shipments (user_id, name) select $1, 'Past' from generate_series(1, 5)", [client.id]);
   await query("update public.shipments set retention_ends_on = '2020-01-01' where user_id = $1", [client.id]);

@@ -9,7 +9,7 @@ let shipmentId: string;
 
 beforeAll(async () => {
   serviceRole = toUntypedClient(testBackend.serviceRole);
-  // The backend reads the database schema at its first request, so a later function would be unknown.
+  // Creates the function before the first request, because the backend reads the database schema only once.
   await testBackend.backend.db.exec(`
     create function public.raise_state(state text) returns void language plpgsql as $$
       begin raise exception using errcode = state, message = 'message', detail = 'more', hint = 'help'; end

@@ -30,7 +30,7 @@ async function getAssuranceLevel(supabase: AppSupabaseClient): Promise<string | 
 }
 
 describe("sessions without the code", () => {
-  test("A session without the second factor's code can neither remove the second factor nor add another.", async () => {
+  test("A session without the second factor's code can neither remove the second factor nor add a second factor.", async () => {
     const client = await newProtectedClient();
     const unverified = await logIn(client.email);
     expect((await unverified.auth.mfa.unenroll({ factorId: client.factorId })).error?.code).toBe("insufficient_aal");

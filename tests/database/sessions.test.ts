@@ -110,7 +110,7 @@ test.each(endpointNames)(
   },
 );
 
-test("The data API accepts the token of an ended session, and the policies let it read nothing.", async () => {
+test("The data API accepts the token of an ended session, but the policies hide every row.", async () => {
   const session = await newSession();
   expect(JSON.parse(await (await callEndpoint("reading shipments", session.access_token)).text())).toHaveLength(1);
   await signOut(session);

@@ -32,7 +32,7 @@ const listShownLinks = async () =>
 const expire = (id: string) =>
   query("update private.share_links set expires_at = now() - interval '1 second' where id = $1", [id]);
 
-test("The owner creates a share link, of which only the token's hash is stored, and sees it for 30 days.", async () => {
+test("The owner creates a share link, of which only the token's hash is stored, and sees the link for 30 days.", async () => {
   const token = newToken();
   const link = form(token);
   expect(await create(link)).toBeNull();

@@ -89,7 +89,7 @@ describe("claiming shipment emails", () => {
     expect(await query("select from public.email_outbox where attempt_count <> 1 or claimed_at is null")).toEqual([]);
   });
 
-  test("Eight parallel processes claim one email for each shipment, however many updates it has.", async () => {
+  test("Eight parallel processes claim only one email for each shipment with several updates.", async () => {
     await query(
       `with created as (
          insert into public.shipments (user_id, name) select $1, 'Box ' || number from generate_series(1, 20) as number
@@ -132,7 +132,7 @@ describe("finishing claimed emails", () => {
   const listFailures = () =>
     query("select kind, sent_to, account_id from public.failed_emails where kind = 'shipment update'");
 
-  test("A sent email is never claimed again, even if it is later reported as failed.", async () => {
+  test("A sent email is never claimed again, even after a later report of a failure.", async () => {
     await callRpc("move_shipment", createMoveArgs(shipment));
     await makeDue(shipment);
     const [email] = await claimEmails();

@@ -187,7 +187,7 @@ describe("a list of 1,100 shipments", () => {
     ids = rows.map(({ id }) => id);
   });
 
-  test("A client's shipment list has the newest first, in pages of 20 plus one row if a next page exists.", async () => {
+  test("A client's shipment list has the newest shipment first, in pages of 20 rows plus one if a next page exists.", async () => {
     const pages: string[][] = [];
     for (let page = 1; page <= 56; page += 1) pages.push(await listIds({ page }));
     expect(pages.slice(0, 54).every((page) => page.length === 21)).toBe(true);

@@ -27,7 +27,7 @@ test("Auth endpoints send only the confirmation email and do not reveal whether 
   expect(listEmailsTo(registered)).toHaveLength(sent);
 });
 
-test("A sign-up for a confirmed address gets a response like a new one, without an email or a claimed client ID.", async () => {
+test("A sign-up for a confirmed address gets the same response as a new sign-up, but sends no email and claims no client ID.", async () => {
   const registered = await newConfirmedEmail();
   const fresh = await (await postJson("/auth/v1/signup", await createSignUpForm(newEmailAddress()))).json();
   const sent = listEmailsTo(registered).length;
@@ -147,7 +147,7 @@ test("A login before confirmation gets the error email_not_confirmed only with t
 });
 
 test("A login and a sign-up cost one password hash, whether or not the address has an account.", async () => {
-  // The real cost of password hashes. Other tests lower it to save time.
+  // Uses the real cost of password hashes, which other tests lower to save time.
   vi.stubEnv("LITE_AUTH_BCRYPT_COST", undefined);
   onTestFinished(() => void vi.unstubAllEnvs());
   const registered = await newConfirmedEmail();

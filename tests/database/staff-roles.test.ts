@@ -136,7 +136,7 @@ describe("the last lead", () => {
     );
   const lastLead = "This is the last lead who works here: make somebody else a lead first.";
 
-  test("The last lead can be neither removed nor made a clerk, by themselves or by the service role.", async () => {
+  test("Neither the last lead nor the service role can remove the last lead or change the role to clerk.", async () => {
     expect(await leads()).toEqual([{ account_id: lead.id }]);
     for (const supabase of [lead.supabase, testBackend.serviceRole]) {
       expect(await getRejection(removeMember(lead.id, supabase))).toBe(`409 ${lastLead}`);

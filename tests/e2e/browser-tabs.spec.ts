@@ -101,7 +101,7 @@ test("A tab checks its session at most every 30 s, and typed text is unchanged a
     await page.evaluate(() => Object.assign(window, { same: true }));
     for (const _attempt of [3, 4]) {
       await page.clock.fastForward(31_000);
-      // Waits for this attempt's own response, because the previous response may arrive late.
+      // Waits for the response of the current attempt, because the previous response may arrive late.
       const failure = page.waitForResponse((response) => response.status() === 503);
       await showTab(page);
       await failure;

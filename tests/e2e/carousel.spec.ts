@@ -175,7 +175,7 @@ test.describe("The story in five scenes", { tag: "@script" }, () => {
     await page.addInitScript(enableSaveData);
     await openMovingPage(page, "/about");
     await story(page).scrollIntoViewIfNeeded();
-    // The carousel may have advanced before it received the focus.
+    // Starts at scene 1, because the carousel may have advanced before the focus stopped it.
     await story(page).locator("ol").focus();
     await story(page).getByRole("button", { name: "Show scene 1" }).press("Enter");
     await expectScene(page, 1);

@@ -62,7 +62,7 @@ declare global {
 
 /** Returns the violations of WCAG 2.2 AA in both themes. */
 async function findAxeViolations(page: Page): Promise<string[]> {
-  // Legacy mode is faster because it opens no second page, and pages without frames do not need one.
+  // Legacy mode is faster, because it opens no second page. Only pages with frames need a second page.
   const axe = new AxeBuilder({ page }).setLegacyMode().options({ resultTypes: ["violations"] });
   const { violations: inDark } = await axe.withTags(["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]).analyze();
   // The themes differ only in colours, so only the contrast is checked in the light theme.

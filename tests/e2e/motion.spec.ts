@@ -66,7 +66,9 @@ test.describe("Moving parts of a page", { tag: "@script" }, () => {
     });
   }
 
-  test("One button pauses all motion on this page and later visits, and starts it again", async ({ page }) => {
+  test("One button pauses all animations of this and later visits, and starts the animations again", async ({
+    page,
+  }) => {
     await page.clock.install();
     await openMovingPage(page, "/about");
     await page.getByRole("region", { name: labels.story }).scrollIntoViewIfNeeded();

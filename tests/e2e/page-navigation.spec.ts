@@ -96,7 +96,10 @@ test.describe("Cookie settings over a lost connection", { tag: "@script" }, () =
   });
 });
 
-test("Buttons that only show a toast send no request", { tag: "@script" }, async ({ page, loggedInClient: _ }) => {
+test("A click on a button that only shows a toast sends no request", { tag: "@script" }, async ({
+  page,
+  loggedInClient: _,
+}) => {
   const requests: string[] = [];
   const clickAndExpectToast = async (button: string, title: string) => {
     await waitForHydration(page);
@@ -144,7 +147,7 @@ for (const { motion, runs, effect } of [
   });
 }
 
-test("Leaving a page while it loads causes no error", { tag: "@script" }, async ({ page }) => {
+test("Leaving a page that is still loading causes no error", { tag: "@script" }, async ({ page }) => {
   // The response body and the page's script module never complete, so the navigation stays pending.
   await page.addInitScript(() => {
     const real = window.fetch;

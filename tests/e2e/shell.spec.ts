@@ -71,7 +71,7 @@ for (const { name, width } of [
   });
 }
 
-test("The Resources list is open while the pointer is over it, and after a click until a click elsewhere", {
+test("The Resources list opens while hovered, and after a click stays open until a click elsewhere", {
   tag: "@script",
 }, async ({ page }) => {
   await page.setViewportSize({ width: 1280, height: 800 });
@@ -120,7 +120,7 @@ test.describe("The streaks", { tag: "@script" }, () => {
       ),
     ]);
     expect(properties.sort()).toEqual(["composite", "computedOffset", "easing", "offset", "transform"]);
-    // No streak receives clicks: another element covers it at every point.
+    // No streak receives clicks, because another element is above the streak at every point.
     const onTop = await page.evaluate(() =>
       Array.from({ length: 400 }, (_, index) =>
         document.elementFromPoint((index % 20) * (innerWidth / 20), Math.floor(index / 20) * (innerHeight / 20)),

@@ -160,7 +160,7 @@ test("A toast that is clicked while closing, or closes while nothing has the foc
   await expect(toast(page)).toHaveCount(0);
 });
 
-test("A toast from script is announced once", { tag: "@script" }, async ({ page }) => {
+test("A toast that script shows is announced once", { tag: "@script" }, async ({ page }) => {
   await recordLiveRegions(page);
   await page.clock.install();
   await openHydrated(page, "/login");
@@ -186,7 +186,7 @@ test("A banner becomes a toast in place and is announced once", { tag: "@script"
   await expect(shown).toBeVisible();
   await expect(banner).toHaveCount(0);
   expect(await shown.boundingBox()).toEqual(before);
-  // Screen readers do not announce a status in the initial HTML, so the toast has to be announced.
+  // Screen readers do not announce a status in the initial HTML, so script must announce the toast.
   await expect.poll(() => readLiveRegions(page)).toEqual(["Notification Feature coming soon!"]);
   await page.clock.fastForward(5500);
   await expect(shown).toHaveCount(0);

@@ -28,7 +28,7 @@ const listChunkRequests = (connection: ConnectionProxy, before: number) =>
     .filter((request) => request.endsWith("/documents/resumable-upload"))
     .map((request) => request.split(" ")[0]);
 
-/** Cancels the upload of a document and chooses another file for it. */
+/** Cancels the upload of a document and chooses another file for the document. */
 async function replaceUpload(
   page: Page,
   name: string,

@@ -80,7 +80,7 @@ describe.each(["PGlite", "PostgreSQL"])("Backup of %s", (database) => {
     await site.stop("SIGTERM");
   });
 
-  test("A backup of a stopped site is one private file, and a second backup does not replace it.", async () => {
+  test("A backup of a stopped site is one private file, and a second backup does not replace the file.", async () => {
     const { code, stdout, stderr } = await place.staff(["backup", file]);
     expect(stderr).toMatch(/"action":"backup"/);
     expect(code).toBe(0);

@@ -118,7 +118,7 @@ test("A backend can use a database owner without superuser rights after roles.sq
   await backend.close();
 });
 
-test("A client gets status 503 while the database is stopped, and is still signed in when it runs again.", async () => {
+test("A client gets status 503 while the database is stopped, and is still signed in when the database runs again.", async () => {
   const browser = await newLoggedInBrowser(sandbox, "patient@client.example");
   const address = await newShipment(browser, "Patient tea", 2000);
   server.stop();

@@ -27,7 +27,7 @@ const shipmentId = "5a000000-0000-4000-8000-000000000001";
 const getIdFromPath = (address: string) => address.split("/").at(-1) ?? "";
 const controlCharacters = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
 
-test("The database rejects invisible characters, and staff commands print them as escapes.", async () => {
+test("The database rejects invisible characters, and staff commands print invisible characters as escapes.", async () => {
   const awb = "Tea\r\n5a000000-0000  10/10\x1b[2K\x9b1A\u202e\u2028x";
   const shipments = createServiceRoleClient(sandbox.dataDir).from("shipments");
   expect((await shipments.update({ awb }).eq("id", shipmentId)).error?.code).toBe("23514");

@@ -116,7 +116,7 @@ test("A site that gets SIGTERM accepts no new connections and closes idle connec
   expect(sandbox.backendPid()).toBeNull();
 });
 
-test("A start creates a new demo lead if an interrupted start has not stored one.", async () => {
+test("A start creates a new demo lead if an interrupted start has not stored a lead.", async () => {
   rmSync(getLeadFilePath());
   const failed = await sandbox.staff(["demo-code"]);
   expect(failed.stderr.trim()).toBe(

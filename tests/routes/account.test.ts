@@ -21,7 +21,7 @@ describe("account page", () => {
     client = await newClient(app, "Account Owner");
   });
 
-  test("A client finds the account page from the portal, with every form, and no cache stores it", async () => {
+  test("The portal links to the account page, which has every form and is not cached", async () => {
     const links = (await client.browser.open("/portal")).all("main a");
     expect(links.find((link) => getText(link) === "Account")?.getAttribute("href")).toBe(accountPath);
     const page = await client.browser.open(accountPath);

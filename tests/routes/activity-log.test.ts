@@ -37,7 +37,7 @@ test("The activity log is filtered by person, action, shipment and day, and its 
   for (const who of ["%00", "'", "%25"]) expect((await browser.get(`/desk/log?who=${who}`)).status).toBe(200);
 });
 
-test("The activity log says that it has no entry for a filter.", async () => {
+test("The activity log shows a message if no entry matches the filter.", async () => {
   for (const filter of ["day=2020-01-01", "who=Nobody+is+called+so", "shipment=zzzz"]) {
     const page = await browser.open(`/desk/log?${filter}`);
     expect([page.status, page.all(entries).length, page.text.includes(noEntries)]).toEqual([200, 0, true]);

@@ -85,7 +85,7 @@ test("The result of a bulk move lists the shipments that moved, and the others w
   expect(list.all(`main input[value="${closed}"]`)[0]?.hasAttribute("disabled")).toBe(true);
 });
 
-test("Every team member can reopen the result of a bulk move with current data, and no client can open it.", async () => {
+test("Every team member can reopen the result of a bulk move with current data, and no client can open the result.", async () => {
   const owner = await newClient(app, "Read Again");
   const complete = await newShipment(app, owner, "Complete <tea>", allDocuments);
   const incomplete = await newShipment(app, owner, "Incomplete coffee", allDocuments.slice(1));

@@ -60,7 +60,7 @@ describe("careers form", () => {
     expect(page.all("main a[href='mailto:nairobi@mizigo.example']")).toHaveLength(1);
   });
 
-  test("An empty application, or one without its fields, names the three required fields", async () => {
+  test("An empty application and an application without fields show errors at the three required fields", async () => {
     for (const page of [await sendInvalid({}), await parsePage(await visitor.post("/careers", {}))])
       expectInvalidFields(page, ["name", "email", "cv"]);
   });
@@ -178,7 +178,7 @@ function findFiles(text: string): string[] {
     .filter((file) => readBytes(file).includes(text));
 }
 
-test("An application calls no backend and leaves nothing in the data directory, valid or not, signed in or not", async () => {
+test("No application calls the backend or writes to the data directory, valid or invalid, signed in or not", async () => {
   const client = app.browser();
   await client.signUpAndLogIn("Somebody");
   const shipment = await client.open(await client.createShipment("Tea"));

@@ -51,7 +51,7 @@ async function submitThrice(page: ParsedPage, button: string, fields: FormValues
   return clerk.open(page.form(button).action);
 }
 
-test("An invited client gets an email with a link to a sign-up with the client ID, and opens an account.", async () => {
+test("An invited client gets an email with a link to a sign-up with the client ID, and creates an account.", async () => {
   const email = newEmailAddress("invited", "client.example");
   const page = await clerk.follow(await issue({ for: "Mombasa Millers", email }));
   const clientId = readClientId(page);

@@ -28,7 +28,7 @@ describe("services page", () => {
     }
   });
 
-  test("Only one card is open at a time. The first is the card of clearing, with the reasons to choose our team", () => {
+  test("Only one card is open at a time, at the start the card of clearing with the reasons to choose our team", () => {
     expect(page.all("main details").map((card) => card.getAttribute("name"))).toEqual(Array(11).fill("service"));
     expect(listOpenCards(page)).toEqual(["Clearing & Forwarding"]);
     const [reasons, ...others] = page.all("main details section");

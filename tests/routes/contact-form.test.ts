@@ -68,7 +68,7 @@ describe("contact page", () => {
     expect(page.text).toMatch(/Chat on WhatsApp.*Write to us.*Working hours/s);
   });
 
-  // A page with a query is rendered for each request; the page without one comes from the page cache.
+  // A page with a query is rendered for each request. The page without a query comes from the page cache.
   test.each(["", "?about=Import+Services"])(
     "The page /contact%s shows whether the office is open, and expires at the next opening or closing time",
     async (search) => {
@@ -111,13 +111,13 @@ describe("contact form", () => {
     },
   );
 
-  test("An empty contact form, or one without its fields, names all four fields in order", async () => {
+  test("An empty contact form and a form without fields show errors at all four fields in order", async () => {
     for (const page of [await sendContact({}), await parsePage(await visitor.post("/contact", {}))])
       expectInvalidFields(page, [...inputs, "message"]);
   });
 
   test.each(["amina", "amina@", "@client.example", "amina @client.example", "amina@client", "a@b@c.example"])(
-    "A contact form rejects the email address %j and preserves it",
+    "A contact form rejects the email address %j and preserves the typed text",
     async (email) => {
       const page = await sendContact({ ...contact, email });
       expectInvalidFields(page, ["email"]);

@@ -41,7 +41,7 @@ const getChoice = (page: ParsedPage, name: string) => {
   return option?.getAttribute("value") ?? option?.text;
 };
 
-test("The cost page without a query has an empty form with a duty of 25%, and search engines may list it", async () => {
+test("The cost page without a query has an empty form with a duty of 25%, and may be indexed", async () => {
   const page = await visitor.open(path);
   expect([page.status, readRobots(page), page.problems]).toEqual([200, [], []]);
   const values = Object.fromEntries(textFields.map((name) => [name, page.value(name)]));
@@ -93,7 +93,7 @@ test("The estimate for a car names the prohibitions and the penalty before the a
   expect(places).toEqual([...places].sort((a, b) => a - b));
 });
 
-test("A car of eight years is rejected above the amounts and gets no quote, and a younger one is accepted", async () => {
+test("A car of eight years is rejected above the amounts and gets no quote, and a younger car is accepted", async () => {
   const rejection = "This car is refused: 8 years or more have passed since its first registration.";
   const old = await openEstimate({ ...car, registered: getPastMonth(96) });
   expect([old.status, getHref(old, quoteLink)]).toEqual([200, undefined]);

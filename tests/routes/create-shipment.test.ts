@@ -59,7 +59,7 @@ test("A form without a name field creates nothing and shows no message.", async 
   expect(response.headers.get("Location")).toBe("/portal");
 });
 
-test("A name has up to 120 characters without the spaces around it.", async () => {
+test("A name can have up to 120 characters, without leading and trailing spaces.", async () => {
   const name = `${"n".repeat(119)}é`;
   expect((await client.follow(await submitForm({ name: `  ${name}  ` }))).h1).toBe(name);
 });

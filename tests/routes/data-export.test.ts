@@ -170,7 +170,7 @@ describe("download of the data export", () => {
     expect(statuses).toEqual([200, 200, 200, 200, 200, 429]);
   });
 
-  test("The export of 101 shipments reads each page of 50 once and has every shipment once", async () => {
+  test("The export of 101 shipments reads each page of 50 shipments once and has every shipment once", async () => {
     const { id, browser } = await newClient(app, "Large Owner");
     await sql`insert into shipments (user_id, name) select ${id}, 'Row ' || n from generate_series(1, 101) as n`;
     let files = new Map<string, Buffer>();

@@ -66,7 +66,7 @@ async function newRequest(name: string) {
   return { ...client, address, page, link: await getEmailChangeLink(address) };
 }
 
-test("A client requests a new address once a minute, confirms it with the password and then logs in only with it", async () => {
+test("A client requests a new address once a minute, confirms the address with the password and then logs in only with the new address", async () => {
   const { browser, email, address, page, link } = await newRequest("Moving");
   const typed = { email: address, currentPassword: password };
   const repeated = await parsePage(await submitOnAccount(browser, "Change email", typed));
@@ -232,7 +232,7 @@ test("A change whose response is lost counts as changed, and the owner gets the 
   expect(await openPortalOf(email, address)).toEqual([400, "/portal"]);
 });
 
-test("An email change whose email cannot be sent counts neither towards five per day nor towards password links", async () => {
+test("An email change whose email cannot be sent does not count towards the daily limits of email changes and password links", async () => {
   const { browser, email, id } = await newClient(app, "Unreachable Owner");
   const addresses = Array.from({ length: 5 }, (_, index) => newAddress(`Unreachable ${"x".repeat(index)}`));
   expect(await sendPasswordLink(app.company, app.company, emailSender, id)).toEqual({ sent: true });
@@ -248,7 +248,7 @@ test("An email change whose email cannot be sent counts neither towards five per
   }
   expect(await countEmails(email, subjects.requested)).toBe(0);
   expect((await app.browser().open(passwordLink)).text).toContain("Set password");
-  // If the failed request counted, the fifth of these would exceed the limit.
+  // The fifth of these requests would exceed the limit if the failed request counted.
   for (const address of addresses) {
     expect((await requestChange(browser, address)).toasts).toEqual(requestedToast);
     expect(await countEmailsTo(address)).toBe(1);
@@ -261,7 +261,7 @@ test("An email change whose email cannot be sent counts neither towards five per
   ]);
 });
 
-test("The log has neither the link of a new address nor a password nor an address", async () => {
+test("The log contains no link to confirm an address, no password and no address", async () => {
   const { browser, email } = await newClient(app, "Logged Owner");
   const address = newAddress("Logged Address");
   const lines: string[] = [];

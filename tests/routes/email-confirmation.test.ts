@@ -58,7 +58,7 @@ test("A confirmation form with a damaged token says that the link is incomplete"
   expect([page.status, page.toasts[0]?.description]).toEqual([400, incompleteText]);
 });
 
-test("An unknown confirmation link is rejected, and the page says how to get a new one", async () => {
+test("An unknown confirmation link is rejected, and the page says how to get a new link", async () => {
   const email = await newUnconfirmedAddress();
   const visitor = app.browser();
   const form = await visitor.open(unknownLink);

@@ -85,7 +85,7 @@ describe("creating a shipment", () => {
     },
   );
 
-  test("A form whose response was lost leads to the shipment that it created.", async () => {
+  test("A form that is sent again after a lost response leads to the shipment of the first request.", async () => {
     const form = await client.open("/portal/new");
     app.proxy.fail("lost answer", /^POST \/rest\/v1\/shipments/);
     const page = await parsePage(await client.submit(form, "Create Shipment", { name: "Found again" }));

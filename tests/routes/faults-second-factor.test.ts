@@ -28,7 +28,7 @@ function expectFailure(page: ParsedPage, browser: TestBrowser, title: RegExp) {
 }
 
 test.each(allFaults)(
-  "If the backend responds with %s, the 2FA set-up does not start, and its button works later",
+  "If the backend responds with %s, the 2FA set-up does not start, and the same button starts the set-up later",
   async (fault) => {
     const { browser } = await newClient(app, "Starting");
     const form = await browser.open(path);

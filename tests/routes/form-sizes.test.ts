@@ -82,7 +82,7 @@ test.each(formPaths)("The form %s rejects a field that is sent twice, in both en
 });
 
 test.each(formPaths)(
-  "The form %s accepts 64 KiB of text in several parts, and does not repeat more in its response.",
+  "The form %s accepts 64 KiB of text in several parts, and does not repeat a longer text in its response.",
   async (path) => {
     const sendParts = (letters: number) =>
       client.post(path, createForm([1, 2, 3].map((part) => [`message${part}`, "m".repeat(letters)])));

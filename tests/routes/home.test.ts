@@ -45,7 +45,7 @@ describe("home page", () => {
     expect(new URL(canonical?.getAttribute("href") ?? "").pathname).toBe("/");
   });
 
-  test("'Get a Quote' on the home page opens the quote form over it", async () => {
+  test("'Get a Quote' on the home page opens the quote form over the home page", async () => {
     expect(getHref(page, "Get a Quote")).toBe("/?quote");
     const open = await visitor.open("/?quote");
     expect([open.h1, ...open.all("dialog[open] h2").map(getText)]).toEqual([page.h1, "Get a Quote"]);

@@ -12,7 +12,7 @@ const portalOrigin = "https://portal.example";
 
 process.env.APP_ORIGIN = portalOrigin;
 process.env.TRUSTED_PROXIES = "";
-// Low limits let the tests exceed them with few requests.
+// Low limits, so that few requests exceed a limit.
 Object.assign(process.env, { LOGINS_PER_ADDRESS: "3", CLIENT_ID_GUESSES: "2" });
 await getTestApp();
 const printed = vi.spyOn(console, "log");
@@ -98,7 +98,7 @@ test("Every response over https, also a rejected form, requires https for two ye
   expect(policies).toEqual(Array(8).fill("max-age=63072000; includeSubDomains"));
 });
 
-test("The start of a site with sample content logs one warning with their number and the command that lists them", () => {
+test("The start of a site with sample content logs one warning with the number of samples and the command that lists the samples", () => {
   const tsx = path.join(root, "node_modules/tsx/dist/cli.mjs");
   const output = execFileSync(process.execPath, [tsx, "app/server/content.ts"], { cwd: root, encoding: "utf8" });
   const values = Number(/^(\d+) values to replace/m.exec(output)?.[1]);

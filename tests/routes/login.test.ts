@@ -79,7 +79,7 @@ describe("rejected login", () => {
     expect(browser.cookies.has("session")).toBe(false);
   });
 
-  test("A login to an unknown or closed account looks like a wrong password and takes as long", async () => {
+  test("A login to an unknown or closed account gets the same response, in the same time, as a wrong password", async () => {
     const closed = await newClient(app, "Closed Login");
     resultOrThrow(await closeAccount(app.company, closed.id, "They left"));
     const wrong = await submitLogin({ email, password: wrongPassword });
@@ -200,7 +200,7 @@ describe("successful login", () => {
 });
 
 describe("page after the login", () => {
-  test("A client who opened a shipment first reaches it after the login", async () => {
+  test("A client who opens a shipment without a session reaches the shipment after the login", async () => {
     const browser = app.browser();
     const redirect = await browser.get(shipment);
     expect([redirect.status, redirect.headers.get("Location")]).toEqual([
@@ -241,7 +241,7 @@ describe("page after the login", () => {
     },
   );
 
-  test("A login form with two next pages is rejected and opens no session", async () => {
+  test("A login form with two next pages is rejected and creates no session", async () => {
     const fields = new URLSearchParams({ email, password, next: "/portal/new" });
     fields.append("next", "//evil.example");
     const response = await app.browser().post("/login", fields);

@@ -117,7 +117,7 @@ describe("public pages", () => {
     }
   });
 
-  test("A page prefetches only modules, as browsers prefetch nothing else under the content security policy.", async () => {
+  test("A page prefetches only modules, because the content security policy blocks other prefetches.", async () => {
     for (const page of ["/?quote", "/about?quote", "/no-such-page?quote"])
       expect(await fetchHtml(page), page).not.toContain('rel="prefetch"');
   });
@@ -242,7 +242,7 @@ test.each(["br", "gzip"])(
   },
 );
 
-test("Files of the build are compressed, have their media type and are cached for a year, and a missing one is a 404.", async () => {
+test("Files of the build are compressed, have their media type and are cached for a year, and a missing file is a 404.", async () => {
   const href = /href="(\/assets\/[^"]+\.js)"/.exec(await fetchHtml("/"))?.[1] ?? "";
   const { headers, status } = await fetchPage(href);
   expect(status).toBe(200);

@@ -241,7 +241,7 @@ describe("link of an account with a second factor", () => {
   });
 });
 
-test("The log has neither the token of a link nor a password nor an address", async () => {
+test("The log contains no token of a link, no password and no address", async () => {
   const { email, link } = await newClientWithLink("Logged Client");
   const token = link.split("token=")[1] ?? "";
   expect(token).toHaveLength(64);

@@ -44,7 +44,7 @@ const setStage = async (id: string, stage: number) =>
   resultOrThrow(await correctStage(app.company, id, { stage, reason: "It is there" }, {}));
 
 describe("the list of shipments", () => {
-  test("A client without shipments is greeted by full name and sees how to create one.", async () => {
+  test("A client without shipments is greeted by full name and sees how to create a shipment.", async () => {
     const newcomer = await newClient(app, "Wanjiru Kamau");
     const page = await newcomer.browser.open("/portal");
     expect(page.h1).toBe("My Shipments");
@@ -125,7 +125,7 @@ describe("the page of a shipment", () => {
     expect([progress?.getAttribute("value"), progress?.getAttribute("max")]).toEqual(["1", "10"]);
     expect(listDocuments(page)).toEqual(allDocuments.map((name) => [name, "Not uploaded", true]));
     expect(page.text).toContain("No tracking history yet.");
-    // Wide screens show the stage among the stations, and phones show it in a list.
+    // Wide screens show the stage among the stations, and phones show the stage in a list.
     expect(page.all("[aria-current=step]").map(getText)).toEqual(["Client Onboarding", "Client Onboarding"]);
     const beside = await client.browser.open(`${portal}?page=1`);
     expect(listLinkAddresses(beside, "main [aria-current=page]")).toEqual([portal]);
@@ -155,7 +155,7 @@ describe("the page of a shipment", () => {
     }
   });
 
-  test("A closed shipment says that it is closed.", async () => {
+  test("The page of a closed shipment says that the shipment is closed.", async () => {
     const { id, portal } = await newShipment(app, client, "Closing");
     await setStage(id, 10);
     const page = await client.browser.open(portal);
@@ -169,7 +169,7 @@ describe("payments", () => {
     ["IDF Fee", "Action: Pay IDF Fee"],
     ["Duties & Taxes", "Action: Pay Duties"],
     ["Agent Fee", "Action: Pay Agent Fee"],
-  ])("The payment button of the %s only says that it is a demo.", async (name, title) => {
+  ])("The payment button of the %s only shows a toast that payments are a demo.", async (name, title) => {
     const { portal } = await newShipment(app, client, "Demo payments");
     const calls = await app.proxy.during(async () => {
       const response = await client.browser.submit(await client.browser.open(portal), `Pay ${name}`);

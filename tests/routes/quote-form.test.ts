@@ -64,7 +64,7 @@ test.each([...inputs, "service"] as const)(
   },
 );
 
-test("An empty quote form, or one without its fields, names the four required fields", async () => {
+test("An empty quote form and a form without fields show errors at the four required fields", async () => {
   for (const page of [await sendQuote({}), await parsePage(await visitor.post(path, {}))])
     expectInvalidFields(page, [...inputs, "service"]);
 });
@@ -86,7 +86,7 @@ test.each([
   ["name", 100],
   ["phone", 32],
   ["message", 2000],
-] as const)("A quote form accepts its %s with %i characters and rejects one more", async (name, limit) => {
+] as const)("A quote form accepts its %s with %i characters and rejects one more character", async (name, limit) => {
   expect((await sendQuote({ ...quote, [name]: "7".repeat(limit) })).status).toBe(200);
   expectInvalidFields(await sendQuote({ ...quote, [name]: "7".repeat(limit + 1) }), [name]);
 });

@@ -67,7 +67,7 @@ describe("failed logins", () => {
     expect(await countStatus(attempts, 400)).toBe(20);
   });
 
-  test("An IPv6 network of /48 has five times as many attempts as one address.", async () => {
+  test("An IPv6 network of /48 has five times as many attempts as one IPv4 address.", async () => {
     const network = `2001:db8:${randomHex()}`;
     const form = { clientId: "N0TH-1NG0-0F1T-HERE", fullName: "Amina Hassan", password };
     const attempts = Array.from({ length: 60 }, (_, attempt) =>
@@ -172,7 +172,7 @@ describe("a known browser", () => {
 });
 
 describe("attempts that do not count", () => {
-  test("Successful logins do not count, before and between failed ones.", async () => {
+  test("Successful logins do not count, before and between failed logins.", async () => {
     const browser = app.browser();
     await repeat(7, () => logIn(browser, email, password), 303);
     await repeat(4, () => logIn(browser, email), 400);

@@ -50,7 +50,7 @@ test("Twenty parallel forms create no more shipments than the limit allows.", as
   expect((await app.company.from("shipments").select("id").eq("user_id", id)).data).toHaveLength(6);
 });
 
-test("Each part of a large file counts as a change, but a request for the number of stored bytes does not.", async () => {
+test("Each part of a large file counts as a change, but a request for the number of stored bytes does not count.", async () => {
   const { browser } = await newClient(app, "Parts");
   const path = await browser.createShipment("Parts");
   const document = (await browser.open(path)).form("Upload the Packing List").fields.document as string;

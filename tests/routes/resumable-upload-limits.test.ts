@@ -75,7 +75,7 @@ describe("parallel requests", () => {
     const sending = first.stream(0, stream.body);
     await expect.poll(countChunks).toBe(1);
     expect(await second.ask()).toMatchObject(received(chunkSize));
-    // The site ends the first tab's request, after it has stored the received bytes.
+    // The second tab's request makes the site store the bytes of the first tab's open request and end that request.
     expect(await second.send(chunkSize)).toMatchObject(received(300_000, 409));
     expect(await second.send(300_000)).toMatchObject(received(fileSize));
     expect(await sending).toMatchObject({ status: 200 });
@@ -91,7 +91,7 @@ describe("parallel requests", () => {
     const countLists = () => app.proxy.calls.filter((call) => call.includes("list_upload_chunks")).length;
     const before = countLists();
     const sending = upload.stream(chunkSize, stream.body);
-    // The site lists the stored chunks twice per request, so the next chunk is unknown to it.
+    // Waits until the site has listed the stored chunks twice, so that the site does not see the next chunk.
     await expect.poll(countLists).toBe(before + 2);
     const name = firstChunk.replace(/0-\d+$/, `${chunkSize}-${chunkSize}`);
     const options = { contentType: "application/octet-stream" };

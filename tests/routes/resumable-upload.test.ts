@@ -64,7 +64,7 @@ test("Received bytes are stored while the connection is silent.", async () => {
   await sending.catch(() => undefined);
 });
 
-test("A chunk under 16 KB is stored only if it is the end of the file.", async () => {
+test("A chunk under 16 KB is stored only at the end of the file.", async () => {
   const upload = await createUpload(createPatternedPdf("a.pdf", fileSize));
   expect(await upload.send(0, 9000)).toMatchObject(received(0));
   expect(await countChunks()).toBe(0);

@@ -114,7 +114,7 @@ describe("set-up of a second factor", () => {
     expect((await complete(newer)).headers.get("Location")).toBe("/portal");
   });
 
-  test("Four set-ups at the same moment start or are rejected with the next step", async () => {
+  test("Each of four parallel set-ups starts, or gets an error with the next step", async () => {
     const { browser } = await newClient(app, "Many");
     const form = await browser.open(path);
     const responses = await Promise.all(Array.from({ length: 4 }, () => browser.submit(form, "Set up 2FA")));
@@ -141,7 +141,7 @@ describe("set-up of a second factor", () => {
 });
 
 describe("session before the code", () => {
-  test("A session before the code opens no page, file, data or form of the portal and the account", async () => {
+  test("A session that has not entered the code cannot open pages, files, data or forms of the portal and the account", async () => {
     const client = await newProtectedClient(app, "Locked");
     const { id, portal } = await newShipment(app, client, "Nobody may read this", ["Packing List"]);
     const document = await getDocument(app.company, id, "Packing List");

@@ -17,7 +17,7 @@ describe("service worker", () => {
       headers: { "If-None-Match": tag, "Cache-Control": "max-age=0" },
     });
 
-  test("The service worker is revalidated on each request and may connect only to this site", async () => {
+  test("The service worker is revalidated on each request and can connect only to its own site", async () => {
     const { status, headers } = await revalidate();
     expect(status).toBe(200);
     expect(headers.get("Content-Type")).toMatch(/^text\/javascript/);

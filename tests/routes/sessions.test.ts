@@ -24,7 +24,7 @@ const countRefreshes = (calls: string[]) => calls.filter((call) => call.includes
 
 describe("portal of a visitor", () => {
   test.each(["/portal/new", "/portal/0b51e3a8-0000-4000-8000-000000000000", "/portal/not-a-uuid"])(
-    "A visitor who opens %s, or sends a form to it, is redirected to the login and back",
+    "A visitor who opens %s, or sends a form there, is redirected to the login and back",
     async (path) => {
       for (const response of [await app.browser().get(path), await app.browser().post(path, { name: "x" })])
         expect([response.status, response.headers.get("Location")]).toEqual([
@@ -87,7 +87,7 @@ describe("invalid session cookie", () => {
     for (const path of ["/", "/login"]) expect((await browser.get(path)).status).toBe(200);
   });
 
-  test("A browser with pieces of a divided session cookie loses all of them", async () => {
+  test("A browser with parts of a divided session cookie loses all parts", async () => {
     const browser = app.browser();
     browser.cookies.set("session.0", getPart(0, 100));
     browser.cookies.set("session.7", "garbage");

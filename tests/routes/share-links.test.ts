@@ -75,7 +75,7 @@ describe("the print form", () => {
   });
 });
 
-test("A client creates a share link, sees it again later, and sends it by WhatsApp with the shipment's name.", async () => {
+test("A client creates a share link, sees the link again later, and sends the link by WhatsApp with the shipment's name.", async () => {
   const own = await newShipment(app, client, "Pumps for Nakuru");
   expect(getHref(await client.browser.open(own.portal), "Share")).toBe(`${own.portal}/share`);
   const form = await openSharePage(own);
@@ -107,7 +107,7 @@ test("A share link shows name, stage and moves, and no document, charge, note or
   expect(page.all("script, form, button, nav")).toEqual([]);
 });
 
-test("Shared pages and print forms contain the print styles, and other pages link to them.", async () => {
+test("Shared pages and print forms contain the print styles, and other pages link to the print styles.", async () => {
   const browser = copyBrowser(site, client.browser);
   const expectPrintStyles = async (path: string, areInPage: boolean, media: string[]) => {
     const page = await browser.open(path);
@@ -151,7 +151,7 @@ test("A share link with a long name and 15 places has at most 8 KB compressed, a
   }
 });
 
-test("A wrong or truncated share link has the same page, whatever it contains.", async () => {
+test("All wrong and truncated share links have the same page.", async () => {
   const path = await createLink(await newShipment(app, client, "Wrong links"));
   const wrongPaths = [
     ...[`/s/${"A".repeat(27)}`, path.slice(0, -1), `${path}A`, "/s/x", "/s/%00", "/s/..%2fportal"],

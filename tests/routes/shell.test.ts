@@ -112,7 +112,7 @@ describe.each([
     expect([brand?.getAttribute("href"), getText(brand) === ""]).toEqual(["/", false]);
   });
 
-  test(`"Get a Quote" on the ${name} opens the quote panel, which is closed at first`, async () => {
+  test(`"Get a Quote" on the ${name} opens the quote panel, which is closed at the start`, async () => {
     expect(page.all("dialog")).toEqual([]);
     expect(findLink(page, "footer", "Get a Quote")?.getAttribute("href")).toBe(quotePath);
     expect((await visitor.open(quotePath)).all("dialog[open]")).toHaveLength(1);
@@ -125,7 +125,7 @@ describe.each([
 });
 
 test.each(["/portal", "/portal/new", "/portal/account"])(
-  "The footer of %s is one line: telephone, contact, privacy, chat and the weight of the page",
+  "The footer of %s is one line with telephone, contact, privacy, chat and the size of the page",
   async (path) => {
     const [footer] = (await client.open(path)).all("footer");
     expect(listLinks(footer)).toEqual([
@@ -140,7 +140,7 @@ test.each(["/portal", "/portal/new", "/portal/account"])(
 
 describe("quote panel", () => {
   test.each(["/", "/contact", "/no-such-page"])(
-    "The quote panel over %s has the fields of the specification and two links that close it",
+    "The quote panel over %s has the fields of the specification and two links that close the panel",
     async (path) => {
       const page = await visitor.open(`${path}?quote`);
       const [dialog] = page.all("dialog[open]");

@@ -84,7 +84,7 @@ describe("invalid sign-up", () => {
     },
   );
 
-  test("An empty sign-up, or one without its fields, names all errors in the order of the form", async () => {
+  test("An empty sign-up and a sign-up without fields show all errors in the order of the form", async () => {
     for (const page of [await submitSignUp({}), await parsePage(await browser.post("/signup", {}))]) {
       expect([page.status, page.toasts]).toEqual([400, toRejectionToast(clientIdRequired)]);
       expect(page.problems.map(({ text }) => text)).toEqual([
@@ -96,7 +96,7 @@ describe("invalid sign-up", () => {
 });
 
 describe("client ID of a sign-up", () => {
-  test("A sign-up gets one response for an unknown and a used client ID, whether or not the address has an account", async () => {
+  test("A sign-up gets the same response for an unknown and a used client ID, whether or not the address has an account", async () => {
     const used = newClientId();
     const known = newAddress("First");
     const unknown = newAddress("Second");

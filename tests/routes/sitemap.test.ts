@@ -70,7 +70,7 @@ describe("robots.txt", () => {
   });
 
   test.each(["/login", "/signup", "/auth/confirm", "/login/verify", "/portal", "/portal/new", "/quote"])(
-    "Crawlers may open %s, which forbids them to list it",
+    "Crawlers may open %s, and the page's headers forbid indexing",
     async (path) => {
       expect(isCrawlAllowed(await readRobots(), path)).toBe(true);
       const page = await visitor.open(path);

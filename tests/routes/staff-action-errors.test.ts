@@ -72,7 +72,7 @@ async function expectFieldError(button: string, fields: FormValues, field: strin
   const { descriptions, isMarked } = getField(rejected, field);
   expect([descriptions.at(-1), isMarked]).toEqual([message, true]);
   expect(rejected.problems).toEqual([{ text: message, id: field }]);
-  // A list field cannot show an option that it does not have.
+  // A list field cannot show a value without an option.
   const shown = Object.entries(fields).filter(
     ([name]) => !(message.startsWith("Choose") && field.endsWith(`-${name}`)),
   );

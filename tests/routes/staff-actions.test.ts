@@ -181,7 +181,7 @@ const listEntries = async ({ id }: TestShipment, action: string) =>
 
 describe("forms on the page of a shipment", () => {
   test.each(staffActionCases)(
-    '"$button" is done and logged once if it is clicked three times, and the page shows it.',
+    '"$button" is done and logged once after three clicks, and the page shows the result.',
     async (staffAction) => {
       const { button, fields, action } = staffAction;
       const { shipment, page } = await openCasePage(staffAction);

@@ -38,7 +38,7 @@ test("A page with form errors and a page with an email draft stay light", async 
     expect(getTheme(await parsePage(await visitor.post("/contact", fields)))).toBe("light");
 });
 
-test("The theme cookie ends with the browser session, script cannot read it, and no cache stores the response", async () => {
+test("The theme cookie ends with the browser session and cannot be read by script, and its response is not cached", async () => {
   const response = await chooseTheme("light");
   expect(response.status).toBe(303);
   expect(response.headers.get("Cache-Control") ?? "").toMatch(noStorePattern);
@@ -70,7 +70,7 @@ test.each([
   expect(response.headers.getSetCookie()).toHaveLength(1);
 });
 
-test("A theme form without fields leads home to a dark page", async () => {
+test("A theme form without fields leads to the home page in the dark theme", async () => {
   const response = await visitor.post("/actions/theme", {});
   expect(response.headers.get("Location")).toBe("/");
   expect(getTheme(await visitor.follow(response))).toBe("dark");

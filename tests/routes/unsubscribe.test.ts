@@ -45,7 +45,7 @@ test("The page of an unsubscribe link shows two buttons, and opening the page ch
   expect(await isSubscribed(client)).toBe(true);
 });
 
-test("An unsubscribe page is neither indexed nor cached, nor shown for another link.", async () => {
+test("An unsubscribe page is not indexed and not cached, and exists only for a valid link.", async () => {
   const visitor = site.browser();
   for (const [path, hasButtons] of [
     [getPath(client), true],

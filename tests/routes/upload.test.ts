@@ -169,7 +169,7 @@ describe("invalid upload forms", () => {
     expect(await listFiles()).toEqual([]);
   });
 
-  test("A file for a document of another shipment or client, or for none, is rejected and not stored.", async () => {
+  test("A file for a document of another shipment or client, or without a document, is rejected and not stored.", async () => {
     const otherPath = await invoice.client.createShipment("Another");
     const stranger = invoice.app.browser();
     await stranger.signUpAndLogIn("Stranger");
@@ -296,7 +296,7 @@ describe("uploads by script", () => {
     expect(await listFiles()).toEqual([]);
   });
 
-  test("A stranger's script gets the same 404 for a client's shipment as for an unknown one.", async () => {
+  test("A stranger's script gets the same 404 for a client's shipment as for an unknown shipment.", async () => {
     const stranger = invoice.app.browser();
     await stranger.signUpAndLogIn("Stranger");
     for (const path of [invoice.path, `/portal/${unknownId}`, "/portal/not-a-uuid"]) {

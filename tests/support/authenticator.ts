@@ -40,7 +40,7 @@ export class Authenticator {
     return this.#codeAt(Date.now() - 10 * stepMs);
   }
 
-  /** Returns an invalid code of six digits, another one at each call. */
+  /** Returns an invalid code of six digits, another code at each call. */
   async wrongCode(): Promise<string> {
     const near = await Promise.all([-2, -1, 0, 1, 2].map((steps) => this.#codeAt(Date.now() + steps * stepMs)));
     let code: string;

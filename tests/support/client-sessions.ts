@@ -4,7 +4,7 @@ import type { AppSupabaseClient, startTestBackend } from "./test-backend.ts";
 
 type TestBackend = Awaited<ReturnType<typeof startTestBackend>>;
 
-/** Starts to set up a second factor, without verifying it. */
+/** Adds a second factor without verifying the factor. */
 export async function startEnrollment(supabase: AppSupabaseClient, friendlyName = "Phone") {
   const { data, error } = await supabase.auth.mfa.enroll({ factorType: "totp", friendlyName });
   if (error) throw error;

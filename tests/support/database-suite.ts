@@ -62,7 +62,7 @@ export function setUpTestBackend() {
     return String((await query(insert, [client.id, name]))[0]?.id);
   }
 
-  /** Returns the ID of a document, or "" if the shipment has none of this name. */
+  /** Returns the ID of a document, or "" if the shipment has no document with this name. */
   async function getDocumentId(shipment: string, name: string): Promise<string> {
     const select = "select id from public.documents where shipment_id = $1 and name = $2";
     return String((await query(select, [shipment, name]))[0]?.id ?? "");

@@ -39,7 +39,7 @@ export function setUpDocuments() {
     shipment.id = await newShipment(owner);
   });
 
-  /** Returns the viewer and the file of a document, as the server reads them for a request. */
+  /** Returns the viewer and the file of a document, by the database function that the server calls for a request. */
   function readPortalFile(
     supabase: AppSupabaseClient,
     document_id: string,

@@ -14,13 +14,13 @@ export type SiteOptions = {
   breaksConnection: boolean;
   /** Console errors that the test causes on purpose. */
   expectedErrors: RegExp | null;
-  /** Enables animations, as for a visitor who has not paused them. */
+  /** Enables animations, which the tests pause by default. */
   motionEnabled: boolean;
 };
 
 export type ClientCredentials = { email: string; fullName: string; password: string };
 
-/** Statuses of rejected forms and missing pages. The browser logs them as console errors. */
+/** Statuses of rejected forms and missing pages, which the browser logs as console errors. */
 const expectedStatusPattern = /status of (400|404|413|503)/;
 const networkErrorPattern = /net::ERR_/;
 
@@ -40,7 +40,7 @@ export const test = base.extend<SiteOptions & TestFixtures, { client: ClientCred
   expectedErrors: [null, { option: true }],
   motionEnabled: [false, { option: true }],
 
-  // Without a graphics card the 50 animated streaks use half a processor, so only tests of motion run with them.
+  // Without a graphics card the 50 animated streaks use half a processor, so only tests of motion enable the streaks.
   // An init script is used because `storageState` would open an extra page before each test.
   context: async ({ context, motionEnabled: mayMove, javaScriptEnabled }, use) => {
     if (javaScriptEnabled && !mayMove) {

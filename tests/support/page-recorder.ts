@@ -1,4 +1,4 @@
-/** Records what a page does, and delays responses that it waits for. */
+/** Records announcements, email drafts and policy violations of a page, and delays scripts and forms. */
 import type { Page, Route } from "@playwright/test";
 
 declare global {

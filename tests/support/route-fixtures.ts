@@ -1,4 +1,4 @@
-/** Clients and team members for route tests, created as the company creates them, and their shipments and emails. */
+/** Creates clients, team members and shipments for route tests, and reads their emails. */
 import process from "node:process";
 import { expect } from "vitest";
 import type { AppSupabaseClient } from "../../app/lib/supabase/client.server.ts";

@@ -53,7 +53,7 @@ export async function startSiteCluster(
     async close() {
       proxy.server.closeAllConnections();
       proxy.server.close();
-      // The first process runs the backend, so it stops last.
+      // Stops the first process last, because it runs the backend.
       for (const site of processes.reverse()) await site.stop("SIGTERM");
     },
   };

@@ -30,7 +30,7 @@ export async function createSiteSandbox(
     dataDir,
     port,
     backendPort,
-    /** Starts a site as a process with more environment variables, and does not wait until it is ready. */
+    /** Starts a site as a process with more environment variables. Returns before the site is ready. */
     start: (more: Record<string, string> = {}, from?: ProcessCommand) =>
       new SiteProcess(
         port,

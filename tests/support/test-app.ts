@@ -50,7 +50,7 @@ async function startTestApp() {
   };
 }
 
-/** Starts the site as `npm start` does, on the port `at` or a free one, with the backend of `getTestApp`. */
+/** Starts the site like `npm start`, on the port `at` or on a free port, with the backend of `getTestApp`. */
 export async function startTestSite(at = 0) {
   // The site reads the backend's address once, so the fault proxy must have set its address before the import.
   await getTestApp();
@@ -201,7 +201,7 @@ export class TestBrowser {
 
 export type ParsedPage = Awaited<ReturnType<typeof parsePage>>;
 
-/** Returns a function that computes a value at its first call and returns it at every call. */
+/** Returns a function that computes a value at the first call and returns the same value at every call. */
 function memoize<Value>(compute: () => Value): () => Value {
   let cached: { value: Value } | undefined;
   return () => {
@@ -213,7 +213,7 @@ function memoize<Value>(compute: () => Value): () => Value {
 /** Parses a response, as a browser without script does. */
 export async function parsePage(response: Response) {
   const html = await response.text();
-  // Most tests read one or two parts of a page, so each part is parsed when it is read first.
+  // Most tests read one or two parts of a page, so each part is parsed only when a test reads the part.
   const root = memoize(() => parse(html, { comment: false }));
   const all = (selector: string) => root().querySelectorAll(selector);
   const readText = (selector: string) => memoize(() => getText(root().querySelector(selector)));
@@ -282,7 +282,7 @@ export async function parsePage(response: Response) {
   };
 }
 
-/** Returns the value that a browser sends for a field, or `otherwise` if it has none. */
+/** Returns the value that a browser sends for a field, or `otherwise` for a field without a value. */
 export function getFieldValue(field: HTMLElement, otherwise = ""): string {
   if (field.tagName === "TEXTAREA") return field.text.replace(/^\n/, "");
   if (field.tagName !== "SELECT") return field.getAttribute("value") ?? otherwise;
@@ -296,7 +296,7 @@ export function getText(element: HTMLElement | null | undefined): string {
   return (element?.structuredText ?? "").replace(/\s+/g, " ").trim();
 }
 
-/** Matches the toast of a backend that does not respond or responds with nonsense. */
+/** Matches the toast after a missing or invalid response of the backend. */
 export const unavailableText = expect.stringMatching(
   /^(Our records do not answer at the moment\. Nothing was changed\. Try again in a minute\.|Something went wrong)$/,
 );

@@ -76,7 +76,7 @@ export async function startTestBackend() {
   return {
     backend,
     emails,
-    /** Makes the delivery of emails fail with this error, until it is called with null. */
+    /** Makes the delivery of emails fail with this error. With null, emails are delivered again. */
     rejectEmails: (error: Error | null) => {
       deliveryError = error;
     },

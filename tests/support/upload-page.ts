@@ -1,4 +1,4 @@
-/** The documents on the page of a shipment, and the files stored for them. */
+/** The documents on the page of a shipment, and their stored files. */
 import { mkdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import type { CDPSession, Locator, Page, Request } from "@playwright/test";

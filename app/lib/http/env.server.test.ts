@@ -44,7 +44,7 @@ test("The table in README.md lists every environment variable that the site read
     expect(listed).toContainEqual([name, value ?? expect.anything()]);
 });
 
-test("An empty environment variable has the same effect as a missing one.", () => {
+test("An empty environment variable has the same effect as a missing variable.", () => {
   expect(readSettings(Object.fromEntries(variables.map((name) => [name, ""])))).toEqual(readSettings({}));
 });
 

@@ -41,7 +41,7 @@ test("A cached response without a placeholder for its size stays unchanged.", as
   expect(gzip && gunzipSync(gzip)).toEqual(bytes);
 });
 
-test("A page that is rendered for one request has an encoding that the browser accepts, and its size.", async () => {
+test("A page that is rendered for one request has an encoding that the browser accepts, and states its size.", async () => {
   const response = await requestPage(page, "gzip, deflate");
   expect(response.headers.get("Content-Encoding")).toBe("gzip");
   expect(response.headers.get("Vary")).toBe("Cookie, Accept-Encoding");

@@ -146,7 +146,7 @@ describe("Request body", () => {
     }
   });
 
-  test("A connection with a slow body is closed, but not one with a fast or a complete body.", async () => {
+  test("A connection with a slow body is closed, but a connection with a fast or a complete body stays open.", async () => {
     const [slow, fast, complete] = [openConnection(), openConnection(), openConnection()];
     slow.sendHead("/", "POST", "Content-Length: 1000");
     slow.socket.write("m");
