@@ -19,7 +19,7 @@ type ShipmentState = {
   due: string;
   items: string[];
 };
-/** Adds a shipment with a start of its wait, a number of rejected documents, and a charge with a due day for each item. */
+/** Adds a shipment that waits `since` a day, with documents that were `rejected` and charges that are `due` on a day. */
 async function add(name: string, state: Partial<ShipmentState> = {}, { id: user } = waiter): Promise<void> {
   const { since = "2026-05-01", stage = 1, rejected, documents = 1, due, items = ["duties"] } = state;
   const id = randomUUID();

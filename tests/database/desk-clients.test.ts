@@ -73,7 +73,7 @@ test("The desk lists only unused client IDs, newest first, each with its recipie
   expect(JSON.stringify(data)).not.toContain(await getClientId(owner.id));
 });
 
-test("The team page shows who the viewer is, who has a second factor and who was removed.", async () => {
+test("The team page marks the viewer, team members with a second factor and removed team members.", async () => {
   const newcomer = await newStaffMemberWithoutFactor(testBackend, "clerk", "newcomer@company.example");
   const removed = await newStaffMember(testBackend, "clerk", "removed@company.example");
   await callRpc("remove_staff_member", { account_id: removed.id, reason: "Retired" }, lead.supabase);

@@ -4,7 +4,7 @@ import { readPage, setUpDesk, sha256, type TestClient } from "../support/databas
 import { toUntypedClient } from "../support/test-backend.ts";
 
 const { testBackend, owner, clerk, query, callRpc, newShipment, uploadDocument } = setUpDesk();
-/** A shipment of the owner with a document to verify and a charge, advanced once. */
+/** A shipment of the owner at stage 2, with a document to verify and a charge. */
 let shipment: string;
 beforeAll(async () => {
   shipment = await newShipment(owner);
@@ -117,7 +117,7 @@ describe("desk shipment list", () => {
     expect(await listExport(second.at(-1), { q: many.email })).toEqual([]);
   });
 
-  test("The desk filters shipments by whether a document waits for a check, in combination with other filters.", async () => {
+  test("The desk filters shipments with a document to check, also together with other filters.", async () => {
     const importer = await testBackend.newClient("checked@client.example");
     const [tiles, paint] = [await newShipment(importer, "Checked tiles"), await newShipment(importer, "Checked paint")];
     const [first, second] = [await uploadDocument(tiles), await uploadDocument(paint)];

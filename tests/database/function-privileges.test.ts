@@ -6,7 +6,7 @@ import { toUntypedClient } from "../support/test-backend.ts";
 
 const { testBackend, query } = setUpTestBackend();
 
-/** Every function of the schema public, by the kind of its caller and of its first check. */
+/** All functions of the schema public, grouped by their callers and by their first check. */
 const functions = {
   "staff action": [
     "announce(text,uuid,text)",

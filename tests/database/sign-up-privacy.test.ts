@@ -47,7 +47,7 @@ test("A sign-up for a confirmed address gets the same response as a new sign-up,
   expect(await getClaimAccountId(resent.data.client_id)).toBeNull();
 });
 
-test("A second sign-up for an address does not change its password.", async () => {
+test("A second sign-up for an address does not change the password of the account.", async () => {
   const registered = await newConfirmedEmail();
   await postJson("/auth/v1/signup", { ...(await createSignUpForm(registered)), password: "another password" });
   expect((await logInAs(registered, "another password")).error?.code).toBe("invalid_credentials");

@@ -8,7 +8,7 @@ import { toUntypedClient } from "../support/test-backend.ts";
 const { testBackend, client, lead, query, listAccountAuditEntries, invite, removeMember, findStaffMember } =
   setUpTeam();
 
-test("An invitation creates the team member's account with its name and role, and the log has who invited.", async () => {
+test("An invitation creates the team member's account with name and role, and the log names the inviting lead.", async () => {
   const { invite_id: invitation = "" } = await invite({ email: " New@Company.Example ", role: "lead" });
   const id = await createStaffAccount(testBackend, "new@company.example", invitation);
   expect(await findStaffMember(id)).toMatchObject({ name: "Nekesa", role: "lead", removed_at: null });
@@ -83,7 +83,7 @@ test("An invitation can be repeated with another name and role until the team me
   await removeMember(id);
 });
 
-test("An invitation form that is sent twice makes one invitation.", async () => {
+test("An invitation form that is sent twice creates only one invitation.", async () => {
   const email = "hasty@company.example";
   const form = { email, name: "Nekesa", idempotency_key: randomUUID() };
   const { invite_id: invitation = "" } = await invite(form);

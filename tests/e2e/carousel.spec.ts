@@ -106,7 +106,7 @@ test.describe("The story in five scenes", { tag: "@script" }, () => {
     await expectScene(page, scene);
   }
 
-  test("The story advances every 8 s unless hovered, focused, out of view or in a hidden tab, and wraps both ways", async ({
+  test("The story advances every 8 s unless hovered, focused, out of view or in a hidden tab, and wraps in both directions", async ({
     page,
   }) => {
     await page.clock.install();

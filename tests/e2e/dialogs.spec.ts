@@ -69,7 +69,9 @@ test("The quote form opens without a request and closes by Escape, X, backdrop a
   await expect(dialog).toHaveCount(0);
 });
 
-test("An invalid quote form shows its errors in the dialog and is sent once", { tag: "@script" }, async ({ page }) => {
+test("An invalid quote form shows its errors in the dialog, and a corrected form is sent only once", {
+  tag: "@script",
+}, async ({ page }) => {
   await openHydrated(page, "/about?quote");
   const dialog = quoteDialog(page);
   const send = dialog.getByRole("button", { name: /^Prepar/ });
@@ -87,10 +89,9 @@ test("An invalid quote form shows its errors in the dialog and is sent once", { 
   expect(sent()).toBe(1);
 });
 
-test("The forms of the portal open as dialogs, show errors in place and are sent once", { tag: "@script" }, async ({
-  page,
-  newClient: newcomer,
-}) => {
+test("The forms of the portal open as dialogs, show errors in the dialog and are sent only once", {
+  tag: "@script",
+}, async ({ page, newClient: newcomer }) => {
   test.slow();
   await logInWithoutPage(page, newcomer);
   await openHydrated(page, "/portal");

@@ -39,7 +39,7 @@ test("A photo over 2 MB is shrunk before the upload, and the module that shrinks
   const downloads: string[] = [];
   const sizes: number[] = [];
   page.on("request", async (request) => {
-    // The upload module loads for every large file, photo or not.
+    // Ignores the upload module, which loads for every large file.
     if (/\/resumable-upload-/.test(request.url())) return;
     if (request.method() === "GET") downloads.push(request.url());
     else sizes.push(Number((await request.allHeaders())["content-length"]));

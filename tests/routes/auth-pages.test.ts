@@ -89,7 +89,7 @@ describe("login and sign-up of a signed-in client", () => {
   });
 
   test.each(["an ended session", "forged", "base64-e30"])(
-    "A browser whose session cookie is %j sees both forms and loses the cookie",
+    "A browser whose session cookie is %j sees the login and sign-up forms and loses the cookie",
     async (value) => {
       const browser = await newLoggedInBrowser();
       const session = browser.cookies.get("session") ?? "";

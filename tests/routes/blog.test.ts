@@ -47,7 +47,7 @@ describe("list of articles", () => {
     expect(hasNoindex(page)).toBe(false);
   });
 
-  test("The list starts with the written articles and their drawings; the others follow under their own heading", async () => {
+  test("The list starts with the written articles and their drawings; the other articles follow under their own heading", async () => {
     const page = await visitor.open(blogPath);
     const [written, planned, ...others] = page.all("main ol");
     expect(others).toEqual([]);

@@ -91,7 +91,7 @@ test("An invitation form that is sent three times issues one client ID and sends
   expect([await countEmailsTo(email), await listIssuedFor("Invited Once")]).toEqual([1, []]);
 });
 
-test("An unused client ID with an address is sent again once for each form; other client IDs are not sent.", async () => {
+test("A form sends a client ID again only once, and only an unused client ID with an address.", async () => {
   const email = newEmailAddress("mailed-again", "client.example");
   const clientId = readClientId(await clerk.follow(await issue({ for: "Invited Again", email })));
   const page = await openPageOf(clientId);

@@ -132,7 +132,7 @@ describe("limits of unfinished uploads", () => {
     return createUpload(createPdf(), { header: { size: String(size), sha256 } });
   }
 
-  test("An account's oldest unfinished upload is deleted above 30 MB.", async () => {
+  test("An account's oldest unfinished upload is deleted if its unfinished uploads exceed 30 MB.", async () => {
     const stored = 9 * MiB - chunkSize;
     const unfinished: Awaited<ReturnType<typeof createUnfinished>>[] = [];
     for (const [index, digit] of ["a", "b", "c"].entries())
@@ -144,7 +144,7 @@ describe("limits of unfinished uploads", () => {
     expect(await readStored()).toEqual([0, stored, stored]);
   });
 
-  test("An account's longest inactive upload is deleted above 20 unfinished files.", async () => {
+  test("An account's longest inactive upload is deleted if the account has more than 20 unfinished uploads.", async () => {
     const unfinished: Awaited<ReturnType<typeof createUnfinished>>[] = [];
     for (let index = 0; index < 20; index += 1)
       unfinished.push(await createUnfinished(fileSize, index.toString(16).padStart(64, "0"), 20_000, 30 - index));

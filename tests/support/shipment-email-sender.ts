@@ -10,7 +10,7 @@ import { disableNagle } from "./smtp-server.ts";
 
 export type SenderReport = {
   count: number;
-  /** Bytes in use after a garbage collection: at every `every` emails and at the end. */
+  /** Bytes in use after a garbage collection, measured after every `every` emails and at the end. */
   heap: number[];
 };
 

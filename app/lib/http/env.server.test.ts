@@ -133,7 +133,7 @@ test.each(hostedKeys)("The error for SUPABASE_URL without %s names both variable
     );
 });
 
-test("The error for a database and a hosted backend names both variables.", () => {
+test("A start with settings for both a database and a hosted backend fails with an error that names both variables.", () => {
   const environment = { ...hostedEnvironment, DATABASE_URL: `postgres://user:${secret}@db.example/portal` };
   expect(getErrorMessage(environment)).toMatch(/^Configuration: .*DATABASE_URL.*SUPABASE_URL/);
 });

@@ -39,7 +39,7 @@ function createTestCache(...responses: (() => Response)[]) {
 const runTenTimes = <T>(job: () => Promise<T>) => Promise.all(Array.from({ length: 10 }, job));
 const createPageResponse = () => new Response("a page");
 
-test("Ten parallel requests for one page, and later requests, are rendered once.", async () => {
+test("Ten parallel requests and a later request for one page cause only one rendering.", async () => {
   const { requests, read } = createTestCache(createPageResponse);
   expect(await runTenTimes(() => read())).toEqual(Array(10).fill("a page"));
   expect(await read()).toBe("a page");
