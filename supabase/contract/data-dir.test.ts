@@ -78,7 +78,7 @@ describe("Data directory that cannot be used", () => {
   });
 });
 
-test("Only the current user can open a new data directory", () => {
+test("A new data directory can be opened only by the current user", () => {
   openDataDir(dataDir);
   expect(readMode()).toBe("700");
 });

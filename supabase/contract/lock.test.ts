@@ -32,7 +32,7 @@ test("A lock on a data directory creates the directory and names the process, an
   expect(readdirSync(dataDir)).toEqual([]);
 });
 
-test("A second backend on a data directory can start only after the first has ended", async () => {
+test("A second backend on a data directory can start only after the first backend has ended", async () => {
   // Copies an existing database, because creating a database takes seconds.
   cpSync(await getFirstStartDataDir(), dataDir, { recursive: true });
   const first = launchBackend();
@@ -99,7 +99,7 @@ test("A dead process's claim on a stale lock is removed", async () => {
   expect(readLock().pid).toBe(process.pid);
 });
 
-test("A stale lock cannot be taken while another process claims it", async () => {
+test("A process cannot take over a stale lock while another process claims the lock", async () => {
   const dead = spawnFakeBackend();
   await endChild(dead, "SIGKILL");
   writeLock({ pid: dead.pid, url: null });

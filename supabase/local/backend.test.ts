@@ -52,7 +52,7 @@ test("Each demo shipment has the documents, status and tracking events of its st
   }
 });
 
-test("The demo's lead sees work on every list of the desk", async () => {
+test("Every list of the desk has entries for the demo's lead", async () => {
   const lead = readDemoLead(await getFirstStartDataDir()) as DemoLead;
   const client = createBackendClient(sharedBackend);
   const { data } = await client.auth.signInWithPassword(lead);

@@ -157,7 +157,7 @@ test("Deleting an object removes only that object, and a second deletion is no e
   expect(listFiles(folder)).toHaveLength(1);
 });
 
-test("A copied object has the content and media type of its source, which remains", async () => {
+test("A copied object has the content and media type of its source, and the source is unchanged", async () => {
   await putObject("source", encodeText("x"), "image/webp", "max-age=5");
   await storage.copyObject("documents", "source", undefined, "archive", "copy", undefined);
   for (const [bucket, key] of [

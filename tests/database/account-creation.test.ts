@@ -92,7 +92,7 @@ test("A second account is not created for an address, in upper or lower case.", 
   expect(await countAccountTraces(email)).toEqual(before);
 });
 
-test("An account without an invitation to its address is not created and leaves no row.", async () => {
+test("Creating an account without an invitation to its address fails and leaves no row.", async () => {
   const email = newEmailAddress();
   const foreign = await createInvitationMetadata(newEmailAddress());
   for (const user_metadata of [undefined, {}, { staff_invite_id: randomUUID() }, foreign]) {

@@ -76,7 +76,7 @@ test.each([
   "delete from public.audit_log",
   "truncate public.audit_log",
   "truncate public.audit_log cascade",
-])("The owner of the database cannot change the audit log by: %s.", async (statement) => {
+])("The owner of the database cannot change the audit log by the statement: %s.", async (statement) => {
   await insertAuditEntry("written", 6, 364);
   await expect(testBackend.backend.db.exec(statement)).rejects.toThrow("What was done stays in the log.");
   expect(await collectAuditEntries()).toMatchObject([{ action: "written", actor_name: "Wanjiru" }]);

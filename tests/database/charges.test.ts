@@ -19,7 +19,7 @@ describe("charges", () => {
   const readCharge = async () => (await query("select * from public.charges where shipment_id = $1", [shipment]))[0];
   const changed = "409 This charge has changed since you opened it.";
 
-  test("A shipment waits for the client until a charge is paid, and again when the payment is revoked.", async () => {
+  test("A shipment waits for the client until a charge is paid, and again after the payment is revoked.", async () => {
     for (const name of DEFAULT_DOCUMENTS) await uploadDocument(shipment, name);
     expect(await readShipment(shipment)).toMatchObject({ waiting_on: "company" });
     await set({ due_on: "2026-04-01", note: " KRA e-slip " });

@@ -84,7 +84,7 @@ test("The account page does not count sessions that have not entered the second 
   expect(await countOtherSessions()).toBe(1);
 });
 
-test("The account page and the data export contain nothing of other clients, team members or secrets.", async () => {
+test("The account page and the data export contain no data of other clients or team members, and no secrets.", async () => {
   for (const [self, foreign] of [
     [first, second],
     [second, first],
@@ -206,7 +206,7 @@ type ClientData = {
   hidden: string[];
 };
 
-/** Gives a client data of every kind, all of which contains `word`. */
+/** Creates data of every kind for a client. All texts contain `word`. */
 async function createClientData(client: TestClient, word: string): Promise<ClientData> {
   const { serviceRole } = testBackend;
   const call = async (name: string, args: object, supabase: AppSupabaseClient = clerk.supabase) => {

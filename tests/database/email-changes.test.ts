@@ -37,7 +37,7 @@ test("The link of an email change can be read many times but redeemed only once.
   expect(await query("select email from auth.users where id = $1", [owner.id])).toEqual([{ email: owner.email }]);
 });
 
-test("Ten parallel redemptions redeem an email change once.", async () => {
+test("Only one of ten parallel redemptions of an email change succeeds.", async () => {
   const token = await startChange();
   const results = await callRepeatedly(testBackend, 10, { name: "redeem_email_change", args: { token } });
   expect(results.filter(({ result }) => result === true)).toHaveLength(1);
@@ -96,7 +96,7 @@ test("Four parallel requests of one account start only one email change.", async
   expect(results.flatMap(({ rejection }) => rejection ?? [])).toEqual(Array(3).fill(tooSoon.slice(4)));
 });
 
-test("An email change to the address of another account has no link, and the account page shows no difference.", async () => {
+test("An email change to the address of another account has no link, and the account page looks the same as for a free address.", async () => {
   const free = await startChange("free@client.example");
   const accountWithFree = await readAccount();
   await passTime("61 seconds");

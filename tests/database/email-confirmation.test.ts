@@ -33,7 +33,7 @@ test("A confirmation link is valid only once.", async () => {
   expect(second.data.session).toBeNull();
 });
 
-test("Ten parallel confirmations with one link open one session.", async () => {
+test("Only one of ten parallel confirmations with the same link opens a session.", async () => {
   const email = newEmailAddress();
   await signUp(email, await newClientId());
   const token = extractToken(listEmailsTo(email)[0]);

@@ -49,7 +49,7 @@ test("A file that was replaced after its upload cannot be verified.", async () =
   await expect(verifyByName()).rejects.toThrow("The stored file is not the one that was uploaded.");
   expect((await markVerified()).error?.code).toBe("PT409");
   const [object] = await query<{ version: string }>("select version from storage.objects where name = $1", [path]);
-  // The version changes only in the update that verifies the document.
+  // An update can set the version only together with the verification.
   expect((await updateDocument("Packing List", { storage_version: object?.version })).error?.code).toBe("PT409");
   expect(await findDocument("Packing List")).toMatchObject({ verified: false });
 });
@@ -72,7 +72,7 @@ test("A deleted file cannot be verified.", async () => {
   expect((await markVerified()).error?.code).toBe("PT409");
 });
 
-test("A verified file is read unchanged or not at all, and only by the service role.", async () => {
+test("Only the service role can read a verified file, and only if the file is unchanged.", async () => {
   const path = await storeFile();
   await markUploaded(path);
   await verifyByName();

@@ -93,7 +93,7 @@ test.each(
   expect([...listValues].sort()).toEqual(values.get(column));
 });
 
-test("Every column with a list of values has a list in app/models, or no text for its values.", () => {
+test("Every column with a list of values has a list in app/models, or needs no label for its values.", () => {
   const columns = columnValues.flatMap(([, , names]) => names);
   expect([...values.keys()].sort()).toEqual([...new Set([...columns, ...unlabelledColumns])].sort());
 });

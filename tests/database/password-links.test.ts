@@ -26,7 +26,7 @@ describe("password links", () => {
     expect(await readLink(await issueLink(lead.id))).toMatchObject({ account_id: lead.id, is_invite: false });
   });
 
-  test("A password link is redeemed once.", async () => {
+  test("A password link can be redeemed only once.", async () => {
     const token = await issueLink();
     expect(await redeemLink(token)).toBe(true);
     expect(await redeemLink(token)).toBe(false);
@@ -53,7 +53,7 @@ describe("password links", () => {
     expect(results.filter(({ result }) => result === false)).toHaveLength(7);
   });
 
-  test("A new password link invalidates the account's earlier links, even in parallel, and no other account's.", async () => {
+  test("A new password link invalidates earlier links of the same account, even in parallel, but no links of other accounts.", async () => {
     const leadToken = await issueLink(lead.id);
     const [first, second] = [await issueLink(), await issueLink()];
     expect([await readLink(first), await redeemLink(first)]).toEqual([null, false]);

@@ -86,7 +86,7 @@ const breakRequests = (part: string) =>
 const eraseClient = (client: TestClient, company = testBackend.serviceRole) =>
   eraseAccount(testBackend.serviceRole, company, client.id, "They asked", "Wanjiru");
 
-test("A shipment is stored for seven years after its last move, and at least until the day set by staff.", async () => {
+test("A shipment is stored for seven years after its last move, and at least until the day that staff have set.", async () => {
   const client = await newTestClient();
   const { id } = await newShipment(client);
   expect(await getRetentionEnd(id)).toBe(dateInYears(7));
@@ -216,7 +216,7 @@ test("Listing the upload chunks of one account reads no rows of other accounts."
   await db.query("delete from storage.objects where name like $1 || '/%'", [otherClient.id]);
 });
 
-test("Erasing an account deletes its upload chunks, also after an interruption, and no other account's.", async () => {
+test("Erasing an account deletes only the upload chunks of this account, also after an interruption.", async () => {
   const [client, otherClient] = [await newTestClient(), await newTestClient()];
   await storeChunks(client, "file", 3);
   const otherChunks = await storeChunks(otherClient, "file", 1);
@@ -264,7 +264,7 @@ test("An account without shipments that was unused for seven years is deleted wi
   expect(await countRemaining(recent)).toEqual(everythingRemaining);
 });
 
-test("Erasing an account deletes its data that need not be stored, and no other account's.", async () => {
+test("Erasing an account deletes only data of this account, except for data that must be stored.", async () => {
   const client = await newTestClient();
   const stranger = await newTestClient();
   const past = await newShipment(client, dateInYears(-1));
@@ -301,7 +301,7 @@ test("Erasing an account deletes all of its shipments, even if one response list
   expect(remaining.data).toEqual([]);
 });
 
-test("Erasing an account deletes its entries in auth's log, also after an interruption, and no other account's.", async () => {
+test("Erasing an account deletes only the entries of this account in auth's log, also after an interruption.", async () => {
   const client = await newTestClient();
   const otherClient = await newTestClient();
   const listActions = async (id: string) => {

@@ -35,7 +35,7 @@ async function newShipmentWithEvent({ id, supabase }: TestClient, name: string):
 }
 
 // tests/database/table-privileges.test.ts has the rights of each role on each table.
-test("A client reads every own row and no row of another client.", async () => {
+test("A client can read all own rows and no row of another client.", async () => {
   for (const { id, supabase } of [owner, stranger]) {
     const seen = await supabase.from("shipments").select("id, user_id, documents (user_id), tracking_events (id)");
     const all = await query<{ id: string }>("select id from public.shipments where user_id = $1", [id]);

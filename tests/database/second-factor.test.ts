@@ -113,7 +113,7 @@ describe("codes", () => {
     }
   });
 
-  test("A code of another account, or for another account's factor, is rejected.", async () => {
+  test("The code of another account's factor is rejected, and so is a code for another account's factor.", async () => {
     const [first, second] = [await newProtectedClient(), await newProtectedClient()];
     const { factorId } = first;
     const code = await second.app.lastCode();

@@ -57,7 +57,7 @@ test.each(["reading the account", "reading shipments", "opening a document"] as 
 );
 
 test.each(["listing files", "reading a file", "deleting a file"] as const)(
-  "No token of a client is accepted for %s, not even the owner's.",
+  "No client's token is accepted for %s, not even the token of the owner.",
   async (endpoint) => {
     await expectEndpointRejects(endpoint, owner.accessToken);
     await expectEndpointRejects(endpoint, (await newSession()).access_token);

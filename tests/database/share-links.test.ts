@@ -55,7 +55,7 @@ test("Only the owner of a shipment can create a share link.", async () => {
   expect(await listLinks()).toEqual([]);
 });
 
-test("A share link's form that is sent again, even ten times in parallel, creates one link.", async () => {
+test("The form for a share link creates only one link, even if it is sent ten times in parallel.", async () => {
   const link = form();
   const call = { name: "create_share_link", args: link, token: owner.accessToken };
   const results = await callRepeatedly(testBackend, 10, call);
@@ -198,7 +198,7 @@ test("A share link shows the 15 newest moves.", async () => {
   expect(events.map(({ location }) => location)).toEqual(moves.slice(0, 15).map((number) => `Place ${number}`));
 });
 
-test("Only the owner's page lists a share link.", async () => {
+test("Only the owner's page of a shipment lists the share links.", async () => {
   const token = newToken();
   await create(form(token));
   for (const supabase of [stranger.supabase, clerk.supabase]) {

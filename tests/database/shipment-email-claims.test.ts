@@ -184,7 +184,7 @@ describe("finishing claimed emails", () => {
     await query("delete from public.failed_emails");
   });
 
-  test("Shipment updates are deleted after 30 days, sent or not.", async () => {
+  test("Sent and unsent shipment updates are deleted after 30 days.", async () => {
     await callRpc("move_shipment", createMoveArgs(shipment));
     await callRpc("send_note", { shipment_id: shipment, note: "It came" });
     const age = "update public.email_outbox set sent_at = now(), created_at = now() - $2::interval where kind = $1";

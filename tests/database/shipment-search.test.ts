@@ -49,7 +49,7 @@ describe("shipment search", () => {
     return shipments.flatMap(({ name, email }) => (email === finder.email ? name : [])).sort();
   }
 
-  /** Returns the names that a search finds, which the list and the CSV have in the same order. */
+  /** Returns the names that a search finds. Expects the same names in the same order from the list and the CSV. */
   async function find(filter: ShipmentListFilter, supabase: AppSupabaseClient = finder.supabase): Promise<string[]> {
     const [page, csv] = [
       await callListRpc("portal_page", filter, supabase),

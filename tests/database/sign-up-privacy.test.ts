@@ -146,7 +146,7 @@ test("A login before confirmation gets the error email_not_confirmed only with t
   expect(wrong[2]).toEqual(wrong[0]);
 });
 
-test("A login and a sign-up cost one password hash, whether or not the address has an account.", async () => {
+test("A login and a sign-up calculate one password hash, whether or not the address has an account.", async () => {
   // Uses the real cost of password hashes, which other tests lower to save time.
   vi.stubEnv("LITE_AUTH_BCRYPT_COST", undefined);
   onTestFinished(() => void vi.unstubAllEnvs());

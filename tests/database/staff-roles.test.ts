@@ -46,7 +46,7 @@ describe("removed team members", () => {
     expect(entry).toEqual({ actor_name: removed.name });
   });
 
-  test("A removed team member returns by a new invitation in the new role, without the previous password and second factor.", async () => {
+  test("A new invitation to a removed team member sets the new role and removes the previous password and second factor.", async () => {
     const back = await newStaffMember(testBackend, "lead", "back@company.example");
     await removeMember(back.id);
     expect(await invite({ email: back.email, name: "Back Again", role: "clerk" })).toEqual({ account_id: back.id });
@@ -80,7 +80,7 @@ describe("staff roles", () => {
     await removeMember(newcomer.id);
   });
 
-  test("Only a team member can get a role, and only clerk or lead.", async () => {
+  test("Only a team member can get a role, and only the role clerk or lead.", async () => {
     expect(await getRejection(changeRole(lead.id, "boss"))).toMatch(/^400 /);
     for (const account of [client.id, randomUUID()]) {
       for (const role of ["clerk", "lead"]) expect(await getRejection(changeRole(account, role))).toMatch(/^404 /);

@@ -35,7 +35,9 @@ test("A click or key opens a service and closes the other services; a second cli
   await expect(openTitles(page)).toHaveCount(0);
 });
 
-test("An open service fills a whole row, and the cards stay in order", { tag: "@no-script" }, async ({ page }) => {
+test("An open service fills a whole row, and the order of the cards is unchanged", { tag: "@no-script" }, async ({
+  page,
+}) => {
   await page.setViewportSize({ width: 1280, height: 900 });
   await page.goto("/services");
   const titles = await page.locator("main summary h2").allTextContents();

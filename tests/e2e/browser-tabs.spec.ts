@@ -171,7 +171,7 @@ test("A cancelled form and signing out delete the draft of the form", { tag: "@s
   await expect(nameField(page)).toHaveValue("");
 });
 
-test("Another client who logs in in the same tab finds no draft, on the page or in storage", {
+test("After another client logs in, a tab has no draft of the first client on the page or in storage", {
   tag: "@script",
 }, async ({ page, context, client, newClient: newcomer }) => {
   await logInWithoutPage(page, client);

@@ -86,7 +86,7 @@ async function swipe(page: Page, over: ReturnType<Page["locator"]>, xDistance: n
 
 test.describe("The story in five scenes", { tag: "@script" }, () => {
   test.use(withMotion);
-  // The site draws no animated streaks on a device that saves data, which makes the browser faster.
+  // Simulates a device that saves data, on which the site draws no animated streaks, to make the browser faster.
   test.beforeEach(({ page }) => page.addInitScript(enableSaveData));
 
   const story = (page: Page) => page.getByRole("region", { name: labels.story });

@@ -137,7 +137,7 @@ async function expectFits(page: Page, path: string, withLargeLetters: boolean): 
     await size.set(16);
   }
   await size?.reset();
-  // A text size of 200 % at 640 px, as a user stylesheet would set it.
+  // Sets a text size of 200 % at 640 px, like a user stylesheet.
   await page.setViewportSize({ width: 640, height: 800 });
   const wide = await page.evaluate(() => {
     document.documentElement.style.fontSize = "200%";
@@ -146,7 +146,7 @@ async function expectFits(page: Page, path: string, withLargeLetters: boolean): 
   expect(wide, `${path} at twice its size`).toBeLessThanOrEqual(640);
 }
 
-/** Expects a page in print media to be black on white in both themes, without controls. */
+/** Expects that a page in print media is black on white in both themes and has no controls. */
 async function expectPrintable(page: Page, path: string): Promise<void> {
   for (const theme of ["light", "dark"]) {
     await page.locator("html").evaluate((html, name) => html.setAttribute("class", name), theme);

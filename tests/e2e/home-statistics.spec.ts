@@ -7,7 +7,7 @@ test.beforeEach(() => test.slow());
 
 test.describe("The statistics", { tag: "@script" }, () => {
   test.use(withMotion);
-  /** Returns a function that tests whether the page has shown a counting number. */
+  /** Returns a function that checks whether the page has shown a number that counts up. */
   async function watchNumbers(page: Page) {
     await page.addInitScript(() => {
       new MutationObserver(() => {

@@ -24,7 +24,7 @@ test("On a phone the menu opens and leads to a page, on which the menu is closed
   await expect(mainLink(page, "FAQ")).toHaveCount(0);
 });
 
-test("On a wide screen the Resources list opens by key or click and leads to its pages", async ({ page }) => {
+test("On a wide screen the Resources list opens by key or click, and its links open pages", async ({ page }) => {
   await page.setViewportSize({ width: 1280, height: 800 });
   await page.goto("/");
   const resources = disclosure(page, "Resources");

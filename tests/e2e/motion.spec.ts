@@ -25,7 +25,7 @@ test.describe("Moving parts of a page", { tag: "@script" }, () => {
     { path: "/about", name: labels.partners, items: 13 },
     { path: "/", name: "Three clients", items: 3 },
   ]) {
-    test(`'${name}' loops without a seam and pauses when hovered, out of view or hidden`, async ({ page }) => {
+    test(`'${name}' repeats without a jump and pauses when hovered, out of view or hidden`, async ({ page }) => {
       await openMovingPage(page, path);
       const strip = page.getByRole("region", { name });
       await strip.scrollIntoViewIfNeeded();

@@ -77,7 +77,9 @@ test("Saving cookie settings leaves the focus on the button and stores a copy th
 test.describe("Cookie settings over a lost connection", { tag: "@script" }, () => {
   test.use({ breaksConnection: true });
 
-  test("Cookie settings that could not be saved stay ticked until they are saved", async ({ page }) => {
+  test("Boxes of cookie settings that could not be saved stay ticked until a later attempt saves the settings", async ({
+    page,
+  }) => {
     await openHydrated(page, "/cookie-settings");
     await page.route("**/*.data*", (route) => (route.request().method() === "POST" ? route.abort() : route.continue()));
     await page.getByLabel(labels.marketingCookies).check();

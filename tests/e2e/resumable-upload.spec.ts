@@ -66,11 +66,9 @@ test("A small file is stored once after a lost connection or a lost response, wh
   });
 });
 
-test("A 9 MB file survives ten lost connections with less than 5 % extra bytes", { tag: "@script" }, async ({
-  page,
-  connection,
-  serviceRole: company,
-}) => {
+test("The upload of a 9 MB file continues after ten lost connections and sends less than 5 % extra bytes", {
+  tag: "@script",
+}, async ({ page, connection, serviceRole: company }) => {
   test.setTimeout(90_000);
   const shipment = await openHydratedShipment(page);
   const size = 9 * 1024 * 1024;
@@ -78,7 +76,7 @@ test("A 9 MB file survives ten lost connections with less than 5 % extra bytes",
   await limitUploadSpeed(page, 3_000_000);
   await page.clock.install();
   const before = connection.received();
-  // Each interruption is within a chunk, and the first is within the first chunk.
+  // Each interruption is within a chunk, and the first interruption is within the first chunk.
   const lengths = [100_000, ...Array.from({ length: 9 }, (_, index) => 900_000 + 17_000 * index)];
   const owner = await company.from("shipments").select("user_id").eq("id", shipment).single();
   const account = owner.data?.user_id ?? "";
@@ -147,7 +145,7 @@ test("A connection without progress for 30 s counts as lost", { tag: "@script" }
   const shipment = await openHydratedShipment(page);
   const bill = documentRow(page, "Bill of Lading");
   await page.clock.install();
-  // The connection stalls after the upload module has loaded.
+  // Stalls the connection only after the upload module has loaded.
   const uploadScript = page.waitForEvent("requestfinished", isUploadScript);
   await fileField(page, "Bill of Lading").setInputFiles(writeToDisk(createPdfPayload("scan.pdf", 2_000_000)));
   await uploadScript;

@@ -1,7 +1,10 @@
 import { expect, logIn, test, toast, waitForHydration } from "../support/e2e-fixtures.ts";
 import { labels } from "../support/labels.ts";
 
-test("The 2FA reminder follows the login toast for ten seconds", { tag: "@script" }, async ({ page, client }) => {
+test("The 2FA reminder appears after the login toast and is shown for ten seconds", { tag: "@script" }, async ({
+  page,
+  client,
+}) => {
   await page.clock.install();
   await logIn(page, client);
   await page.clock.pauseAt((await page.evaluate(() => Date.now())) + 1000);
@@ -57,7 +60,7 @@ test("The 2FA reminder does not cover the set-up form and closes on the page of 
   await expect(toast(page)).toHaveCount(0);
 });
 
-test("On a phone the list of shipments is visible under a dialog", { tag: "@script" }, async ({ page, client }) => {
+test("On a phone the list of shipments is visible around a dialog", { tag: "@script" }, async ({ page, client }) => {
   await page.setViewportSize({ width: 390, height: 844 });
   await logIn(page, client);
   await waitForHydration(page);

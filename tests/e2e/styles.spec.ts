@@ -56,7 +56,7 @@ test("On a narrow screen table rows become blocks with labels", { tag: "@no-scri
   expect(right?.y).toBe(left?.y);
 });
 
-test("A table stays a table on a narrow sheet of paper", { tag: "@no-script" }, async ({ page }) => {
+test("Table rows do not become blocks on a narrow sheet of paper", { tag: "@no-script" }, async ({ page }) => {
   await page.setViewportSize({ width: 390, height: 640 });
   await page.goto("/resources/blog/importing-a-car-to-kenya");
   await page.emulateMedia({ media: "print" });

@@ -14,7 +14,7 @@ import { holdScripts, readLiveRegions, recordLiveRegions } from "../support/page
 const toastRegion = (page: Page) => page.getByRole("region", { name: labels.notifications });
 const emailField = (page: Page) => page.getByLabel("Email");
 
-/** Opens the login page and stops its clock. Returns a function that shows a toast by 'Forgot password?'. */
+/** Opens the login page and stops its clock. Returns a function that clicks 'Forgot password?', which shows a toast. */
 async function openWithStoppedClock(page: Page) {
   await page.clock.install();
   await openHydrated(page, "/login");
@@ -171,14 +171,16 @@ test("A toast that script shows is announced once", { tag: "@script" }, async ({
   expect(await readLiveRegions(page)).toHaveLength(1);
 });
 
-test("A banner becomes a toast in place and is announced once", { tag: "@script" }, async ({ page }) => {
+test("Hydration turns a banner into a toast in the same place, which is announced once", { tag: "@script" }, async ({
+  page,
+}) => {
   await recordLiveRegions(page);
   await page.clock.install();
   const release = await holdScripts(page);
   await page.goto("/login", { waitUntil: "commit" });
   await page.getByRole("button", { name: "Forgot password?" }).click();
   const banner = page.locator("div[data-toast]", { hasText: "Feature coming soon!" });
-  // Nothing is painted before the stylesheet has loaded.
+  // Waits for the stylesheet, because nothing is painted before.
   await expect(banner).toHaveCSS("position", "fixed");
   const before = await banner.boundingBox();
   await release();
@@ -206,7 +208,7 @@ test("The title of a failure moves from the error summary to a toast, which is n
   await expect(page.locator("li[data-toast=destructive]", { hasText: "Login Failed" })).toBeVisible();
   await expect(summary).toHaveCount(0);
   await expect(page.getByRole("region", { name: labels.errorSummary })).toBeVisible();
-  // The alert in the initial HTML was announced.
+  // Expects no announcement, because screen readers announced the alert in the initial HTML.
   expect(await readLiveRegions(page)).toEqual([]);
 });
 

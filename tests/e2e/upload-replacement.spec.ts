@@ -202,7 +202,7 @@ test("A large file is sent as a form if the page cannot use resumable uploads", 
   ]);
 });
 
-test("A file is sent without the progress module, and a file chosen before hydration is checked", {
+test("A file is sent even if the progress module does not load, and a file chosen before hydration is checked", {
   tag: "@script",
 }, async ({ page, serviceRole: company }) => {
   await page.route("**/assets/upload-progress-*.js", (route) => route.abort());

@@ -135,7 +135,7 @@ describe.each([
     expect(countPrintedPages(await page.pdf({ format: "A4" }))).toBe(1);
   });
 
-  test("The quote form opens over a page, closes, and lists its missing fields", async () => {
+  test("The quote form opens over a page, closes, and lists the missing fields after an empty form", async () => {
     await open("/about");
     await click("a", "Get a Quote");
     await find("dialog");

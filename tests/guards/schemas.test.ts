@@ -14,7 +14,7 @@ const definitions = schemas.flatMap(({ noun, text }) =>
   })),
 );
 
-/** Functions of a page, which are in desk_pages.sql, portal_page.sql and the like. */
+/** Functions that read a page, which are defined in files such as desk_pages.sql and portal_page.sql. */
 const pageFunction = /^(desk|portal)_|^list_(desk|client)_/;
 
 /** Functions that are defined in another schema file than their names say. Add no entries. */

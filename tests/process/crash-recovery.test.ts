@@ -76,7 +76,7 @@ test(`A site that is killed ${rounds} times during uploads loses no session and 
     const before = acknowledged.uploads.size;
     const writing = writeRound(browser, created.headers.get("Location") ?? "", round);
     await setTimeout(20 + Math.random() * 800);
-    // Some rounds end only after a file was accepted, even on a busy machine.
+    // Ends some rounds only after a file was accepted, so that even a busy machine tests confirmed uploads.
     if (round % 3 === 0) {
       await expect.poll(() => acknowledged.uploads.size, { timeout: 30_000 }).toBeGreaterThan(before);
     }
@@ -122,7 +122,7 @@ test("The site restarts a killed backend and reports the backend as unavailable 
   const browser = sandbox.browser();
   await browser.post("/login", demoCredentials);
   killProcess(sandbox.backendPid());
-  // The result of /readyz is cached for a second; the backend needs more time to restart.
+  // Waits for the cached result of /readyz, which is valid for a second. The backend needs more time to restart.
   await expect.poll(async () => (await browser.get("/readyz")).text()).toBe("the backend does not answer\n");
   expect((await browser.get("/")).status).toBe(200);
   // The site repeats failed reads for some time, and the backend may be ready by then.

@@ -107,7 +107,7 @@ describe("Files of the image", () => {
     expect(running.output).not.toContain("Building");
   });
 
-  test("The image's files can send emails, and log on https how many sample values the content has.", async () => {
+  test("The image's files can send emails. A site on https logs the number of sample values in the content.", async () => {
     const settings = { APP_ORIGIN: "https://portal.example", TRUSTED_PROXIES: "127.0.0.1" };
     const running = place.start(settings, { cwd: site, args: start.slice(1) });
     await running.waitUntilReady();

@@ -59,7 +59,7 @@ test("The command npm run dev leaves no process running when its program is kill
 });
 
 const scriptProgram = findProgram(["script"]);
-test.runIf(scriptProgram)("A site and its backend end when their terminal is closed.", async () => {
+test.runIf(scriptProgram)("A site and its backend stop when their terminal is closed.", async () => {
   const place = await newSandbox();
   const terminal = `const terminal = require("node:child_process").spawn(process.argv[1], process.argv.slice(2));
     process.on("SIGUSR2", () => terminal.kill("SIGKILL"));`;
@@ -107,7 +107,7 @@ describe("Site in the background", () => {
     expect((await place.browser().get("/readyz")).status).toBe(200);
   });
 
-  test("A site and its backend end when npm gets SIGTERM, and npm exits with code 0.", async () => {
+  test("A site and its backend stop when npm gets SIGTERM, and npm exits with code 0.", async () => {
     const processes = getBackendPids(place);
     expect(processes.map(isAlive)).toEqual([true, true]);
     site.child.kill("SIGTERM");

@@ -173,7 +173,7 @@ test("Every public page is available while the backend is not, and /readyz and t
   const browser = sandbox.browser();
   expect((await browser.post("/login", demoCredentials)).status).toBe(503);
 
-  // A site is ready if both Supabase Auth and the data API accept its keys.
+  // A site is ready only if both Supabase Auth and the data API accept the site's keys.
   const statuses = { auth: 200, rest: 200 };
   const backend = createServer(({ url }, response) => {
     response.writeHead(url?.startsWith("/rest/") ? statuses.rest : statuses.auth).end();

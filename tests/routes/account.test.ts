@@ -45,7 +45,7 @@ describe("account page", () => {
   });
 
   test.each(["", "n".repeat(101), "Ach\u202eieng", "two\u0000"])(
-    "A client cannot save the name %j, and the previous name stays",
+    "A client cannot save the name %j, and the previous name is unchanged",
     async (fullName) => {
       const { browser } = client;
       const previous = (await browser.open(accountPath)).value("fullName");
@@ -141,7 +141,7 @@ describe("erasure request", () => {
     expect((await browser.open(accountPath)).text).not.toContain("You asked us on");
   });
 
-  test("A clerk has no account page of a client", async () => {
+  test("The account page of clients does not open for a clerk", async () => {
     const clerk = await newStaffMember(app, "clerk", "Desk Clerk");
     const page = await clerk.browser.open(accountPath);
     expect(() => page.form("Save name")).toThrow("No button");

@@ -44,7 +44,7 @@ test("The activity log shows a message if no entry matches the filter.", async (
   }
 });
 
-test("The activity log has the newest entries first in pages of 50, and links to their shipments.", async () => {
+test("The activity log has the newest entries first in pages of 50, and each entry links to its shipment.", async () => {
   const first = await browser.open(`/desk/log?who=Log+Writer&shipment=${shipment.id}`);
   expect([listReasons(first)[0], first.text.includes(noEntries)]).toEqual(["Line 51", false]);
   expect(listReasons(await browser.open(getHref(first, "Next page") ?? ""))).toEqual(["Line 1"]);

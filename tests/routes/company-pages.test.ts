@@ -38,7 +38,7 @@ describe("services page", () => {
     expect(getText(reasons?.closest("details")?.querySelector("h2"))).toBe("Clearing & Forwarding");
   });
 
-  test("The address of a service opens only its card", async () => {
+  test("The address of a service opens only the card of this service", async () => {
     for (const { id, title } of services) {
       expect([id, listOpenCards(await visitor.open(`/services?service=${id}`))]).toEqual([id, [title]]);
     }

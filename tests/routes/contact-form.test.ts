@@ -98,7 +98,7 @@ describe("contact form", () => {
     ["subject", /^Enter a subject\.$/],
     ["message", /^Write your message\.$/],
   ] as const)(
-    "A contact form without %s gets an error at that field and preserves the other texts",
+    "A contact form without %s gets an error at the field and preserves the other texts",
     async (missing, reason) => {
       for (const blank of ["", " \t\r\n "]) {
         const page = await sendContact({ ...contact, [missing]: blank });

@@ -42,7 +42,7 @@ test("A team member finds a client by name, email or client ID, and sees the cli
   expect((await clerk.browser.open("/desk/clients?q=nobody-is-called-so")).text).toContain("No client matches.");
 });
 
-test("The page and the forms of a client do not exist for an unknown account or a team member's.", async () => {
+test("The page and the forms of a client do not exist for an unknown account or for a team member's account.", async () => {
   for (const id of [unknownId, "not-a-uuid", clerk.id]) {
     const form = { intent: "close-account", reason: "x" };
     const pages = [await openAccount({ id }), await parsePage(await clerk.browser.post(`/desk/clients/${id}`, form))];

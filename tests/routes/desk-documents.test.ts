@@ -68,7 +68,7 @@ test("A document ID that is unknown, invalid, of another shipment or without a f
 });
 
 test.each([/open_document/, /storage/])(
-  "A document that cannot be fetched because %s fails is an error page, not a file.",
+  "The download of a document is an error page, not a file, while %s fails.",
   async (calls) => {
     app.proxy.fail(500, calls);
     const page = await clerk.browser.open(address);

@@ -139,7 +139,7 @@ test("A file that was replaced or deleted in the file store is not sent to its o
   expect((await download()).status).toBe(409);
 });
 
-test("A file is an error page while the file store fails, and is sent afterwards.", async () => {
+test("The download of a file is an error page while the file store fails, and the file afterwards.", async () => {
   await upload();
   app.proxy.fail(503, /^GET [^?]*\/storage\/v1\//);
   const page = await parsePage(await download());

@@ -102,7 +102,7 @@ test("The page of the link shows only the new address, rejects a wrong password,
   expect(await openPortalOf(email, address)).toEqual(["/portal", 400]);
 });
 
-test("A thief who has the link needs the owner's password, and five wrong passwords pause the link", async () => {
+test("A thief with the link also needs the owner's password, and five wrong passwords lock the link for some time", async () => {
   const { email, address, link } = await newRequest("Robbed");
   const thief = await newClient(app, "Link Thief");
   const thiefPassword = "the thief's password";
@@ -115,7 +115,7 @@ test("A thief who has the link needs the owner's password, and five wrong passwo
   expect((await confirmChange(link, password, thief.browser)).status).toBe(429);
 });
 
-test("A request for an address with an account looks like any request, and the owner gets an email without a link", async () => {
+test("A request for an address with an account gets the usual response, and the account's owner gets an email without a link", async () => {
   const { browser, email } = await newClient(app, "Curious Owner");
   const known = await newClient(app, "Known Owner");
   const free = newAddress("Free Address");
@@ -222,7 +222,7 @@ test.each([
   },
 );
 
-test("A change whose response is lost counts as changed, and the owner gets the usual email", async () => {
+test("A change whose response is lost counts as successful, and the owner gets the usual email", async () => {
   const { email, address, link } = await newRequest("Found");
   app.proxy.fail("lost answer", /^PUT .*auth\/v1\/admin\/users/);
   const response = await confirmChange(link, password);

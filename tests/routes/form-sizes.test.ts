@@ -27,7 +27,7 @@ function createForm(fields: [string, string | File][]): FormData {
 }
 
 test.each(["/login", "/signup", "/auth/confirm", "/portal/new", "/actions/theme"])(
-  "The form %s accepts 64 KiB, and rejects a byte more and a file of 11 MiB with 413.",
+  "The form %s accepts 64 KiB, and rejects one more byte and a file of 11 MiB with status 413.",
   async (path) => {
     const frame = new URLSearchParams(createTextForm(0)).toString().length;
     expect([303, 400]).toContain((await client.post(path, createTextForm(64 * KiB - frame))).status);

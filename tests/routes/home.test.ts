@@ -192,7 +192,7 @@ describe("tracking request", () => {
 });
 
 describe("industries", () => {
-  test("The ten industries are buttons in a row that the keyboard reaches", () => {
+  test("The ten industries are buttons in a row, and the keyboard reaches every button", () => {
     const [row] = page.all("#industries [tabindex]");
     expect([row?.getAttribute("tabindex"), row?.getAttribute("aria-label")]).toEqual(["0", "The ten industries"]);
     const labels = industries.map(({ name, text }) => `${name} ${text}`);

@@ -17,7 +17,7 @@ Object.assign(process.env, { LOGINS_PER_ADDRESS: "3", CLIENT_ID_GUESSES: "2" });
 await getTestApp();
 const printed = vi.spyOn(console, "log");
 const site = await startTestSite();
-// The site writes log lines in the next round of the event loop.
+// Waits for the next round of the event loop, in which the site writes log lines.
 await new Promise(setImmediate);
 const logLines = printed.mock.calls.join("\n").split("\n").filter(Boolean);
 printed.mockRestore();
@@ -66,7 +66,7 @@ describe("cookies over https", () => {
     }
   });
 
-  test("Over https the cookies of a client and the text-only version have their effect", async () => {
+  test("Over https the cookies of a client and the text-only version work as over http", async () => {
     const client = createBrowser();
     await client.post("/login", { ...demoCredentials, shared: "on" });
     expect((await readCookies(client.get("/portal"))).join()).toContain("reminded");

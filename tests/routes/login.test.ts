@@ -131,7 +131,7 @@ describe("login of an unconfirmed address", () => {
     const address = await newUnconfirmedAddress();
     const guess = await submitLogin({ email: address, password: wrongPassword });
     expect(guess.page.toasts[0]?.description).toBe(wrongLoginText);
-    // Five failed logins would lock this browser.
+    // Uses a new browser, because five failed logins would lock the first browser.
     const browser = app.browser();
     for (let attempt = 0; attempt < 6; attempt += 1) {
       const page = await parsePage(await browser.post("/login", { email: address, password }));
@@ -224,7 +224,7 @@ describe("page after the login", () => {
     expect((await browser.follow(response)).value("q")).toBe("coffee");
   });
 
-  test("A client whose session ends while a form is filled in returns to the form", async () => {
+  test("A client whose session ends while filling in a form returns to the form after the login", async () => {
     const browser = app.browser();
     const redirect = await browser.post("/portal/new", { name: "Lost" });
     const response = await browser.submit(await browser.follow(redirect), "Log in", { email, password });

@@ -41,7 +41,7 @@ describe("styles of pages and linked files", () => {
   function listDroppedRules(css: Container): string[] {
     const dropped: string[] = [];
     css.walkAtRules(({ name, params }) => {
-      // Browsers without container queries show the bar's menu folded.
+      // Container queries may be missing, because browsers without them show the menu of the bar closed.
       if (!["media", "supports", "keyframes", "container"].includes(name)) dropped.push(`@${name} ${params}`);
       // Old browsers know neither ranges nor `not` without a media type. Browsers with `scripting` know such a `not`.
       if (name === "media" && /[<>]|not \((?!scripting)/.test(params)) dropped.push(`@media ${params}`);
@@ -76,7 +76,7 @@ describe("styles of pages and linked files", () => {
     }
   });
 
-  test("Print rules are in a linked file and not in the pages", () => {
+  test("Print rules are in a linked file and not in the HTML of pages", () => {
     for (const [page, html] of pages) {
       expect(html, page).not.toContain("@media print{");
       expect(html, page).toMatch(/<link (media="print"|[^>]*rel="stylesheet")[^>]*>/);
@@ -86,7 +86,7 @@ describe("styles of pages and linked files", () => {
 });
 
 describe("browser without styles", () => {
-  test("Without styles no drawing fills the page", () => {
+  test("Every drawing has a width and a height, so that no drawing fills a page without styles", () => {
     expect(
       findFaults((page) =>
         page

@@ -175,7 +175,7 @@ describe("cached responses", () => {
     expect(new Set(etags).size).toBe(4);
   });
 
-  test("HEAD has the headers of GET and no body.", async () => {
+  test("A HEAD request gets the headers of a GET request and no body.", async () => {
     const head = await fetchPage("/about", {}, "HEAD");
     expect(head.body.length).toBe(0);
     expect(head.headers["content-length"]).toBe((await fetchPage("/about")).headers["content-length"]);

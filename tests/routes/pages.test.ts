@@ -78,7 +78,7 @@ function expectSecurePage(page: ParsedPage): void {
 describe.each(frameCases)("$name", ({ name, path, status = 200, title, h1 }) => {
   let page: ParsedPage;
   beforeAll(async () => {
-    // A signed-in client is redirected from the login and the sign-up.
+    // A visitor opens the login and the sign-up, because these pages redirect a signed-in client.
     const browser = ["/login", "/signup"].includes(path) ? visitor : client;
     page = await browser.open(path === "shipment" ? shipment : path);
   });

@@ -86,7 +86,7 @@ describe("link of an invitation", () => {
     expect((await browser.get("/desk")).headers.get("Location")).toBe("/desk/2fa");
   });
 
-  test("A team member gets no email about the first password, and an email about the second", async () => {
+  test("A team member gets no email about the first password, but gets an email about the second password", async () => {
     const { email, link } = await inviteClerk("First Password");
     expect((await setPassword(link, { password: "the first password" })).status).toBe(303);
     const invitation = await getLatestEmailTo(email);
@@ -116,7 +116,7 @@ describe("link to a new password", () => {
     expect([count, subject, text.includes("sixsix")]).toEqual([linkEmail.count + 1, changedSubject, false]);
   });
 
-  test("A link that an email scanner opens many times stays valid, also for the previous password, and names no person", async () => {
+  test("A link that an email scanner opens many times stays valid, can set the previous password again, and names no person", async () => {
     const { browser, email, id, name, link } = await newClientWithLink("Scanned Mail");
     const page = await app.browser().open(link);
     for (const text of [email, id, name]) expect(page.html).not.toContain(text);

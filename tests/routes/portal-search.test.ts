@@ -164,7 +164,7 @@ describe("shipments that wait for the client", () => {
 });
 
 describe("CSV of a client's shipments", () => {
-  test("A client downloads the found shipments as CSV without formulas.", async () => {
+  test("A client downloads the results of a search as CSV without formulas.", async () => {
     const exporter = await newClient(app, "Exporting Client");
     const ids = await newShipments(app, exporter, ['=HYPERLINK("http://x")', 'Plain, "quoted"']);
     await setAwb(app.company, ids[1] ?? "", "=cmd|' /C calc'!A0");

@@ -41,7 +41,7 @@ const sendQuote = async (typed: FormValues, at = path) =>
 const getReturnPath = (page: ParsedPage) => getHref(page, "Back to where you were");
 const getFrom = (page: ParsedPage) => page.all("input[name=from]").map((input) => input.getAttribute("value"));
 
-test("The quote form has a page of its own with the nine services, which search engines leave out", async () => {
+test("The quote form has a page of its own with the nine services and is not indexed", async () => {
   const page = await visitor.open(path);
   expect([page.status, page.h1]).toEqual([200, "Get a Quote"]);
   expect(page.title).toMatch(/^Get a Quote · /);

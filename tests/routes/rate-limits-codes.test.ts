@@ -41,7 +41,7 @@ describe("codes at login", () => {
     await repeat(1, () => enterRightCode(repeated, repeated.half), 303);
   });
 
-  test("One of fifty parallel requests with the same right code is accepted, from four browsers.", async () => {
+  test("Of fifty parallel requests with the same right code from four browsers, only one is accepted.", async () => {
     const { half, email, authenticator } = await newClientWithoutCode(app, "Twice");
     const browsers = [half, app.browser(), app.browser(), app.browser()];
     for (const browser of browsers.slice(1)) await logIn(browser, email, password);
@@ -84,7 +84,7 @@ describe("an owner whose codes are locked by someone with the password", () => {
     return getLatestLinkTo(email);
   }
 
-  test("The owner logs in with a code on a known browser, which has five wrong codes of its own.", async () => {
+  test("The owner logs in with a code on a known browser, which has a separate limit of five wrong codes.", async () => {
     const client = await newClientWithoutCode(app, "Locked Login");
     const known = app.browser();
     await logIn(known, client.email, password);

@@ -10,7 +10,7 @@ const app = await getTestApp();
 
 const tooManyWrites = /^Too many changes in one minute\. Try again in \d+ seconds?\.$/;
 
-test("A client who has used up the changes of a minute reads pages and signs out, and no form changes anything.", async () => {
+test("A client who has used up the changes of a minute can only read pages and sign out, and every other form is rejected.", async () => {
   const { browser } = await newClient(app, "Busy");
   const path = await browser.createShipment("First");
   for (let number = 2; number <= 6; number += 1) await browser.createShipment(`Shipment ${number}`);

@@ -93,7 +93,7 @@ test.each(formPaths)("A damaged form for %s causes no server error.", async (_wh
 });
 
 test("Rejected requests change neither the client's shipments nor the theme.", async () => {
-  // The damaged form for the sign-out has signed the client out.
+  // Logs in again, because the damaged form for the sign-out has signed the client out.
   if (!client.cookies.has("session")) await client.logIn(email);
   const page = await client.open("/portal");
   expect(page.all("main section[aria-labelledby=shipments-title] li")).toHaveLength(1);
@@ -130,7 +130,7 @@ test("A damaged form shows a page with the reason.", async () => {
 });
 
 test.each(["/actions/theme", "/actions/forgot-password", "/portal/sign-out"])(
-  "Opening %s changes nothing and leads to a page.",
+  "A GET request for %s changes nothing, and redirects to a page or shows the form.",
   async (path) => {
     const browser = site.browser();
     await browser.logIn(email);

@@ -230,7 +230,7 @@ describe("access to resumable uploads", () => {
     }
   });
 
-  test("An upload whose session ended while bytes arrived continues after login.", async () => {
+  test("An upload whose session ends during a request continues after the login.", async () => {
     const upload = await createUpload(createPatternedPdf("a.pdf", fileSize));
     await upload.send(0, chunkSize);
     const stream = createUploadStream(upload.content.slice(chunkSize, 2 * chunkSize));

@@ -124,7 +124,7 @@ describe("set-up of a second factor", () => {
     }
   });
 
-  test("A form with a damaged secret or factor ID is rejected with a short page that can start again", async () => {
+  test("A form with a damaged secret or factor ID is rejected, and the short error page can start a new set-up", async () => {
     const { browser, page, authenticator } = await newSetup("Damaged");
     const code = await authenticator.freshCode();
     for (const damage of [

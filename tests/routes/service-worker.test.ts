@@ -45,7 +45,7 @@ describe("service worker", () => {
   });
 });
 
-test("The site can be added to a home screen as one app", () => {
+test("The manifest lets a person add the whole site to a home screen as an app", () => {
   const manifest = JSON.parse(readFileSync(path.join(clientBuildFolder, "manifest.webmanifest"), "utf8"));
   expect(manifest).toMatchObject({ id: "/", scope: "/", start_url: "/", display: "standalone" });
   for (const { src, sizes } of manifest.icons.filter(({ type }: { type: string }) => type === "image/png")) {

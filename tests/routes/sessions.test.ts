@@ -180,7 +180,7 @@ describe("sign-out", () => {
   });
 
   test.each([500, "close"] as const)(
-    "A sign-out deletes the cookie of a session that is refreshed on the way, when the backend fails with %s",
+    "A sign-out that first refreshes an expired session deletes the cookie, even if the backend fails with %s",
     async (fault) => {
       const browser = await newExpiredBrowser();
       app.proxy.fail(fault, /\/logout/);
@@ -195,7 +195,7 @@ describe("sign-out", () => {
     },
   );
 
-  test("A client can sign out of a session that was ended in another window", async () => {
+  test("A client can sign out after another window has ended the same session", async () => {
     const browser = await newLoggedInBrowser();
     const window = copyBrowser(app, browser);
     changeSession(window, { expires_at: 1 });

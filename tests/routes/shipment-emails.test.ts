@@ -186,7 +186,7 @@ describe("delivery by SMTP", () => {
   // Set NOTICES=10000 for a long run.
   const count = Number(process.env.NOTICES ?? 80);
   test(
-    `Two processes send ${count} emails once each, and their memory does not grow.`,
+    `Two processes together send each of ${count} emails once, and their memory does not grow.`,
     async () => {
       server = await startSmtpServer();
       await queueUpdates("Cargo", count);

@@ -31,7 +31,7 @@ const toRejectionToast = (description: string) => [
   { title: "Sign up Failed", description, variant: "destructive" as const },
 ];
 
-test("The sign-up has the empty, required fields of the specification, hints and links", async () => {
+test("The sign-up page has the specification's fields, empty and required, with hints and links", async () => {
   const page = await app.browser().open("/signup");
   expect(page.all("main label").map((label) => label.text)).toEqual(["Client ID", "Full Name", "Email", "Password"]);
   expect(page.getDescriptions("clientId")).toEqual(["Provided by the company"]);
@@ -128,7 +128,7 @@ describe("client ID of a sign-up", () => {
     expect(await countEmailsTo(email)).toBe(1);
   });
 
-  test("A client ID that another sign-up claims while auth fails is rejected as used", async () => {
+  test("A sign-up is rejected if another sign-up claims the same client ID while auth fails", async () => {
     const clientId = newClientId();
     const email = newAddress("Late");
     app.proxy.fail(500, /auth\/v1\/signup/);

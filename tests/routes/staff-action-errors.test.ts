@@ -145,7 +145,7 @@ test.each([unknownId, "not-a-uuid"])("The forms of the shipment %s do not exist.
   for (const { status, h1 } of pages) expect([status, h1]).toEqual([404, "There is no page here"]);
 });
 
-test("The note field of every charge has a hint to enter the invoice number.", () => {
+test("The note field of every charge has a hint that suggests the invoice number.", () => {
   const hints = page.all("#payments [id*=-note-]").map(getText);
   expect(hints).toEqual(Array(hints.length).fill("For the client, such as the number of our invoice"));
   expect(hints).not.toEqual([]);

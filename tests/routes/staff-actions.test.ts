@@ -211,7 +211,7 @@ describe("forms on the page of a shipment", () => {
   // These three forms have an expected version, an idempotency key, and no visible field.
   const retriedButtons = ["Correct the stage", "Send note", "Verify the Packing List"];
   test.each(staffActionCases.filter(({ button }) => retriedButtons.includes(button)))(
-    '"$button" is not done while the backend fails, stays filled in, and is done once if only the response is lost.',
+    '"$button" is not done and stays filled in while the backend fails, and is done only once after a lost response.',
     async (staffAction) => {
       const { button, fields } = staffAction;
       const { shipment, page } = await openCasePage(staffAction);

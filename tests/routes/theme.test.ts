@@ -50,7 +50,7 @@ test("The theme cookie ends with the browser session and cannot be read by scrip
 });
 
 test.each(["purple", "", "LIGHT", "light dark", 'light" onload="alert(1)', "__proto__"])(
-  "The choice of the unknown theme %j means dark",
+  "The choice of the unknown theme %j selects the dark theme",
   async (theme) => {
     expect(getTheme(await visitor.follow(await chooseTheme(theme)))).toBe("dark");
   },

@@ -205,7 +205,7 @@ test("A second file for a document is rejected and changes nothing.", async () =
   expect((await download()).headers.get("Content-Length")).toBe("2000");
 });
 
-test("One of five files that arrive in parallel is stored, and the others are deleted.", async () => {
+test("Of five files for one document that arrive in parallel, one is stored and the other four are deleted.", async () => {
   const page = await invoice.client.open(invoice.path);
   const responses = await Promise.all(
     [1, 2, 3, 4, 5].map((number) => upload(createPdf(`${number}.pdf`, 1000 + number), page)),
@@ -309,7 +309,7 @@ describe("uploads by script", () => {
     expect(await listFiles()).toEqual([]);
   });
 
-  test("A visitor's upload redirects to the login page, and then to the shipment.", async () => {
+  test("A visitor's upload redirects to the login page, and the login leads to the shipment.", async () => {
     const address = `${invoice.path}/documents`;
     for (const headers of [acceptsJson, {}]) {
       const response = await sendByScript(createPdf(), headers, invoice.app.browser());

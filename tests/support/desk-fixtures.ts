@@ -1,4 +1,4 @@
-/** Addresses and forms that several route tests of the desk send. */
+/** Shared addresses and forms for route tests of the desk. */
 import { getDocument, type LoggedInClient, type newShipment, type newStaffMember } from "./route-fixtures.ts";
 import type { TestApp, TestBrowser } from "./test-app.ts";
 

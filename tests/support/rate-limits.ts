@@ -10,7 +10,7 @@ export const getStatus = async (response: Promise<Response>) => (await response)
 export const logIn = (browser: TestBrowser, email: string, typed = wrongPassword) =>
   browser.post("/login", { email, password: typed });
 
-/** Makes requests one after another, and expects this status of each. */
+/** Makes the same request several times, one after another, and expects this status each time. */
 export async function repeat(times: number, send: () => Promise<Response>, status: number): Promise<void> {
   for (let attempt = 1; attempt <= times; attempt += 1)
     expect([attempt, await getStatus(send())]).toEqual([attempt, status]);

@@ -17,7 +17,7 @@ export const rejected = (status: number, description: unknown) => ({
   status,
   toast: createUploadFailedToast(description),
 });
-/** Returns the response that says how many bytes are stored. */
+/** Returns the expected response with the number of stored bytes. */
 export const received = (storedBytes: number, status = 200) => ({ status, storedBytes });
 
 /** Creates a client for a test file and a shipment for each test. Deletes the client's stored files after each test. */

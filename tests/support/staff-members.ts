@@ -15,7 +15,7 @@ const toStaffName = (email: string) => `Colleague ${email.split("@")[0]}`;
 export async function newStaffMember(testBackend: TestBackend, role: TestStaffRole, email: string) {
   const { supabase, ...staffMember } = await newStaffMemberWithoutFactor(testBackend, role, email);
   const factor = await enrollFactor(supabase);
-  // Verifying the factor ended the earlier sessions.
+  // Logs in again, because verifying the factor ended the earlier sessions.
   const aal1 = await logIn(testBackend, email);
   return { supabase, aal1, ...staffMember, ...factor };
 }

@@ -114,7 +114,7 @@ export class TestBrowser {
     return this.send(new Request(new URL(path, origin), { headers }));
   }
 
-  /** Posts a form as a browser does: multipart for a FormData, otherwise URL-encoded. */
+  /** Posts a form like a browser: multipart for a FormData, otherwise URL-encoded. */
   post(
     path: string,
     fields: Record<string, string> | URLSearchParams | FormData,
@@ -210,7 +210,7 @@ function memoize<Value>(compute: () => Value): () => Value {
   };
 }
 
-/** Parses a response, as a browser without script does. */
+/** Parses a response like a browser without script. */
 export async function parsePage(response: Response) {
   const html = await response.text();
   // Most tests read one or two parts of a page, so each part is parsed only when a test reads the part.

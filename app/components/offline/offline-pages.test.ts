@@ -75,7 +75,7 @@ test("Every form that changes how a person logs in deletes the offline copies of
     expect(endsAccountCache(path), path).toBe(false);
 });
 
-test("Only the login and sign-up pages are pages for visitors without an account.", () => {
+test("Only the login and sign-up pages count as auth pages.", () => {
   expect(["/login", "/login/verify", "/signup", "/portal", "/"].filter(isAuthPage)).toEqual([
     "/login",
     "/login/verify",

@@ -17,7 +17,7 @@ test("Without any variable the site listens only on the loopback address and sta
   expect(readSettings({})).toMatchObject({ ...embedded, ...address, smtpUrl: null, emailFrom: null });
 });
 
-test("Sizes are in bytes, and times are in milliseconds.", () => {
+test("The settings have all sizes in bytes and all times in milliseconds.", () => {
   const { limits, deadlines } = readSettings({});
   const { formBytes, fileBytes, uploadBytes, bytesPerSecond } = limits;
   expect([formBytes, fileBytes, uploadBytes, bytesPerSecond]).toEqual([65_536, 10_485_760, 209_715_200, 2048]);

@@ -105,7 +105,7 @@ test.each([
   expect(userErrorFromThrown(thrown)).toEqual(unavailableError);
 });
 
-test("No UserError repeats an internal message of the backend.", () => {
+test("No UserError contains an internal message of the backend.", () => {
   for (const code of ["23502", "42501", "XX000", "unexpected_failure", ""]) {
     for (const status of [0, 400, 401, 403, 404, 409, 422, 500, 503]) {
       for (const name of ["PostgrestError", "StorageApiError", "AuthUnknownError", "Error"]) {

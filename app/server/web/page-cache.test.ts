@@ -177,7 +177,7 @@ test("A page is rendered once for each value of its known parameters, whatever t
   expect(searches).toEqual(["?category=customs&page=2", "?category=guides&page=2"]);
 });
 
-test("A request without a cookie gets a cached page by its address.", async () => {
+test("A request without a cookie gets the cached page of its address.", async () => {
   const { read, readCached } = createTestCache(createPageResponse);
   const requests = ["/", "/about", "/about?quote"].map((url) => createIncoming(undefined, url));
   for (const request of requests) await read(request);
@@ -190,7 +190,7 @@ test.each([
   ...["//about", "/about/", "/%61bout", "/./about", "/about#x", "http://elsewhere/about", "/About"].map((url) =>
     createIncoming(undefined, url),
   ),
-])("The request $url with $headers gets no cached page by its address.", async (request) => {
+])("The request $url with $headers gets no cached page.", async (request) => {
   const { read, readCached } = createTestCache(createPageResponse);
   await read();
   expect(readCached(request)).toBeUndefined();

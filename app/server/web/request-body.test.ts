@@ -36,7 +36,7 @@ async function readPieceSizes(request: IncomingMessage): Promise<number[]> {
   try {
     for await (const block of request) sizes.push(block.length);
   } catch {
-    // A closed connection ends the body with an error.
+    // Ignores the error, because a closed connection ends the body with an error.
   }
   return sizes;
 }
