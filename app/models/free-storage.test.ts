@@ -37,12 +37,9 @@ test.each<[today: string, isUrgent: boolean, freeUntil?: string]>([
   ["2026-02-28", true, "2026-03-02"],
   ["2026-12-30", false, "2027-01-02"],
   ["2026-12-31", true, "2027-01-02"],
-])(
-  "On %s, the check that free storage ends within two days returns %s.",
-  (today, isUrgent, freeUntil = "2026-05-14") => {
-    expect(isStorageUrgent({ freeUntil }, today)).toBe(isUrgent);
-  },
-);
+])("On %s the urgency of free storage is %s (last two days).", (today, isUrgent, freeUntil = "2026-05-14") => {
+  expect(isStorageUrgent({ freeUntil }, today)).toBe(isUrgent);
+});
 
 test.each([
   { ...storageTariff, date: "15 September 2023" },

@@ -35,24 +35,21 @@ async function sendWhileHanging(calls: RegExp, send: () => Promise<Response>) {
 test.each([
   ["every call", /./],
   ["the call of the page", /portal_page/],
-])(
-  "The portal shows an error at the deadline while %s hangs, and the requested page afterwards.",
-  async (_calls, pattern) => {
-    for (const path of ["/portal", shipment]) {
-      const page = await sendWhileHanging(pattern, () => client.get(path));
-      expect(page.status).toBe(503);
-      expect(page.headers.get("Cache-Control") ?? "").toMatch(noStorePattern);
-      expect(page.toasts).toEqual([
-        { title: "Error fetching shipments", description: unavailableText, variant: "destructive" },
-      ]);
-      expect(listButtons(page)).toContain("Sign out");
-      expect(page.text).not.toContain("You have no shipments yet");
-      expect(client.cookies.has("session")).toBe(true);
-      expectNoInternals(page);
-      expect((await client.get(path)).status).toBe(200);
-    }
-  },
-);
+])("The portal shows an error at the deadline while %s hangs, and the page afterwards.", async (_calls, pattern) => {
+  for (const path of ["/portal", shipment]) {
+    const page = await sendWhileHanging(pattern, () => client.get(path));
+    expect(page.status).toBe(503);
+    expect(page.headers.get("Cache-Control") ?? "").toMatch(noStorePattern);
+    expect(page.toasts).toEqual([
+      { title: "Error fetching shipments", description: unavailableText, variant: "destructive" },
+    ]);
+    expect(listButtons(page)).toContain("Sign out");
+    expect(page.text).not.toContain("You have no shipments yet");
+    expect(client.cookies.has("session")).toBe(true);
+    expectNoInternals(page);
+    expect((await client.get(path)).status).toBe(200);
+  }
+});
 
 test("The portal opens while only auth hangs.", async () => {
   for (const path of ["/portal", shipment]) {

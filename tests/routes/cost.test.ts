@@ -117,15 +117,12 @@ test.each([
   ["car", /Certificate of roadworthiness/, /Air waybill/],
   ["air", /Air waybill/, /Bill of lading/],
   ["loose", /Bill of lading/, /roadworthiness/],
-])(
-  "The estimate for the import %s lists the required documents by their due dates",
-  async (what, included, excluded) => {
-    const { text } = await openEstimate({ ...goods, what, registered: car.registered, excise: "20" });
-    expect(text).toMatch(/Before you pay the seller.*Before the cargo arrives/);
-    expect(text).toMatch(included);
-    expect(text).not.toMatch(excluded);
-  },
-);
+])("The estimate for the import %s lists the documents by their due dates", async (what, included, excluded) => {
+  const { text } = await openEstimate({ ...goods, what, registered: car.registered, excise: "20" });
+  expect(text).toMatch(/Before you pay the seller.*Before the cargo arrives/);
+  expect(text).toMatch(included);
+  expect(text).not.toMatch(excluded);
+});
 
 test("A form with errors marks each field, preserves every answer and shows no amounts", async () => {
   const typed = {

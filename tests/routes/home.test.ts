@@ -139,24 +139,21 @@ describe("tracking request", () => {
     ["an encoded line break", "x%0d%0aBcc: thief@evil.example"],
     ["more headers of an address", "x&bcc=thief@evil.example&to=thief@evil.example"],
     ["64 characters", "x".repeat(64)],
-  ])(
-    "A tracking number with %s gives an email draft that asks for an update on the shipment",
-    async (_what, number) => {
-      const ready = await submitNumber(` ${number} `);
-      const { href, subject, body } = expectEmailDraft(ready);
-      expect(subject).toBe(number);
-      expect(body).toContain(`tracking number ${number}.`);
-      expect(href.split("&body=")[0]).not.toMatch(/%0[0ad]/i);
-      expect(ready.title).toMatch(/^Customs clearing/);
-      expect(ready.toasts).toEqual([
-        {
-          title: "Email Client Opening...",
-          description: "Your email client is opening to send the tracking request.",
-          variant: "default",
-        },
-      ]);
-    },
-  );
+  ])("A tracking number with %s gives an email draft that asks for an update", async (_what, number) => {
+    const ready = await submitNumber(` ${number} `);
+    const { href, subject, body } = expectEmailDraft(ready);
+    expect(subject).toBe(number);
+    expect(body).toContain(`tracking number ${number}.`);
+    expect(href.split("&body=")[0]).not.toMatch(/%0[0ad]/i);
+    expect(ready.title).toMatch(/^Customs clearing/);
+    expect(ready.toasts).toEqual([
+      {
+        title: "Email Client Opening...",
+        description: "Your email client is opening to send the tracking request.",
+        variant: "default",
+      },
+    ]);
+  });
 
   test("An empty tracking form says that the tracking number is required", async () => {
     const text = "Please enter a tracking number to request an update.";

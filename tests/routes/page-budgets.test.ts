@@ -135,14 +135,11 @@ describe("portal pages", () => {
     ["a new shipment", "/portal/new"],
     ["two-factor authentication", "/portal/2fa"],
     ["a shipment", shipment],
-  ])(
-    "The portal page of %s fits into the first ten TCP segments and loads at most 115 KB of script.",
-    async (_page, address) => {
-      expect((await fetchPage(address, { Cookie: cookie })).status).toBe(200);
-      await expectOneFlight(address, { Cookie: cookie });
-      for (const panel of ["", "?quote"]) expectScriptBudget(await fetchHtml(address + panel, { Cookie: cookie }));
-    },
-  );
+  ])("The portal page of %s fits into ten TCP segments and loads at most 115 KB of script.", async (_page, address) => {
+    expect((await fetchPage(address, { Cookie: cookie })).status).toBe(200);
+    await expectOneFlight(address, { Cookie: cookie });
+    for (const panel of ["", "?quote"]) expectScriptBudget(await fetchHtml(address + panel, { Cookie: cookie }));
+  });
 
   test.each([
     ["the list", "/portal"],
@@ -235,7 +232,7 @@ describe("cached responses", () => {
 });
 
 test.each(["br", "gzip"])(
-  "Data for script are compressed with %s if the browser accepts that encoding.",
+  "Data for script are compressed in an encoding that the browser accepts: %s",
   async (encoding) => {
     const { headers } = await fetchPage(`${shipment}.data`, { Cookie: cookie, "Accept-Encoding": encoding });
     expect([headers["content-encoding"], headers.vary]).toEqual([encoding, expect.stringContaining("Accept-Encoding")]);
