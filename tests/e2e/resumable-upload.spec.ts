@@ -30,7 +30,7 @@ async function countStoredBytes(company: AppSupabaseClient, account: string): Pr
   return (data as { name: string }[]).reduce((sum, { name }) => sum + Number(name.split("-").at(-1)), 0);
 }
 
-test("A small file is stored once after a lost connection or a lost response, when the client clicks Try again", {
+test("A small file is stored once if the client clicks 'Try again' after a lost connection or a lost response", {
   tag: "@script",
 }, async ({ page, connection, serviceRole: company }) => {
   const shipment = await openHydratedShipment(page);

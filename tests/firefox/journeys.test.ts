@@ -207,7 +207,7 @@ describe.each([
       await page.waitForNetworkIdle();
       await click("a", "Request Consultation");
       await expect.poll(heading).toContain("Contact");
-      // Firefox reports the interrupted response of the page that was left.
+      // Ignores the error that Firefox reports for the interrupted response of the page that was left.
       errors = errors.filter((error) => !/^Error: TypeError: Error in input stream$/.test(error));
     });
   }

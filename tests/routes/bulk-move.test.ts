@@ -28,7 +28,7 @@ async function submitMove(page: ParsedPage, ids: string[], location = ""): Promi
   return clerk.post(action, form);
 }
 
-/** Selects shipments of the list, sends its form and returns the page of the result. */
+/** Selects shipments in the list and sends the bulk move form. Returns the page of the result. */
 async function moveShipments(page: ParsedPage, ids: string[], location = ""): Promise<ParsedPage> {
   const response = await submitMove(page, ids, location);
   return response.status === 303 ? clerk.follow(response) : parsePage(response);

@@ -169,7 +169,7 @@ describe("successful login", () => {
     expect((await browser.open("/portal")).toasts).toEqual([]);
   });
 
-  test("A client logs in with the email address in capitals and blanks around it", async () => {
+  test("A client logs in with an email address in capitals that has leading and trailing blanks", async () => {
     const response = await app.browser().post("/login", { email: `  ${email.toUpperCase()} `, password });
     expect(response.headers.get("Location")).toBe("/portal");
   });

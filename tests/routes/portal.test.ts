@@ -78,7 +78,7 @@ describe("the list of shipments", () => {
     expect(page.text).not.toContain("You have no shipments yet");
   });
 
-  test("A portal page is byte-identical until the client's data change, and never has another client's data.", async () => {
+  test("A portal page has identical bytes until the client's data are changed, and never has another client's data.", async () => {
     const site = await startTestSite();
     onTestFinished(() => void site.close());
     const [browser, otherBrowser] = [site.browser(), site.browser()];
