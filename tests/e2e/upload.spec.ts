@@ -118,7 +118,7 @@ test("Leaving the page during an upload requires confirmation: staying continues
   expect(await listStoredFiles(company, shipment)).toEqual([]);
 });
 
-test("A file that is too large, empty or of a wrong type is reported before sending, and a server error is shown in the file's row", {
+test("A file that is too large, empty or of a wrong type is reported before sending, and a server error in the file's row", {
   tag: "@script",
 }, async ({ page }) => {
   const posts: string[] = [];

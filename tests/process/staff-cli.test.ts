@@ -37,7 +37,7 @@ test("The database rejects invisible characters, and staff commands print invisi
   expect(failed.stderr).toContain("Bill\\u001b[31m\\u202eof Lading");
 });
 
-test("A staff command finds a shipment by the start of its ID, and the log has the given name or the name of the system user.", async () => {
+test("A staff command finds a shipment by the start of its ID, and the log has the given name or the system user's name.", async () => {
   const browser = sandbox.browser();
   await browser.post("/login", demoCredentials);
   const tiles = await newShipment(browser, "Tiles", 2000);

@@ -109,7 +109,7 @@ describe("failed logins", () => {
 });
 
 describe("a known browser", () => {
-  test("The owner logs in on a known browser, in any spelling of the address, while the account is locked; the browser has its own limit of five failures.", async () => {
+  test("While an account is locked, its owner logs in on a known browser, which has a separate limit of five failures.", async () => {
     const person = await app.browser().signUpAndLogIn("Owner");
     const owner = app.browser();
     await owner.logIn(person.toUpperCase());
