@@ -43,7 +43,7 @@ describe("Data directory that cannot be used", () => {
   });
 
   test.runIf(existsSync("/proc/self"))(
-    "A data directory is rejected if its folder cannot be created, where Node's recursive mkdir never returns",
+    "A data directory below /proc, where Node's recursive mkdir never returns, is rejected",
     () => {
       expect(openingError("/proc/x/y")).toBe("DATA_DIR cannot be /proc/x/y: no folder can be made there.");
     },
@@ -78,7 +78,7 @@ describe("Data directory that cannot be used", () => {
   });
 });
 
-test("Only the current user can open a new data directory", () => {
+test("A new data directory can be opened only by the current user", () => {
   openDataDir(dataDir);
   expect(readMode()).toBe("700");
 });

@@ -10,7 +10,7 @@ const desk = setUpDesk();
 const { testBackend, owner, clerk, lead } = desk;
 const { query, callRpc, newShipment, listAuditEntries, uploadDocument, runWithRejectedWrites } = desk;
 
-test("A failed email is listed until a team member resolves it, which adds one audit entry.", async () => {
+test("A failed email is listed until a team member resolves the failure, which adds one audit entry.", async () => {
   const failure = { kind: "new password", sent_to: owner.email, account_id: owner.id };
   const { error } = await testBackend.serviceRole.rpc("record_failed_email", failure);
   expect(error).toBeNull();
@@ -24,7 +24,7 @@ test("A failed email is listed until a team member resolves it, which adds one a
   expect((await clerk.supabase.from("failed_emails").select("id").is("resolved_at", null)).data).toEqual([]);
 });
 
-test("A staff command is logged under the name it gives, and a team member's action under the member's own name.", async () => {
+test("A staff command is logged with the name in its arguments, and a team member's action with the member's own name.", async () => {
   const shipment = await newShipment(owner);
   const note = { shipment_id: shipment, note: "It came" };
   await callRpc("send_note", { ...note, actor_name: "Otieno" }, testBackend.serviceRole);

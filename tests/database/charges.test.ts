@@ -19,7 +19,7 @@ describe("charges", () => {
   const readCharge = async () => (await query("select * from public.charges where shipment_id = $1", [shipment]))[0];
   const changed = "409 This charge has changed since you opened it.";
 
-  test("A shipment waits for the client until a charge is paid, and again when the payment is revoked.", async () => {
+  test("A shipment waits for the client until a charge is paid, and again after the payment is revoked.", async () => {
     for (const name of DEFAULT_DOCUMENTS) await uploadDocument(shipment, name);
     expect(await readShipment(shipment)).toMatchObject({ waiting_on: "company" });
     await set({ due_on: "2026-04-01", note: " KRA e-slip " });
@@ -77,7 +77,7 @@ describe("charges", () => {
     });
   });
 
-  test("A charge is rejected if another team member has changed or paid it since the page was opened.", async () => {
+  test("A charge is rejected if another team member has changed the charge or its payment since the page was opened.", async () => {
     await set({ expected_version: -1 });
     expect(await getRejection(set({ expected_version: -1, amount: 2 }))).toBe(changed);
     await set({ expected_version: 0, amount: 2 });
@@ -102,7 +102,7 @@ describe("charges", () => {
     expect(await getRejection(mark(true))).toBe("404 Nothing is charged for this yet.");
   });
 
-  test("Two parallel charges for one new item leave one charge.", async () => {
+  test("Of two parallel charges for the same item, only one is accepted.", async () => {
     const args = { shipment_id: shipment, item: "duties", currency: "KES", expected_version: -1 };
     const results = await runConcurrently([
       ["set_charge", { ...args, amount: 1 }, clerk],

@@ -20,7 +20,7 @@ const listActions = () => listAccountAuditEntries(client.id);
 const countShipments = async (supabase: AppSupabaseClient) =>
   (await supabase.from("shipments").select("id")).data?.length ?? "nothing";
 
-test("Closing an account ends every session immediately, and no login succeeds until it is reopened.", async () => {
+test("Closing an account ends every session immediately, and no login succeeds until the account is reopened.", async () => {
   await client.supabase.from("shipments").insert({ name: "Tea", user_id: client.id });
   const endedClient = testBackend.withToken(client.accessToken);
   expect(await countShipments(endedClient)).toBe(1);
@@ -66,7 +66,7 @@ test("Removing second factors also ends the account's sessions, and fails if the
   expect(await listActions()).toEqual([{ ...entry, actor_name: clerk.name }]);
 });
 
-test("A password link can be requested for an account unless it is closed or unconfirmed.", async () => {
+test("A password link can be requested for an account, but not for a closed or unconfirmed account.", async () => {
   const requestLink = (account = client.id) => callRpc("request_password_link", { account_id: account });
   expect(await requestLink()).toBe(client.email);
   await close();

@@ -81,11 +81,11 @@ describe("client IDs by email", () => {
     expect(await send(id, { actor_name: "Otieno" }, testBackend.serviceRole)).toBe("tea@client.example");
     const lines = (await listActions("client-id send")).slice(before);
     expect(lines.map(({ actor_name }) => actor_name)).toEqual([clerk.name, lead.name, "Otieno", "Otieno"]);
-    // The log outlives the client's data, and an unused client ID could still open an account.
+    // The log is stored longer than the client's data, and an unused client ID could still create an account.
     for (const secret of ["tea@client.example", id]) expect(JSON.stringify(lines)).not.toContain(secret);
   });
 
-  test("A client ID can be sent only if it exists, is unused and has an address.", async () => {
+  test("Only an existing, unused client ID with an address can be sent.", async () => {
     const [used = "", withdrawn = "", sendable = ""] = await issue({ how_many: 3, sent_to: "tea@client.example" });
     const [spent = ""] = await issue({ sent_to: "spent@client.example" });
     const [silent] = await issue();
@@ -101,7 +101,7 @@ describe("client IDs by email", () => {
     expect(await send(sendable)).toBe("tea@client.example");
   });
 
-  test("Sending a client ID resolves its failed emails until another one fails.", async () => {
+  test("Sending a client ID resolves its failed emails, and a later failure is listed again.", async () => {
     const [id = "", secondId = ""] = await issue({ how_many: 2, sent_to: "bounced@client.example" });
     const failure = { kind: "client ID", sent_to: "bounced@client.example" };
     const recordFailure = (client_id: string) =>
@@ -125,7 +125,7 @@ describe("client IDs by email", () => {
   });
 });
 
-test("A withdrawn client ID opens no account, and the log has the reason.", async () => {
+test("A withdrawn client ID cannot create an account, and the log has the reason.", async () => {
   const [id, secondId] = await issue({ how_many: 2 });
   await withdraw(id);
   const rejection = await signUp("withdrawn@client.example", id);

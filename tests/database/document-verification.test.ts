@@ -71,7 +71,7 @@ describe("documents at the desk", () => {
       ...{ action: "document reject", document_id: file.id, reason: "The second page is blurred" },
       before: { sha256 },
     });
-    // The path contains the file name that a person chose, and the log outlives the person's data.
+    // The path contains the file name that a person chose, and the log is stored longer than the person's data.
     expect(JSON.stringify(await listAuditEntries(shipment))).not.toContain("list.pdf");
     expect(await getRejection(reject())).toBe("409 The Packing List has not been uploaded yet.");
 
@@ -81,7 +81,7 @@ describe("documents at the desk", () => {
     expect(await readDocument()).toMatchObject({ rejected_at: null, rejection_reason: null });
   });
 
-  test("The file of a rejected document can belong to no document and is removed a day later.", async () => {
+  test("The file of a rejected document cannot become another document's file and is removed a day later.", async () => {
     await reject();
     const recorded = { uploaded: true, storage_path: file.path, ...fileColumns };
     const lading = await getDocumentId(shipment, "Bill of Lading");
@@ -94,7 +94,7 @@ describe("documents at the desk", () => {
     expect(await listExpired()).toContain(file.path);
   });
 
-  test("A document is not rejected while it is verified or in a closed shipment.", async () => {
+  test("A verified document and a document of a closed shipment cannot be rejected.", async () => {
     await verify();
     expect(await getRejection(reject())).toBe("409 The Packing List is verified: take the verification back first.");
     await unverify();

@@ -42,7 +42,7 @@ describe("upload permission", () => {
     return error ? [status, error.code, error.message] : [];
   };
 
-  test("Only the owner of a document without a file may upload one.", async () => {
+  test("Only the owner of a document without a file may upload a file.", async () => {
     const { id = "" } = (await findDocument("Packing List")) ?? {};
     expect(await requestUpload(owner.supabase, id)).toEqual([]);
     const unknown = [404, "PT404", "There is no such document."];
@@ -80,7 +80,7 @@ test("A document records its file's hash, name, size, media type, version and ti
   expect(Math.abs(new Date(recorded?.uploaded_at ?? 0).getTime() - before)).toBeLessThan(60_000);
 });
 
-test("A document cannot record a file that is not stored, or of which a column is missing.", async () => {
+test("A document cannot record a file that is not stored, or a file without one of its columns.", async () => {
   const path = await storeFile();
   for (const change of [
     { uploaded: true },
@@ -167,7 +167,7 @@ test.each<[string, object]>([
   expect(await listDocuments()).toEqual(before);
 });
 
-test("A shipment cannot have two documents of one name.", async () => {
+test("A shipment cannot have two documents with the same name.", async () => {
   const { error } = await testBackend.serviceRole
     .from("documents")
     .insert({ shipment_id: shipment.id, user_id: owner.id, name: "Packing List" });

@@ -9,7 +9,7 @@ const { query, readPortalFile, storeFile, markUploaded } = suite;
 const { updateDocument, verifyByName, findDocument } = suite;
 const { sha256 } = fileRecord;
 
-/** Marks the document as verified without the model's comparison of hashes. */
+/** Marks the document as verified, without the comparison of hashes in the app. */
 const markVerified = () => updateDocument("Packing List", { verified: true });
 /** Replaces a stored file, which needs the secret key. */
 const replaceFile = async (path: string, content = "%PDF-1.7 the forgery!") => {
@@ -49,7 +49,7 @@ test("A file that was replaced after its upload cannot be verified.", async () =
   await expect(verifyByName()).rejects.toThrow("The stored file is not the one that was uploaded.");
   expect((await markVerified()).error?.code).toBe("PT409");
   const [object] = await query<{ version: string }>("select version from storage.objects where name = $1", [path]);
-  // The version changes only in the update that verifies the document.
+  // An update can set the version only together with the verification.
   expect((await updateDocument("Packing List", { storage_version: object?.version })).error?.code).toBe("PT409");
   expect(await findDocument("Packing List")).toMatchObject({ verified: false });
 });
@@ -72,7 +72,7 @@ test("A deleted file cannot be verified.", async () => {
   expect((await markVerified()).error?.code).toBe("PT409");
 });
 
-test("A verified file is read unchanged or not at all, and only by the service role.", async () => {
+test("Only the service role can read a verified file, and only if the file is unchanged.", async () => {
   const path = await storeFile();
   await markUploaded(path);
   await verifyByName();
@@ -94,7 +94,7 @@ test("A verified file is read unchanged or not at all, and only by the service r
     expect(await readStoredFile(testBackend.serviceRole, source)).toEqual(rejection);
 });
 
-test("A file without a recorded hash gets its hash on verification, unless it was replaced.", async () => {
+test("Verifying a file without a recorded hash records the hash, but a replaced file is rejected.", async () => {
   const path = await storeFile();
   await markUploaded(path);
   await clearFileHash();

@@ -6,7 +6,7 @@ import { toUntypedClient } from "../support/test-backend.ts";
 
 const { testBackend, query } = setUpTestBackend();
 
-/** Every function of the schema public, by the kind of its caller and of its first check. */
+/** All functions of the schema public, grouped by their callers and by their first check. */
 const functions = {
   "staff action": [
     "announce(text,uuid,text)",
@@ -163,7 +163,7 @@ const outcomesByRejection: Record<string, string> = {
 };
 const [runs, staff, leads, again, viewer] = ["runs", "staff only", "leads only", "log in again", "viewer only"];
 
-/** The outcome of a call by each role, with one column for each kind of function, in their order above. */
+/** The outcome of a call by each role, with one column for each group of `functions`, in the same order. */
 const expectedOutcomes: Record<AccessRole, (string | undefined)[]> = {
   "a visitor": ["-", "-", "-", "-", "-", "-", "-", "-", "-"],
   "a client": [staff, staff, viewer, viewer, runs, runs, runs, runs, "-"],

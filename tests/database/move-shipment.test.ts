@@ -38,7 +38,7 @@ describe("moving a shipment", () => {
     expect(JSON.stringify(await listAuditEntries(shipment))).not.toContain("original bill");
   });
 
-  test("A move with missing documents returns their names and changes nothing until it is confirmed.", async () => {
+  test("A move with missing documents returns the names of the documents and changes nothing without confirmation.", async () => {
     await uploadDocument(shipment, "Packing List");
     const before = await readDeskState(testBackend);
     const missing = DEFAULT_DOCUMENTS.filter((name) => name !== "Packing List").sort();
@@ -93,7 +93,7 @@ describe("moving a shipment", () => {
     expect(await move({ expected_version: version })).toMatchObject({ stage: 8 });
   });
 
-  test("A move form that is sent twice moves the shipment once, and another form or another text moves it again.", async () => {
+  test("A move form that is sent twice moves the shipment once, and another form or another text moves the shipment again.", async () => {
     const request = randomUUID();
     const first = { idempotency_key: request, location: "Mombasa" };
     expect(await move({ ...first, expected_version: 0 })).toMatchObject({ stage: 2 });

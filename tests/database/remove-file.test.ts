@@ -87,7 +87,7 @@ test("A verified file or a file of a closed shipment cannot be removed.", async 
   expect(await listDocuments()).toEqual(before);
 });
 
-test("Ten parallel requests remove a file once.", async () => {
+test("Only one of ten parallel requests removes a file.", async () => {
   const call = { name: "remove_file", args: { document_id: id, expected_version: 1 }, token: owner.accessToken };
   const results = await callRepeatedly(testBackend, 10, call);
   expect(results.filter(({ result }) => result !== undefined)).toEqual([{ result: path }]);

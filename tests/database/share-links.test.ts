@@ -32,7 +32,7 @@ const listShownLinks = async () =>
 const expire = (id: string) =>
   query("update private.share_links set expires_at = now() - interval '1 second' where id = $1", [id]);
 
-test("The owner creates a share link, of which only the token's hash is stored, and sees it for 30 days.", async () => {
+test("The owner creates a share link, of which only the token's hash is stored, and sees the link for 30 days.", async () => {
   const token = newToken();
   const link = form(token);
   expect(await create(link)).toBeNull();
@@ -55,7 +55,7 @@ test("Only the owner of a shipment can create a share link.", async () => {
   expect(await listLinks()).toEqual([]);
 });
 
-test("A share link's form that is sent again, even ten times in parallel, creates one link.", async () => {
+test("The form for a share link creates only one link, even if it is sent ten times in parallel.", async () => {
   const link = form();
   const call = { name: "create_share_link", args: link, token: owner.accessToken };
   const results = await callRepeatedly(testBackend, 10, call);
@@ -110,7 +110,7 @@ test("Ten parallel requests create five share links.", async () => {
   expect(await listLinks()).toHaveLength(5);
 });
 
-test("Only the owner can revoke a share link, which then opens nothing.", async () => {
+test("Only the owner can revoke a share link, and a revoked link is invalid.", async () => {
   const token = newToken();
   const { id, ...more } = form(token);
   await create({ id, ...more });
@@ -124,7 +124,7 @@ test("Only the owner can revoke a share link, which then opens nothing.", async 
   expect(await readShared(token)).toBeNull();
 });
 
-test("A share link opens nothing with a wrong token, after 30 days, or while the account is closed.", async () => {
+test("A share link is invalid with a wrong token, after 30 days, or while the account is closed.", async () => {
   const token = newToken();
   const link = form(token);
   await create(link);
@@ -198,7 +198,7 @@ test("A share link shows the 15 newest moves.", async () => {
   expect(events.map(({ location }) => location)).toEqual(moves.slice(0, 15).map((number) => `Place ${number}`));
 });
 
-test("Only the owner's page lists a share link.", async () => {
+test("Only the owner's page of a shipment lists the share links.", async () => {
   const token = newToken();
   await create(form(token));
   for (const supabase of [stranger.supabase, clerk.supabase]) {

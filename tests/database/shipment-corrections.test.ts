@@ -81,7 +81,7 @@ describe("AWB/BL", () => {
   });
 });
 
-test("An arrival is recorded and changed as a whole with the previous one in the log, and invalid arrivals are rejected.", async () => {
+test("An arrival is recorded and changed as a whole, the log has the previous arrival, and an invalid arrival is rejected.", async () => {
   const save = (storage_location: string, day: string, size: number, free_storage_ends_on: string) =>
     callRpc("save_arrival", { shipment_id: shipment, storage_location, day, size, free_storage_ends_on });
   await save("mombasa", "2026-03-01", 20, "2026-03-05");

@@ -2,7 +2,7 @@ import type { Page } from "@playwright/test";
 import { test as base, expect, heading, toast } from "../support/e2e-fixtures.ts";
 import { labels } from "../support/labels.ts";
 
-/** Creates two shipments of a client and opens the first one at the desk. */
+/** Creates two shipments of a client and opens the first shipment at the desk. */
 const test = base.extend<{ shipments: { id: string; rice: string } }>({
   shipments: async ({ page, client, loggedInLead: _, serviceRole: company }, use) => {
     const account = (await company.rpc("find_account_id", { email: client.email })).data ?? "";

@@ -35,7 +35,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** Returns a sandbox without data. Its database is empty too. */
+/** Returns a sandbox with an empty data directory and an empty database. */
 async function createEmptySandbox(database: string): Promise<BackupSandbox> {
   const databaseUrl = database === "PostgreSQL" ? (await createDatabase(server.url)).url : null;
   const place = { ...(await createSiteSandbox(databaseUrl ? { DATABASE_URL: databaseUrl } : {}, "new")), databaseUrl };
@@ -43,7 +43,7 @@ async function createEmptySandbox(database: string): Promise<BackupSandbox> {
   return place;
 }
 
-/** Returns a sandbox whose site starts fast: a PGlite database with the demo exists already. */
+/** Returns a sandbox with an existing PGlite database with demo data, so the site starts fast. */
 async function createSeededSandbox(database: string): Promise<BackupSandbox> {
   if (database === "PostgreSQL") return createEmptySandbox(database);
   const place = { ...(await createSiteSandbox()), databaseUrl: null };
@@ -80,7 +80,7 @@ describe.each(["PGlite", "PostgreSQL"])("Backup of %s", (database) => {
     await site.stop("SIGTERM");
   });
 
-  test("A backup of a stopped site is one private file, and a second backup does not replace it.", async () => {
+  test("A backup of a stopped site is one private file, and a second backup does not replace the file.", async () => {
     const { code, stdout, stderr } = await place.staff(["backup", file]);
     expect(stderr).toMatch(/"action":"backup"/);
     expect(code).toBe(0);
@@ -150,7 +150,7 @@ describe.each(["PGlite", "PostgreSQL"])("Backup of %s", (database) => {
       expect(readdirSync(empty.dataDir), what).toEqual([]);
       expect(existsSync(missingFolder), what).toBe(false);
     }
-    // The database was not changed either: the complete backup can still be restored into it.
+    // The complete backup can still be restored, because the failed restores did not change the database.
     await restoreBackup(empty, file);
     expect(readdirSync(empty.dataDir)).toContain("keys.json");
   });
@@ -165,7 +165,7 @@ test.each([
   expect(readdirSync(place.dataDir)).toEqual([]);
 });
 
-test("A backup or restore that is impossible prints one line with the reason.", async () => {
+test("A failed backup or restore prints one line with the reason.", async () => {
   const place = await createEmptySandbox("PGlite");
   const missingFile = path.join(folder, "none.tar.gz");
   const textFile = path.join(folder, "text.tar.gz");

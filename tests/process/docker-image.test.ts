@@ -47,7 +47,7 @@ describe("Dockerfile", () => {
     expect(dockerignoreLines).toContain("**/.env");
   });
 
-  test("The container runs Node directly, so that it gets SIGTERM, and not as root.", () => {
+  test("The container runs Node directly, so that Node gets SIGTERM, and as a user other than root.", () => {
     expect(readInstructions("USER")).toEqual(["node"]);
     expect(start[0]).toBe("node");
   });
@@ -107,7 +107,7 @@ describe("Files of the image", () => {
     expect(running.output).not.toContain("Building");
   });
 
-  test("The image's files can send emails, and log on https how many sample values the content has.", async () => {
+  test("The image's files can send emails. A site on https logs the number of sample values in the content.", async () => {
     const settings = { APP_ORIGIN: "https://portal.example", TRUSTED_PROXIES: "127.0.0.1" };
     const running = place.start(settings, { cwd: site, args: start.slice(1) });
     await running.waitUntilReady();

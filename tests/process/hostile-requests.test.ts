@@ -181,7 +181,7 @@ test("A visitor cannot forge the request id and the address in the log.", async 
   expect(site.output).not.toContain("forged");
 });
 
-test("A form that is rejected at a form-only URL gets an HTML page and not JSON.", async () => {
+test("A rejected form at a URL that only accepts forms gets an HTML page and not JSON.", async () => {
   const browser = sandbox.browser();
   const headers = { Origin: origin };
   const formOnly = ["theme", "lite", "forgot-password", "industries"].map((name) => `/actions/${name}`);

@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => sandbox.leave());
 
-/** Values that must not appear in any log line, by name. */
+/** Values that no log line may contain, by name. */
 const secrets = new Map<string, string>();
 const markSecret = (what: string, value: string) => {
   secrets.set(what, value);

@@ -27,7 +27,7 @@ const shipmentId = "5a000000-0000-4000-8000-000000000001";
 const getIdFromPath = (address: string) => address.split("/").at(-1) ?? "";
 const controlCharacters = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
 
-test("The database rejects invisible characters, and staff commands print them as escapes.", async () => {
+test("The database rejects invisible characters, and staff commands print invisible characters as escapes.", async () => {
   const awb = "Tea\r\n5a000000-0000  10/10\x1b[2K\x9b1A\u202e\u2028x";
   const shipments = createServiceRoleClient(sandbox.dataDir).from("shipments");
   expect((await shipments.update({ awb }).eq("id", shipmentId)).error?.code).toBe("23514");
@@ -37,7 +37,7 @@ test("The database rejects invisible characters, and staff commands print them a
   expect(failed.stderr).toContain("Bill\\u001b[31m\\u202eof Lading");
 });
 
-test("A staff command changes a shipment by the start of its ID, and the log has the given name or the user's.", async () => {
+test("A staff command finds a shipment by the start of its ID, and the log has the given name or the system user's name.", async () => {
   const browser = sandbox.browser();
   await browser.post("/login", demoCredentials);
   const tiles = await newShipment(browser, "Tiles", 2000);
@@ -63,7 +63,7 @@ test("A staff command changes a shipment by the start of its ID, and the log has
   const target = { actor_name: "Wanjiru Kamau", shipment_id: shipmentId };
   const awbChange = { before: { awb: "MEDUX4471203" }, after: { awb: "MEDUX0000001" } };
   const move = { before: { stage: 6 }, after: { stage: 7, location: "Kilindini" } };
-  // The older entries are from the demo data.
+  // The demo data contain older entries.
   expect(json.slice(0, 3)).toMatchObject([
     { actor_name: userInfo().username, action: "client-id issue", shipment_id: null, after: { count: 2 } },
     { ...target, action: "shipment set-numbers", ...awbChange },

@@ -25,7 +25,7 @@ async function startAndFail(environment: Record<string, string>) {
 }
 
 // app/lib/http/env.server.test.ts has the invalid values of each variable, app/server/start/preflight.test.ts the ports.
-test("A start with an invalid variable prints one line that names it, without secrets.", async () => {
+test("A start with an invalid variable prints one line that names the variable, without secrets.", async () => {
   const secret = "s3cr3t-0f-th3-t3sts";
   const { code, lines } = await startAndFail({ SMTP_URL: `http://user:${secret}@mail.example` });
   expect(code).toBe(1);
@@ -57,9 +57,9 @@ const getLeadFilePath = () => path.join(sandbox.dataDir, "demo-lead.json");
 let leadPassword: string;
 
 test("The demo's lead has the same password at every start.", async () => {
-  // The data are from an earlier start.
+  // An earlier start has created the data.
   leadPassword = JSON.parse(readFileSync(getLeadFilePath(), "utf8")).password;
-  // Ends open requests sooner, because on a busy machine the rest of a stop takes longer.
+  // Shortens the time for open requests, because other parts of the stop take longer on a busy machine.
   site = sandbox.start({ DRAIN_SECONDS: "3" });
   await site.waitForIntroduction();
   const lead = readDemoLead(site);
@@ -69,7 +69,7 @@ test("The demo's lead has the same password at every start.", async () => {
   expect((await sandbox.browser().post("/login", lead)).status).toBe(303);
 });
 
-test("A second start in the same folder names the process that uses it, which continues.", async () => {
+test("A second start in the same folder names the process that uses the folder, and that process continues.", async () => {
   const elsewhere = await createSiteSandbox({ DATA_DIR: sandbox.dataDir });
   const second = elsewhere.start();
   expect(await second.waitForExit()).toBe(1);
@@ -116,7 +116,7 @@ test("A site that gets SIGTERM accepts no new connections and closes idle connec
   expect(sandbox.backendPid()).toBeNull();
 });
 
-test("A start creates a new demo lead if an interrupted start has not stored one.", async () => {
+test("A start creates a new demo lead if an interrupted start has not stored a lead.", async () => {
   rmSync(getLeadFilePath());
   const failed = await sandbox.staff(["demo-code"]);
   expect(failed.stderr.trim()).toBe(
@@ -142,7 +142,7 @@ test("A site that gets SIGINT several times completes its running requests and e
   const signIns = () => site.output.split('"sign-in"').length;
   const before = signIns();
   const logins = Array.from({ length: 8 }, () => sandbox.browser().post("/login", demoCredentials));
-  // The site checks fewer passwords in parallel, so others still run when the first login has ended.
+  // The site does not check all eight passwords in parallel, so some logins still run when the first login ends.
   await expect.poll(signIns).toBeGreaterThan(before);
   const ended = stopSite("SIGINT");
   const statuses = (await Promise.all(logins)).map(({ status }) => status);
@@ -153,7 +153,7 @@ test("A site that gets SIGINT several times completes its running requests and e
   expect(sandbox.backendPid()).toBeNull();
 });
 
-test("Every public page is available while the backend is not, and /readyz and the login report it.", async () => {
+test("Every public page is available while the backend is not, and /readyz and the login report the failure.", async () => {
   // The address of a hosted backend, which the site does not start.
   const site = sandbox.start({
     SUPABASE_URL: `http://127.0.0.1:${sandbox.backendPort}`,
@@ -173,7 +173,7 @@ test("Every public page is available while the backend is not, and /readyz and t
   const browser = sandbox.browser();
   expect((await browser.post("/login", demoCredentials)).status).toBe(503);
 
-  // A site is ready if both Supabase Auth and the data API accept its keys.
+  // A site is ready only if both Supabase Auth and the data API accept the site's keys.
   const statuses = { auth: 200, rest: 200 };
   const backend = createServer(({ url }, response) => {
     response.writeHead(url?.startsWith("/rest/") ? statuses.rest : statuses.auth).end();

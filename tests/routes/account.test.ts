@@ -21,7 +21,7 @@ describe("account page", () => {
     client = await newClient(app, "Account Owner");
   });
 
-  test("A client finds the account page from the portal, with every form, and no cache stores it", async () => {
+  test("The portal links to the account page, which has every form and is not cached", async () => {
     const links = (await client.browser.open("/portal")).all("main a");
     expect(links.find((link) => getText(link) === "Account")?.getAttribute("href")).toBe(accountPath);
     const page = await client.browser.open(accountPath);
@@ -45,7 +45,7 @@ describe("account page", () => {
   });
 
   test.each(["", "n".repeat(101), "Ach\u202eieng", "two\u0000"])(
-    "A client cannot save the name %j, and the previous name stays",
+    "A client cannot save the name %j, and the previous name is unchanged",
     async (fullName) => {
       const { browser } = client;
       const previous = (await browser.open(accountPath)).value("fullName");
@@ -63,7 +63,7 @@ describe("account page", () => {
     },
   );
 
-  test("A client turns shipment emails off and on, and the link in such an email turns them off too", async () => {
+  test("A client turns shipment emails off and on, and the link in a shipment email turns the emails off too", async () => {
     const { browser, id } = client;
     /** Returns whether the page's box is checked, and the number of opt-outs in the database. */
     const readChoice = async () => {
@@ -86,7 +86,7 @@ describe("account page", () => {
     expect(await readChoice()).toEqual(off);
   });
 
-  test("A client signs out every other device and stays logged in on this one", async () => {
+  test("A client signs out every other device and stays logged in on the current device", async () => {
     const devices = [await newLoggedInBrowser(app, client.email), await newLoggedInBrowser(app, client.email)];
     expect((await client.browser.open(accountPath)).text).toContain("on this device and in 2 other places.");
     const page = await client.browser.follow(await submitOnAccount(client.browser, "Sign out everywhere else"));
@@ -141,7 +141,7 @@ describe("erasure request", () => {
     expect((await browser.open(accountPath)).text).not.toContain("You asked us on");
   });
 
-  test("A clerk has no account page of a client", async () => {
+  test("The account page of clients does not open for a clerk", async () => {
     const clerk = await newStaffMember(app, "clerk", "Desk Clerk");
     const page = await clerk.browser.open(accountPath);
     expect(() => page.form("Save name")).toThrow("No button");

@@ -37,14 +37,14 @@ test("The activity log is filtered by person, action, shipment and day, and its 
   for (const who of ["%00", "'", "%25"]) expect((await browser.get(`/desk/log?who=${who}`)).status).toBe(200);
 });
 
-test("The activity log says that it has no entry for a filter.", async () => {
+test("The activity log shows a message if no entry matches the filter.", async () => {
   for (const filter of ["day=2020-01-01", "who=Nobody+is+called+so", "shipment=zzzz"]) {
     const page = await browser.open(`/desk/log?${filter}`);
     expect([page.status, page.all(entries).length, page.text.includes(noEntries)]).toEqual([200, 0, true]);
   }
 });
 
-test("The activity log has the newest entries first in pages of 50, and links to their shipments.", async () => {
+test("The activity log has the newest entries first in pages of 50, and each entry links to its shipment.", async () => {
   const first = await browser.open(`/desk/log?who=Log+Writer&shipment=${shipment.id}`);
   expect([listReasons(first)[0], first.text.includes(noEntries)]).toEqual(["Line 51", false]);
   expect(listReasons(await browser.open(getHref(first, "Next page") ?? ""))).toEqual(["Line 1"]);
@@ -66,7 +66,7 @@ test("The page of a client links to the client's entries in the activity log.", 
   expect(listLinkAddresses(page, `${entries} a`)).toEqual([`/desk/clients/${person.id}`]);
 });
 
-test("A shipment and a client without entries say that nothing has been done yet.", async () => {
+test("The pages of a shipment and a client without entries show that nothing has been done yet.", async () => {
   const person = await newClient(app, "Untouched Person");
   const untouched = await newShipment(app, person, "Untouched");
   for (const path of [untouched.desk, `/desk/clients/${person.id}`]) {
@@ -84,7 +84,7 @@ test("The activity log shows amounts with their cents.", async () => {
   expect((await browser.open(charged.desk)).text).toContain("IDF Fee, KES 98,450.50 → KES 1,200,000.00");
 });
 
-test("The CSV of the activity log has all entries of the filter, without formulas.", async () => {
+test("The CSV of the activity log has all entries that match the filter, without formulas.", async () => {
   const response = await browser.get(`/desk/log.csv?shipment=${shipment.id}`);
   expect(response.headers.get("Content-Disposition")).toBe('attachment; filename="log.csv"');
   const [heading, ...rows] = await readCsv(response);

@@ -28,7 +28,7 @@ async function submitMove(page: ParsedPage, ids: string[], location = ""): Promi
   return clerk.post(action, form);
 }
 
-/** Selects shipments of the list, sends its form and returns the page of the result. */
+/** Selects shipments in the list and sends the bulk move form. Returns the page of the result. */
 async function moveShipments(page: ParsedPage, ids: string[], location = ""): Promise<ParsedPage> {
   const response = await submitMove(page, ids, location);
   return response.status === 303 ? clerk.follow(response) : parsePage(response);
@@ -47,7 +47,7 @@ async function listStages(ids: string[]): Promise<(number | null)[]> {
   return (data ?? []).map(({ stage }) => stage);
 }
 
-test("A bulk move lists which of 20 shipments moved, which did not, and why.", async () => {
+test("The result of a bulk move lists the shipments that moved, and the others with a reason.", async () => {
   const owner = await newClient(app, "Twenty Shipments Owner");
   const names = Array.from({ length: 17 }, (_, index) => `Waiting ${index}`);
   const [closed = "", ...incomplete] = await newShipments(app, owner, names);
@@ -85,7 +85,7 @@ test("A bulk move lists which of 20 shipments moved, which did not, and why.", a
   expect(list.all(`main input[value="${closed}"]`)[0]?.hasAttribute("disabled")).toBe(true);
 });
 
-test("Every team member can reopen the result of a bulk move with current data, and no client can open it.", async () => {
+test("Every team member can reopen the result of a bulk move with current data, and no client can open the result.", async () => {
   const owner = await newClient(app, "Read Again");
   const complete = await newShipment(app, owner, "Complete <tea>", allDocuments);
   const incomplete = await newShipment(app, owner, "Incomplete coffee", allDocuments.slice(1));
@@ -133,7 +133,7 @@ test("A bulk move without a selected shipment or with a place that is too long m
   expect(await listStages([id])).toEqual([1]);
 });
 
-test("A bulk move form moves each shipment once, even if the backend fails first and then a response is lost.", async () => {
+test("A bulk move form moves each shipment only once, even after a failure of the backend and a lost response.", async () => {
   const owner = await newClient(app, "Patient Client");
   const ids: string[] = [];
   for (const name of ["One", "Two"]) ids.push((await newShipment(app, owner, name, allDocuments)).id);

@@ -43,7 +43,7 @@ test.each([
   expect((await browser.open(portal)).h1).toBe("Unchanged");
 });
 
-test("An outdated form shows the stored values next to the typed ones, and then overwrites them.", async () => {
+test("An outdated form shows the stored values next to the typed values, and overwrites the stored values when sent again.", async () => {
   const { portal } = await newShipment(app, client, "Opened twice");
   const [first, second] = [await openForm(portal), await openForm(portal)];
   expect((await browser.submit(first, "Save", { name: "First" })).status).toBe(303);
@@ -62,7 +62,7 @@ test("An outdated form shows the stored values next to the typed ones, and then 
     expect((await browser.post(`${portal}/change`, { name: "x", expectedVersion })).status).toBe(409);
 });
 
-test("A shipment after stage 1 has no form for changes and rejects one.", async () => {
+test("A shipment after stage 1 has no form for changes and rejects an open form.", async () => {
   const { id, portal } = await newShipment(app, client, "Moving on");
   const form = await openForm(portal);
   resultOrThrow(await moveShipment(app.company, id, { despiteMissing: true }, {}));

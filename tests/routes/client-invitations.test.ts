@@ -43,7 +43,7 @@ async function listIssuedFor(recipient: string): Promise<string[]> {
   return (data ?? []).map(({ client_id }) => client_id);
 }
 
-/** Sends a form three times, twice of them in parallel. Returns the form's page. */
+/** Sends a form twice in parallel and then once more. Returns the form's page. */
 async function submitThrice(page: ParsedPage, button: string, fields: FormValues = {}): Promise<ParsedPage> {
   const responses = await Promise.all([clerk, otherTab].map((browser) => browser.submit(page, button, fields)));
   responses.push(await clerk.submit(page, button, fields));
@@ -51,7 +51,7 @@ async function submitThrice(page: ParsedPage, button: string, fields: FormValues
   return clerk.open(page.form(button).action);
 }
 
-test("An invited client gets an email with a link to a sign-up with the client ID, and opens an account.", async () => {
+test("An invited client gets an email with a link to a sign-up with the client ID, and creates an account.", async () => {
   const email = newEmailAddress("invited", "client.example");
   const page = await clerk.follow(await issue({ for: "Mombasa Millers", email }));
   const clientId = readClientId(page);
@@ -68,7 +68,7 @@ test("An invited client gets an email with a link to a sign-up with the client I
   await expect(openPageOf(clientId)).rejects.toThrow("is on no page");
 });
 
-test("A team member issues several client IDs without an email.", async () => {
+test("A team member issues several client IDs without sending them by email.", async () => {
   const page = await clerk.follow(await issue({ count: "3", for: "Three Traders" }));
   expect(page.toasts).toEqual(successToast("3 issued"));
   expect(await listIssuedFor("Three Traders")).toHaveLength(3);
@@ -91,7 +91,7 @@ test("An invitation form that is sent three times issues one client ID and sends
   expect([await countEmailsTo(email), await listIssuedFor("Invited Once")]).toEqual([1, []]);
 });
 
-test("A client ID is sent again once for each form, and only while it is unused and has an address.", async () => {
+test("A form sends a client ID again only once, and only an unused client ID with an address.", async () => {
   const email = newEmailAddress("mailed-again", "client.example");
   const clientId = readClientId(await clerk.follow(await issue({ for: "Invited Again", email })));
   const page = await openPageOf(clientId);
@@ -108,7 +108,7 @@ test("A client ID is sent again once for each form, and only while it is unused 
   expect(await countEmailsTo(email)).toBe(2);
 });
 
-test("A form whose response was lost issues one client ID if it is sent again.", async () => {
+test("A form that is sent again after a lost response issues only one client ID.", async () => {
   const page = await clerk.open("/desk/invitations");
   app.proxy.fail("lost answer", /issue_client_ids/);
   const failed = await parsePage(await clerk.submit(page, "Issue", { for: "Lost Response" }));
@@ -135,7 +135,7 @@ test.each<[FormValues, string, string]>([
   expect(await listIssuedFor("Never issued")).toEqual([]);
 });
 
-test("A withdrawn client ID opens no account, and cannot be withdrawn again.", async () => {
+test("A withdrawn client ID cannot create an account and cannot be withdrawn again.", async () => {
   const clientId = readClientId(await clerk.follow(await issue({ for: "Withdrawn" })));
   const page = await openPageOf(clientId);
   const button = `Withdraw ${clientId}`;
@@ -161,7 +161,7 @@ describe("emails that fail", () => {
     });
   }
 
-  test("A client ID whose email fails stays on Today until it is sent, once for each form.", async () => {
+  test("A client ID whose email fails is listed on the page Today until the email is sent, once for each form.", async () => {
     const email = newEmailAddress("reachable-later", "client.example");
     await runWithoutMailServer(() => issue({ for: "Reachable Later", email }));
     clerk.cookies.delete("flash");
@@ -178,7 +178,7 @@ describe("emails that fail", () => {
     expect([latest.count, latest.text.includes(clientId)]).toEqual([1, true]);
   });
 
-  test("A client ID whose email fails is issued, and stays on Today until a team member resolves it.", async () => {
+  test("A client ID whose email fails is issued, and is listed on the page Today until a team member resolves the failure.", async () => {
     const email = newEmailAddress("unreachable", "client.example");
     const page = await clerk.follow(await runWithoutMailServer(() => issue({ for: "Unreachable", email })));
     expect(await listIssuedFor("Unreachable")).toHaveLength(1);

@@ -42,7 +42,7 @@ test("A team member finds a client by name, email or client ID, and sees the cli
   expect((await clerk.browser.open("/desk/clients?q=nobody-is-called-so")).text).toContain("No client matches.");
 });
 
-test("The page and the forms of a client do not exist for an unknown account or a team member's.", async () => {
+test("The page and the forms of a client do not exist for an unknown account or for a team member's account.", async () => {
   for (const id of [unknownId, "not-a-uuid", clerk.id]) {
     const form = { intent: "close-account", reason: "x" };
     const pages = [await openAccount({ id }), await parsePage(await clerk.browser.post(`/desk/clients/${id}`, form))];
@@ -50,7 +50,7 @@ test("The page and the forms of a client do not exist for an unknown account or 
   }
 });
 
-test("A client whose account is closed is signed out and cannot log in until it is opened again.", async () => {
+test("A client whose account is closed is signed out and cannot log in until the account is opened again.", async () => {
   const client = await newClient(app, "Closed Person");
   const { portal } = await newShipment(app, client, "Stays");
   const uploadPage = await client.browser.open(portal);
@@ -85,7 +85,7 @@ test("A client whose account is closed is signed out and cannot log in until it 
   expect((await client.browser.open(portal)).h1).toBe("Stays");
 });
 
-test("A client whose second factor a team member removes is signed out, gets an email, and logs in with the password.", async () => {
+test("A client whose second factor a team member removes is signed out, gets an email, and logs in with only the password.", async () => {
   const client = await newClient(app, "Lost Phone");
   expect(listButtons(await openAccount(client))).not.toContain("Remove second factor");
   await setUpSecondFactor(client.browser, "/portal/2fa");
@@ -105,7 +105,7 @@ test("A client whose second factor a team member removes is signed out, gets an 
   expect(await countEmailsTo(client.email)).toBe(emailsBefore + 1);
 });
 
-test("A client is sent a password link, which the team member does not see.", async () => {
+test("A team member sends a client a password link without seeing the link.", async () => {
   const client = await newClient(app, "Forgot Password");
   const emailsBefore = await countEmailsTo(client.email);
   const response = await clerk.browser.submit(await openAccount(client), "Send a new-password link");
@@ -119,7 +119,7 @@ test("A client is sent a password link, which the team member does not see.", as
   expect((await client.browser.get("/portal")).status).toBe(200);
 });
 
-test("A client is not erased while a shipment must be stored, and the client's page shows until when.", async () => {
+test("A client is not erased while a shipment must be stored, and the client's page shows the last day.", async () => {
   const client = await newClient(app, "Retained Person");
   const { id } = await newShipment(app, client, "Stored");
   const { data } = await app.company.from("shipments").select("retention_ends_on").eq("id", id).single();

@@ -66,7 +66,7 @@ async function newRequest(name: string) {
   return { ...client, address, page, link: await getEmailChangeLink(address) };
 }
 
-test("A client requests a new address once a minute, confirms it with the password and then logs in only with it", async () => {
+test("A client requests a new address once a minute, confirms the address with the password and then logs in only with the new address", async () => {
   const { browser, email, address, page, link } = await newRequest("Moving");
   const typed = { email: address, currentPassword: password };
   const repeated = await parsePage(await submitOnAccount(browser, "Change email", typed));
@@ -84,7 +84,7 @@ test("A client requests a new address once a minute, confirms it with the passwo
   expect([account.text.includes(`Email ${address} `), account.text.includes("We wrote to")]).toEqual([true, false]);
 });
 
-test("The page of the link shows only the new address, no cache or search engine stores it, and a wrong password is rejected", async () => {
+test("The page of the link shows only the new address, rejects a wrong password, and is neither cached nor indexed", async () => {
   const { email, name, address, link } = await newRequest("Opened");
   expect(link).toMatch(/^\/auth\/email\?token=[0-9a-f]{64}$/);
   const form = await app.browser().open(link);
@@ -102,7 +102,7 @@ test("The page of the link shows only the new address, no cache or search engine
   expect(await openPortalOf(email, address)).toEqual(["/portal", 400]);
 });
 
-test("A thief who has the link needs the owner's password, and five wrong passwords pause the link", async () => {
+test("A thief with the link also needs the owner's password, and five wrong passwords lock the link for some time", async () => {
   const { email, address, link } = await newRequest("Robbed");
   const thief = await newClient(app, "Link Thief");
   const thiefPassword = "the thief's password";
@@ -115,7 +115,7 @@ test("A thief who has the link needs the owner's password, and five wrong passwo
   expect((await confirmChange(link, password, thief.browser)).status).toBe(429);
 });
 
-test("A request for an address with an account looks like any request, and the owner gets an email without a link", async () => {
+test("A request for an address with an account gets the usual response, and the account's owner gets an email without a link", async () => {
   const { browser, email } = await newClient(app, "Curious Owner");
   const known = await newClient(app, "Known Owner");
   const free = newAddress("Free Address");
@@ -153,7 +153,7 @@ test("An email form with a wrong password or address sends nothing and preserves
   expect([await countEmailsTo(address), await countEmails(email, subjects.requested)]).toEqual([0, 0]);
 });
 
-test("A used, unknown or damaged link shows one page that does not say which it is", async () => {
+test("Used, unknown and damaged links show the same page", async () => {
   const { address, link } = await newRequest("Used");
   expect((await confirmChange(link, password)).status).toBe(303);
   const path = "/auth/email";
@@ -169,7 +169,7 @@ test("A used, unknown or damaged link shows one page that does not say which it 
   expect(await openPortalOf(address)).toEqual(["/portal"]);
 });
 
-test("A new address that another person signed up with in the meantime stays theirs", async () => {
+test("An email change is rejected if another person has signed up with the new address in the meantime", async () => {
   const { email, address, link } = await newRequest("Late");
   const [clientId = ""] = await issueClientIds(app.company, 1);
   const rival = app.browser();
@@ -185,7 +185,7 @@ test("A new address that another person signed up with in the meantime stays the
   expect((await rival.open(accountPath)).value("fullName")).toBe("Quicker One");
 });
 
-test("A failing backend changes no address, and the link is valid afterwards", async () => {
+test("A failure of the backend changes no address, and the link is valid afterwards", async () => {
   const { email, address, link } = await newRequest("Unlucky");
   const visitor = app.browser();
   const form = await visitor.open(link);
@@ -205,7 +205,7 @@ test.each([
   ["was not done", "close", /^PUT .*auth\/v1\/admin\/users/],
   ["was done", "lost answer", /auth\/v1\/admin\/users/],
 ] as const)(
-  "The owner is warned once of a change that may have been done, and its link stays valid: it %s",
+  "The owner gets one warning about a change that %s without a response, and the link stays valid",
   async (_what, fault, call) => {
     const { email, address, link } = await newRequest("Uncertain");
     app.proxy.fail(fault, call);
@@ -222,7 +222,7 @@ test.each([
   },
 );
 
-test("A change whose response is lost counts as changed, and the owner gets the usual email", async () => {
+test("A change whose response is lost counts as successful, and the owner gets the usual email", async () => {
   const { email, address, link } = await newRequest("Found");
   app.proxy.fail("lost answer", /^PUT .*auth\/v1\/admin\/users/);
   const response = await confirmChange(link, password);
@@ -232,7 +232,7 @@ test("A change whose response is lost counts as changed, and the owner gets the 
   expect(await openPortalOf(email, address)).toEqual([400, "/portal"]);
 });
 
-test("An email change whose email cannot be sent counts neither towards five per day nor towards password links", async () => {
+test("An email change whose email cannot be sent does not count towards the daily limits of email changes and password links", async () => {
   const { browser, email, id } = await newClient(app, "Unreachable Owner");
   const addresses = Array.from({ length: 5 }, (_, index) => newAddress(`Unreachable ${"x".repeat(index)}`));
   expect(await sendPasswordLink(app.company, app.company, emailSender, id)).toEqual({ sent: true });
@@ -248,7 +248,7 @@ test("An email change whose email cannot be sent counts neither towards five per
   }
   expect(await countEmails(email, subjects.requested)).toBe(0);
   expect((await app.browser().open(passwordLink)).text).toContain("Set password");
-  // If the failed request counted, the fifth of these would exceed the limit.
+  // The fifth of these requests would exceed the limit if the failed request counted.
   for (const address of addresses) {
     expect((await requestChange(browser, address)).toasts).toEqual(requestedToast);
     expect(await countEmailsTo(address)).toBe(1);
@@ -261,7 +261,7 @@ test("An email change whose email cannot be sent counts neither towards five per
   ]);
 });
 
-test("The log has neither the link of a new address nor a password nor an address", async () => {
+test("The log contains no link to confirm an address, no password and no address", async () => {
   const { browser, email } = await newClient(app, "Logged Owner");
   const address = newAddress("Logged Address");
   const lines: string[] = [];

@@ -46,7 +46,7 @@ test("A moved shipment is at the next stage, and its client sees the place and t
   ]);
 });
 
-test("A move form is rejected if the shipment has moved, stays filled in, and moves it from the new stage.", async () => {
+test("A move form is rejected if the shipment has moved, stays filled in, and then moves the shipment from the new stage.", async () => {
   const page = await clerk.open(complete.desk);
   await advanceShipment(app.company, complete.id);
   const fields = { location: "Kilindini", note: "On its way" };
@@ -58,7 +58,7 @@ test("A move form is rejected if the shipment has moved, stays filled in, and mo
   expect(moved.text).toContain("Stage 4/10 Customs Declaration");
 });
 
-test("A move with missing documents names them and needs a confirmation, which has the place and the note.", async () => {
+test("A move with missing documents names the documents and needs a confirmation, whose form has the place and the note.", async () => {
   const shipment = await newShipment(app, client, "Incomplete", ["Packing List"]);
   const fields = { location: "Eldoret", note: "The documents follow" };
   const response = await clerk.submit(await clerk.open(shipment.desk), "Move to Document Verification", fields);
@@ -96,7 +96,7 @@ test("A move with a place or a note that is too long is rejected at both fields 
     expect(getField(rejected, `move-${name}`)).toMatchObject({ value, descriptions: [message] });
 });
 
-test("A closed shipment has no move form and rejects one.", async () => {
+test("A closed shipment has no move form and rejects an open move form.", async () => {
   const shipment = await newShipment(app, client, "Closing");
   const { fields, action } = (await clerk.open(shipment.desk)).form("Move to Document Verification");
   for (let stage = 1; stage < 10; stage += 1) await advanceShipment(app.company, shipment.id);

@@ -63,7 +63,7 @@ const invalidForms: [button: string, fields: FormValues, field: string, message:
   ),
 ];
 
-/** Expects that a form is rejected with one error, at this field, and stays open and filled in. */
+/** Expects that a form is rejected with exactly one error, at `field`, and stays open and filled in. */
 async function expectFieldError(button: string, fields: FormValues, field: string, message: string): Promise<void> {
   const before = await listShipmentAuditEntries(app.company, shipment.id);
   const rejected = await parsePage(await clerk.submit(page, button, fields));
@@ -72,7 +72,7 @@ async function expectFieldError(button: string, fields: FormValues, field: strin
   const { descriptions, isMarked } = getField(rejected, field);
   expect([descriptions.at(-1), isMarked]).toEqual([message, true]);
   expect(rejected.problems).toEqual([{ text: message, id: field }]);
-  // A list field cannot show an option that it does not have.
+  // A list field cannot show a value without an option.
   const shown = Object.entries(fields).filter(
     ([name]) => !(message.startsWith("Choose") && field.endsWith(`-${name}`)),
   );
@@ -103,7 +103,7 @@ test.each<[string, FormValues, string]>([
   ["Correct the stage", { stage: "1", reason: "None" }, "The shipment is at this stage already."],
   ["Save numbers", { awb: "" }, "The shipment has these numbers already."],
   ["Save the IDF Fee", { amount: "99" }, "This sum is marked as paid: mark it as not paid first."],
-])('"%s" with %j is rejected, as it contradicts the state of the shipment.', async (button, fields, message) => {
+])('"%s" with %j is rejected for the current state of the shipment.', async (button, fields, message) => {
   const rejected = await parsePage(await clerk.submit(page, button, fields));
   expectRejectedForm(rejected, 409, message);
   expect(rejected.text).toContain("IDF Fee KES 100.00, paid ");
@@ -142,7 +142,7 @@ test.each([unknownId, "not-a-uuid"])("The forms of the shipment %s do not exist.
   for (const { status, h1 } of pages) expect([status, h1]).toEqual([404, "Page not found"]);
 });
 
-test("The note field of every charge has a hint to enter the invoice number.", () => {
+test("The note field of every charge has a hint that suggests the invoice number.", () => {
   const hints = page.all("#payments [id*=-note-]").map(getText);
   expect(hints).toEqual(Array(hints.length).fill("For the client, such as the number of our invoice"));
   expect(hints).not.toEqual([]);

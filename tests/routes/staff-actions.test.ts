@@ -181,7 +181,7 @@ const listEntries = async ({ id }: TestShipment, action: string) =>
 
 describe("forms on the page of a shipment", () => {
   test.each(staffActionCases)(
-    '"$button" is done and logged once if it is clicked three times, and the page shows it.',
+    '"$button" is done and logged once after three clicks, and the page shows the result.',
     async (staffAction) => {
       const { button, fields, action } = staffAction;
       const { shipment, page } = await openCasePage(staffAction);
@@ -211,7 +211,7 @@ describe("forms on the page of a shipment", () => {
   // These three forms have an expected version, an idempotency key, and no visible field.
   const retriedButtons = ["Correct the stage", "Send note", "Verify the Packing List"];
   test.each(staffActionCases.filter(({ button }) => retriedButtons.includes(button)))(
-    '"$button" is not done while the backend fails, stays filled in, and is done once if only the response is lost.',
+    '"$button" is not done and stays filled in while the backend fails, and is done only once after a lost response.',
     async (staffAction) => {
       const { button, fields } = staffAction;
       const { shipment, page } = await openCasePage(staffAction);
@@ -231,7 +231,7 @@ describe("forms on the page of a shipment", () => {
       expect(await listShipmentAuditEntries(app.company, shipment.id)).toHaveLength(entriesBefore);
 
       const lost = await submitDuring("lost answer", failed);
-      // Some forms disappear from the page once their action is done.
+      // Some forms disappear from the page after their action.
       if (listButtons(lost).includes(button)) expect((await clerk.submit(lost, button)).status).toBe(303);
       clerk.cookies.delete("flash");
       expect((await clerk.open(shipment.desk)).text).toContain(staffAction.shows);
@@ -240,7 +240,7 @@ describe("forms on the page of a shipment", () => {
   );
 
   test.each(staffActionCases.filter(({ dependsOnStage }) => dependsOnStage))(
-    '"$button" is rejected if the shipment has moved, with its stage and the filled-in form.',
+    '"$button" is rejected if the shipment has moved, and the page shows the new stage and the filled-in form.',
     async (staffAction) => {
       const { button, fields } = staffAction;
       const { shipment, page } = await openCasePage(staffAction);
@@ -257,7 +257,7 @@ describe("forms on the page of a shipment", () => {
   );
 });
 
-test("A charge form is rejected if another team member has changed the charge, and the page shows the new one.", async () => {
+test("A charge form is rejected if another team member has changed the charge, and the page shows the new charge.", async () => {
   const shipment = await newShipment(app, client, "Charged");
   await addCharge(shipment);
   const page = await clerk.open(shipment.desk);
@@ -273,7 +273,7 @@ test("A charge form is rejected if another team member has changed the charge, a
   }
 });
 
-test("A document form is rejected if another team member has verified the document, and the page shows that.", async () => {
+test("A document form is rejected if another team member has verified the document, and the page shows the verification.", async () => {
   const shipment = await newShipment(app, client, "Verified", ["Packing List"]);
   const page = await clerk.open(shipment.desk);
   await verifyDocumentByName(app.company, shipment.id, "Packing List");
@@ -284,7 +284,7 @@ test("A document form is rejected if another team member has verified the docume
   }
 });
 
-test("A document is not verified if its file was replaced in the file store, and the page says so.", async () => {
+test("A document is not verified if its file was replaced in the file store, and the page shows the reason.", async () => {
   const shipment = await newShipment(app, client, "Replaced", ["Packing List"]);
   const page = await clerk.open(shipment.desk);
   const { storage_path } = await getDocument(app.company, shipment.id, "Packing List");

@@ -45,7 +45,7 @@ test("An invited team member sets a password and a second factor, and opens the 
   expect(getRow(await openTeam(), email)).toMatch(/, lead, last login .* EAT/);
 });
 
-test("An invitation form that is sent three times sends one email, the first time and when it is sent again.", async () => {
+test("An invitation form that is sent three times sends only one email, for a first and for a repeated invitation.", async () => {
   const email = newEmailAddress("invited-once");
   const otherTab = copyBrowser(app, lead.browser);
   for (const [button, fields, count] of [
@@ -113,7 +113,7 @@ test("A changed role applies to open sessions immediately, and a removed team me
   expect(log.text).toMatch(new RegExp(`${lead.name} .* Reason: Left us`));
 });
 
-test("A team member whose second factor a lead removes gets an email, is signed out, and sets up another.", async () => {
+test("A team member whose second factor was removed gets an email, is signed out, and must set up a new second factor.", async () => {
   const member = await newStaffMember(app, "clerk", "Phone Lost");
   const page = await lead.browser.follow(
     await submitForm("Remove second factor of Phone Lost", { reason: "Phone stolen" }),

@@ -13,7 +13,7 @@ test.each([
   ["otp_expired", 403, 400, "This link has been used or is too old."],
   ["over_request_rate_limit", 429, 429, "Too many attempts. Wait some minutes and try again."],
   ["over_email_send_rate_limit", 429, 429, "A message is on its way already. Wait a minute and try again."],
-])("The error %s of Supabase Auth becomes a message of the company.", (code, sent, status, reason) => {
+])("The error %s of Supabase Auth is replaced by the site's own message.", (code, sent, status, reason) => {
   expect(toUserError(new AuthApiError(databaseMessage, sent, code))).toEqual({ reason, status });
 });
 
@@ -105,7 +105,7 @@ test.each([
   expect(userErrorFromThrown(thrown)).toEqual(unavailableError);
 });
 
-test("No UserError repeats an internal message of the backend.", () => {
+test("No UserError contains an internal message of the backend.", () => {
   for (const code of ["23502", "42501", "XX000", "unexpected_failure", ""]) {
     for (const status of [0, 400, 401, 403, 404, 409, 422, 500, 503]) {
       for (const name of ["PostgrestError", "StorageApiError", "AuthUnknownError", "Error"]) {

@@ -34,7 +34,7 @@ async function occupyPort(port = ""): Promise<void> {
   onTestFinished(() => void holder.close());
 }
 
-/** Starts a process with this program's path in its command line. */
+/** Starts a process whose command line contains the path of a program. */
 function spawnFakeProgram(program: string): ChildProcess {
   const child = spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)", program], { stdio: "ignore" });
   onTestFinished(() => void child.kill("SIGKILL"));
@@ -54,7 +54,7 @@ test("Checks before a start pass twice in a row and leave the data directory emp
   expect(readdirSync(environment.DATA_DIR ?? "")).toEqual([]);
 });
 
-test("A start with a port in use, or with the same port twice, names the port's variable.", async () => {
+test("The error of a start with a port in use, or with one port for two variables, names the port's variable.", async () => {
   const { PORT = "", BACKEND_PORT = "" } = environment;
   await expect(runChecks({ BACKEND_PORT: PORT })).rejects.toThrow(
     `Port ${PORT} is taken: set BACKEND_PORT to another one.`,
@@ -67,12 +67,12 @@ test("A start with a port in use, or with the same port twice, names the port's 
   expect(readdirSync(environment.DATA_DIR ?? "")).toEqual([]);
 });
 
-test("A start with a HOST that the machine does not have names the address.", async () => {
+test("The error of a start with a HOST that is no address of the machine names the address.", async () => {
   await expect(runChecks({ HOST: "192.0.2.7" })).rejects.toThrow("This machine has no address 192.0.2.7: set HOST");
 });
 
 describe("Data directory", () => {
-  test("A start with the data directory of a running site names the process that uses it.", async () => {
+  test("A start with the data directory of a running site names the process that uses the directory.", async () => {
     const site = spawnFakeProgram("app/server/start.ts");
     const pid = writeLock(site.pid);
     await expect(runChecks()).rejects.toThrow(
