@@ -20,7 +20,7 @@ export const allStaffActions: readonly StaffAction[] = [
 
 /** The labels of the activity log by audit name. The first two belong to audit entries that no form creates. */
 export const AUDIT_LABELS: Readonly<Record<string, string>> = {
-  "document open": "Opened",
+  "document open": "Document opened",
   "shipment delete": "Shipment deleted",
   ...Object.fromEntries(allStaffActions.map(({ name, label }) => [name, label])),
 };
@@ -28,7 +28,7 @@ export const AUDIT_LABELS: Readonly<Record<string, string>> = {
 /** Pages about one shipment omit `on`, the subject of the entry. */
 type PageAuditEntry = Omit<AuditEntry, "on"> & { on?: AuditEntry["on"] };
 
-/** Returns the entry with a label such as "Verified: Packing List" in `what`, in place of its audit name. */
+/** Returns the entry with a label such as "Document verified: Packing List" in `what`, in place of its audit name. */
 export function labelAuditEntry({ action, document, ...entry }: PageAuditEntry) {
   return { ...entry, what: [AUDIT_LABELS[action] ?? action, document].filter(Boolean).join(": ") };
 }
