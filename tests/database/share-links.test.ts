@@ -7,13 +7,13 @@ import { type AppSupabaseClient, toUntypedClient } from "../support/test-backend
 
 const { testBackend, owner, clerk, query, setUpClient, newShipment } = setUpDesk();
 const stranger = setUpClient("stranger@client.example");
-const unknownShipmentError = "404 There is no such shipment.";
+const unknownShipmentError = "404 Shipment not found.";
 
 let shipment: string;
 beforeEach(async () => {
   shipment = await newShipment(owner);
 });
-const limitReached = "409 This shipment has five links, as many as there can be. End one first.";
+const limitReached = "409 This shipment already has 5 share links, the maximum. End one link first.";
 const newToken = () => randomBytes(20).toString("base64url");
 const form = (token = newToken(), more: object = {}) => ({
   ...{ id: randomUUID(), shipment_id: shipment, token_hash: hashToken(token) },

@@ -46,11 +46,11 @@ test("A clerk opens, rejects and verifies documents, moves a shipment and correc
     expect((await download).suggestedFilename()).toBe("scan 1.pdf");
     await page.getByText("Send back the Packing List", { exact: true }).first().click();
     await page.getByRole("button", { name: "Send back the Packing List" }).click();
-    await expect(page.getByRole("link", { name: "Say why, in a few words." })).toBeVisible();
+    await expect(page.getByRole("link", { name: "Enter a reason." })).toBeVisible();
     const row = page.getByRole("listitem").filter({ hasText: "Packing List" }).first();
     await row.getByLabel(labels.reason).fill("Page 2 is unreadable");
     await page.getByRole("button", { name: "Send back the Packing List" }).click();
-    await expect(toast(page, "Sent back")).toBeVisible();
+    await expect(toast(page, "New file requested")).toBeVisible();
     await page.getByRole("button", { name: "Verify the Bill of Lading" }).click();
     await expect(toast(page, labels.verified)).toBeVisible();
   });

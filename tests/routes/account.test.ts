@@ -130,14 +130,14 @@ describe("erasure request", () => {
     expect((await clerk.browser.submit(opened, button, { reason: " " })).status).toBe(400);
     const reason = "The law has us keep your last shipment until 4 May 2033.";
     const rejected = await clerk.browser.follow(await clerk.browser.submit(opened, button, { reason }));
-    expect(rejected.toasts).toEqual(successToast("The answer is on its way"));
+    expect(rejected.toasts).toEqual(successToast("Erasure request rejected"));
     expect(rejected.text).not.toContain("to be erased.");
     const { subject, text } = await getLatestEmailTo(email);
     expect([subject, text.includes(reason), text.includes(clerk.name)]).toEqual([
       ...["Your request to erase your account", true, false],
     ]);
     const late = await parsePage(await clerk.browser.submit(opened, button, { reason }));
-    expectRejectedForm(late, 409, "This client does not ask to be erased, or somebody has answered.");
+    expectRejectedForm(late, 409, "This client has no open erasure request.");
     expect((await browser.open(accountPath)).text).not.toContain("You asked us on");
   });
 

@@ -103,7 +103,7 @@ test("A client ID is sent again once for each form, and only while it is unused 
   expect(listButtons(await openPageOf(unsent))).not.toContain(`Send again ${unsent}`);
   await app.browser().post("/signup", { clientId, fullName: "Came In", email: newEmailAddress("came-in"), password });
   const rejected = await parsePage(await clerk.submit(page, button, { idempotencyKey: crypto.randomUUID() }));
-  const message = "This Client ID is not known, or has been used, or was issued without an address.";
+  const message = "This Client ID is unknown or used, or has no email address. Issue a new Client ID.";
   expectRejectedForm(rejected, 409, message);
   expect(await countEmailsTo(email)).toBe(2);
 });
@@ -140,7 +140,7 @@ test("A withdrawn client ID opens no account, and cannot be withdrawn again.", a
   const page = await openPageOf(clientId);
   const button = `Withdraw ${clientId}`;
   const rejected = await parsePage(await clerk.submit(page, button, { reason: "" }));
-  expect(getField(rejected, `withdraw-${clientId}-reason`).descriptions).toEqual(["Say why, in a few words."]);
+  expect(getField(rejected, `withdraw-${clientId}-reason`).descriptions).toEqual(["Enter a reason."]);
   const withdrawn = await clerk.follow(await clerk.submit(rejected, button, { reason: "Wrong person" }));
   expect(withdrawn.toasts).toEqual(successToast(`${clientId} is withdrawn`));
   expect(await listIssuedFor("Withdrawn")).toEqual([]);
@@ -148,7 +148,7 @@ test("A withdrawn client ID opens no account, and cannot be withdrawn again.", a
   const signUp = await parsePage(await app.browser().post("/signup", form));
   expect([signUp.status, signUp.toasts[0]?.title]).toEqual([400, "Sign up Failed"]);
   const repeated = await parsePage(await clerk.submit(page, button, { reason: "Twice" }));
-  expectRejectedForm(repeated, 409, "This Client ID is not known, or has been used.");
+  expectRejectedForm(repeated, 409, "This Client ID is unknown or has already been used.");
 });
 
 describe("emails that fail", () => {

@@ -57,7 +57,7 @@ test("A client whose account is closed is signed out and cannot log in until it 
   const withoutReason = await clerk.browser.submit(await openAccount(client), "Close account", { reason: " " });
   const rejected = await parsePage(withoutReason);
   expect(rejected.status).toBe(400);
-  expect(getField(rejected, "close-account-reason").descriptions).toEqual(["Say why, in a few words."]);
+  expect(getField(rejected, "close-account-reason").descriptions).toEqual(["Enter a reason."]);
   expect((await client.browser.get("/portal")).status).toBe(200);
 
   const closed = await submitForm(client, "Close account");
@@ -101,7 +101,7 @@ test("A client whose second factor a team member removes is signed out, gets an 
   await client.browser.logIn(client.email);
   const form = { intent: "remove-2fa", form: "remove-2fa", reason: "Twice" };
   const repeated = await parsePage(await clerk.browser.post(`/desk/clients/${client.id}`, form));
-  expectRejectedForm(repeated, 409, "This account has no second factor.");
+  expectRejectedForm(repeated, 409, "2FA is not set up on this account.");
   expect(await countEmailsTo(client.email)).toBe(emailsBefore + 1);
 });
 
@@ -110,7 +110,7 @@ test("A client is sent a password link, which the team member does not see.", as
   const emailsBefore = await countEmailsTo(client.email);
   const response = await clerk.browser.submit(await openAccount(client), "Send a new-password link");
   const page = await clerk.browser.follow(response);
-  expect(page.toasts).toEqual(successToast("The link is on its way"));
+  expect(page.toasts).toEqual(successToast("Password link sent"));
   const email = await getLatestEmailTo(client.email);
   expect([email.count - emailsBefore, email.subject]).toEqual([1, "Set a new password"]);
   const link = await getLatestLinkTo(client.email);
@@ -128,7 +128,7 @@ test("A client is not erased while a shipment must be stored, and the client's p
   expect(page.text).toMatch(/It cannot be erased before \d{1,2} [A-Z][a-z]+ \d{4}: its shipments have to be kept/);
   const { action } = page.form("Close account");
   const rejected = await parsePage(await clerk.browser.post(action, { intent: "erase", form: "erase", reason: "x" }));
-  const message = `This account has shipments that have to be kept, the last until ${data?.retention_ends_on}: nothing was deleted.`;
+  const message = `Nothing was deleted. We must store the shipments of this account until ${data?.retention_ends_on}.`;
   expectRejectedForm(rejected, 409, message);
   expect((await client.browser.open("/portal")).text).toContain("Stored");
 });

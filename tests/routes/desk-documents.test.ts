@@ -84,5 +84,5 @@ test("A document that was replaced in the file store is not sent to a team membe
   const page = await clerk.browser.open(address);
   expect([page.status, page.headers.get("Content-Disposition")]).toEqual([409, null]);
   expect(page.html).not.toContain("another file");
-  expect(page.text).toContain("The stored file is not the one that was uploaded.");
+  expect(page.text).toContain("The stored file differs from the uploaded file.");
 });

@@ -19,7 +19,7 @@ test("An announcement is shown to clients above their shipments until a team mem
   const shipment = await newShipment(app, client, "Announced");
   const announce = async (text: string) => clerk.submit(await clerk.open("/desk"), "Set the notice", { text });
   const empty = await parsePage(await announce(""));
-  expect([empty.status, getField(empty, "announce-text").descriptions.at(-1)]).toEqual([400, "Write the notice."]);
+  expect([empty.status, getField(empty, "announce-text").descriptions.at(-1)]).toEqual([400, "Enter an announcement."]);
   const long = await parsePage(await announce("x".repeat(201)));
   expect(getField(long, "announce-text")).toMatchObject({ value: "x".repeat(201), isMarked: true });
 

@@ -51,7 +51,7 @@ test("A move form is rejected if the shipment has moved, stays filled in, and mo
   await advanceShipment(app.company, complete.id);
   const fields = { location: "Kilindini", note: "On its way" };
   const rejected = await parsePage(await clerk.submit(page, "Move to IDF Application", fields));
-  expectRejectedForm(rejected, 409, "This shipment has changed since you opened it.");
+  expectRejectedForm(rejected, 409, "Someone has changed this shipment. Check the new values, then try again.");
   expect(rejected.form("Move to Customs Declaration").fields).toMatchObject(fields);
   expect(await countMoves(complete)).toBe(2);
   const moved = await clerk.follow(await clerk.submit(rejected, "Move to Customs Declaration"));
@@ -104,6 +104,6 @@ test("A closed shipment has no move form and rejects one.", async () => {
   expect(closed.text).toContain("Stage 10/10 Shipment Closed Move Closed since");
   const form = { ...(fields as Record<string, string>), expectedVersion: "9" };
   const rejected = await parsePage(await clerk.post(action, form));
-  expectRejectedForm(rejected, 409, "This shipment is closed: stage 10 is the last.");
+  expectRejectedForm(rejected, 409, "This shipment is closed.");
   for (const page of [closed, rejected]) expect(listButtons(page).join()).not.toContain("Move");
 });

@@ -25,7 +25,7 @@ resultOrThrow(await setChargePaid(app.company, shipment.id, { item: "idf-fee", p
 const page = await clerk.open(shipment.desk);
 
 const createText = (length: number) => `${"Long words ".repeat(length / 10).slice(0, length - 1)}!`;
-const reasonMissing = "Say why, in a few words.";
+const reasonMissing = "Enter a reason.";
 const duties = "Save the Duties & Taxes";
 const arrival = { storageLocation: "mombasa", day: "2026-05-28", size: "20" };
 const invalidForms: [button: string, fields: FormValues, field: string, message: string][] = [
@@ -44,9 +44,9 @@ const invalidForms: [button: string, fields: FormValues, field: string, message:
   ["Save arrival", { ...arrival, storageLocation: "" }, "arrival-storageLocation", "Choose the place."],
   ["Save arrival", { ...arrival, day: "" }, "arrival-day", "Give the day."],
   ["Save arrival", { ...arrival, day: "31.05.2026" }, "arrival-day", "Give a day such as 2026-05-31."],
-  ["Save arrival", { ...arrival, day: "2026-02-30" }, "arrival-day", "There is no such day."],
+  ["Save arrival", { ...arrival, day: "2026-02-30" }, "arrival-day", "Enter a date that exists, such as 2026-05-31."],
   ["Save arrival", { ...arrival, size: "" }, "arrival-size", "Choose the size."],
-  ["Send note", { note: "\n " }, "note-note", "Write the note."],
+  ["Send note", { note: "\n " }, "note-note", "Enter a note."],
   ["Send note", { note: createText(1001) }, "note-note", "Use at most 1,000 characters."],
   [duties, { amount: "" }, "charge-duties-amount", "Enter the amount."],
   [duties, { amount: "0.00" }, "charge-duties-amount", "Enter an amount above nothing."],
@@ -100,9 +100,9 @@ test("A payment cannot be revoked without a reason.", async () => {
 });
 
 test.each<[string, FormValues, string]>([
-  ["Correct the stage", { stage: "1", reason: "None" }, "The shipment is at this stage already."],
-  ["Save numbers", { awb: "" }, "The shipment has these numbers already."],
-  ["Save the IDF Fee", { amount: "99" }, "This sum is marked as paid: mark it as not paid first."],
+  ["Correct the stage", { stage: "1", reason: "None" }, "The shipment is already at this stage."],
+  ["Save numbers", { awb: "" }, "The shipment already has these numbers."],
+  ["Save the IDF Fee", { amount: "99" }, "This charge is paid. Mark the charge as unpaid first."],
 ])('"%s" with %j is rejected, as it contradicts the state of the shipment.', async (button, fields, message) => {
   const rejected = await parsePage(await clerk.submit(page, button, fields));
   expectRejectedForm(rejected, 409, message);

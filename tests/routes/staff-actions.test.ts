@@ -246,7 +246,7 @@ describe("forms on the page of a shipment", () => {
       const { shipment, page } = await openCasePage(staffAction);
       await advanceShipment(app.company, shipment.id);
       const rejected = await parsePage(await clerk.submit(page, button, fields));
-      expectRejectedForm(rejected, 409, "This shipment has changed since you opened it.");
+      expectRejectedForm(rejected, 409, "Someone has changed this shipment. Check the new values, then try again.");
       for (const { id } of rejected.problems) expect(rejected.has(id)).toBe(true);
       expect(rejected.text).toContain("Stage 2/10 Document Verification");
       expect(rejected.form(button).fields).toMatchObject(fields);
@@ -267,7 +267,7 @@ test("A charge form is rejected if another team member has changed the charge, a
     ["Save the IDF Fee", { amount: "99", note: "Mine" }],
   ] as const) {
     const rejected = await parsePage(await clerk.submit(page, button, fields));
-    expectRejectedForm(rejected, 409, "This charge has changed since you opened it.");
+    expectRejectedForm(rejected, 409, "Someone has changed this charge. Check the new values, then try again.");
     expect(rejected.text).toContain("IDF Fee EUR 250.00, due");
     expect(rejected.form(button).fields).toMatchObject(fields);
   }
@@ -279,7 +279,7 @@ test("A document form is rejected if another team member has verified the docume
   await verifyDocumentByName(app.company, shipment.id, "Packing List");
   for (const button of ["Send back the Packing List", "Verify the Packing List"]) {
     const rejected = await parsePage(await clerk.submit(page, button, { reason: "Another file" }));
-    expectRejectedForm(rejected, 409, "This document has changed since you opened it.");
+    expectRejectedForm(rejected, 409, "Someone has changed this document. Check the document, then try again.");
     expect(rejected.text).toContain("Packing List Verified");
   }
 });
@@ -290,7 +290,7 @@ test("A document is not verified if its file was replaced in the file store, and
   const { storage_path } = await getDocument(app.company, shipment.id, "Packing List");
   await replaceStoredFile(app.company, storage_path ?? "");
   const rejected = await parsePage(await clerk.submit(page, "Verify the Packing List"));
-  const message = "The Packing List is not verified: The stored file is not the one that was uploaded.";
+  const message = "The Packing List is not verified: The stored file differs from the uploaded file.";
   expectRejectedForm(rejected, 409, message);
   expect(await getDocument(app.company, shipment.id, "Packing List")).toMatchObject({ verified: false });
 });

@@ -33,7 +33,7 @@ test("An invited team member sets a password and a second factor, and opens the 
   const email = newEmailAddress("invited");
   const fields = { name: "Otieno <Ouma>", email, role: "lead" };
   const page = await lead.browser.follow(await submitForm("Invite", fields));
-  expect(page.toasts).toEqual(successToast("The invitation is on its way"));
+  expect(page.toasts).toEqual(successToast("Invitation sent"));
   expect(getRow(page, email)).toContain(`Otieno <Ouma> ${email}, lead, invited, not come yet`);
   expect((await getLatestEmailTo(email)).text).toContain("Otieno <Ouma>, you have an account at our desk now.");
 
@@ -58,7 +58,7 @@ test("An invitation form that is sent three times sends one email, the first tim
     );
     responses.push(await otherTab.submit(page, button, fields));
     expect(responses.map(({ status }) => status)).toEqual([303, 303, 303]);
-    expect((await openTeam()).toasts).toEqual(successToast("The invitation is on its way"));
+    expect((await openTeam()).toasts).toEqual(successToast("Invitation sent"));
     expect([button, await countEmailsTo(email)]).toEqual([button, count]);
     const link = await app.browser().open(await getLatestLinkTo(email));
     expect(link.form("Set password").fields).toHaveProperty("password");
@@ -84,11 +84,11 @@ test("The address of a client or of a team member cannot be invited, and the for
   const member = await newStaffMember(app, "clerk", "Akinyi Odhiambo");
   const fields = { name: "Double", email: client.email.toUpperCase(), role: "clerk" };
   const page = await parsePage(await submitForm("Invite", fields));
-  expectRejectedForm(page, 409, "This address has a client's account. A colleague needs an address of their own.");
+  expectRejectedForm(page, 409, "A client uses this email address. Enter another email address for the team member.");
   expect(page.form("Invite").fields).toMatchObject(fields);
   for (const { id } of page.problems) expect(page.has(id)).toBe(true);
   const second = await parsePage(await submitForm("Invite", { name: "Double", email: member.email, role: "lead" }));
-  expectRejectedForm(second, 409, "This address is a colleague's already.");
+  expectRejectedForm(second, 409, "A team member already uses this email address.");
   expect((await client.browser.get("/portal")).status).toBe(200);
 });
 
@@ -103,7 +103,7 @@ test("A changed role applies to open sessions immediately, and a removed team me
 
   const button = "Remove Changing Role";
   const rejected = await parsePage(await submitForm(button, { reason: "" }));
-  expect(getField(rejected, `remove-${member.id}-reason`).descriptions).toEqual(["Say why, in a few words."]);
+  expect(getField(rejected, `remove-${member.id}-reason`).descriptions).toEqual(["Enter a reason."]);
   const removed = await lead.browser.follow(await lead.browser.submit(rejected, button, { reason: "Left us" }));
   expect(removed.toasts).toEqual(successToast("Removed, and signed out everywhere"));
   expect(removed.text).toMatch(new RegExp(`Removed .*Changing Role, ${member.email}`));
