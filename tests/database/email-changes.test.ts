@@ -116,7 +116,9 @@ test("An email change is redeemed if the account already has the address, and re
   const next = "by-now@client.example";
   const token = await startChange(next);
   const taker = await testBackend.newClient(next);
-  expect(await redeem(token)).toBe("409 You cannot use this email address. Enter another address on your account page.");
+  expect(await redeem(token)).toBe(
+    "409 You cannot use this email address. Enter another address on your account page.",
+  );
   expect(await read(token)).toMatchObject({ account_id: owner.id, email: next });
   await rename(taker.id, "gave-way@client.example");
   // The account has the new address already if an earlier change succeeded and its response was lost.

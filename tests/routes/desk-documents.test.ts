@@ -42,7 +42,7 @@ test("A team member downloads a document unchanged, under its own name, sandboxe
     { action: "document open", actor_name: clerk.name },
   ]);
   expect((await clerk.browser.open(shipment.desk)).text).toMatch(
-    /Log Opened: Packing List Akinyi Odhiambo \d{1,2} [A-Z][a-z]+ \d{4}, \d\d:\d\d EAT/,
+    /Activity log Document opened: Packing List Akinyi Odhiambo \d{1,2} [A-Z][a-z]+ \d{4}, \d\d:\d\d EAT/,
   );
 });
 

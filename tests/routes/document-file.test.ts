@@ -171,11 +171,7 @@ describe("removing a file", () => {
     expect((await upload(createPdf("right.pdf"))).status).toBe(303);
     invoice.client.cookies.delete("flash");
     const outdated = await parsePage(await invoice.client.submit(confirmation, "Remove file"));
-    expectRejectedForm(
-      outdated,
-      409,
-      "The Commercial Invoice has changed. Check the document, then try again.",
-    );
+    expectRejectedForm(outdated, 409, "The Commercial Invoice has changed. Check the document, then try again.");
     expect([(await readDocument()).uploaded, await listFiles()]).toEqual([true, ["commercial-invoice-right.pdf"]]);
   });
 
