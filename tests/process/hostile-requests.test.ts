@@ -203,5 +203,5 @@ test("A form that is rejected at a form-only URL gets an HTML page and not JSON.
 test("The site still runs and responds after all hostile requests.", async () => {
   expect(site.hasEnded).toBe(false);
   expect((await sandbox.browser().get("/login")).status).toBe(200);
-  expect(site.jsonLines.filter(({ event }) => event === "no answer")).toEqual([]);
+  expect(site.jsonLines.filter(({ event }) => event === "response failed")).toEqual([]);
 });

@@ -151,11 +151,11 @@ test("Staff commands list and delete expired data while the site runs, and exten
 
   const listed = await sandbox.staff(["retention"]);
   expect(listed.stdout.split("\n")).toEqual([
-    `shipment ${getIdFromPath(past)}, kept until 2020-01-31: Old tea`,
+    `shipment ${getIdFromPath(past)}, retention ended 2020-01-31: Old tea`,
     expect.stringMatching(
       new RegExp(`^file [0-9a-f-]{36}/${getIdFromPath(past)}/packing-list-[0-9a-f]{12}-list\\.pdf$`),
     ),
-    "--delete deletes it.",
+    "To delete this data, run the command with --delete.",
     "",
   ]);
   expect(listed.stderr).toBe("");
@@ -165,8 +165,8 @@ test("Staff commands list and delete expired data while the site runs, and exten
   expect(done.code).toBe(0);
   const lines = done.stderr.split("\n").filter(Boolean);
   expect(lines.map((line) => JSON.parse(line))).toEqual([
-    expect.objectContaining({ event: "staff act", action: "retention", shipment_id: getIdFromPath(past) }),
-    expect.objectContaining({ event: "staff act", action: "retention", after: { files: 1 } }),
+    expect.objectContaining({ event: "staff action", action: "retention", shipment_id: getIdFromPath(past) }),
+    expect.objectContaining({ event: "staff action", action: "retention", after: { files: 1 } }),
   ]);
   const { value: logged } = await listAuditEntries(createServiceRoleClient(sandbox.dataDir), undefined).next();
   expect(logged?.slice(0, 2).reverse()).toEqual([
@@ -175,7 +175,7 @@ test("Staff commands list and delete expired data while the site runs, and exten
   ]);
   expect((await browser.get(past)).status).toBe(404);
   expect((await parsePage(await browser.get(disputed))).text).toContain("Packing List Uploaded, we check it next");
-  expect((await sandbox.staff(["retention", "--delete"])).stdout).toBe("Nothing is past its time.\n");
+  expect((await sandbox.staff(["retention", "--delete"])).stdout).toBe("No data to delete.\n");
 
   const rejected = await sandbox.staff(["account", "erase", email]);
   expect(rejected.code).toBe(1);

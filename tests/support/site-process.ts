@@ -67,7 +67,7 @@ export class SiteProcess {
 
   /** Waits for the last line that a start prints for a new developer. */
   async waitForIntroduction(): Promise<void> {
-    await this.waitUntil(() => this.output.includes("Mails go to"));
+    await this.waitUntil(() => this.output.includes("Emails go to"));
   }
 
   private async waitUntil(isMet: () => unknown): Promise<void> {
