@@ -52,7 +52,7 @@ program
       ),
       ...[...expired.shipments.flatMap(({ files }) => files), ...expired.files].map((name) => `file ${name}`),
       ...(expired.parts.length > 0 ? [`${expired.parts.length} chunks of unfinished uploads`] : []),
-      ...expired.accounts.map(({ email, last_seen_at }) => `account ${email}, last login ${last_seen_at.slice(0, 10)}`),
+      ...expired.accounts.map(({ email, last_seen_at }) => `account ${email}, last used ${last_seen_at.slice(0, 10)}`),
       ...(expired.audit_entries > 0 ? [`${expired.audit_entries} entries of the activity log`] : []),
     ];
     if (deletes) {

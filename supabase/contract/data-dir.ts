@@ -14,8 +14,8 @@ const dataEntryPattern =
   /^(keys\.json|backend\.lock|demo-lead\.json|database|objects|outbox|backup\.json|restoring)(\.|$)/;
 
 const reasonByErrorCode: Record<string, string> = {
-  EEXIST: "the path contains a file",
-  ENOTDIR: "the path contains a file",
+  EEXIST: "this path or a part of the path is a file",
+  ENOTDIR: "this path or a part of the path is a file",
   ENOENT: "the folder cannot be created",
   EACCES: "this user cannot read and write the folder",
   EPERM: "this user cannot write to the folder",

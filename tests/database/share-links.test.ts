@@ -87,7 +87,7 @@ test("A shipment has at most five valid share links; revoked and expired links d
   expect(await create(links[0])).toBeNull();
   await revoke(links[0]?.id ?? "");
   // The form of a revoked link does not create the link again.
-  expect(await create(links[0])).toMatch(/^409 The link of this form has ended\./);
+  expect(await create(links[0])).toMatch(/^409 This share link has ended\./);
   expect(await create()).toBeNull();
   expect(await create()).toBe(limitReached);
   await expire(links[1]?.id ?? "");

@@ -39,10 +39,10 @@ test("A start or restore with a file as DATA_DIR prints one line with the reason
   writeFileSync(file, "");
   expect(await startAndFail({ DATA_DIR: file })).toEqual({
     code: 1,
-    lines: [`The site cannot use ${file} as DATA_DIR: the path contains a file.`],
+    lines: [`The site cannot use ${file} as DATA_DIR: this path or a part of the path is a file.`],
   });
   const restored = await sandbox.staff(["restore", file], { DATA_DIR: file });
-  expect(restored.stderr).toBe(`The site cannot use ${file} as DATA_DIR: the path contains a file.\n`);
+  expect(restored.stderr).toBe(`The site cannot use ${file} as DATA_DIR: this path or a part of the path is a file.\n`);
   expect(restored.code).toBe(1);
 });
 
