@@ -37,9 +37,13 @@ describe("Data directory that cannot be used", () => {
 
   test("A data directory is rejected if a part of its path is a file", () => {
     writeFileSync(dataDir, "");
-    expect(openingError(dataDir)).toBe(`The site cannot use ${dataDir} as DATA_DIR: this path or a part of the path is a file.`);
+    expect(openingError(dataDir)).toBe(
+      `The site cannot use ${dataDir} as DATA_DIR: this path or a part of the path is a file.`,
+    );
     const below = path.join(dataDir, "x", "y");
-    expect(openingError(below)).toBe(`The site cannot use ${below} as DATA_DIR: this path or a part of the path is a file.`);
+    expect(openingError(below)).toBe(
+      `The site cannot use ${below} as DATA_DIR: this path or a part of the path is a file.`,
+    );
   });
 
   test.runIf(existsSync("/proc/self"))(
