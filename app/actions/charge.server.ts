@@ -8,7 +8,7 @@ import { dayField, defineStaffAction, reasonField } from "./staff-action.server.
 
 const itemIds = PAYMENTS.map(({ id }) => id);
 const item = z.enum(itemIds);
-const itemHelp = itemIds.join(", ");
+const itemHelp = `one of ${itemIds.join(", ")}`;
 const getAnchor = () => "#payments";
 
 export const set = defineStaffAction({
@@ -35,9 +35,9 @@ export const set = defineStaffAction({
   getAnchor,
   command: {
     description: "save the amount, currency and due date of a charge",
-    arguments: { item: itemHelp, amount: "such as 12500 or 12500.50" },
+    arguments: { item: itemHelp, amount: "the amount, such as 12500 or 12500.50" },
     options: {
-      currency: CHARGE_CURRENCIES.join(", "),
+      currency: `one of ${CHARGE_CURRENCIES.join(", ")}`,
       due: "the due date, such as 2026-05-31",
       note: "a note that the client sees",
     },

@@ -112,7 +112,7 @@ export const saveArrival = defineStaffAction({
   command: {
     description: "save the arrival of a container, to calculate free storage",
     options: {
-      storageLocation: Object.keys(STORAGE_LOCATIONS).join(", "),
+      storageLocation: `one of ${Object.keys(STORAGE_LOCATIONS).join(", ")}`,
       day: "the arrival date, such as 2026-05-10",
       size: "the container size in feet: 20 or 40",
     },

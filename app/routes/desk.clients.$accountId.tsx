@@ -113,7 +113,9 @@ function AccountCard({ client }: { client: Omit<DeskClientDetails, "audit_entrie
     client.retention_ends_on && new Date(client.retention_ends_on) >= new Date() ? client.retention_ends_on : null;
   return (
     <Card title="Account">
-      <p className="px-4 pt-3 text-sm text-quiet">Clients can read these reasons when they download their data.</p>
+      <p className="px-4 pt-3 text-sm text-quiet">
+        A client who downloads their data can read the reasons that you enter here.
+      </p>
       {client.erasure_requested_at && (
         <div className="border-b border-line pt-3">
           <p className="mb-1 px-4 text-sm font-semibold text-attention">
@@ -141,7 +143,7 @@ function AccountCard({ client }: { client: Omit<DeskClientDetails, "audit_entrie
         <ReasonForm
           intent="remove-2fa"
           title="Reset 2FA"
-          text="This signs the client out everywhere. The client can then log in with the password only."
+          text="Resetting 2FA signs the client out everywhere. The password is then enough to log in."
         />
       )}
       {client.closed ? (
@@ -150,7 +152,7 @@ function AccountCard({ client }: { client: Omit<DeskClientDetails, "audit_entrie
         <ReasonForm
           intent="close-account"
           title="Close account"
-          text="This signs the client out everywhere and prevents logins. The shipments stay."
+          text="Closing the account signs the client out everywhere and prevents logins. The shipments stay."
         />
       )}
       {retentionEnd ? (
@@ -161,7 +163,7 @@ function AccountCard({ client }: { client: Omit<DeskClientDetails, "audit_entrie
         <ReasonForm
           intent="erase"
           title="Erase account"
-          text="This permanently deletes the account, its shipments and their files."
+          text="Erasing permanently deletes the account, its shipments and their files."
         />
       )}
     </Card>

@@ -111,9 +111,10 @@ function InvitationRow({ invitation }: { invitation: InvitationItem }) {
             <span className="font-mono">{client_id} </span>
           </p>
           <p className="text-sm wrap-anywhere text-quiet">
-            {[issued_for, sent_to, `issued ${eastAfricaTime(created_at)} (${formatAge(days)})`]
-              .filter(Boolean)
-              .join(", ")}
+            {[issued_for, sent_to].filter(Boolean).join(", ")}{" "}
+            <span className="block">
+              Issued {eastAfricaTime(created_at)} ({formatAge(days)})
+            </span>
           </p>
         </div>
         {sent_to && (

@@ -44,7 +44,7 @@ export default function ActivityLogPage({ loaderData }: Route.ComponentProps) {
         <Field
           field={field("shipment")}
           label="Shipment"
-          hint="Shipment ID, or how it starts"
+          hint="Shipment ID, or its first characters"
           optional
           autoComplete="off"
           spellCheck={false}

@@ -95,7 +95,7 @@ test("A client whose second factor a team member removes is signed out, gets an 
   expect([email.count - emailsBefore, email.subject]).toEqual([1, "Two-factor authentication is off"]);
   expect(email.text).toContain("If you did not ask for this, call us at once.");
   expect(email.text).not.toContain("They asked by phone");
-  expect(page.toasts).toEqual(successToast("2FA reset. The client can now log in with the password only."));
+  expect(page.toasts).toEqual(successToast("2FA reset. The password is now enough to log in."));
   expect(page.text).toContain("2FA Off");
   expect((await client.browser.get("/portal")).headers.get("Location")).toBe("/login");
   await client.browser.logIn(client.email);
