@@ -3,8 +3,8 @@ import type { DocumentState } from "./document.ts";
 import type { WaitingOn } from "./shipment.ts";
 
 export const deskWaitingOnLabels = {
-  client: "Client's move",
-  company: "Our move",
+  client: "Waiting for client",
+  company: "With us",
   nobody: "Closed",
 } as const satisfies Record<WaitingOn, string>;
 
@@ -22,6 +22,6 @@ export const CHARGE_CURRENCIES = ["KES", "USD", "EUR", "GBP"] as const;
 export const STAFF_ROLES = ["clerk", "lead"] as const;
 
 export const staffRoleLabels = {
-  clerk: "Clerk: the day's work",
-  lead: "Lead: invites and removes colleagues too",
+  clerk: "Clerk: works on shipments",
+  lead: "Lead: also manages the team",
 } as const satisfies Record<(typeof STAFF_ROLES)[number], string>;

@@ -64,7 +64,7 @@ export default function ChangeShipmentPage({ loaderData, actionData }: Route.Com
         </Form>
       ) : (
         <p id={fields.name.id}>
-          This shipment has moved on: call us to change its name or its numbers.{" "}
+          This shipment is past stage 1. Call us to change its name or numbers.{" "}
           <CloseLink to={page} className="inline-flex min-h-11 items-center underline">
             Back to the shipment
           </CloseLink>

@@ -18,7 +18,7 @@ test("A failed email is listed until a team member resolves the failure, which a
   await callRpc("resolve_failed_email", { email_id: email?.id });
   await callRpc("resolve_failed_email", { email_id: email?.id });
   const unknown = callRpc("resolve_failed_email", { email_id: randomUUID() });
-  expect(await getRejection(unknown)).toBe("404 There is no such email.");
+  expect(await getRejection(unknown)).toBe("404 Email not found.");
   const entries = await query("select before, actor_name from public.audit_log where action = 'failed-email resolve'");
   expect(entries).toEqual([{ before: { kind: "new password" }, actor_name: clerk.name }]);
   expect((await clerk.supabase.from("failed_emails").select("id").is("resolved_at", null)).data).toEqual([]);

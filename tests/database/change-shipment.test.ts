@@ -6,14 +6,14 @@ import type { AppSupabaseClient } from "../support/test-backend.ts";
 
 const { testBackend, owner, clerk, query, setUpClient, newShipment, readShipment } = setUpDesk();
 const stranger = setUpClient("stranger@client.example");
-const unknownShipmentError = "404 There is no such shipment.";
+const unknownShipmentError = "404 Shipment not found.";
 
 let shipment: string;
 beforeEach(async () => {
   shipment = await newShipment(owner);
 });
-const outdated = "409 This shipment has changed since you opened the form. Look at it again.";
-const movedOn = "409 This shipment has moved on: call us to change its name or its numbers.";
+const outdated = "409 This shipment has changed. Check the new values, then try again.";
+const movedOn = "409 This shipment is past stage 1. Call us to change its name or numbers.";
 const change = (more: object = {}, supabase: AppSupabaseClient = owner.supabase) =>
   callRpc(
     "change_shipment",
@@ -51,7 +51,7 @@ test("A client's change of an outdated version is rejected, but sending the same
 test("A client's change makes a team member's open form outdated.", async () => {
   expect(await change({ name: "Coffee", awb: "" })).toBeNull();
   const move = { shipment_id: shipment, despite_missing: true, expected_version: 0 };
-  const staleVersionError = "409 This shipment has changed since you opened it.";
+  const staleVersionError = "409 Someone has changed this shipment. Check the new values, then try again.";
   expect(await callRpc("move_shipment", move, clerk.supabase)).toBe(staleVersionError);
 });
 

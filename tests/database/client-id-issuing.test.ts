@@ -63,7 +63,7 @@ test("The audit log has the number of issued client IDs but not the IDs.", async
 describe("client IDs by email", () => {
   const send = (client_id: string | undefined, more: object = {}, supabase?: AppSupabaseClient) =>
     callRpc("send_client_id", { client_id, ...more }, supabase);
-  const unavailable = "409 This Client ID is not known, or has been used, or was issued without an address.";
+  const unavailable = "409 This Client ID is unknown or used, or has no email address. Issue a new Client ID.";
   const listFailedEmails = (id: string) =>
     query<{ open: boolean }>(
       "select resolved_at is null as open from public.failed_emails where client_id = $1 order by failed_at",
@@ -135,7 +135,7 @@ test("A withdrawn client ID cannot create an account, and the log has the reason
   expect((await listActions("client-id withdraw")).at(-1)).toMatchObject({
     ...{ before: { client_id: id }, reason: "Sent to the wrong address", actor_name: clerk.name },
   });
-  expect(await getRejection(withdraw(id))).toBe("409 This Client ID is not known, or has been used.");
+  expect(await getRejection(withdraw(id))).toBe("409 This Client ID is unknown or has already been used.");
 });
 
 test("A client ID that was used by a sign-up or an existing account's address cannot be withdrawn.", async () => {
@@ -143,7 +143,7 @@ test("A client ID that was used by a sign-up or an existing account's address ca
   await signUp("uses-one@client.example", first);
   await testBackend.serviceRole.rpc("redeem_client_id", { client_id: second ?? "", email: owner.email });
   for (const used of [first, second]) {
-    expect(await getRejection(withdraw(used))).toBe("409 This Client ID is not known, or has been used.");
+    expect(await getRejection(withdraw(used))).toBe("409 This Client ID is unknown or has already been used.");
   }
   const remaining = await query("select from public.client_ids where client_id = any ($1)", [[first, second, third]]);
   expect(remaining).toHaveLength(3);

@@ -66,10 +66,10 @@ test("A clerk needs a reason to replace or remove a container number, and the lo
   await save([second, first]);
   await save(null, { awb: "MEDUX4471203" });
   expect(await readShipment(shipment)).toMatchObject({ awb: "MEDUX4471203", container_numbers: [second, first] });
-  expect(await getRejection(save([second]))).toBe("400 Say why, in a few words.");
-  expect(await getRejection(save(null, { awb: "" }))).toBe("400 Say why, in a few words.");
+  expect(await getRejection(save([second]))).toBe("400 Enter a reason.");
+  expect(await getRejection(save(null, { awb: "" }))).toBe("400 Enter a reason.");
   const again = { awb: "MEDUX4471203", reason: "Again" };
-  expect(await getRejection(save([second, first], again))).toBe("409 The shipment has these numbers already.");
+  expect(await getRejection(save([second, first], again))).toBe("409 The shipment already has these numbers.");
   await save([second], { reason: "Repacked" });
   expect(await readShipment(shipment)).toMatchObject({ awb: "MEDUX4471203", container_numbers: [second] });
   expect((await listAuditEntries(shipment)).at(-1)).toMatchObject({

@@ -45,7 +45,7 @@ describe("upload permission", () => {
   test("Only the owner of a document without a file may upload a file.", async () => {
     const { id = "" } = (await findDocument("Packing List")) ?? {};
     expect(await requestUpload(owner.supabase, id)).toEqual([]);
-    const unknown = [404, "PT404", "There is no such document."];
+    const unknown = [404, "PT404", "Document not found."];
     expect(await requestUpload(stranger.supabase, id)).toEqual(unknown);
     expect(await requestUpload(owner.supabase, randomUUID())).toEqual(unknown);
     await runWithSecondFactor(testBackend, owner.id, async () =>
@@ -57,10 +57,10 @@ describe("upload permission", () => {
   test("An upload is rejected for a document with a file and for a closed shipment, each with its own message.", async () => {
     const { id = "" } = (await findDocument("Packing List")) ?? {};
     await markUploaded(await storeFile());
-    expect(await requestUpload(owner.supabase, id)).toEqual([409, "PT409", "This document has been uploaded already."]);
+    expect(await requestUpload(owner.supabase, id)).toEqual([409, "PT409", "This document already has a file."]);
     const { id: lading = "" } = (await findDocument("Bill of Lading")) ?? {};
     await closeShipment();
-    const closed = "This shipment is closed: nothing more can be uploaded to it.";
+    const closed = "This shipment is closed, so you cannot upload files.";
     expect(await requestUpload(owner.supabase, lading)).toEqual([409, "PT409", closed]);
   });
 });

@@ -20,7 +20,7 @@ const passTime = (time: string) =>
   query("update private.email_changes set expires_at = expires_at - $1::interval", [time]);
 /** Returns the account data of the owner's account page. */
 const readAccount = async (): Promise<object> => (await readPage(owner.supabase, "portal_account")).account;
-const tooSoon = "429 A message is on its way already. Wait a minute and try again.";
+const tooSoon = "429 We have just sent you an email. Wait one minute, then try again.";
 
 test("The link of an email change can be read many times but redeemed only once.", async () => {
   const token = await startChange("New@Client.Example");
@@ -116,7 +116,9 @@ test("An email change is redeemed if the account already has the address, and re
   const next = "by-now@client.example";
   const token = await startChange(next);
   const taker = await testBackend.newClient(next);
-  expect(await redeem(token)).toBe("409 This address cannot be used. Choose another one on the page of your account.");
+  expect(await redeem(token)).toBe(
+    "409 You cannot use this email address. Enter another address on your account page.",
+  );
   expect(await read(token)).toMatchObject({ account_id: owner.id, email: next });
   await rename(taker.id, "gave-way@client.example");
   // The account has the new address already if an earlier change succeeded and its response was lost.

@@ -14,7 +14,7 @@ const request = (requested: boolean | null, supabase: AppSupabaseClient = owner.
 const reject = (supabase: AppSupabaseClient, more: object = {}) =>
   callRpc("reject_erasure", { account_id: owner.id, reason: " Until 2033 the law asks for them ", ...more }, supabase);
 const listRequests = () => query("select account_id, requested_at from private.erasure_requests order by requested_at");
-const noRequest = "409 This client does not ask to be erased, or somebody has answered.";
+const noRequest = "409 This client has no open erasure request.";
 
 test("A client's repeated erasure requests count as one request, which the client can withdraw.", async () => {
   expect(await request(true)).toBeNull();

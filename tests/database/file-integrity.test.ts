@@ -20,7 +20,7 @@ const replaceFile = async (path: string, content = "%PDF-1.7 the forgery!") => {
 };
 
 test("A staff command verifies a document by its name after its upload.", async () => {
-  await expect(verifyByName()).rejects.toThrow("The Packing List has not been uploaded yet.");
+  await expect(verifyByName()).rejects.toThrow("The Packing List has no file yet.");
   expect((await markVerified()).error).not.toBeNull();
   await expect(verifyByName("Gold")).rejects.toThrow('no document "Gold"');
   await markUploaded(await storeFile());
@@ -46,7 +46,7 @@ test("A file that was replaced after its upload cannot be verified.", async () =
   const path = await storeFile();
   await markUploaded(path);
   await replaceFile(path);
-  await expect(verifyByName()).rejects.toThrow("The stored file is not the one that was uploaded.");
+  await expect(verifyByName()).rejects.toThrow("The stored file differs from the uploaded file.");
   expect((await markVerified()).error?.code).toBe("PT409");
   const [object] = await query<{ version: string }>("select version from storage.objects where name = $1", [path]);
   // An update can set the version only together with the verification.
@@ -68,7 +68,7 @@ test("A deleted file cannot be verified.", async () => {
   const path = await storeFile();
   await markUploaded(path);
   await testBackend.serviceRole.storage.from("documents").remove([path]);
-  await expect(verifyByName()).rejects.toThrow("The stored file is not the one that was uploaded.");
+  await expect(verifyByName()).rejects.toThrow("The stored file differs from the uploaded file.");
   expect((await markVerified()).error?.code).toBe("PT409");
 });
 
@@ -89,7 +89,7 @@ test("Only the service role can read a verified file, and only if the file is un
     expect(await readStoredFile(supabase, recorded)).toMatchObject({ reason: expect.any(String) });
   }
   await replaceFile(path);
-  const rejection = { reason: "The stored file is not the one that was uploaded.", status: 409 };
+  const rejection = { reason: "The stored file differs from the uploaded file.", status: 409 };
   for (const source of [portalFile ?? recorded, recorded])
     expect(await readStoredFile(testBackend.serviceRole, source)).toEqual(rejection);
 });
@@ -107,7 +107,7 @@ test("Verifying a file without a recorded hash records the hash, but a replaced 
   expect((await markVerified()).error?.code).toBe("PT409");
   await replaceFile(path);
   expect(await readStoredFile(testBackend.serviceRole, portalFile)).toMatchObject({ status: 409 });
-  await expect(verifyByName()).rejects.toThrow("The stored file is not the one that was uploaded.");
+  await expect(verifyByName()).rejects.toThrow("The stored file differs from the uploaded file.");
 
   const lading = await storeFile("Bill of Lading");
   await markUploaded(lading, "Bill of Lading");
@@ -116,7 +116,7 @@ test("Verifying a file without a recorded hash records the hash, but a replaced 
   expect(await findDocument("Bill of Lading")).toMatchObject({ verified: true, sha256: null });
   await verifyByName("Bill of Lading");
   expect(await findDocument("Bill of Lading")).toMatchObject({ verified: true, sha256 });
-  await expect(verifyByName("Bill of Lading")).rejects.toThrow("is verified already");
+  await expect(verifyByName("Bill of Lading")).rejects.toThrow("is already verified");
 });
 
 /** Removes the recorded hashes of the shipment's files. */

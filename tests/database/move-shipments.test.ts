@@ -101,7 +101,7 @@ test("A bulk move accepts a list of at most 50 shipments.", async () => {
   const id = await newCompleteShipment();
   const fifty = Array.from({ length: 50 }, () => ({ id: randomUUID() }));
   const before = await readDeskState(testBackend);
-  expect(await getRejection(moveAll([...fifty, { id }]))).toBe("400 Move at most 50 shipments at once.");
+  expect(await getRejection(moveAll([...fifty, { id }]))).toBe("400 Select at most 50 shipments.");
   for (const moves of [{ id }, "all", 7, [{ id: "%" }], [{ id, expected_version: "now" }]]) {
     expect(await getRejection(moveAll(moves as never)), JSON.stringify(moves)).toMatch(/^400 /);
   }

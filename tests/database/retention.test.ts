@@ -282,7 +282,7 @@ test("Erasing an account deletes only data of this account, except for data that
   }
   expect(await countRemaining(past)).toEqual(nothingRemaining);
   expect(await countRemaining(foreign)).toEqual(everythingRemaining);
-  expect(await eraseClient(client)).toEqual({ reason: "There is no such client.", status: 404 });
+  expect(await eraseClient(client)).toEqual({ reason: "Client account not found.", status: 404 });
   expect((await client.supabase.auth.getUser()).data.user).toBeNull();
 });
 

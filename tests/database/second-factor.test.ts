@@ -216,7 +216,7 @@ test("The service role lists and removes an account's second factors.", async ()
   const removed = await testBackend.serviceRole.auth.admin.mfa.deleteFactor({ userId: client.id, id: client.factorId });
   expect(removed.error).toBeNull();
   const duplicate = await runStaffAction(testBackend.serviceRole, "remove_second_factors", { account_id: client.id });
-  expect(duplicate).toEqual({ reason: "This account has no second factor.", status: 409 });
+  expect(duplicate).toEqual({ reason: "2FA is not set up on this account.", status: 409 });
   const supabase = await logIn(client.email);
   expect((await supabase.from("shipments").select("id")).data).toHaveLength(1);
   const log = await query(

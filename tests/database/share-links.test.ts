@@ -7,13 +7,13 @@ import { type AppSupabaseClient, toUntypedClient } from "../support/test-backend
 
 const { testBackend, owner, clerk, query, setUpClient, newShipment } = setUpDesk();
 const stranger = setUpClient("stranger@client.example");
-const unknownShipmentError = "404 There is no such shipment.";
+const unknownShipmentError = "404 Shipment not found.";
 
 let shipment: string;
 beforeEach(async () => {
   shipment = await newShipment(owner);
 });
-const limitReached = "409 This shipment has five links, as many as there can be. End one first.";
+const limitReached = "409 This shipment already has 5 share links, the maximum. End one link first.";
 const newToken = () => randomBytes(20).toString("base64url");
 const form = (token = newToken(), more: object = {}) => ({
   ...{ id: randomUUID(), shipment_id: shipment, token_hash: hashToken(token) },
@@ -87,7 +87,7 @@ test("A shipment has at most five valid share links; revoked and expired links d
   expect(await create(links[0])).toBeNull();
   await revoke(links[0]?.id ?? "");
   // The form of a revoked link does not create the link again.
-  expect(await create(links[0])).toMatch(/^409 The link of this form has ended\./);
+  expect(await create(links[0])).toMatch(/^409 This share link has ended\./);
   expect(await create()).toBeNull();
   expect(await create()).toBe(limitReached);
   await expire(links[1]?.id ?? "");

@@ -36,7 +36,7 @@ describe("stage correction", () => {
   });
 
   test("A correction needs another existing stage.", async () => {
-    expect(await getRejection(correct(1))).toBe("409 The shipment is at this stage already.");
+    expect(await getRejection(correct(1))).toBe("409 The shipment is already at this stage.");
     for (const stage of [0, 11, -1]) expect(await getRejection(correct(stage))).toMatch(/^400 /);
     expect(await listAuditEntries(shipment)).toEqual([]);
   });
@@ -45,12 +45,12 @@ describe("stage correction", () => {
 describe("AWB/BL", () => {
   const save = (awb: string, more: object = {}) =>
     callRpc("save_shipment_numbers", { shipment_id: shipment, awb, ...more });
-  const reasonMissing = "400 Say why, in a few words.";
+  const reasonMissing = "400 Enter a reason.";
 
   test("An AWB/BL is added, changed and removed; the log has the previous number and the reason.", async () => {
     expect(await save(" MEDUX4471203 ")).toBeNull();
     expect(await save("MEDUX4471204", { reason: " A digit was wrong " })).toBeNull();
-    const unchanged = "409 The shipment has these numbers already.";
+    const unchanged = "409 The shipment already has these numbers.";
     expect(await getRejection(save("MEDUX4471204", { reason: "Again" }))).toBe(unchanged);
     expect(await save("", { reason: "Another shipment's" })).toBeNull();
     expect(await getRejection(save(" ", { reason: "Again" }))).toBe(unchanged);

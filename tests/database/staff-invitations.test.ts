@@ -58,8 +58,8 @@ test("An invitation is invalid in the sign-up form, and no sign-up creates a tea
 });
 
 test("An invitation to the address of a client or of a current team member is rejected.", async () => {
-  const clientError = "409 This address has a client's account. A colleague needs an address of their own.";
-  const staffError = "409 This address is a colleague's already.";
+  const clientError = "409 A client uses this email address. Enter another email address for the team member.";
+  const staffError = "409 A team member already uses this email address.";
   for (const [email, error] of [
     [client.email, clientError],
     [` ${client.email.toUpperCase()} `, clientError],

@@ -73,7 +73,9 @@ test("After a conflict the page shows the current stage and the typed text, and 
 
   const correctButton = page.getByRole("button", { name: labels.correctStage });
   await correctButton.click();
-  await expect(page.getByRole("link", { name: "This shipment has changed since you opened it." })).toBeVisible();
+  await expect(
+    page.getByRole("link", { name: "Someone has changed this shipment. Check the new values, then try again." }),
+  ).toBeVisible();
   await expect(page.getByRole("definition").filter({ hasText: "2/10 Document Verification" })).toBeVisible();
   await expect(page.locator("#correct").getByLabel(labels.reason)).toHaveValue("The form was approved");
   await correctButton.click();

@@ -74,7 +74,7 @@ describe.each(["PGlite", "PostgreSQL"])("Backup of %s", (database) => {
     browser = await newLoggedInBrowser(place, email);
     address = await newShipment(browser, "Backed up tea", 70_000);
 
-    const inUse = /^The data in .+ is in use by process \d+: end that one first\.$/;
+    const inUse = /^The data in .+ is in use by process \d+\. Stop this process first\.$/;
     await expect(createBackup(place, file)).rejects.toThrow(inUse);
     expect(readdirSync(folder)).not.toContain(path.basename(file));
     await site.stop("SIGTERM");
@@ -86,7 +86,7 @@ describe.each(["PGlite", "PostgreSQL"])("Backup of %s", (database) => {
     expect(code).toBe(0);
     expect(stdout).toContain(file);
     expect(statSync(file).mode & 0o777).toBe(0o600);
-    await expect(createBackup(place, file)).rejects.toThrow(`${file} is there already: give another name.`);
+    await expect(createBackup(place, file)).rejects.toThrow(`${file} already exists. Choose another file name.`);
     expect(readdirSync(folder).filter((name) => name.startsWith(database))).toEqual([path.basename(file)]);
     expect(readdirSync(place.dataDir)).not.toContain("backup.json");
     expect(readdirSync(place.dataDir)).not.toContain("database.dump");
@@ -111,12 +111,12 @@ describe.each(["PGlite", "PostgreSQL"])("Backup of %s", (database) => {
     await newShipment(newBrowser, "Coffee after the restore", 2000);
     await site.stop("SIGTERM");
 
-    const holdsData = / holds data already \(keys\.json\): move it away first\.$/;
+    const holdsData = / already contains data \(keys\.json\)\. Move this data away first\.$/;
     await expect(restoreBackup(elsewhere, file)).rejects.toThrow(holdsData);
     if (database === "PostgreSQL") {
       const { dataDir } = await createEmptySandbox("PGlite");
       await expect(restoreBackup({ ...elsewhere, dataDir }, file)).rejects.toThrow(
-        "The database of DATABASE_URL is not empty: give it an empty one.",
+        "The database of DATABASE_URL is not empty. Set DATABASE_URL to an empty database.",
       );
       expect(readdirSync(dataDir)).toEqual([]);
     }
@@ -140,7 +140,7 @@ describe.each(["PGlite", "PostgreSQL"])("Backup of %s", (database) => {
     const empty = await createEmptySandbox(database);
     const missingFolder = path.join(folder, "missing");
     const invalidFile = path.join(folder, "invalid.tar.gz");
-    const message = `${invalidFile} is no whole backup of this site: nothing was changed.`;
+    const message = `${invalidFile} is not a complete backup of this site. Nothing was changed.`;
     for (const [what, bytes] of Object.entries(invalidBackups)) {
       writeFileSync(invalidFile, bytes);
       const folders = what === "first half" ? [empty.dataDir, missingFolder] : [empty.dataDir];
@@ -184,9 +184,9 @@ test("A failed backup or restore prints one line with the reason.", async () => 
   ];
   expect(results.map(({ code }) => code)).toEqual([1, 1, 1, 1]);
   expect(results.map(({ stderr }) => stderr.trim())).toEqual([
-    `There is nothing in ${place.dataDir} to back up.`,
-    "SUPABASE_URL is set: back up that backend at its host.",
-    `There is no file ${missingFile}.`,
-    `${textFile} is no whole backup of this site: nothing was changed.`,
+    `${place.dataDir} contains no site data. Set DATA_DIR to the directory of the site.`,
+    "This command works only with the embedded backend, but SUPABASE_URL is set. Use the backups of Supabase instead.",
+    `The file ${missingFile} does not exist.`,
+    `${textFile} is not a complete backup of this site. Nothing was changed.`,
   ]);
 });

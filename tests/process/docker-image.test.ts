@@ -118,14 +118,14 @@ describe("Files of the image", () => {
     const emails = readdirSync(outbox).map((name) => readFileSync(path.join(outbox, name), "utf8"));
     expect(emails.filter((text) => text.includes(`To: ${email}`))).toHaveLength(1);
     await running.stop("SIGTERM");
-    expect(running.output).toMatch(/"event":"samples","values":[1-9]\d*,/);
+    expect(running.output).toMatch(/"event":"sample values","values":[1-9]\d*,/);
   });
 
   test("A start of the image's files without a build prints that the build is missing.", async () => {
     rmSync(path.join(site, "build"), { recursive: true });
     const failed = place.start({}, { cwd: site, args: start.slice(1) });
     expect(await failed.waitForExit()).toBe(1);
-    expect(failed.output.trim()).toBe("There is no build to serve: run npm ci and npm run build first.");
+    expect(failed.output.trim()).toBe("The build is missing. Run npm ci and npm run build first.");
   });
 });
 

@@ -203,5 +203,5 @@ test("A rejected form at a URL that only accepts forms gets an HTML page and not
 test("The site still runs and responds after all hostile requests.", async () => {
   expect(site.hasEnded).toBe(false);
   expect((await sandbox.browser().get("/login")).status).toBe(200);
-  expect(site.jsonLines.filter(({ event }) => event === "no answer")).toEqual([]);
+  expect(site.jsonLines.filter(({ event }) => event === "response failed")).toEqual([]);
 });

@@ -51,7 +51,7 @@ test("A start with an unreachable database prints one line without the password 
     "missing database": `${server.url}/nowhere`,
     "missing host": `postgres://postgres:${server.password}@nowhere.invalid/postgres`,
   };
-  const message = /^The database of DATABASE_URL cannot be reached: [^\n]+\.$/;
+  const message = /^The site cannot connect to the database of DATABASE_URL: [^\n]+\.$/;
   for (const [reason, databaseUrl] of Object.entries(unreachable)) {
     const error: Error = await createBackend({ ...backendOptions, databaseUrl }).then(
       () => new Error("no error"),
@@ -81,7 +81,7 @@ test("A second start with the same database fails, even in another folder.", asy
   const second = elsewhere.start();
   expect(await second.waitForExit()).toBe(1);
   expect(second.output.trim()).toBe(
-    "The database of DATABASE_URL is in use by another start of this site: end that one first.",
+    "The database of DATABASE_URL is in use by another process of this site. Stop that process first.",
   );
   rmSync(elsewhere.dataDir, { recursive: true });
 });
@@ -100,7 +100,7 @@ test("A backend can use a database owner without superuser rights after roles.sq
   await runAsSuperuser(server.url, "create role owner login password 'p'");
   await runAsSuperuser(server.url, "create database owned owner owner");
   const owned = { ...backendOptions, databaseUrl: `postgres://owner:p@127.0.0.1:${server.port}/owned` };
-  const rolesMissing = /^The database's user may not make the roles it needs \(.+\): let/;
+  const rolesMissing = /^The database user cannot create the required roles \(.+\)\. As a superuser, run/;
   await expect(createBackend(owned)).rejects.toThrow(rolesMissing);
   await runAsSuperuser(server.url, readFileSync("supabase/contract/roles.sql", "utf8"));
   await runAsSuperuser(server.url, `grant ${roles} to owner`);

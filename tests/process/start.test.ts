@@ -39,10 +39,10 @@ test("A start or restore with a file as DATA_DIR prints one line with the reason
   writeFileSync(file, "");
   expect(await startAndFail({ DATA_DIR: file })).toEqual({
     code: 1,
-    lines: [`DATA_DIR cannot be ${file}: it or a part of its path is a file.`],
+    lines: [`The site cannot use ${file} as DATA_DIR: this path or a part of the path is a file.`],
   });
   const restored = await sandbox.staff(["restore", file], { DATA_DIR: file });
-  expect(restored.stderr).toBe(`DATA_DIR cannot be ${file}: it or a part of its path is a file.\n`);
+  expect(restored.stderr).toBe(`The site cannot use ${file} as DATA_DIR: this path or a part of the path is a file.\n`);
   expect(restored.code).toBe(1);
 });
 
@@ -73,7 +73,7 @@ test("A second start in the same folder names the process that uses the folder, 
   const elsewhere = await createSiteSandbox({ DATA_DIR: sandbox.dataDir });
   const second = elsewhere.start();
   expect(await second.waitForExit()).toBe(1);
-  expect(second.output.trim()).toMatch(/^The data in .+ is in use by process \d+: end that one first\.$/);
+  expect(second.output.trim()).toMatch(/^The data in .+ is in use by process \d+\. Stop this process first\.$/);
   expect((await sandbox.browser().post("/login", demoCredentials)).status).toBe(303);
   rmSync(elsewhere.dataDir, { recursive: true });
 });
@@ -120,7 +120,7 @@ test("A start creates a new demo lead if an interrupted start has not stored a l
   rmSync(getLeadFilePath());
   const failed = await sandbox.staff(["demo-code"]);
   expect(failed.stderr.trim()).toBe(
-    `There is no demo lead in ${sandbox.dataDir}: start the site once, or set DATA_DIR to where it runs.`,
+    `${sandbox.dataDir} contains no demo lead. Start the site once, or set DATA_DIR to the directory of the running site.`,
   );
   expect(failed.code).toBe(1);
   site = sandbox.start();
@@ -169,7 +169,7 @@ test("Every public page is available while the backend is not, and /readyz and t
   for (const page of [...pages, "/login", "/signup"]) expect((await get(page)).status, page).toBe(200);
   const ready = await get("/readyz");
   expect(ready.status).toBe(503);
-  expect(await ready.text()).toBe("the backend does not answer\n");
+  expect(await ready.text()).toBe("the backend does not respond\n");
   const browser = sandbox.browser();
   expect((await browser.post("/login", demoCredentials)).status).toBe(503);
 

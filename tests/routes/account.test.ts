@@ -106,14 +106,14 @@ describe("erasure request", () => {
     const readRequest = async () => {
       const today = await clerk.browser.open("/desk");
       const link = today.all("main a").find((each) => each.getAttribute("href") === `/desk/clients/${id}`);
-      return link && [today.text.includes("Asked to be erased"), getText(link)];
+      return link && [today.text.includes("Erasure requests"), getText(link)];
     };
     expect(await readRequest()).toBeUndefined();
     const requested = await browser.follow(await submitOnAccount(browser, askButton));
     expect(requested.toasts).toEqual(successToast("We have your request, and answer by mail"));
     expect(requested.text).toMatch(/You asked us on .* EAT to erase your account\. We answer by mail\./);
     expect(() => requested.form(askButton)).toThrow("No button");
-    expect(await readRequest()).toEqual([true, expect.stringMatching(/^Leaving Owner since .* EAT$/)]);
+    expect(await readRequest()).toEqual([true, expect.stringMatching(/^Leaving Owner Requested .* EAT$/)]);
 
     const withdrawn = await browser.follow(await submitOnAccount(browser, "Keep my account"));
     expect(withdrawn.toasts).toEqual(successToast("Your account stays"));
@@ -125,19 +125,19 @@ describe("erasure request", () => {
     const { browser, email, id } = await newClient(app, "Staying Owner");
     await submitOnAccount(browser, askButton);
     const opened = await clerk.browser.open(`/desk/clients/${id}`);
-    expect(opened.text).toMatch(/Asked on .* EAT to be erased\./);
-    const button = "Answer that it cannot be erased yet";
+    expect(opened.text).toMatch(/The client requested erasure on .* EAT\./);
+    const button = "Reject erasure request";
     expect((await clerk.browser.submit(opened, button, { reason: " " })).status).toBe(400);
     const reason = "The law has us keep your last shipment until 4 May 2033.";
     const rejected = await clerk.browser.follow(await clerk.browser.submit(opened, button, { reason }));
-    expect(rejected.toasts).toEqual(successToast("The answer is on its way"));
-    expect(rejected.text).not.toContain("to be erased.");
+    expect(rejected.toasts).toEqual(successToast("Erasure request rejected"));
+    expect(rejected.text).not.toContain("The client requested erasure");
     const { subject, text } = await getLatestEmailTo(email);
     expect([subject, text.includes(reason), text.includes(clerk.name)]).toEqual([
       ...["Your request to erase your account", true, false],
     ]);
     const late = await parsePage(await clerk.browser.submit(opened, button, { reason }));
-    expectRejectedForm(late, 409, "This client does not ask to be erased, or somebody has answered.");
+    expectRejectedForm(late, 409, "This client has no open erasure request.");
     expect((await browser.open(accountPath)).text).not.toContain("You asked us on");
   });
 

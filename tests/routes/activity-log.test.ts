@@ -21,7 +21,7 @@ for (let number = 1; number <= 51; number += 1) {
 
 const listReasons = (page: ParsedPage) => [...page.text.matchAll(/Reason: (Line \d+)/g)].map(([, reason]) => reason);
 const entries = "main form ~ div li";
-const noEntries = "Nothing like that has been done.";
+const noEntries = "No results.";
 
 test("The activity log is filtered by person, action, shipment and day, and its form shows the filter.", async () => {
   const fields = { who: "KINYI odh", what: "shipment correct", shipment: shipment.id.slice(0, 8) };
@@ -56,7 +56,7 @@ test("The page of a client links to the client's entries in the activity log.", 
   const person = await newClient(app, "Logged Person");
   const entry = { action: "account close", account_id: person.id, reason: "As they asked" };
   await recordAuditEntry(app.company, "Log Writer", entry);
-  const href = getHref(await browser.open(`/desk/clients/${person.id}`), "All of the log");
+  const href = getHref(await browser.open(`/desk/clients/${person.id}`), "Full activity log");
   expect(href).toBe(`/desk/log?account=${person.id}`);
   const page = await browser.open(href ?? "");
   expect(page.all(entries).map(getText)).toEqual([
@@ -71,7 +71,7 @@ test("The pages of a shipment and a client without entries show that nothing has
   const untouched = await newShipment(app, person, "Untouched");
   for (const path of [untouched.desk, `/desk/clients/${person.id}`]) {
     const { text } = await browser.open(path);
-    expect([path, text.match(/Log (Nothing.*?\.)/)?.[1]]).toEqual([path, "Nothing has been done yet."]);
+    expect([path, text.match(/Activity log (No .*?\.)/)?.[1]]).toEqual([path, "No activity yet."]);
   }
 });
 
@@ -88,7 +88,7 @@ test("The CSV of the activity log has all entries that match the filter, without
   const response = await browser.get(`/desk/log.csv?shipment=${shipment.id}`);
   expect(response.headers.get("Content-Disposition")).toBe('attachment; filename="log.csv"');
   const [heading, ...rows] = await readCsv(response);
-  expect(heading).toEqual(["At", "Who", "What", "Shipment", "Document", "Account", "Before", "After", "Reason"]);
+  expect(heading).toEqual(["Time", "Who", "Action", "Shipment", "Document", "Account", "Before", "After", "Reason"]);
   expect(rows).toHaveLength(52);
   expect(rows.at(-1)).toEqual([
     expect.stringMatching(/^\d{4}-\d\d-\d\dT/),

@@ -75,7 +75,7 @@ describe("content of the data export", () => {
       expect([name, packed?.equals(Buffer.from(await file.arrayBuffer()))]).toEqual([name, true]);
     }
     expect(text("left-out.txt")).toBe(
-      `${folder()}/Insurance Certificate, exchanged.pdf: The stored file is not the one that was uploaded.\n`,
+      `${folder()}/Insurance Certificate, exchanged.pdf: The stored file differs from the uploaded file.\n`,
     );
   });
 

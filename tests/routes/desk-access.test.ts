@@ -201,7 +201,7 @@ test("A clerk sees no link to the team page, gets 403 from the page, and cannot 
   const page = await clerk.browser.open("/desk/team");
   expect([page.status, page.h1]).toEqual([403, "Desk"]);
   expect(page.text).toContain("This page is for leads.");
-  expect(getHref(page, "Today")).toBe("/desk");
+  expect(getHref(page, "Go to Today")).toBe("/desk");
   expect((await clerk.browser.open("/desk")).all("main nav a").map((a) => a.getAttribute("href"))).not.toContain(
     "/desk/team",
   );

@@ -42,7 +42,7 @@ test("A team member downloads a document unchanged, under its own name, sandboxe
     { action: "document open", actor_name: clerk.name },
   ]);
   expect((await clerk.browser.open(shipment.desk)).text).toMatch(
-    /Log Opened: Packing List Akinyi Odhiambo \d{1,2} [A-Z][a-z]+ \d{4}, \d\d:\d\d EAT/,
+    /Activity log Document opened: Packing List Akinyi Odhiambo \d{1,2} [A-Z][a-z]+ \d{4}, \d\d:\d\d EAT/,
   );
 });
 
@@ -84,5 +84,5 @@ test("A document that was replaced in the file store is not sent to a team membe
   const page = await clerk.browser.open(address);
   expect([page.status, page.headers.get("Content-Disposition")]).toEqual([409, null]);
   expect(page.html).not.toContain("another file");
-  expect(page.text).toContain("The stored file is not the one that was uploaded.");
+  expect(page.text).toContain("The stored file differs from the uploaded file.");
 });

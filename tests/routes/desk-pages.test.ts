@@ -154,7 +154,9 @@ describe("pages with as much data as they can have", () => {
       resultOrThrow(await sendNote(app.company, full.id, createLongText(200 + index, 160), {}));
     const page = await lead.browser.open(full.desk);
     for (const [index, name] of allDocuments.slice(2).entries())
-      await lead.browser.submit(page, `Send back the ${name}`, { reason: createLongText(300 + index, 100) });
+      await lead.browser.submit(page, `Request a new file for the ${name}`, {
+        reason: createLongText(300 + index, 100),
+      });
     lead.browser.cookies.delete("flash");
   }
 

@@ -134,7 +134,7 @@ test("A file that was replaced or deleted in the file store is not sent to its o
   const page = await parsePage(await download());
   expect(page.status).toBe(409);
   expect(page.html).not.toContain("%PDF");
-  expect(page.text).toContain("The stored file is not the one that was uploaded.");
+  expect(page.text).toContain("The stored file differs from the uploaded file.");
   await app.company.storage.from("documents").remove([storage_path ?? ""]);
   expect((await download()).status).toBe(409);
 });
@@ -171,11 +171,7 @@ describe("removing a file", () => {
     expect((await upload(createPdf("right.pdf"))).status).toBe(303);
     invoice.client.cookies.delete("flash");
     const outdated = await parsePage(await invoice.client.submit(confirmation, "Remove file"));
-    expectRejectedForm(
-      outdated,
-      409,
-      "The Commercial Invoice has changed since you opened this page. Look at it again.",
-    );
+    expectRejectedForm(outdated, 409, "The Commercial Invoice has changed. Check the document, then try again.");
     expect([(await readDocument()).uploaded, await listFiles()]).toEqual([true, ["commercial-invoice-right.pdf"]]);
   });
 
@@ -196,13 +192,13 @@ describe("removing a file", () => {
     const closed = await openShipment();
     expect(getHref(closed, "Remove file: Commercial Invoice")).toBeUndefined();
     expect(getFileAddress(closed)).toBeDefined();
-    expect(await sendForm()).toBe("This shipment is closed: its documents stay as they are.");
+    expect(await sendForm()).toBe("This shipment is closed, so its documents cannot change.");
 
     await setStage(2);
     await verifyDocumentByName(app.company, invoice.shipmentId, "Commercial Invoice");
     const verified = await openShipment();
     expect(getHref(verified, "Remove file: Commercial Invoice")).toBeUndefined();
-    expect(await sendForm()).toBe("The Commercial Invoice is verified by now: call us if it is not the right one.");
+    expect(await sendForm()).toBe("We have already verified the Commercial Invoice. Call us if the file is wrong.");
     expect([(await readDocument()).verified, (await download()).status]).toEqual([true, 200]);
   });
 });

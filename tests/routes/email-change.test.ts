@@ -70,7 +70,7 @@ test("A client requests a new address once a minute, confirms the address with t
   const { browser, email, address, page, link } = await newRequest("Moving");
   const typed = { email: address, currentPassword: password };
   const repeated = await parsePage(await submitOnAccount(browser, "Change email", typed));
-  expectRejectedForm(repeated, 429, "A message is on its way already. Wait a minute and try again.");
+  expectRejectedForm(repeated, 429, "We have just sent you an email. Wait one minute, then try again.");
   expect(page.toasts).toEqual(requestedToast);
   expect(page.text).toContain(`We wrote to ${address}. Your address changes when you open the link in that mail.`);
   const [warning = ""] = await listEmailTexts(email, subjects.requested);
@@ -178,7 +178,7 @@ test("An email change is rejected if another person has signed up with the new a
   const page = await parsePage(await confirmChange(link, password));
   expect([page.status, page.problems[0]?.text]).toEqual([
     409,
-    "This address cannot be used. Choose another one on the page of your account.",
+    "You cannot use this email address. Enter another address on your account page.",
   ]);
   expect(await tryLogIn(app, email)).toBe("/portal");
   await rival.logIn(address);

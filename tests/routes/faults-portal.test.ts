@@ -180,7 +180,7 @@ describe("uploading a file", () => {
     );
     const pages = await Promise.all(responses.filter(({ status }) => status !== 303).map(parsePage));
     expect(pages.map(({ status, toasts }) => [status, toasts[0]?.description])).toEqual([
-      [409, "This document has been uploaded already."],
+      [409, "This document already has a file."],
     ]);
     const { invoice, files } = await readInvoice();
     expect(invoice).toEqual(withFile);

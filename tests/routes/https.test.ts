@@ -104,13 +104,13 @@ test("The start of a site with sample content logs one warning with the number o
   const values = Number(/^(\d+) values to replace/m.exec(output)?.[1]);
   expect(values).toBeGreaterThan(0);
   const message = expect.stringContaining("`npm run content` lists them");
-  expect(filterLog("samples")).toEqual([expect.objectContaining({ level: "warn", values, message })]);
+  expect(filterLog("sample values")).toEqual([expect.objectContaining({ level: "warn", values, message })]);
 });
 
 describe("proxy that TRUSTED_PROXIES does not name", () => {
   test("The start of a site behind an unknown proxy logs one warning that names the setting", () => {
     const message = expect.stringContaining("Set TRUSTED_PROXIES");
-    expect(filterLog("addresses unknown")).toEqual([expect.objectContaining({ level: "warn", message })]);
+    expect(filterLog("visitor addresses unknown")).toEqual([expect.objectContaining({ level: "warn", message })]);
   });
 
   test("A visitor behind an unknown proxy who guesses passwords does not lock out other visitors", async () => {

@@ -186,11 +186,11 @@ describe("rejected resumable uploads", () => {
       file: createPdf(),
     });
     for (const step of ["ask", "finish", "send"] as const)
-      expect(await upload[step](0)).toMatchObject(rejected(409, "This document has been uploaded already."));
+      expect(await upload[step](0)).toMatchObject(rejected(409, "This document already has a file."));
     const other = await createUpload(createPatternedPdf("b.pdf", fileSize), { document: "Packing List" });
     await other.send(0, chunkSize);
     await app.company.from("shipments").update({ stage: 10 }).eq("id", invoice.shipmentId);
-    const closed = rejected(409, "This shipment is closed: nothing more can be uploaded to it.");
+    const closed = rejected(409, "This shipment is closed, so you cannot upload files.");
     for (const step of steps) expect(await other[step](chunkSize)).toMatchObject(closed);
     expect((await readDocument(invoice.path, "Packing List")).uploaded).toBe(false);
     expect(await countChunks()).toBe(0);

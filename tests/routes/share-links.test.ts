@@ -186,7 +186,7 @@ test("Only the owner can revoke a share link. A revoked link is invalid and its 
   expect((await client.browser.submit(page, "End this link")).status).toBe(303);
   client.browser.cookies.delete("flash");
   const repeated = await parsePage(await client.browser.submit(form, "Make a link"));
-  expectRejectedForm(repeated, 409, "The link of this form has ended. Open this page again to make another one.");
+  expectRejectedForm(repeated, 409, "This share link has ended. Reload the page to create a new link.");
   expect([(await app.browser().get(path)).status, listLinks(repeated)]).toEqual([404, []]);
   for (const link of ["", "x", "1' or '1'='1"]) {
     const invalid = { intent: "revoke-link", form: "revoke-link", link };
@@ -203,7 +203,7 @@ test("A shipment with five share links has no form for a sixth share link and re
   expect(page.text).toContain("Five links, as many as there can be.");
   expect(() => page.form("Make a link")).toThrow("No button");
   const rejected = await parsePage(await client.browser.submit(form, "Make a link"));
-  expectRejectedForm(rejected, 409, "This shipment has five links, as many as there can be. End one first.");
+  expectRejectedForm(rejected, 409, "This shipment already has 5 share links, the maximum. End one link first.");
 });
 
 test("A stranger can neither open nor send the share form of a client's shipment.", async () => {

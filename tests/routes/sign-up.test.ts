@@ -26,7 +26,7 @@ const postSignUp = (fields: SignUpFields, person = app.browser()) =>
   person.post("/signup", { ...validFields, ...fields });
 
 const clientIdRequired = "A valid Client ID provided by the company is required.";
-const clientIdInvalid = "This Client ID is not known or has been used. Ask the company for a new one.";
+const clientIdInvalid = "This Client ID is unknown or has already been used. Ask us for a new Client ID.";
 const toRejectionToast = (description: string) => [
   { title: "Sign up Failed", description, variant: "destructive" as const },
 ];

@@ -198,7 +198,7 @@ test("A second file for a document is rejected and changes nothing.", async () =
   for (const name of ["first.pdf", "second.pdf"]) {
     const rejected = await parsePage(await upload(createPdf(name, 5000), page));
     expect(rejected.status).toBe(409);
-    expect(rejected.toasts).toEqual([createUploadFailedToast("This document has been uploaded already.")]);
+    expect(rejected.toasts).toEqual([createUploadFailedToast("This document already has a file.")]);
     for (const { id } of rejected.problems) expect(rejected.has(id), `the link to #${id}`).toBe(true);
   }
   expect(await readDocument()).toEqual(before);
@@ -231,7 +231,7 @@ test("A closed shipment shows no upload form and rejects a file.", async () => {
   const response = await invoice.client.submit(page, "Upload the Packing List", { file: createPdf() });
   const rejected = await parsePage(response);
   expect(rejected.status).toBe(409);
-  const message = "This shipment is closed: nothing more can be uploaded to it.";
+  const message = "This shipment is closed, so you cannot upload files.";
   expect(rejected.toasts).toEqual([createUploadFailedToast(message)]);
   for (const { id } of rejected.problems) expect(rejected.has(id), `the link to #${id}`).toBe(true);
   expect(await listFiles()).toEqual(["commercial-invoice-invoice.pdf"]);

@@ -41,12 +41,11 @@ export const labels = {
   share: "Share",
   makeLink: "Make a link",
   linkUntil: /^Link until/,
-  verified: "Verified",
   connectionGone: "The line is gone at",
   uploaded: "Uploaded, we check it next",
   // The desk
   reason: "Reason",
   noteToClient: "Note to the client",
   correctStage: "Correct the stage",
-  correctedStage: "The stage it is really at",
+  correctedStage: "Correct stage",
 } as const;

@@ -18,7 +18,7 @@ import {
 } from "./test-app.ts";
 
 /** The password of every team member of the tests. */
-export const staffPassword = "a good password of a colleague";
+export const staffPassword = "a good password of a team member";
 
 /** The sender of emails that the test sends itself. */
 export const emailSender: EmailSender = {

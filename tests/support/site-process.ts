@@ -67,7 +67,7 @@ export class SiteProcess {
 
   /** Waits until the start has printed its introduction for new developers. */
   async waitForIntroduction(): Promise<void> {
-    await this.waitUntil(() => this.output.includes("Mails go to"));
+    await this.waitUntil(() => this.output.includes("Emails go to"));
   }
 
   private async waitUntil(isMet: () => unknown): Promise<void> {

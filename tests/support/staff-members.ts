@@ -9,7 +9,7 @@ type TestStaffRole = "clerk" | "lead";
 /** The password of every team member of the tests. */
 export const staffPassword = "a good password of the staff";
 
-const toStaffName = (email: string) => `Colleague ${email.split("@")[0]}`;
+const toStaffName = (email: string) => `Team member ${email.split("@")[0]}`;
 
 /** Returns a new team member: `supabase` has a session at AAL2, `aal1` a session without the second factor's code. */
 export async function newStaffMember(testBackend: TestBackend, role: TestStaffRole, email: string) {
