@@ -10,7 +10,7 @@ const paths = publicPages.map(({ page }) => page.path);
 const routeFiles = readdirSync(path.join(import.meta.dirname, "routes"));
 const publicRoutes = routeFiles.filter((file) => file.startsWith("_site.")).map(getRoutePath);
 
-/** The path of a route module, by the naming rules of @react-router/fs-routes. */
+/** Returns the path of a route module, by the naming rules of @react-router/fs-routes. */
 function getRoutePath(file: string): string {
   const segments = file
     .replace(/\.tsx?$/, "")

@@ -21,9 +21,9 @@ const resolveBin = (name: string) => path.join(root, "node_modules", name);
 // Installations run in the background while the first phases run.
 const postgresReady = deferRejection(ensurePostgres());
 const chromiumReady = deferRejection(ensureChromium());
-// Without Firefox only its journeys fail, with their own message.
+// Without Firefox, only the journeys in Firefox fail, with an error that names the missing browser.
 const firefoxReady = ensureFirefox().catch(() => undefined);
-// In a new clone this start builds the site, as it does for a new developer.
+// In a new clone this start also builds the site.
 const firstStartReady = deferRejection(getFirstStartDataDir());
 
 const results = await Promise.all([
@@ -47,7 +47,7 @@ process.exit(results.flat().some(({ failed }) => failed.length > 0) ? 1 : 0);
 
 type Phase = [name: string, job: () => Promise<TestRunResult>, requirements?: Promise<unknown>[]];
 
-/** Runs phases in sequence, each when its requirements are ready. A rejected requirement or job is one failure. */
+/** Runs phases in sequence, each phase when its requirements are ready. A rejected requirement or job is one failure. */
 async function runPhases(phases: Phase[]): Promise<TestRunResult[]> {
   const results: TestRunResult[] = [];
   for (const [name, job, requirements = []] of phases) {
@@ -125,7 +125,7 @@ async function runProgram(program: string, args: string[], env: Record<string, s
   return code === 0;
 }
 
-/** Returns a promise whose rejection is handled where it is awaited, and does not end the process before. */
+/** Returns the promise. Its rejection is handled by a later `await` and does not end the process before. */
 function deferRejection<T>(job: Promise<T>): Promise<T> {
   job.catch(() => undefined);
   return job;

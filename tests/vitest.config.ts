@@ -26,9 +26,9 @@ export default defineConfig({
     env: cheapPasswordHashes,
     // The V8 flag with which app/server/embedded-backend.ts starts PGlite.
     execArgv: ["--wasm-tiering-budget=100000000"],
-    // One more than the smallest machine has processors, as some tests only wait.
+    // The smallest machine has one processor fewer, but some tests only wait.
     maxWorkers: 3,
-    // Long enough for a busy machine, but ends a test that hangs.
+    // This timeout is long enough for a busy machine and ends a test that hangs.
     testTimeout: 60_000,
     hookTimeout: 60_000,
     expect: { poll: { timeout: 20_000 } },

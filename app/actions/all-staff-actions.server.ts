@@ -20,7 +20,7 @@ export const allStaffActions: readonly StaffAction[] = [
 
 /** Labels in the activity log, by the action's name in the audit log. No form creates the first two actions. */
 export const AUDIT_LABELS: Readonly<Record<string, string>> = {
-  "document open": "Opened",
+  "document open": "Document opened",
   "shipment delete": "Shipment deleted",
   ...Object.fromEntries(allStaffActions.map(({ name, label }) => [name, label])),
 };
@@ -28,7 +28,7 @@ export const AUDIT_LABELS: Readonly<Record<string, string>> = {
 /** `on` is the shipment or account of the entry. Pages about one shipment omit `on`. */
 type PageAuditEntry = Omit<AuditEntry, "on"> & { on?: AuditEntry["on"] };
 
-/** Replaces `action` and `document` with a label such as "Verified: Packing List" in `what`. */
+/** Returns the entry with a label such as "Document verified: Packing List" in `what`, in place of its audit name. */
 export function labelAuditEntry({ action, document, ...entry }: PageAuditEntry) {
   return { ...entry, what: [AUDIT_LABELS[action] ?? action, document].filter(Boolean).join(": ") };
 }

@@ -8,7 +8,7 @@ const form = {
   email: "achieng@client.example",
   password: "harbour at dusk",
 };
-/** Returns an email address of this many characters, at least 200. */
+/** Returns an email address of `length` characters. The minimum is 200. */
 const createEmailAddress = (length: number) =>
   `${"a".repeat(60)}@${"b".repeat(60)}.${"c".repeat(60)}.${"d".repeat(length - 191)}.example`;
 
@@ -28,7 +28,7 @@ test.each([
   expect(SignUpFields.safeParse({ ...form, [name]: value }).success).toBe(true);
 });
 
-test.each([undefined, "", "   "])("A sign-up with the client ID %j gets the specification's message.", (clientId) => {
+test.each([undefined, "", "   "])("A sign-up with the client ID %j gets the specification's error.", (clientId) => {
   expect(listErrors(SignUpFields.safeParse({ ...form, clientId }))).toEqual([["clientId", clientIdRequired]]);
 });
 

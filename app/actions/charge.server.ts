@@ -8,12 +8,12 @@ import { dayField, defineStaffAction, reasonField } from "./staff-action.server.
 
 const itemIds = PAYMENTS.map(({ id }) => id);
 const item = z.enum(itemIds);
-const itemHelp = itemIds.join(", ");
+const itemHelp = `one of ${itemIds.join(", ")}`;
 const getAnchor = () => "#payments";
 
 export const set = defineStaffAction({
   name: "charge set",
-  label: "Charge set",
+  label: "Charge saved",
   target: "shipment",
   schema: z.object({
     item,
@@ -22,7 +22,7 @@ export const set = defineStaffAction({
       .trim()
       .regex(/^(\d{1,11}|\d{1,3}([,\s]\d{3}){1,3})(\.\d{1,2})?$/, "Enter an amount such as 12,500 or 12500.50.")
       .transform((typed) => Number(typed.replace(/[,\s]/g, "")))
-      .refine((amount) => amount > 0, "Enter an amount above nothing."),
+      .refine((amount) => amount > 0, "Enter an amount above 0."),
     currency: z.enum(CHARGE_CURRENCIES, "Choose the currency."),
     due: dayField.optional(),
     note: oneLine("")
@@ -34,12 +34,12 @@ export const set = defineStaffAction({
   toast: () => "Charge saved",
   getAnchor,
   command: {
-    description: "set or change what the client pays for one item",
-    arguments: { item: itemHelp, amount: "such as 12500 or 12500.50" },
+    description: "save the amount, currency and due date of a charge",
+    arguments: { item: itemHelp, amount: "the amount, such as 12500 or 12500.50" },
     options: {
-      currency: CHARGE_CURRENCIES.join(", "),
-      due: "the last day to pay, such as 2026-05-31",
-      note: "for the client",
+      currency: `one of ${CHARGE_CURRENCIES.join(", ")}`,
+      due: "the due date, such as 2026-05-31",
+      note: "a note that the client sees",
     },
     defaults: { currency: "KES" },
   },
@@ -59,12 +59,12 @@ export const markPaid = defineStaffAction({
 
 export const markUnpaid = defineStaffAction({
   name: "charge unpaid",
-  label: "Marked as not paid",
+  label: "Marked as unpaid",
   target: "shipment",
   schema: z.object({ item, reason: reasonField }),
   run: ({ supabase, options }, shipment_id, fields) =>
     runStaffAction(supabase, "set_charge_paid", { shipment_id, ...fields, paid: false, ...options }),
-  toast: () => "Due again",
+  toast: () => "Marked as unpaid",
   getAnchor,
-  command: { description: "mark a charge as not paid", arguments: { item: itemHelp } },
+  command: { description: "mark a charge as unpaid", arguments: { item: itemHelp } },
 });

@@ -9,24 +9,24 @@ const ReasonFields = z.object({ reason: reasonField });
 
 export const sendLink = defineStaffAction({
   name: "account send-password-link",
-  label: "New-password link sent",
+  label: "Password link sent",
   target: "account",
   schema: z.object({}),
   run: ({ supabase, serviceRole, emailSender, options: { actor_name } }, account) =>
     sendPasswordLink(supabase, serviceRole(), emailSender(), account, actor_name),
-  toast: () => "The link is on its way",
-  command: { description: "email a link to set a new password; check first who is calling" },
+  toast: () => "Password link sent",
+  command: { description: "email a link to set a new password; check the caller's identity first" },
 });
 
 export const resetSecondFactor = defineStaffAction({
   name: "account reset-2fa",
-  label: "Second factor removed",
+  label: "2FA reset",
   target: "account",
   schema: ReasonFields,
   run: ({ supabase, serviceRole, emailSender, options: { actor_name } }, account, { reason }) =>
     removeSecondFactors(supabase, serviceRole(), emailSender(), account, reason, actor_name),
-  toast: () => "The account opens with its password alone",
-  command: { description: "remove a lost second factor; check first who is calling" },
+  toast: () => "2FA reset. The password is now enough to log in.",
+  command: { description: "remove a lost authenticator app; check the caller's identity first" },
 });
 
 export const close = defineStaffAction({
@@ -36,18 +36,18 @@ export const close = defineStaffAction({
   schema: ReasonFields,
   run: ({ supabase, options: { actor_name } }, account_id, { reason }) =>
     runStaffAction(supabase, "close_account", { account_id, reason, actor_name }),
-  toast: () => "The account is closed",
-  command: { description: "end all sessions of a client's account and prevent new logins" },
+  toast: () => "Account closed",
+  command: { description: "close a client's account: sign out all devices and prevent logins" },
 });
 
 export const reopen = defineStaffAction({
   name: "account reopen",
-  label: "Account opened again",
+  label: "Account reopened",
   target: "account",
   schema: ReasonFields,
   run: ({ supabase, options: { actor_name } }, account_id, { reason }) =>
     runStaffAction(supabase, "reopen_account", { account_id, reason, actor_name }),
-  toast: () => "The account is open again",
+  toast: () => "Account reopened",
   command: { description: "reopen a closed account" },
 });
 
@@ -58,21 +58,24 @@ export const erase = defineStaffAction({
   schema: ReasonFields,
   run: async ({ supabase, serviceRole, emailSender, options: { actor_name } }, account, { reason }) =>
     (await eraseAccount(supabase, serviceRole(), account, reason, actor_name, emailSender())) ?? {},
-  toast: () => "The account is gone",
+  toast: () => "Account erased",
   redirectTo: "/desk/clients",
   command: {
-    description: "delete a client's account, unless its shipments have to be stored longer",
-    defaults: { reason: "The client asked for it" },
+    description: "erase a client's account after the retention period of its shipments",
+    defaults: { reason: "Requested by the client" },
   },
 });
 
 export const rejectErasure = defineStaffAction({
   name: "account reject-erasure",
-  label: "Erasing refused",
+  label: "Erasure request rejected",
   target: "account",
   schema: ReasonFields,
   run: ({ supabase, serviceRole, emailSender, options: { actor_name } }, account, { reason }) =>
     emailRejection(supabase, serviceRole(), emailSender(), account, reason, actor_name),
-  toast: () => "The answer is on its way",
-  command: { description: "reject a client's request for erasure by email", options: { reason: "for the client" } },
+  toast: () => "Erasure request rejected",
+  command: {
+    description: "reject a client's erasure request by email",
+    options: { reason: "the reason in the email" },
+  },
 });

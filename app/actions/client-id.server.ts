@@ -6,7 +6,7 @@ import { maxLength } from "../models/limits.ts";
 import { runStaffAction } from "../models/staff.server.ts";
 import { defineStaffAction, reasonField } from "./staff-action.server.ts";
 
-const countError = "Give a number from 1 to 100.";
+const countError = "Enter a number from 1 to 100.";
 
 export const issue = defineStaffAction({
   name: "client-id issue",
@@ -22,27 +22,31 @@ export const issue = defineStaffAction({
     })
     .refine(({ count, email }) => !email || count === 1, {
       path: ["count"],
-      message: "Send one client ID at a time, or leave the e-mail address out.",
+      message: "Enter 1, or clear the email. We can email one Client ID at a time.",
     }),
   async run({ supabase, serviceRole, emailSender, options: { idempotency_key, actor_name } }, _, fields) {
     const issued = await issueClientIds(supabase, fields, { idempotency_key, actor_name });
     if ("reason" in issued) return issued;
     const [first] = issued.result;
     // The result of a repeated form is empty if its client ID was withdrawn or used after the first submission.
-    if (!first) return { reason: "This form issued a client ID before. Open the page again.", status: 409 };
+    if (!first)
+      return { reason: "This form has already issued a Client ID. Reload the page to issue another.", status: 409 };
     if (!fields.email) return issued;
     const email = await sendClientId(supabase, serviceRole(), emailSender(), first, { idempotency_key, actor_name });
     return "reason" in email
-      ? { ...email, reason: `${first} is issued, but not sent. ${email.reason}` }
+      ? { ...email, reason: `Client ID ${first} was issued, but the email was not sent. ${email.reason}` }
       : { ...issued, ...email };
   },
-  toast: (ids, { email }) => (email ? `${ids[0]} is on its way` : `${ids.length > 1 ? ids.length : ids[0]} issued`),
+  toast(ids, { email }) {
+    if (email) return `Client ID issued and sent to ${email}`;
+    return ids.length > 1 ? `${ids.length} Client IDs issued` : `Client ID ${ids[0]} issued`;
+  },
   command: {
-    description: "issue client IDs",
+    description: "issue Client IDs",
     options: {
-      count: "how many, 1 to 100",
-      for: "the company's name for the client; clients do not see it",
-      email: "where to send the client ID",
+      count: "number of Client IDs, 1 to 100",
+      for: "your own name for the client; the client does not see it",
+      email: "the email address to send the Client ID to",
     },
     defaults: { count: "1" },
     formatLines: (ids) => ids,
@@ -51,15 +55,15 @@ export const issue = defineStaffAction({
 
 export const send = defineStaffAction({
   name: "client-id send",
-  label: "Client ID mailed",
+  label: "Client ID sent",
   target: "clientId",
   schema: z.object({}),
   async run({ supabase, serviceRole, emailSender, options: { idempotency_key, actor_name } }, clientId) {
     const email = await sendClientId(supabase, serviceRole(), emailSender(), clientId, { idempotency_key, actor_name });
     return "reason" in email ? email : { ...email, result: clientId };
   },
-  toast: (clientId) => `${clientId} is on its way`,
-  command: { description: "send an unused client ID again to its email address" },
+  toast: (clientId) => `Client ID ${clientId} sent again`,
+  command: { description: "send an unused Client ID again to the same email address" },
 });
 
 export const withdraw = defineStaffAction({
@@ -71,6 +75,6 @@ export const withdraw = defineStaffAction({
     const withdrawn = await runStaffAction(supabase, "withdraw_client_id", { client_id, reason, actor_name });
     return "reason" in withdrawn ? withdrawn : { result: client_id };
   },
-  toast: (clientId) => `${clientId} is withdrawn`,
-  command: { description: "withdraw an unused client ID" },
+  toast: (clientId) => `Client ID ${clientId} withdrawn`,
+  command: { description: "withdraw an unused Client ID" },
 });

@@ -8,9 +8,9 @@ import type { StaffAction, StaffActionTarget } from "./staff-action.server.ts";
 
 /** Schemas of the form field that contains the target's ID on a page with several targets. */
 const targetIds: Record<StaffActionTarget, z.ZodType<string>> = {
-  shipment: z.uuid("Open this page again."),
-  document: z.uuid("Open this page again and send the form once more."),
-  account: z.uuid("Open this page again."),
+  shipment: z.uuid("Reload this page and try again."),
+  document: z.uuid("Reload this page and try again."),
+  account: z.uuid("Reload this page and try again."),
   clientId: UnusedClientId,
   failedEmail: z.uuid(),
 };
@@ -45,7 +45,7 @@ function createDeskIntent(action: StaffAction, pageTargets: { [Target in StaffAc
     return {
       toast:
         outcome.sent === false
-          ? "Done, but its mail could not be sent: it is on Today's list"
+          ? 'Done, but the email could not be sent. See "Emails that failed" on the page Today.'
           : action.toast(outcome.result, fields),
       anchor: action.getAnchor?.(id),
       redirectTo: action.redirectTo,

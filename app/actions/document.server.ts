@@ -7,36 +7,39 @@ const getAnchor = (document: string) => `#document-${document}`;
 
 export const verify = defineStaffAction({
   name: "document verify",
-  label: "Verified",
+  label: "Document verified",
   target: "document",
   schema: z.object({}),
   run: async ({ supabase, serviceRole, options }, document) =>
     (await verifyDocument(supabase, serviceRole(), document, options)) ?? {},
-  toast: () => "Verified",
+  toast: () => "Document verified",
   getAnchor,
-  command: { description: "mark an uploaded document as verified" },
+  command: { description: "verify an uploaded document" },
 });
 
 export const unverify = defineStaffAction({
   name: "document unverify",
-  label: "Verification taken back",
+  label: "Verification undone",
   target: "document",
   schema: z.object({ reason: reasonField }),
   run: ({ supabase, options }, document_id, { reason }) =>
     runStaffAction(supabase, "unverify_document", { document_id, reason, ...options }),
-  toast: () => "Verification taken back",
+  toast: () => "Verification undone",
   getAnchor,
   command: { description: "undo the verification of a document" },
 });
 
 export const reject = defineStaffAction({
   name: "document reject",
-  label: "Sent back",
+  label: "New file requested",
   target: "document",
   schema: z.object({ reason: reasonField }),
   run: ({ supabase, options }, document_id, { reason }) =>
     runStaffAction(supabase, "reject_document", { document_id, reason, ...options }),
-  toast: () => "Sent back",
+  toast: () => "New file requested",
   getAnchor,
-  command: { description: "request a new file from the client", options: { reason: "for the client" } },
+  command: {
+    description: "request a new file from the client",
+    options: { reason: "the reason that the client sees" },
+  },
 });

@@ -17,7 +17,7 @@ const MoveResult = z.union([StageResult, z.object({ missing: z.array(z.string())
 
 export const advance = defineStaffAction({
   name: "shipment advance",
-  label: "Moved on",
+  label: "Moved to the next stage",
   target: "shipment",
   schema: z.object({
     location: oneLine("")
@@ -41,10 +41,10 @@ export const advance = defineStaffAction({
     // An empty reason shows no error message. The page lists the missing documents and asks for confirmation instead.
     return "missing" in result ? { reason: "", status: 409 } : { result };
   },
-  toast: ({ status }) => `It is at ${status} now`,
+  toast: ({ status }) => `Moved to ${status}`,
   command: {
     description: "move a shipment to its next stage, even if documents are missing",
-    options: { location: "where this happened", note: "a note to the client" },
+    options: { location: "the location that the client sees", note: "a note to the client" },
     defaults: { confirmMissing: "yes" },
   },
 });
@@ -64,7 +64,10 @@ export const correct = defineStaffAction({
     return "reason" in corrected ? corrected : { result: StageResult.parse(corrected.result) };
   },
   toast: ({ status }) => `Stage corrected to ${status}`,
-  command: { description: "correct the stage of a shipment, or reopen a closed one", options: { stage: "1 to 10" } },
+  command: {
+    description: "correct the stage of a shipment, or reopen a closed shipment",
+    options: { stage: "the correct stage, 1 to 10" },
+  },
 });
 
 export const saveNumbers = defineStaffAction({
@@ -85,7 +88,7 @@ export const saveNumbers = defineStaffAction({
   },
   toast: () => "Numbers saved",
   command: {
-    description: 'save numbers of a shipment; "" removes one, and a change or removal needs a reason',
+    description: 'save the numbers of a shipment; "" removes a number; changes and removals need a reason',
     options: numberHelp,
   },
 });
@@ -95,9 +98,9 @@ export const saveArrival = defineStaffAction({
   label: "Arrival saved",
   target: "shipment",
   schema: z.object({
-    storageLocation: z.enum(Object.keys(STORAGE_LOCATIONS) as StorageLocation[], "Choose the place."),
+    storageLocation: z.enum(Object.keys(STORAGE_LOCATIONS) as StorageLocation[], "Choose the port or ICD."),
     day: dayField,
-    size: z.enum(["20", "40"], "Choose the size."),
+    size: z.enum(["20", "40"], "Choose the container size."),
   }),
   run({ supabase, storageTariff, options }, shipment_id, { storageLocation, day, size }) {
     const free_storage_ends_on = getLastFreeDay(day, storageTariff());
@@ -107,11 +110,11 @@ export const saveArrival = defineStaffAction({
   toast: () => "Arrival saved",
   getAnchor: () => "#storage",
   command: {
-    description: "save the arrival of the cargo, from which free storage is counted",
+    description: "save the arrival of a container, to calculate free storage",
     options: {
-      storageLocation: Object.keys(STORAGE_LOCATIONS).join(", "),
-      day: "such as 2026-05-10",
-      size: "20 or 40 feet",
+      storageLocation: `one of ${Object.keys(STORAGE_LOCATIONS).join(", ")}`,
+      day: "the arrival date, such as 2026-05-10",
+      size: "the container size in feet: 20 or 40",
     },
   },
 });
@@ -121,26 +124,26 @@ export const note = defineStaffAction({
   label: "Note sent",
   target: "shipment",
   schema: z.object({
-    note: severalLines("Write the note.")
-      .min(1, "Write the note.")
+    note: severalLines("Enter a note.")
+      .min(1, "Enter a note.")
       .max(...maxLength("note")),
   }),
   run: ({ supabase, options: { idempotency_key, actor_name } }, shipment_id, { note }) =>
     runStaffAction(supabase, "send_note", { shipment_id, note, idempotency_key, actor_name }),
   toast: () => "Note sent",
-  command: { description: "send the client a note", arguments: { note: "the text" } },
+  command: { description: "send the client a note", arguments: { note: "the text of the note" } },
 });
 
 export const extendRetention = defineStaffAction({
   name: "shipment extend-retention",
-  label: "Kept longer",
+  label: "Retention extended",
   target: "shipment",
   schema: z.object({ day: dayField }),
   run: ({ supabase, options: { actor_name } }, shipment_id, { day }) =>
     runStaffAction(supabase, "extend_shipment_retention", { shipment_id, day, actor_name }),
-  toast: (_, { day }) => `Stored until ${day}`,
+  toast: (_, { day }) => `Retention extended to ${day}`,
   command: {
-    description: "store a shipment longer than seven years, for a dispute or by law",
-    arguments: { day: "the last day, such as 2040-12-31" },
+    description: "extend the retention of a shipment, for a dispute or by law",
+    arguments: { day: "the new last day of retention, such as 2040-12-31" },
   },
 });

@@ -55,7 +55,7 @@ export function defineStaffAction<Schema extends z.ZodObject, Result>(action: St
 }
 
 /** private.require_reason in the database has the same message. */
-export const reasonMissing = "Say why, in a few words.";
+export const reasonMissing = "Enter a reason.";
 
 export const reasonField = severalLines(reasonMissing)
   .min(1, reasonMissing)
@@ -63,10 +63,10 @@ export const reasonField = severalLines(reasonMissing)
 
 /** A calendar day as YYYY-MM-DD. */
 export const dayField = z
-  .string("Give the day.")
-  .regex(/^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])$/, "Give a day such as 2026-05-31.")
+  .string("Enter a date.")
+  .regex(/^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])$/, "Enter a date such as 2026-05-31.")
   .refine((day) => {
     const date = new Date(`${day}T00:00:00Z`);
     // Zod runs this check even if the pattern failed. Text that is not a date passes, because the pattern reports it.
     return Number.isNaN(date.valueOf()) || date.toISOString().startsWith(day);
-  }, "There is no such day.");
+  }, "Enter a date that exists, such as 2026-05-31.");

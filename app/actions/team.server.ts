@@ -5,21 +5,21 @@ import { STAFF_ROLES } from "../models/desk-labels.ts";
 import { inviteStaffMember, runStaffAction } from "../models/staff.server.ts";
 import { defineStaffAction, reasonField } from "./staff-action.server.ts";
 
-const role = z.enum(STAFF_ROLES, "Choose what they may do.");
+const role = z.enum(STAFF_ROLES, "Choose a role.");
 const roleHelp = "clerk or lead; a lead also manages the team";
 
 export const invite = defineStaffAction({
   name: "team invite",
-  label: "Colleague invited",
+  label: "Team member invited",
   target: null,
   schema: z.object({ name: personName, email: emailAddress, role }),
   run: ({ supabase, serviceRole, emailSender, options: { idempotency_key, actor_name } }, _, fields) =>
     inviteStaffMember(supabase, serviceRole(), emailSender(), fields, { idempotency_key, actor_name }),
-  toast: () => "The invitation is on its way",
+  toast: () => "Invitation sent",
   command: {
-    description: "email an invitation to the desk, valid for seven days",
-    arguments: { email: "an address without a client's account" },
-    options: { name: "as the activity log shows it", role: roleHelp },
+    description: "email an invitation to the desk, valid for 7 days",
+    arguments: { email: "an email address that no client uses" },
+    options: { name: "the name that the activity log shows", role: roleHelp },
     defaults: { role: "clerk" },
   },
 });
@@ -37,11 +37,14 @@ export const changeRole = defineStaffAction({
 
 export const remove = defineStaffAction({
   name: "team remove",
-  label: "Colleague removed",
+  label: "Team member removed",
   target: "account",
   schema: z.object({ reason: reasonField }),
   run: ({ supabase, options: { actor_name } }, account_id, { reason }) =>
     runStaffAction(supabase, "remove_staff_member", { account_id, reason, actor_name }),
-  toast: () => "Removed, and signed out everywhere",
-  command: { description: "remove a team member and end their sessions", defaults: { reason: "They left" } },
+  toast: () => "Removed from the desk",
+  command: {
+    description: "remove a team member from the desk and sign out all their devices",
+    defaults: { reason: "Left the company" },
+  },
 });

@@ -6,36 +6,39 @@ import { defineStaffAction } from "./staff-action.server.ts";
 
 export const setAnnouncement = defineStaffAction({
   name: "announcement set",
-  label: "Notice set",
+  label: "Announcement published",
   target: null,
   schema: z.object({
-    text: oneLine("Write the notice.")
-      .min(1, "Write the notice.")
+    text: oneLine("Enter an announcement.")
+      .min(1, "Enter an announcement.")
       .max(...maxLength("announcement")),
   }),
   run: ({ supabase, options: { idempotency_key, actor_name } }, _, { text }) =>
     runStaffAction(supabase, "announce", { text, idempotency_key, actor_name }),
-  toast: () => "All clients read it now",
-  command: { description: "show all clients a text, instead of the current one", arguments: { text: "the text" } },
+  toast: () => "Announcement published",
+  command: {
+    description: "publish an announcement to all clients and replace the current announcement",
+    arguments: { text: "the text of the announcement" },
+  },
 });
 
 export const endAnnouncement = defineStaffAction({
   name: "announcement end",
-  label: "Notice ended",
+  label: "Announcement removed",
   target: null,
   schema: z.object({}),
   run: ({ supabase, options: { actor_name } }) => runStaffAction(supabase, "end_announcement", { actor_name }),
-  toast: () => "Nothing is said to all clients any more",
+  toast: () => "Announcement removed",
   command: { description: "remove the announcement" },
 });
 
 export const resolveFailedEmail = defineStaffAction({
   name: "failed-email resolve",
-  label: "Mail dealt with",
+  label: "Failed email dismissed",
   target: "failedEmail",
   schema: z.object({}),
   run: ({ supabase, options: { actor_name } }, email_id) =>
     runStaffAction(supabase, "resolve_failed_email", { email_id, actor_name }),
-  toast: () => "Taken off the list",
-  command: { description: "take an email off the list" },
+  toast: () => "Failed email dismissed",
+  command: { description: "remove an email from the list of failed emails" },
 });

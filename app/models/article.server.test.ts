@@ -19,13 +19,13 @@ beforeAll(async () => {
 const fields = { title: "T", category: "Customs" as const, date: "2025-10-15", excerpt: "E" };
 const newSummary = (slug: string, placeholder = false) => ({ ...fields, slug, placeholder });
 
-test("Placeholders follow the articles that can be read, and the given list stays as it is", () => {
+test("Sorting moves placeholders behind the written articles and does not change the given list", () => {
   const list = [true, false, true, false].map((placeholder, index) => newSummary(String(index), placeholder));
   expect(model.sortPlaceholdersLast(list).map(({ slug }) => slug)).toEqual(["1", "3", "0", "2"]);
   expect(list.map(({ slug }) => slug)).toEqual(["0", "1", "2", "3"]);
 });
 
-test("A page lists at most 20 articles, and the pages of 2,000 articles list each article once", () => {
+test("A page lists at most 20 articles, and all pages together list each of 2,000 articles once", () => {
   const many = Array.from({ length: 2000 }, (_, index) => newSummary(String(index + 1)));
   const getSlugs = (page: number) => model.paginateArticles(many, page).articles.map(({ slug }) => slug);
   expect(model.paginateArticles(many, 1)).toMatchObject({ page: 1, pages: 100 });

@@ -18,7 +18,7 @@ export const UnusedClientId = z.string().min(12).max(64);
 export const clientIdRequired = "A valid Client ID provided by the company is required.";
 
 /** For unknown and for used Client IDs. The hook of Supabase Auth in supabase/schemas/sign_up.sql has the same text. */
-export const clientIdInvalid = "This Client ID is not known or has been used. Ask the company for a new one.";
+export const clientIdInvalid = "This Client ID is unknown or has already been used. Ask us for a new Client ID.";
 
 /** Checks a Client ID before the sign-up, because the sign-up's error could reveal whether the address has an account. */
 export async function admitSignUp(

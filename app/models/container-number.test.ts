@@ -14,12 +14,12 @@ test.each([
   ["as it is printed on the container", "CSQU 305438 3"],
   ["in small letters with hyphens", "csqu-305438-3"],
   ["in characters of full width", "ＣＳＱＵ３０５４３８３"],
-])("A container number %s is understood", (_, text) => {
+])("A container number %s is read correctly", (_, text) => {
   expect(parseContainerNumbers(text)).toEqual({ numbers: ["CSQU3054383"] });
 });
 
 test.each(["\n", ", ", "; ", " ", "\t", "", " / "])(
-  "Two container numbers with %j between them are recognised as two",
+  "Two container numbers with %j between them are read as two container numbers",
   (separator) => {
     const text = ["CSQU3054383", "TOLU 473478 7"].join(separator);
     expect(parseContainerNumbers(text)).toEqual({ numbers: ["CSQU3054383", "TOLU4734787"] });
@@ -39,24 +39,24 @@ test.each([
   ["with a column of sizes", "CSQU3054383\t40HC\nTOLU4734787\t20GP"],
   ["with a column of row numbers", "1\tCSQU3054383\n2\tTOLU4734787"],
   ["with lines of Windows", "CSQU3054383\r\nTOLU4734787\r\n"],
-])("Rows of a spreadsheet %s are understood", (_, text) => {
+])("The container numbers in spreadsheet rows %s are read correctly", (_, text) => {
   expect(parseContainerNumbers(text)).toEqual({ numbers: ["CSQU3054383", "TOLU4734787"] });
 });
 
-test("Every wrong check digit is rejected with the digit that it should be", () => {
+test("The error for wrong check digits names the correct digit of each container number", () => {
   expect(parseContainerNumbers("CSQU3054384\nTOLU4734787\nMSKU9070320").problem).toBe(
     "The last digit of CSQU3054384 should be 3. The last digit of MSKU9070320 should be 3.",
   );
 });
 
-test("Every entry that is not a container number is named as it was typed", () => {
+test("The error for invalid container numbers quotes every invalid entry as it was typed", () => {
   expect(parseContainerNumbers("MSKU9O70323\n csqu-30543 \n1").problem).toBe(
     "Not a container number: MSKU9O70323, csqu-30543, 1. A container number has four letters and seven digits. The fourth letter is U, J or Z.",
   );
 });
 
 test.each(["CSQU305438", "CSQU30543833", "CSQX3054383", "305438", "CSQU", "MSСU9070323", "x".repeat(99)])(
-  "An entry like %s is rejected and named as it was typed",
+  "The error for the invalid container number %s quotes the entry as it was typed",
   (text) => {
     expect(parseContainerNumbers(text).problem).toContain(`Not a container number: ${text.slice(0, 20)}`);
   },

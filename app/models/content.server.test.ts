@@ -136,7 +136,7 @@ describe("Content check", () => {
     ["a list that is too short", { offices: [nairobi] }, /offices: /],
     ["a field of another type", { offices: [nairobi, { ...nairobi, floor: "3" }] }, /offices\.1\.floor: /],
     ["no content", null, /the file: /],
-  ])("The error for a content file with %s names the file and the place.", (_what, value, place) => {
+  ])("The error for a content file with %s names the file and the position of the error.", (_what, value, place) => {
     const check = () => checkContent("content/data/company.yaml", Offices, value);
     expect(check).toThrow(/^content\/data\/company\.yaml: /);
     expect(check).toThrow(place);

@@ -83,7 +83,7 @@ test("Half a shilling is rounded up, even where floating-point numbers are sligh
   expect(estimateCost({ ...goods, value: 5000, duty: 0.57 }, percents).duty).toBe(29); // 0.57% of 5,000 = 28.50
 });
 
-test("The lines of every estimate add up to its totals.", () => {
+test("The amounts of every estimate add up to the estimate's totals.", () => {
   for (let value = 1; value < 1e12; value = value * 7 + 0.01) {
     const lines = estimateCost({ ...goods, value: Number(value.toFixed(2)), duty: 33.33, excise: 35 }, percents);
     expect(lines.duty + lines.excise + lines.vat + lines.fee + lines.levy).toBe(lines.taxes);
@@ -110,7 +110,7 @@ test.each([
   ["1e6", "unreadable"],
   ["0x10", "unreadable"],
   ["Infinity", "unreadable"],
-  ["12.500", "unreadable"], // 12.5 or, in some countries, 12,500
+  ["12.500", "unreadable"], // Ambiguous: 12.5 or, in some countries, 12,500.
   ["12.500,50", "unreadable"],
   ["12,50", "unreadable"],
   ["1,2345", "unreadable"],
@@ -145,7 +145,7 @@ describe("Age limit for cars", () => {
     expect(checkAt("2026-11-30T21:00:00Z")).toBe("refused");
   });
 
-  test("The age of a car is doubtful if only the calendar years are eight apart.", () => {
+  test("A car that becomes eight years old later in the year has the ruling doubtful.", () => {
     expect(checkCarAge("2018-12", "2025-12-31", 8)).toBe("taken");
     expect(checkCarAge("2018-12", "2026-01-01", 8)).toBe("doubtful");
   });

@@ -93,7 +93,7 @@ test("The file field and the rows of this test list the same accepted extensions
   expect(acceptedExtensions.split(",")).toEqual(Object.keys(FILE_TYPES).map((extension) => `.${extension}`));
 });
 
-test("A browser runs no file of an accepted media type.", () => {
+test("A browser does not execute a file of an accepted media type.", () => {
   expect(Object.values(FILE_TYPES).join()).not.toMatch(/html|svg|script|xml(,|$)|octet-stream/);
 });
 

@@ -29,7 +29,7 @@ export async function readStoredFile(
   return { content, sha256: actualHash, version };
 }
 
-const changedFileError: UserError = { reason: "The stored file is not the one that was uploaded.", status: 409 };
+const changedFileError: UserError = { reason: "The stored file differs from the uploaded file.", status: 409 };
 
 function toFileError(error: { name: string; message: string; statusCode?: string }): UserError {
   return error.statusCode === "404" ? changedFileError : toUserError(error);

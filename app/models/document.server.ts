@@ -92,7 +92,7 @@ export async function uploadDocument(
   const failure = error
     ? toUserError({ ...error, status })
     : isRejected
-      ? { reason: "This document has been uploaded already.", status: 409 }
+      ? { reason: "This document already has a file.", status: 409 }
       : userErrorFromThrown(data);
   return { ...failure, title: "Failed to update document status" };
 }
@@ -134,8 +134,8 @@ export async function verifyDocument(
     .retry(false)
     .maybeSingle();
   if (error) return toUserError({ ...error, status });
-  if (!data) return { reason: "There is no such document.", status: 404 };
-  if (!data.uploaded) return { reason: `The ${data.name} has not been uploaded yet.`, status: 409 };
+  if (!data) return { reason: "Document not found.", status: 404 };
+  if (!data.uploaded) return { reason: `The ${data.name} has no file yet.`, status: 409 };
   const file = await readStoredFile(serviceRole, data);
   if ("reason" in file) return { ...file, reason: `The ${data.name} is not verified: ${file.reason}` };
   const action = await runStaffAction(supabase, "verify_document", {

@@ -9,7 +9,7 @@ test.each([
   expect(getDocumentState(document)).toBe(state);
 });
 
-test("Documents are sorted with the default documents first and the others by name.", () => {
+test("Documents are sorted with the default documents first and the other documents by name.", () => {
   const names = ["Permit", ...DEFAULT_DOCUMENTS, "Certificate of Origin"].sort();
   const shown = sortDocuments(names.map((name) => ({ name }))).map(({ name }) => name);
   expect(shown).toEqual([...DEFAULT_DOCUMENTS, "Certificate of Origin", "Permit"]);

@@ -16,7 +16,7 @@ const contact = {
   message: "Are you open on Saturday?",
 };
 
-/** Parses a mailto address as email apps do (RFC 6068): first splits it at its reserved characters, then decodes it. */
+/** Parses a mailto address like email apps (RFC 6068): splits the address at reserved characters, then decodes each part. */
 function parseMailto(href: string) {
   const [, scheme, address = "", query = ""] = /^([^:]+):([^?]*)\?(.*)$/s.exec(href) ?? [];
   return {
@@ -78,7 +78,7 @@ describe("Mailto address", () => {
     ["plus signs", "+254 1+1"],
     ["equals signs", "a=b==c"],
     ["quotes and brackets", `"it's" <b> (c) [d] {e} \\ / | ^ ~`],
-  ])("A mailto address brings %s into the subject and the body unchanged.", (_what, text) => {
+  ])("A mailto address has %s unchanged in its subject and body.", (_what, text) => {
     const href = mailtoHref(contactDraft(office, { ...contact, subject: text, message: text }));
     expect(parseMailto(href).headers.map(([name]) => name)).toEqual(["subject", "body"]);
     expect(header(href, "subject")).toBe(text);

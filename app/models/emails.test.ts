@@ -29,7 +29,7 @@ test.each([
   [[stage(4), stage(4)], "It moved to Customs Declaration.", /corrected/],
   [[stage(6), stage(3)], "We corrected its stage: it is IDF Application.", /Cargo Tracking/],
   [[stage(6), stage(3), stage(4)], "We corrected its stage: it is Customs Declaration.", /Cargo Tracking/],
-])("A shipment update with several stages names only the last one: %j", (events, sentence, passedStages) => {
+])("A shipment update with several stages names only the last stage: %j", (events, sentence, passedStages) => {
   const { text } = createUpdateEmail(...events);
   expect(text.match(/^(It moved to|We corrected its stage).*$/gm)).toEqual([sentence]);
   expect(text).not.toMatch(passedStages);
@@ -42,7 +42,7 @@ test("A shipment update starts with the most urgent event and mentions several n
   expect(text.match(/We wrote you a note/g)).toHaveLength(1);
 });
 
-test("The subject of a shipment update is the event that needs the client most, in any order of events.", () => {
+test("The subject of a shipment update is its most urgent event, in any order of events.", () => {
   const subjects: [ShipmentUpdate, string][] = [
     [rejected("Blurred"), "Tea: Packing List sent back"],
     [charge, "Tea: Duties & Taxes to pay"],
@@ -75,7 +75,7 @@ test.each([
   ["password", passwordChangedEmail, "Your password", "The password of your account"],
   ["address", emailChangedEmail, "Your e-mail address", "The e-mail address of your account"],
 ] as const)(
-  "An email about a changed %s says perhaps only if the change is uncertain.",
+  "An email about a changed %s says 'perhaps' only if the change is uncertain.",
   (_what, create, name, fullName) => {
     const [certain, uncertain] = [create(sender), create(sender, "perhaps")];
     expect([certain.subject, uncertain.subject]).toEqual([`${name} was changed`, `${name} was perhaps changed`]);

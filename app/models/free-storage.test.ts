@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { storageTariff } from "./content.server.ts";
 import { describeFreeStorage, getLastFreeDay, isStorageUrgent, StorageTariff } from "./free-storage.ts";
 
-// Kenya Ports Authority, tariff of 15 September 2023: 4 free days, then USD 30 (20 ft) or 60 (40 ft), from day 22 45 or 90.
+// Kenya Ports Authority, tariff of 15 September 2023: 4 free days, then USD 30 a day, or USD 45 from day 22. 40 ft: double.
 const container = (size: number) => ({ arrived: "2026-05-10", freeUntil: "2026-05-14", size });
 
 test.each([
@@ -37,7 +37,7 @@ test.each<[today: string, isUrgent: boolean, freeUntil?: string]>([
   ["2026-02-28", true, "2026-03-02"],
   ["2026-12-30", false, "2027-01-02"],
   ["2026-12-31", true, "2027-01-02"],
-])("On %s it is %s that free storage ends within two days.", (today, isUrgent, freeUntil = "2026-05-14") => {
+])("On %s the urgency of free storage is %s (last two days).", (today, isUrgent, freeUntil = "2026-05-14") => {
   expect(isStorageUrgent({ freeUntil }, today)).toBe(isUrgent);
 });
 

@@ -25,11 +25,11 @@ test.each([
   ["At the closing time of a Saturday", "07T13:00:00", false, "Closed now, opens Monday 8:00 AM EAT", "08T00:00:00"],
   ["On a Sunday", "08T10:00:00", false, "Closed now, opens Monday 8:00 AM EAT", "09T00:00:00"],
   ["After midnight in East Africa", "04T00:30:00", false, "Closed now, opens today 8:00 AM EAT", "04T08:00:00"],
-])("%s (%s) the status of the offices is correct until it changes.", (_when, now, isOpen, words, until) => {
+])("%s (%s), the office status and the time of its next change are correct.", (_when, now, isOpen, words, until) => {
   expect(getOfficeStatus(workingHours, at(now))).toEqual({ isOpen, words, until: at(until) });
 });
 
-test("Offices that open once a week name that day, and offices that never open name none.", () => {
+test("The office status names the only opening day of a week, and no day if the offices never open.", () => {
   const sundays =
     parseHours({ ...week, hours: "Closed" }, { ...sunday, hours: "Closed" }, saturday as object).data ?? [];
   expect(getOfficeStatus(sundays, at("07T13:00:00")).words).toBe("Closed now, opens Saturday 9:00 AM EAT");

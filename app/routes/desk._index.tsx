@@ -51,7 +51,7 @@ export default function DeskTodayPage({ loaderData, actionData }: Route.Componen
           className="lg:row-span-5"
           title="Documents to check"
           count={to_check.count}
-          empty="Every document is checked."
+          empty="No documents to check."
           allHref={`/desk/shipments${createShipmentSearch({ needsCheck: true })}`}
         >
           {to_check.rows.map((item) => (
@@ -59,42 +59,56 @@ export default function DeskTodayPage({ loaderData, actionData }: Route.Componen
               key={item.document_id}
               item={item}
               to={`#document-${item.document_id}`}
-              when={`since ${eastAfricaTime(item.since)}`}
+              when={`Uploaded ${eastAfricaTime(item.since)}`}
             />
           ))}
         </TodayList>
-        <TodayList title="Free storage" count={storage.count} empty="No container nears the end of its free days.">
+        <TodayList
+          title="Free storage ending"
+          count={storage.count}
+          empty="No container is within 3 days of its last free day."
+        >
           {storage.rows.map(({ shipment_id: shipment, name, free_storage_ends_on: day }) => (
             <TodayRow
               key={shipment}
-              item={{ shipment_id: shipment, name, detail: day < eastAfricaDay ? "Over" : "" }}
+              item={{ shipment_id: shipment, name, detail: day < eastAfricaDay ? "Ended" : "" }}
               isLate={day < eastAfricaDay}
               to="#storage"
-              when={`free until ${calendarDate(day)}`}
+              when={`Free until ${calendarDate(day)}`}
             />
           ))}
         </TodayList>
         <TodayList
-          title="Standing still"
+          title="No update for 7 days"
           count={notUpdated.count}
-          empty="We did something on every shipment within 7 days."
+          empty="Every shipment was updated in the last 7 days."
         >
           {notUpdated.rows.map((item) => (
-            <TodayRow key={item.shipment_id} item={item} to="#move" when={`since ${eastAfricaTime(item.since)}`} />
+            <TodayRow
+              key={item.shipment_id}
+              item={item}
+              to="#move"
+              when={`Last update ${eastAfricaTime(item.since)}`}
+            />
           ))}
         </TodayList>
         <TodayList
-          title="Your move at the client's"
+          title="Waiting for client over 7 days"
           count={waiting.count}
-          empty="No client has kept us waiting for 7 days."
+          empty="No shipment has waited for its client for over 7 days."
           allHref={`/desk/shipments${createShipmentSearch({ waiting: "client" })}`}
         >
           {waiting.rows.map((item) => (
-            <TodayRow key={item.shipment_id} item={item} to="#note" when={`since ${eastAfricaTime(item.since)}`} />
+            <TodayRow
+              key={item.shipment_id}
+              item={item}
+              to="#note"
+              when={`Waiting since ${eastAfricaTime(item.since)}`}
+            />
           ))}
         </TodayList>
         {today.erasure_requests.count > 0 && (
-          <TodayList title="Asked to be erased" count={today.erasure_requests.count} empty="">
+          <TodayList title="Erasure requests" count={today.erasure_requests.count} empty="">
             {today.erasure_requests.rows.map(({ account_id: account, name, requested_at: at }) => (
               <li key={account}>
                 <Link
@@ -102,13 +116,13 @@ export default function DeskTodayPage({ loaderData, actionData }: Route.Componen
                   className="flex flex-wrap justify-between gap-x-4 px-4 py-3 text-sm no-underline hover:text-action"
                 >
                   <span className="font-semibold wrap-anywhere">{name} </span>
-                  <span className="text-quiet tabular-nums">since {eastAfricaTime(at)}</span>
+                  <span className="text-quiet tabular-nums">Requested {eastAfricaTime(at)}</span>
                 </Link>
               </li>
             ))}
           </TodayList>
         )}
-        <TodayList title="Not delivered" count={failedEmails.count} empty="Every mail has left.">
+        <TodayList title="Emails that failed" count={failedEmails.count} empty="All emails were sent.">
           {failedEmails.rows.map((mail) => (
             <FailedEmailRow key={mail.id} mail={mail} isLead={isLead} />
           ))}
@@ -121,31 +135,31 @@ export default function DeskTodayPage({ loaderData, actionData }: Route.Componen
 function AnnouncementCard({ announcement }: Pick<TodayPage, "announcement">) {
   const { intent, fields, rejected } = useIntentForm("announce", ["text"]);
   return (
-    <Card title="Notice for all clients">
+    <Card title="Announcement for all clients">
       <div className="px-4 py-1">
         {announcement && (
           <div className="mt-2 flex flex-wrap items-center justify-between gap-3">
             <p>
               <span className="font-semibold">{announcement.text}</span>{" "}
-              <span className="text-sm text-quiet">since {eastAfricaTime(announcement.started_at)}</span>
+              <span className="text-sm text-quiet">Published {eastAfricaTime(announcement.started_at)}</span>
             </p>
             <IntentForm intent="remove-announcement">
-              <Button>End this notice</Button>
+              <Button>Remove announcement</Button>
             </IntentForm>
           </div>
         )}
         <details open={rejected !== undefined}>
           <summary className="inline-flex min-h-11 cursor-pointer items-center text-sm underline">
-            {announcement ? "Set another notice" : "Set a notice"}
+            {announcement ? "Publish another announcement" : "Publish an announcement"}
           </summary>
           <IntentForm intent={intent} idempotent>
             <Field
               field={fields.text}
-              label="What all clients read above their shipments"
-              hint="Such as: Customs system down since 09:10"
+              label="Text that all clients see"
+              hint="For example: Customs system down since 09:10"
               autoComplete="off"
             />
-            <SubmitButton look="plain">Set the notice</SubmitButton>
+            <SubmitButton look="plain">Publish announcement</SubmitButton>
           </IntentForm>
         </details>
       </div>
@@ -170,7 +184,7 @@ function TodayList({ title, count, empty, allHref, className, children }: TodayL
         {count === 0 ? <p className="px-4 py-3 text-sm text-quiet">{empty}</p> : <ul className="ruled">{children}</ul>}
         {count > children.length && (
           <p className="border-t border-line px-4 py-2 text-sm text-quiet">
-            The {children.length} oldest. {allHref && <TextLink to={allHref}>All of them</TextLink>}
+            Only the {children.length} oldest are shown. {allHref && <TextLink to={allHref}>Show all</TextLink>}
           </p>
         )}
       </Card>

@@ -58,14 +58,14 @@ export default function ClientPage({ loaderData, actionData }: Route.ComponentPr
         facts={[
           ["Email", client.email, "wrap-anywhere"],
           ["Client ID", client.client_id ?? "N/A", "font-mono"],
-          ["Account", client.closed ? "Closed" : client.confirmed ? "Open" : "Address not confirmed"],
-          ["2FA", factorCount === 0 ? "Off" : `${factorCount} authenticator${factorCount > 1 ? "s" : ""}`],
+          ["Account", client.closed ? "Closed" : client.confirmed ? "Open" : "Email not confirmed"],
+          ["2FA", factorCount === 0 ? "Off" : `${factorCount} authenticator app${factorCount > 1 ? "s" : ""}`],
           ["Last login", client.last_sign_in_at ? eastAfricaTime(client.last_sign_in_at) : "Never"],
         ]}
       />
       <div className="grid items-start gap-6 lg:grid-cols-2">
         <Card title="Shipments">
-          {client.shipments.length === 0 && <p className="px-4 py-3 text-sm text-quiet">None yet.</p>}
+          {client.shipments.length === 0 && <p className="px-4 py-3 text-sm text-quiet">No shipments yet.</p>}
           <ul className="ruled">
             {client.shipments.map((shipment) => (
               <li key={shipment.id}>
@@ -87,18 +87,18 @@ export default function ClientPage({ loaderData, actionData }: Route.ComponentPr
           {client.shipments.length > 0 && (
             <p className="border-t border-line px-4">
               <TextLink to={`/desk/shipments${createShipmentSearch({ q: client.email })}`} className="text-sm">
-                All their shipments
+                All shipments of this client
               </TextLink>
             </p>
           )}
         </Card>
         <div className="grid gap-6">
           <AccountCard client={client} />
-          <Card title="Log">
+          <Card title="Activity log">
             <AuditEntryList entries={client.audit_entries} />
             <p className="border-t border-line px-4">
               <TextLink to={`/desk/log?account=${client.id}`} className="text-sm">
-                All of the log
+                Full activity log
               </TextLink>
             </p>
           </Card>
@@ -113,55 +113,57 @@ function AccountCard({ client }: { client: Omit<DeskClientDetails, "audit_entrie
     client.retention_ends_on && new Date(client.retention_ends_on) >= new Date() ? client.retention_ends_on : null;
   return (
     <Card title="Account">
-      <p className="px-4 pt-3 text-sm text-quiet">Clients read the reasons you give in the copy of their data.</p>
+      <p className="px-4 pt-3 text-sm text-quiet">
+        A client who downloads their data can read the reasons that you enter here.
+      </p>
       {client.erasure_requested_at && (
         <div className="border-b border-line pt-3">
           <p className="mb-1 px-4 text-sm font-semibold text-attention">
-            Asked on {eastAfricaTime(client.erasure_requested_at)} to be erased.
+            The client requested erasure on {eastAfricaTime(client.erasure_requested_at)}.
           </p>
           <ReasonForm
             intent="reject-erasure"
-            title="Answer that it cannot be erased yet"
-            text="The reason goes to them by mail, as you write it here."
-            hint="Such as: the law has us keep your last shipment until 4 May 2033"
+            title="Reject erasure request"
+            text="We email this reason to the client, exactly as you write it."
+            hint="For example: By law we must store your last shipment until 4 May 2033"
           />
         </div>
       )}
       {!client.closed && client.confirmed && (
         <IntentForm intent="send-link" className="px-4 py-3">
           <p className="mb-2 text-sm text-quiet">
-            Be sure who asks. The link goes to {client.email} and is good for one hour.
+            Check the caller's identity first. We email the link to {client.email}. The link works for one hour.
           </p>
           <SubmitButton look="plain" pending="Sending…">
-            Send a new-password link
+            Send password link
           </SubmitButton>
         </IntentForm>
       )}
       {client.factor_count > 0 && (
         <ReasonForm
           intent="remove-2fa"
-          title="Remove second factor"
-          text="The account is signed out everywhere and opens with its password alone."
+          title="Reset 2FA"
+          text="Resetting 2FA signs the client out everywhere. The password is then enough to log in."
         />
       )}
       {client.closed ? (
-        <ReasonForm key="open" intent="reopen-account" title="Open account again" />
+        <ReasonForm key="open" intent="reopen-account" title="Reopen account" />
       ) : (
         <ReasonForm
           intent="close-account"
           title="Close account"
-          text="It is signed out everywhere at once, and nobody gets in. Its shipments stay."
+          text="Closing the account signs the client out everywhere and prevents logins. The shipments stay."
         />
       )}
       {retentionEnd ? (
         <p className="border-t border-line px-4 py-3 text-sm text-quiet">
-          It cannot be erased before {calendarDate(retentionEnd)}: its shipments have to be kept until then.
+          You can erase this account after {calendarDate(retentionEnd)}. We must store its shipments until then.
         </p>
       ) : (
         <ReasonForm
           intent="erase"
-          title="Erase"
-          text="The account, its shipments and their files are deleted for good."
+          title="Erase account"
+          text="Erasing permanently deletes the account, its shipments and their files."
         />
       )}
     </Card>

@@ -32,7 +32,7 @@ export default function DeskClientsPage({ loaderData }: Route.ComponentProps) {
           <Field
             field={createSearchField("q", q)}
             label="Find"
-            hint="A name, an e-mail address or a whole Client ID"
+            hint="Name, email or complete Client ID"
             type="search"
             optional
             autoComplete="off"
@@ -41,7 +41,7 @@ export default function DeskClientsPage({ loaderData }: Route.ComponentProps) {
         </div>
         <Button className="mb-5">Find</Button>
       </Form>
-      {clients.length === 0 && <p className="text-quiet">No client matches.</p>}
+      {clients.length === 0 && <p className="text-quiet">No clients found.</p>}
       {clients.length > 0 && (
         <ul className="ruled rounded-label border border-line bg-raised">
           {clients.map((client) => (
@@ -57,8 +57,8 @@ export default function DeskClientsPage({ loaderData }: Route.ComponentProps) {
                   {client.closed
                     ? "Closed"
                     : client.confirmed
-                      ? `since ${eastAfricaTime(client.created_at)}`
-                      : "Not confirmed"}
+                      ? `Client since ${eastAfricaTime(client.created_at)}`
+                      : "Email not confirmed"}
                 </span>
               </Link>
             </li>

@@ -27,7 +27,9 @@ export { revalidateAfterConflict as shouldRevalidate } from "~/lib/browser/reval
 export async function loader({ context, url }: Route.LoaderArgs) {
   const { invitations } = await getStaffPage(context, InvitationsPage);
   return {
-    invitations: invitations.slice(0, shipmentsPerPage).map((one) => ({ ...one, days: getDaysSince(one.created_at) })),
+    invitations: invitations
+      .slice(0, shipmentsPerPage)
+      .map((invitation) => ({ ...invitation, days: getDaysSince(invitation.created_at) })),
     hasMore: invitations.length > shipmentsPerPage,
     page: readShipmentFilter(url).page,
     idempotencyKey: randomUUID(),
@@ -47,34 +49,34 @@ export default function DeskInvitationsPage({ loaderData, actionData }: Route.Co
       <IntentErrorSummary actionData={actionData} />
       <h1 className="mb-4 text-xl">Invitations</h1>
       <div className="grid items-start gap-6 lg:grid-cols-[2fr_3fr]">
-        <Card title="New client IDs">
+        <Card title="New Client IDs">
           <IntentForm intent={intent} idempotent className="px-4 py-3">
             <Field
               field={withStoredValue(fields.count, rejected, "1")}
-              label="How many"
+              label="Number of Client IDs"
               inputMode="numeric"
               autoComplete="off"
             />
             <Field
               field={fields.for}
-              label="For whom"
-              hint="As you call them; clients never see it"
+              label="Name of the client"
+              hint="Your own name for the client. The client does not see it."
               optional
               autoComplete="off"
             />
             <Field
               field={fields.email}
               label="Email"
-              hint="If you give it, we send the client ID there with a link to sign up"
+              hint="We send the Client ID and a sign-up link to this address."
               type="email"
               optional
               autoComplete="off"
             />
-            <SubmitButton pending="Issuing…">Issue</SubmitButton>
+            <SubmitButton pending="Issuing…">Issue Client IDs</SubmitButton>
           </IntentForm>
         </Card>
-        <Card title="Not used yet">
-          {invitations.length === 0 && <p className="px-4 py-3 text-sm text-quiet">Every client ID has been used.</p>}
+        <Card title="Unused Client IDs">
+          {invitations.length === 0 && <p className="px-4 py-3 text-sm text-quiet">No unused Client IDs.</p>}
           <ul className="ruled">
             {invitations.map((invitation) => (
               <InvitationRow key={invitation.client_id} invitation={invitation} />
@@ -97,7 +99,7 @@ type InvitationItem = z.infer<typeof InvitationsPage>["invitations"][number] & {
 
 const getDaysSince = (at: string) => Math.floor((Date.now() - Date.parse(at)) / 86_400_000);
 
-const formatAge = (days: number) => (days < 1 ? "new today" : days === 1 ? "1 day old" : `${days} days old`);
+const formatAge = (days: number) => (days < 1 ? "less than a day ago" : days === 1 ? "1 day ago" : `${days} days ago`);
 
 function InvitationRow({ invitation }: { invitation: InvitationItem }) {
   const { client_id, issued_for, sent_to, created_at, days } = invitation;
@@ -109,9 +111,10 @@ function InvitationRow({ invitation }: { invitation: InvitationItem }) {
             <span className="font-mono">{client_id} </span>
           </p>
           <p className="text-sm wrap-anywhere text-quiet">
-            {[issued_for, sent_to, `${formatAge(days)}, since ${eastAfricaTime(created_at)}`]
-              .filter(Boolean)
-              .join(", ")}
+            {[issued_for, sent_to].filter(Boolean).join(", ")}{" "}
+            <span className="block">
+              Issued {eastAfricaTime(created_at)} ({formatAge(days)})
+            </span>
           </p>
         </div>
         {sent_to && (

@@ -32,19 +32,19 @@ export default function ActivityLogPage({ loaderData }: Route.ComponentProps) {
   const field = (name: keyof typeof filter) => createSearchField(name, filter[name] ?? "");
   return (
     <>
-      <Title>Log</Title>
-      <h1 className="mb-4 text-xl">Log</h1>
+      <Title>Activity log</Title>
+      <h1 className="mb-4 text-xl">Activity log</h1>
       <Form
         key={String(search)}
         role="search"
         className="grid items-end gap-x-4 sm:grid-cols-2 lg:grid-cols-[1fr_1fr_2fr_1fr_auto]"
       >
         <Field field={field("who")} label="Who" optional autoComplete="off" />
-        <SelectField field={field("what")} label="What" options={actionOptions} prompt="Anything" />
+        <SelectField field={field("what")} label="Action" options={actionOptions} prompt="All actions" />
         <Field
           field={field("shipment")}
           label="Shipment"
-          hint="Its id, or how it begins"
+          hint="Shipment ID, or its first characters"
           optional
           autoComplete="off"
           spellCheck={false}

@@ -9,9 +9,9 @@ import { type AuditLogRow, AuditLogRows, readAuditLogFilter, toAuditLogArgs } fr
 const formatState = (state: AuditLogRow["before"]) => (state ? JSON.stringify(state) : "");
 
 const columns: CsvColumn<AuditLogRow>[] = [
-  ["At", ({ created_at }) => created_at],
+  ["Time", ({ created_at }) => created_at],
   ["Who", ({ actor_name }) => actor_name],
-  ["What", ({ action }) => action],
+  ["Action", ({ action }) => action],
   ["Shipment", ({ shipment_id }) => shipment_id ?? ""],
   ["Document", ({ document_name }) => document_name ?? ""],
   ["Account", ({ account_id }) => account_id ?? ""],

@@ -38,14 +38,14 @@ export default function MovePage({ loaderData, actionData }: Route.ComponentProp
   const { intent, fields } = useIntentForm("move", ["location", "note"]);
   const next = STAGES[stage];
   const asks = missing.length > 0;
-  const title = asks ? "Move on without these documents?" : "Move to the next stage";
+  const title = asks ? "Move without these documents?" : "Move to the next stage";
   return (
     <>
       <Title rejected={actionData !== undefined}>{title}</Title>
       <IntentErrorSummary actionData={actionData} />
       <h1 className="mb-2 text-xl">{title}</h1>
       <p className="mb-4 wrap-anywhere">
-        {name}, at {stage}/{lastStage} {status}
+        {name} is at stage {stage} of {lastStage}: {status}.
       </p>
       {asks && (
         <ul className="mb-6 list-disc pl-6">
@@ -60,10 +60,8 @@ export default function MovePage({ loaderData, actionData }: Route.ComponentProp
           <Field field={fields.location} label="Location" optional autoComplete="off" />
           <TextField field={fields.note} label="Note to the client" rows={2} />
           <div className="flex flex-wrap gap-3">
-            <SubmitButton pending="Moving…">
-              {asks ? "Move on all the same" : "Move"} to {next}
-            </SubmitButton>
-            <ButtonLink to={page}>Leave it where it is</ButtonLink>
+            <SubmitButton pending="Moving…">{asks ? `Move anyway to ${next}` : `Move to ${next}`}</SubmitButton>
+            <ButtonLink to={page}>Cancel</ButtonLink>
           </div>
         </IntentForm>
       )}

@@ -50,7 +50,7 @@ function ShipmentSearch({ filter }: { filter: ShipmentFilter }) {
       <Field
         field={createSearchField("q", filter.q)}
         label="Find"
-        hint="Name, AWB/BL, container, id, client"
+        hint="Name, AWB/BL, container, shipment ID or client"
         type="search"
         optional
         autoComplete="off"
@@ -64,9 +64,9 @@ function ShipmentSearch({ filter }: { filter: ShipmentFilter }) {
       />
       <SelectField
         field={createSearchField("waiting", filter.waiting ?? "")}
-        label="Whose move"
+        label="Who acts next"
         options={Object.entries(deskWaitingOnLabels)}
-        prompt="Anybody's"
+        prompt="Anyone"
       />
       <label className="mb-5 flex min-h-11 items-center gap-2 text-sm">
         <input type="checkbox" name="check" value="1" defaultChecked={filter.needsCheck} className="size-5" />
@@ -79,7 +79,7 @@ function ShipmentSearch({ filter }: { filter: ShipmentFilter }) {
 
 function BulkMove(props: { shipments: DeskShipmentListItem[]; filter: ShipmentFilter; request: string }) {
   const { shipments, filter, request } = props;
-  if (shipments.length === 0) return <p className="my-4 text-quiet">No shipment matches.</p>;
+  if (shipments.length === 0) return <p className="my-4 text-quiet">No shipments found.</p>;
   return (
     <Form method="post" action="/desk/shipments/bulk-move" id="selected-shipments" className="group">
       <input type="hidden" name="idempotencyKey" value={request} />

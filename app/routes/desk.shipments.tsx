@@ -68,7 +68,7 @@ export default function DeskShipmentsLayout({ loaderData }: Route.ComponentProps
       <section aria-labelledby="list-title" className="hidden lg:block print:hidden">
         <h2 id="list-title" className="mb-2 text-base font-semibold">
           <TextLink to={`/desk/shipments${createShipmentSearch(filter)}`}>
-            {filter.q || filter.stage || filter.waiting || filter.needsCheck ? "Found shipments" : "All shipments"}
+            {filter.q || filter.stage || filter.waiting || filter.needsCheck ? "Search results" : "All shipments"}
           </TextLink>
         </h2>
         <ul className="ruled rounded-label border border-line bg-raised">

@@ -11,7 +11,7 @@ import { readShipmentFilter } from "~/models/shipment-filter";
 
 const columns = createShipmentColumns<DeskShipmentRow>(deskWaitingOnLabels, [
   ["Client", ({ client_name }) => client_name ?? ""],
-  ["E-mail", ({ email }) => email],
+  ["Email", ({ email }) => email],
 ]);
 
 const table = createFileRoute(async ({ context, url }) => {

@@ -21,7 +21,7 @@ import {
 } from "~/models/staff.server";
 import type { Route } from "./+types/desk.shipments_.bulk-move";
 
-const noneSelectedText = "Tick the shipments that move on.";
+const noneSelectedText = "Select at least one shipment.";
 const Location = oneLine("").max(...maxLength("location", " for the location"));
 
 /** The result of a bulk action has a separate URL, so that the result can be opened again. */
@@ -65,21 +65,23 @@ export default function BulkMovePage({ loaderData, actionData }: Route.Component
   const moved = shipments.filter(({ outcome }) => outcome === "moved");
   const stayed = shipments.filter(({ outcome }) => outcome !== "moved");
   const isEmpty = shipments.length + unavailableCount === 0;
-  const title = isEmpty ? "Nothing moved" : `${moved.length} moved, ${stayed.length + unavailableCount} did not`;
+  const title = isEmpty
+    ? "No shipments moved"
+    : `${moved.length} of ${shipments.length + unavailableCount} shipments moved`;
   return (
     <>
       <Title rejected={actionData !== undefined}>{title}</Title>
       <h1 className="mb-4 text-xl">{title}</h1>
       {isEmpty && <p role="alert">{actionData?.problem ?? noneSelectedText}</p>}
-      {stayed.length > 0 && <BulkMoveList title="Did not move" items={stayed} />}
+      {stayed.length > 0 && <BulkMoveList title="Not moved" items={stayed} />}
       {unavailableCount > 0 && (
         <p className="mb-6">
-          {unavailableCount === 1 ? "1 shipment is" : `${unavailableCount} shipments are`} not there any more.
+          {unavailableCount === 1 ? "1 shipment no longer exists." : `${unavailableCount} shipments no longer exist.`}
         </p>
       )}
       {moved.length > 0 && <BulkMoveList title="Moved" items={moved} />}
       <p className="mt-6">
-        <ButtonLink to={actionData?.list ?? loaderData.list}>Back to the shipments</ButtonLink>
+        <ButtonLink to={actionData?.list ?? loaderData.list}>Back to shipments</ButtonLink>
       </p>
     </>
   );
@@ -110,8 +112,8 @@ function BulkMoveList({ title, items }: { title: string; items: BulkMoveItem[] }
 
 function explainOutcome({ outcome, missing }: BulkMoveItem): string {
   if (outcome === "missing")
-    return missing.length > 0 ? `Still missing: ${missing.join(", ")}.` : "Documents were missing then.";
-  if (outcome === "closed") return "It is closed: stage 10 is the last.";
-  if (outcome === "changed") return "Somebody changed it after you opened the list.";
+    return missing.length > 0 ? `Documents missing: ${missing.join(", ")}.` : "Documents were missing.";
+  if (outcome === "closed") return "This shipment is closed.";
+  if (outcome === "changed") return "Someone changed this shipment after you opened the list.";
   return "";
 }

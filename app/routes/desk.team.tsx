@@ -33,7 +33,7 @@ export function action({ request, context }: Route.ActionArgs) {
     invite,
     role: changeRole,
     "send-link": sendLink,
-    "remove-2fa": { ...resetSecondFactor, toast: () => "They set up a new second factor next" },
+    "remove-2fa": { ...resetSecondFactor, toast: () => "2FA reset. The team member sets up 2FA at the next login." },
     remove,
   };
   return handleIntent(request, context, "/desk/team", createDeskIntents(actions));
@@ -45,24 +45,24 @@ export default function DeskTeamPage({ loaderData, actionData }: Route.Component
   const removed = loaderData.staff_members.filter(({ removed_at }) => removed_at);
   return (
     <>
-      <Title rejected={actionData !== undefined}>Colleagues</Title>
+      <Title rejected={actionData !== undefined}>Team</Title>
       <IntentErrorSummary actionData={actionData} />
-      <h1 className="mb-4 text-xl">Colleagues</h1>
+      <h1 className="mb-4 text-xl">Team</h1>
       <div className="grid items-start gap-6 lg:grid-cols-[2fr_3fr]">
-        <Card title="Invite a colleague">
+        <Card title="Invite a team member">
           <IntentForm intent={intent} idempotent className="px-4 py-3">
-            <Field field={fields.name} label="Name" hint="As it stands in the log" autoComplete="off" />
+            <Field field={fields.name} label="Name" hint="Shown in the activity log" autoComplete="off" />
             <Field field={fields.email} label="Email" type="email" autoComplete="off" />
             <SelectField
               field={withStoredValue(fields.role, rejected, "clerk")}
-              label="What they may do"
+              label="Role"
               options={Object.entries(staffRoleLabels)}
             />
-            <SubmitButton pending="Inviting…">Invite</SubmitButton>
+            <SubmitButton pending="Sending…">Send invitation</SubmitButton>
           </IntentForm>
         </Card>
         <div className="grid gap-6">
-          <Card title="At the desk">
+          <Card title="Current team members">
             <ul className="ruled">
               {current.map((staffMember) => (
                 <StaffMemberRow key={staffMember.id} staffMember={staffMember} />
@@ -70,7 +70,7 @@ export default function DeskTeamPage({ loaderData, actionData }: Route.Component
             </ul>
           </Card>
           {removed.length > 0 && (
-            <Card title="Removed">
+            <Card title="Removed team members">
               <ul className="ruled text-sm">
                 {removed.map(({ id, name, email, removed_at }) => (
                   <li key={id} className="px-4 py-2 wrap-anywhere">
@@ -97,35 +97,35 @@ function StaffMemberRow({ staffMember }: { staffMember: DeskStaffMember }) {
         {isViewer && " (you)"}{" "}
       </p>
       <p className="text-sm wrap-anywhere text-quiet">
-        {email}, {role}, {last_sign_in_at ? `last login ${eastAfricaTime(last_sign_in_at)}` : "invited, not come yet"}
+        {email}, {role}, {last_sign_in_at ? `last login ${eastAfricaTime(last_sign_in_at)}` : "invited, not yet joined"}
       </p>
       {!isViewer && (
         <div className="mt-2 flex flex-wrap gap-2">
           {last_sign_in_at ? (
             <IntentForm intent="send-link" values={values}>
               <SubmitButton look="plain" pending="Sending…">
-                Send a new-password link<span className="sr-only"> to {name}</span>
+                Send password link<span className="sr-only"> to {name}</span>
               </SubmitButton>
             </IntentForm>
           ) : (
             <IntentForm id={`invite-${account}`} intent="invite" values={{ name, email, role }} idempotent>
               <SubmitButton look="plain" pending="Sending…">
-                Send the invitation again<span className="sr-only"> to {name}</span>
+                Send invitation again<span className="sr-only"> to {name}</span>
               </SubmitButton>
             </IntentForm>
           )}
           <IntentForm intent="role" values={{ account, role: otherRole }}>
             <SubmitButton look="plain">
-              Make a {otherRole}
-              <span className="sr-only"> of {name}</span>
+              Change role to {otherRole}
+              <span className="sr-only"> for {name}</span>
             </SubmitButton>
           </IntentForm>
         </div>
       )}
       {!isViewer && has_factor && (
-        <ReasonForm intent="remove-2fa" title="Remove second factor" subject={` of ${name}`} values={values} />
+        <ReasonForm intent="remove-2fa" title="Reset 2FA" subject={` for ${name}`} values={values} />
       )}
-      {!isViewer && <ReasonForm intent="remove" title="Remove" subject={` ${name}`} values={values} />}
+      {!isViewer && <ReasonForm intent="remove" title="Remove from the desk" subject={`: ${name}`} values={values} />}
     </li>
   );
 }

@@ -12,8 +12,8 @@ export const middleware: Route.MiddlewareFunction[] = [
 ];
 
 export function loader({ context }: Route.LoaderArgs) {
-  const { id, staff: colleague } = requireStaff(context);
-  return { person: id, ...colleague };
+  const { id, staff } = requireStaff(context);
+  return { person: id, ...staff };
 }
 
 export const action = noFormAction;
@@ -30,8 +30,8 @@ export default function DeskLayout({ loaderData }: Route.ComponentProps) {
             <DeskLink to="/desk/shipments">Shipments</DeskLink>
             <DeskLink to="/desk/clients">Clients</DeskLink>
             <DeskLink to="/desk/invitations">Invitations</DeskLink>
-            {role === "lead" && <DeskLink to="/desk/team">Colleagues</DeskLink>}
-            <DeskLink to="/desk/log">Log</DeskLink>
+            {role === "lead" && <DeskLink to="/desk/team">Team</DeskLink>}
+            <DeskLink to="/desk/log">Activity log</DeskLink>
           </ul>
         </nav>
         <p className="text-sm text-quiet">

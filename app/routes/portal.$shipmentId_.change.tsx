@@ -64,7 +64,7 @@ export default function ChangeShipmentPage({ loaderData, actionData }: Route.Com
         </Form>
       ) : (
         <p id={fields.name.id}>
-          You can change a shipment only at stage 1. To change this shipment, call us.{" "}
+          This shipment is past stage 1. Call us to change its name or numbers.{" "}
           <CloseLink to={page} className="inline-flex min-h-11 items-center underline">
             Back to the shipment
           </CloseLink>

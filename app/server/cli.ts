@@ -26,8 +26,8 @@ process.umask(0o077);
 const actorName = oneLine("").overwrite(collapseBlanks).min(1, "Enter a name.").max(120, "Use at most 120 characters.");
 
 const program = new Command("npm run --silent staff --")
-  .description("The actions of the desk, and maintenance of the server.")
-  .option("--by <name>", "your name, for the activity log", createParser(actorName), getOsUser())
+  .description("Run the staff actions of the desk, and maintain the server.")
+  .option("--by <name>", "your name, as the activity log shows it", createParser(actorName), getOsUser())
   .showSuggestionAfterError()
   .configureHelp({ showGlobalOptions: true, sortSubcommands: true })
   .configureOutput({ outputError: (text, write) => write(`${firstLine(text)}\n`) });
@@ -40,50 +40,54 @@ addActionCommands(program, getActorName);
 program
   .command("retention")
   .description("list data whose retention period has ended: shipments, files, accounts and audit entries")
-  .option("--delete", "delete it")
-  .option("--json", "an object")
+  .option("--delete", "delete this data")
+  .option("--json", "print a JSON object")
   .action(async ({ json, delete: deletes }: OutputOptions & { delete?: boolean }) => {
     const backend = getServiceRole();
-    const expired = { ...(await listBeyondRetention(backend)), acts: await countExpiredAuditEntries(backend) };
+    const expired = { ...(await listBeyondRetention(backend)), audit_entries: await countExpiredAuditEntries(backend) };
     const lines = [
       ...expired.shipments.map(
-        ({ id, retention_ends_on, name }) => `shipment ${id}, kept until ${retention_ends_on}: ${collapseBlanks(name)}`,
+        ({ id, retention_ends_on, name }) =>
+          `shipment ${id}, retention ended ${retention_ends_on}: ${collapseBlanks(name)}`,
       ),
       ...[...expired.shipments.flatMap(({ files }) => files), ...expired.files].map((name) => `file ${name}`),
-      ...(expired.parts.length > 0 ? [`${expired.parts.length} parts of uploads that did not end`] : []),
-      ...expired.accounts.map(({ email, last_seen_at }) => `account ${email}, last seen ${last_seen_at.slice(0, 10)}`),
-      ...(expired.acts > 0 ? [`${expired.acts} lines of the log`] : []),
+      ...(expired.parts.length > 0 ? [`${expired.parts.length} chunks of unfinished uploads`] : []),
+      ...expired.accounts.map(({ email, last_seen_at }) => `account ${email}, last used ${last_seen_at.slice(0, 10)}`),
+      ...(expired.audit_entries > 0 ? [`${expired.audit_entries} entries of the activity log`] : []),
     ];
     if (deletes) {
       await deleteBeyondRetention(backend, createDeletionReporter(backend, getActorName(), "retention"));
-      const acts = await deleteExpiredAuditEntries(backend);
+      const deletedCount = await deleteExpiredAuditEntries(backend);
       await deleteExpiredLinks(backend);
-      if (acts > 0) await recordDeletion(backend, getActorName(), { action: "retention", after: { acts } });
+      if (deletedCount > 0)
+        await recordDeletion(backend, getActorName(), { action: "retention", after: { audit_entries: deletedCount } });
     }
     print(
       json,
       expired,
-      lines.length > 0 ? [...lines, deletes ? "Deleted." : "--delete deletes it."] : ["Nothing is past its time."],
+      lines.length > 0
+        ? [...lines, deletes ? "This data was deleted." : "To delete this data, run the command with --delete."]
+        : ["No data to delete."],
     );
   });
 
 program
   .command("log")
-  .description("the activity log, newest first")
-  .option("--since <day>", "only from this day on, such as 2026-11-20", createParser(dayField))
-  .option("--json", "an array")
+  .description("print the activity log, newest entries first")
+  .option("--since <day>", "the first day to print, such as 2026-11-20", createParser(dayField))
+  .option("--json", "print a JSON array")
   .action(async ({ since, json }: OutputOptions & { since?: string }) => {
     const all = [];
-    for await (const acts of listAuditEntries(getServiceRole(), since && `${since}T00:00:00+03:00`)) {
-      if (json) all.push(...acts);
-      else print(false, null, acts.map(auditEntryLine));
+    for await (const entries of listAuditEntries(getServiceRole(), since && `${since}T00:00:00+03:00`)) {
+      if (json) all.push(...entries);
+      else print(false, null, entries.map(auditEntryLine));
     }
     if (json) print(true, all, []);
   });
 
 program
   .command("demo-code")
-  .description("the current code of the second factor of the demo's lead")
+  .description("print the current 2FA code of the demo lead")
   .action(async () => {
     const { getDemoTotp } = await import("./start/demo-lead.ts");
     print(false, null, [getDemoTotp(requireEmbeddedSettings())]);
@@ -91,24 +95,26 @@ program
 
 program
   .command("backup")
-  .description("copy the stopped site's database, files and keys into one new file")
-  .argument("<file>", "such as backup.tar.gz; it holds keys and clients' documents")
+  .description("back up the database, files and keys of the stopped site into a new file")
+  .argument("<file>", "the new file, such as backup.tar.gz; keep this file secret")
   .action(async (file: string) => {
-    const { createBackup: backUp } = await import("./cli/backup.ts");
-    const bytes = await backUp(requireEmbeddedSettings(), file);
+    const { createBackup } = await import("./cli/backup.ts");
+    const bytes = await createBackup(requireEmbeddedSettings(), file);
     printAction(getActorName(), { action: "backup", after: { file, bytes } });
-    print(false, null, [`${file} holds everything as it is now (${Math.ceil(bytes / 1024)} KiB): keep it secret`]);
+    print(false, null, [
+      `Backup written to ${file} (${Math.ceil(bytes / 1024)} KiB). Keep this file secret: it contains keys and documents.`,
+    ]);
   });
 program
   .command("restore")
   .description("restore a backup into an empty DATA_DIR and, with DATABASE_URL, an empty database")
-  .argument("<file>", "the backup")
+  .argument("<file>", "the file of the backup")
   .action(async (file: string) => {
-    const { restoreBackup: restore } = await import("./cli/backup.ts");
+    const { restoreBackup } = await import("./cli/backup.ts");
     const settings = requireEmbeddedSettings();
-    await restore(settings, file);
+    await restoreBackup(settings, file);
     printAction(getActorName(), { action: "restore", after: { file } });
-    print(false, null, [`${settings.dataDir} is as it was when ${file} was made: start the site`]);
+    print(false, null, [`Backup ${file} restored to ${settings.dataDir}. Start the site now.`]);
   });
 
 program.parseAsync().catch((error: Error) => {

@@ -35,7 +35,7 @@ export function readKeys(dataDir: string): EmbeddedKeys | null {
     return EmbeddedKeys.parse(JSON.parse(text));
   } catch {
     throw new DataDirError(
-      `The keys in ${file} are broken: put back the file of a backup, or remove it and everybody logs in again.`,
+      `The keys in ${file} are damaged. Restore this file from a backup, or delete it. Deleting it signs out all users.`,
     );
   }
 }
@@ -121,7 +121,7 @@ function launchBackend(options: BackendProcessOptions): Promise<{ child: ChildPr
   // Postpones V8's optimisation of PGlite's WebAssembly, which would add 2 seconds to the start.
   const child = fork(backendProgram, { cwd: projectRoot, execArgv: ["--wasm-tiering-budget=100000000"] });
   return new Promise((resolve, reject) => {
-    const rejectOnExit = () => reject(new ConfigurationError("The embedded backend ended before it was ready."));
+    const rejectOnExit = () => reject(new ConfigurationError("The embedded backend stopped during the start."));
     child.once("exit", rejectOnExit);
     child.once("message", (report: BackendProcessReport) => {
       child.off("exit", rejectOnExit);

@@ -17,7 +17,7 @@ const programs = {
 const oldest = JSON.parse(readFileSync(path.join(root, "package.json"), "utf8")).engines.node.replace(">=", "");
 const { node } = process.versions;
 if (node.localeCompare(oldest, "en", { numeric: true }) < 0) {
-  console.error(`This needs Node ${oldest} or newer, and this is ${node}.`);
+  console.error(`Install Node ${oldest} or newer. The installed version is ${node}.`);
   process.exit(1);
 }
 // React and React Router read this variable while they load, to choose development or production code.
@@ -28,7 +28,7 @@ const file = name && path.join(outputFolder, `${name}.js`);
 // Production installations may have no sources.
 if (existsSync(path.join(root, programs.start))) await ensureCompiled();
 if (file && !existsSync(file)) {
-  console.error("There is no build to serve: run npm ci and npm run build first.");
+  console.error("The build is missing. Run npm ci and npm run build first.");
   process.exit(1);
 }
 if (file) {

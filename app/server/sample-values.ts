@@ -45,5 +45,5 @@ function findPlaceholderArticles(): string[] {
   const folder = path.join(root, "content/blog");
   return readdirSync(folder)
     .filter((name) => /^placeholder: true$/m.test(readFileSync(path.join(folder, name), "utf8")))
-    .map((name) => `content/blog/${name}: the body is still to be written`);
+    .map((name) => `content/blog/${name}: write the text of this article`);
 }

@@ -37,15 +37,21 @@ describe("Data directory that cannot be used", () => {
 
   test("A data directory is rejected if a part of its path is a file", () => {
     writeFileSync(dataDir, "");
-    expect(openingError(dataDir)).toBe(`DATA_DIR cannot be ${dataDir}: it or a part of its path is a file.`);
+    expect(openingError(dataDir)).toBe(
+      `The site cannot use ${dataDir} as DATA_DIR: this path or a part of the path is a file.`,
+    );
     const below = path.join(dataDir, "x", "y");
-    expect(openingError(below)).toBe(`DATA_DIR cannot be ${below}: it or a part of its path is a file.`);
+    expect(openingError(below)).toBe(
+      `The site cannot use ${below} as DATA_DIR: this path or a part of the path is a file.`,
+    );
   });
 
   test.runIf(existsSync("/proc/self"))(
-    "A data directory is rejected if its folder cannot be created, where Node's recursive mkdir never returns",
+    "A data directory below /proc, where Node's recursive mkdir never returns, is rejected",
     () => {
-      expect(openingError("/proc/x/y")).toBe("DATA_DIR cannot be /proc/x/y: no folder can be made there.");
+      expect(openingError("/proc/x/y")).toBe(
+        "The site cannot use /proc/x/y as DATA_DIR: the folder cannot be created.",
+      );
     },
   );
 
@@ -55,7 +61,9 @@ describe("Data directory that cannot be used", () => {
     const root = process.geteuid?.() === 0;
     if (root) process.seteuid?.(65_534);
     try {
-      expect(openingError(dataDir)).toBe(`DATA_DIR cannot be ${dataDir}: this user may not read and write there.`);
+      expect(openingError(dataDir)).toBe(
+        `The site cannot use ${dataDir} as DATA_DIR: this user cannot read and write the folder.`,
+      );
     } finally {
       if (root) process.seteuid?.(0);
     }
@@ -63,22 +71,22 @@ describe("Data directory that cannot be used", () => {
 
   test("A write error on a full disk names the data directory", () => {
     expect(() => rethrowAsDataDirError(dataDir, () => writeFileSync("/dev/full", "x"))).toThrow(
-      `DATA_DIR cannot be ${dataDir}: its disk is full.`,
+      `The site cannot use ${dataDir} as DATA_DIR: the disk is full.`,
     );
   });
 
   test.each(["keys.json", "backend.lock"])("A data directory is rejected if its %s is a folder", (name) => {
     mkdirSync(path.join(dataDir, name), { recursive: true });
-    expect(openingError(dataDir)).toBe(`${path.join(dataDir, name)} is a folder: move it away.`);
+    expect(openingError(dataDir)).toBe(`${path.join(dataDir, name)} is a folder. Move this folder away.`);
   });
 
   test.each(["database", "objects", "outbox"])("A data directory is rejected if its %s is a file", (name) => {
     writeReadableFile(name);
-    expect(openingError(dataDir)).toBe(`${path.join(dataDir, name)} is a file: move it away.`);
+    expect(openingError(dataDir)).toBe(`${path.join(dataDir, name)} is a file. Move this file away.`);
   });
 });
 
-test("Only the current user can open a new data directory", () => {
+test("A new data directory can be opened only by the current user", () => {
   openDataDir(dataDir);
   expect(readMode()).toBe("700");
 });

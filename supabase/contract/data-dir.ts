@@ -14,14 +14,14 @@ const dataEntryPattern =
   /^(keys\.json|backend\.lock|demo-lead\.json|database|objects|outbox|backup\.json|restoring)(\.|$)/;
 
 const reasonByErrorCode: Record<string, string> = {
-  EEXIST: "it or a part of its path is a file",
-  ENOTDIR: "it or a part of its path is a file",
-  ENOENT: "no folder can be made there",
-  EACCES: "this user may not read and write there",
-  EPERM: "this user may not write there",
-  EROFS: "its file system can only be read",
-  ENOSPC: "its disk is full",
-  EDQUOT: "its disk is full",
+  EEXIST: "this path or a part of the path is a file",
+  ENOTDIR: "this path or a part of the path is a file",
+  ENOENT: "the folder cannot be created",
+  EACCES: "this user cannot read and write the folder",
+  EPERM: "this user cannot write to the folder",
+  EROFS: "the file system is read-only",
+  ENOSPC: "the disk is full",
+  EDQUOT: "the disk is full",
 };
 
 /** Creates the data directory if it is missing. Throws a DataDirError if the path or an entry is unusable. */
@@ -33,7 +33,8 @@ export function openDataDir(dataDir: string): void {
       const entry = path.join(dataDir, name);
       const stats = statSync(entry, { throwIfNoEntry: false });
       if (!stats || stats.isDirectory() === dataFolderNames.includes(name)) continue;
-      throw new DataDirError(`${entry} is a ${stats.isDirectory() ? "folder" : "file"}: move it away.`);
+      const kind = stats.isDirectory() ? "folder" : "file";
+      throw new DataDirError(`${entry} is a ${kind}. Move this ${kind} away.`);
     }
   });
 }
@@ -56,7 +57,9 @@ export function rethrowAsDataDirError<T>(dataDir: string, job: () => T): T {
   } catch (error) {
     const { code, syscall } = error as NodeJS.ErrnoException;
     if (!code || !syscall) throw error;
-    throw new DataDirError(`DATA_DIR cannot be ${dataDir}: ${reasonByErrorCode[code] ?? code}.`, { cause: error });
+    throw new DataDirError(`The site cannot use ${dataDir} as DATA_DIR: ${reasonByErrorCode[code] ?? code}.`, {
+      cause: error,
+    });
   }
 }
 
@@ -65,7 +68,7 @@ export const restoreFolder = (dataDir: string) => path.join(dataDir, "restoring"
 
 export function assertRestoreFinished(dataDir: string): void {
   if (!existsSync(restoreFolder(dataDir))) return;
-  throw new DataDirError(`A restore into ${dataDir} was cut off: move that folder away and restore again.`);
+  throw new DataDirError(`A restore into ${dataDir} was interrupted. Move this folder away, then restore again.`);
 }
 
 /**

@@ -21,7 +21,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(root, { recursive: true, force: true }));
 
-test("An email app reads an email in the outbox as it was written.", async () => {
+test("An email app reads an email of the outbox with its original content.", async () => {
   await createOutboxDelivery(folder)(exampleEmail);
   const [parsed, ...others] = await readOutbox();
   expect(others).toEqual([]);
@@ -54,7 +54,7 @@ test("An email arrives with names, subjects and texts of every script and length
   expect(parsed?.html?.trim()).toBe(`<p>${subject}</p>`);
 });
 
-test("A hundred emails sent in parallel become a hundred complete files without drafts.", async () => {
+test("A hundred emails sent in parallel become a hundred complete files and no partial files.", async () => {
   const send = createOutboxDelivery(folder);
   const addresses = Array.from({ length: 100 }, (_, index) => `client-${index}@client.example`);
   await Promise.all(addresses.map((to) => send({ ...exampleEmail, to })));

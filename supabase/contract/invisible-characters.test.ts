@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { escapeInvisible } from "./invisible-characters.ts";
 
-describe("what a terminal would act on is shown as its number", () => {
+describe("characters that control a terminal", () => {
   test.each([
     ["a line break, and a return to the line's beginning", "tea\n5a\r", "tea\\u000a5a\\u000d"],
     [
@@ -27,7 +27,7 @@ test("Visible text stays unchanged.", () => {
   expect(escapeInvisible(text)).toBe(text);
 });
 
-test("JSON stays the same JSON", () => {
+test("Escaping the characters of a JSON text does not change the JSON value", () => {
   const value = { name: '\x1b[2J\x9b1m\u202e\u2028\u{e0041}\n"\\u0041' };
   const printed = escapeInvisible(JSON.stringify(value));
   expect(printed).toMatch(/^[\x20-\x7e]+$/);

@@ -22,7 +22,7 @@ afterEach(async () => {
   rmSync(path.dirname(dataDir), { recursive: true, force: true });
 });
 
-test("Locking a data directory creates it and records this process, and releasing deletes the lock", () => {
+test("A lock on a data directory creates the directory and names the process, and releasing deletes the lock", () => {
   expect(findRunningBackend(dataDir)).toBeNull();
   const { publish, release } = lockDataDir(dataDir);
   expect(readLock()).toEqual({ pid: process.pid, url: null });
@@ -32,8 +32,8 @@ test("Locking a data directory creates it and records this process, and releasin
   expect(readdirSync(dataDir)).toEqual([]);
 });
 
-test("A second backend on a data directory can start only after the first has ended", async () => {
-  // Copies a database, because creating one takes seconds.
+test("A second backend on a data directory can start only after the first backend has ended", async () => {
+  // Copies an existing database, because creating a database takes seconds.
   cpSync(await getFirstStartDataDir(), dataDir, { recursive: true });
   const first = launchBackend();
   const ready = await first.report;
@@ -64,7 +64,7 @@ test("A new process takes over the lock of a killed backend", async () => {
   expect(readLock()).toEqual({ pid: process.pid, url: null });
 });
 
-test("A data directory cannot be locked while a staff command copies it", () => {
+test("A data directory cannot be locked while a staff command copies the directory", () => {
   const child = spawnFakeBackend(path.join("app", "server", "run.js"));
   writeLock({ pid: child.pid, url: null });
   expect(() => lockDataDir(dataDir)).toThrow(`in use by process ${child.pid}`);
@@ -99,13 +99,13 @@ test("A dead process's claim on a stale lock is removed", async () => {
   expect(readLock().pid).toBe(process.pid);
 });
 
-test("A stale lock cannot be taken while another process claims it", async () => {
+test("A process cannot take over a stale lock while another process claims the lock", async () => {
   const dead = spawnFakeBackend();
   await endChild(dead, "SIGKILL");
   writeLock({ pid: dead.pid, url: null });
   const claimant = spawnFakeBackend();
   writeFileSync(path.join(dataDir, `backend.lock.claim.${claimant.pid}`), "");
-  expect(() => lockDataDir(dataDir)).toThrow("being taken by another start");
+  expect(() => lockDataDir(dataDir)).toThrow("Another start is using the data");
   expect(readLock().pid).toBe(dead.pid);
   expect(readdirSync(dataDir).sort()).toEqual(["backend.lock", `backend.lock.claim.${claimant.pid}`]);
 });
@@ -137,14 +137,14 @@ function launchBackend(): { child: ChildProcess; report: Promise<BackendProcessR
   return { child, report: once(child, "message").then(([report]) => report as BackendProcessReport) };
 }
 
-/** Starts a process with the path of a program in its command line. */
+/** Starts a process whose command line contains the path of a program. */
 function spawnFakeBackend(program = path.join("dist", "programs", "backend.js")): ChildProcess {
   const child = spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)", program], { stdio: "ignore" });
   children.push(child);
   return child;
 }
 
-/** Lets four processes lock each folder at the same moment. Returns for each folder how many succeeded. */
+/** Lets four processes lock each folder at the same moment. Returns the number of successful locks for each folder. */
 async function raceForLocks(rounds: number, prepare: (folder: string, index: number) => void): Promise<number[]> {
   const folders = Array.from({ length: rounds }, (_, index) => path.join(dataDir, String(index)));
   for (const [index, folder] of folders.entries()) prepare(folder, index);

@@ -108,7 +108,7 @@ function waitForClaims(dataDir: string): void {
     });
     if (otherPids.length === 0) return;
     if (Math.min(...otherPids) < process.pid || Date.now() > deadline)
-      throw new DataDirError(`The data in ${dataDir} is being taken by another start: try again.`);
+      throw new DataDirError(`Another start is using the data in ${dataDir}. Try again.`);
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2);
   }
 }
@@ -124,7 +124,7 @@ function tryLink(file: string, name: string): boolean {
 }
 
 function dataDirInUseError(dataDir: string, pid: number): Error {
-  return new DataDirError(`The data in ${dataDir} is in use by process ${pid}: end that one first.`);
+  return new DataDirError(`The data in ${dataDir} is in use by process ${pid}. Stop this process first.`);
 }
 
 /** The programs that lock data directories: the backend, and the staff commands for backups. */

@@ -15,7 +15,7 @@ export class DatabaseUnavailableError extends Error {}
 
 export class DatabaseInUseError extends DatabaseUnavailableError {
   constructor() {
-    super("The database of DATABASE_URL is in use by another start of this site: end that one first.");
+    super("The database of DATABASE_URL is in use by another process of this site. Stop that process first.");
   }
 }
 
@@ -46,7 +46,7 @@ export async function openPostgresSession(url: string, create: CreateDriver = po
     if (error instanceof DatabaseInUseError) throw error;
     const { message, code } = error as { message?: string; code?: string };
     const reason = isLate ? "it does not answer" : message || code;
-    throw new DatabaseUnavailableError(`The database of DATABASE_URL cannot be reached: ${reason}.`);
+    throw new DatabaseUnavailableError(`The site cannot connect to the database of DATABASE_URL: ${reason}.`);
   } finally {
     clearTimeout(timer);
   }
@@ -89,7 +89,7 @@ export async function createRoles(execute: (sql: string) => Promise<unknown>): P
     await execute(readFileSync(path.join(projectRoot, file), "utf8"));
   } catch (error) {
     throw new Error(
-      `The database's user may not make the roles it needs (${(error as Error).message}): let a superuser run ${file} and grant them to it.`,
+      `The database user cannot create the required roles (${(error as Error).message}). As a superuser, run ${file} and grant the roles to this user.`,
       { cause: error },
     );
   }

@@ -29,7 +29,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-test("The seed runs when it is enabled after a first start without it", async () => {
+test("A start with an enabled seed runs the seed, even if the first start had no seed", async () => {
   const dataDir = path.join(folder, "bare");
   const bare = await openBackend({ seed: false, dataDir });
   expect((await bare.db.query("select 1 from auth.users")).rows).toEqual([]);
@@ -52,7 +52,7 @@ test("Each demo shipment has the documents, status and tracking events of its st
   }
 });
 
-test("The demo's lead sees work on every list of the desk", async () => {
+test("Every list of the desk has entries for the demo's lead", async () => {
   const lead = readDemoLead(await getFirstStartDataDir()) as DemoLead;
   const client = createBackendClient(sharedBackend);
   const { data } = await client.auth.signInWithPassword(lead);
@@ -120,7 +120,7 @@ test.each([
   ["rows", "POST", "/rest/v1/shipments", (items: object[]) => items],
   ["file names", "DELETE", "/storage/v1/object/documents", (items: object[]) => ({ prefixes: items })],
 ])(
-  "The backend rejects a request with more than 1000 %s before it queries the database",
+  "The backend rejects a request with more than 1000 %s without querying the database",
   async (_what, method, at, body) => {
     const createBody = (count: number) => JSON.stringify(body(Array(count).fill({ name: "x" })));
     expect((await sendRequest(method, at, createBody(1000))).status).not.toBe(413);

@@ -22,11 +22,11 @@ describe("Supabase configuration", () => {
     expect(text).not.toMatch(/localhost|127\.0\.0\.1/);
   });
 
-  test("The Supabase configuration enables the SMTP server, because a push without it would remove the SMTP server", () => {
+  test("The Supabase configuration enables the SMTP server, which a push without this setting would disable", () => {
     expect(auth.email.smtp).toMatchObject({ enabled: true, host: "env(SMTP_HOST)", pass: "env(SMTP_PASS)" });
   });
 
-  test("The rate limits of Supabase Auth allow for all clients together, because they share one address", () => {
+  test("The rate limits of Supabase Auth are high enough for all clients, who share the site's IP address", () => {
     const { sign_in_sign_ups = 0, token_refresh = 0, token_verifications = 0 } = auth.rate_limit;
     expect(Math.min(sign_in_sign_ups, token_refresh, token_verifications)).toBeGreaterThanOrEqual(3000);
   });
@@ -58,7 +58,7 @@ describe("Supabase configuration", () => {
     });
   });
 
-  test("Supabase Auth allows no sign-up by phone and no password change in a session of yesterday", () => {
+  test("Supabase Auth allows no sign-up by phone and no password change in a session that is older than a day", () => {
     expect(auth.sms.enabled).toBe(false);
     expect(auth.mfa.phone.enroll_enabled).toBe(false);
     expect(auth.email.secure_password_change).toBe(true);

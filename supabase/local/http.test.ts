@@ -57,7 +57,7 @@ test.each([
   expect(contentLengths(response.rawHeaders)).toEqual(lengths);
 });
 
-test("The backend's server accepts a body of 12 MiB and rejects a longer one with 413 before reading it", async () => {
+test("The backend's server accepts a body of 12 MiB and rejects a longer body with 413 without reading the body", async () => {
   let handlerCalls = 0;
   const url = await startServer(async (request) => {
     handlerCalls += 1;
@@ -70,13 +70,13 @@ test("The backend's server accepts a body of 12 MiB and rejects a longer one wit
   expect(handlerCalls).toBe(1);
 });
 
-test("The backend's server rejects a body over 12 MiB that announces no length", async () => {
+test("The backend's server rejects a body over 12 MiB without a Content-Length", async () => {
   let handlerCalls = 0;
   const url = await startServer(async () => {
     handlerCalls += 1;
     return new Response("taken");
   });
-  // The server may close the connection before its response is read.
+  // An error is accepted too, because the server may close the connection before the client reads the response.
   const outcome = await new Promise((resolve) => {
     const outgoing = httpRequest(url, { method: "POST", headers: { "transfer-encoding": "chunked" } }, (incoming) => {
       incoming.on("error", () => undefined).resume();

@@ -57,7 +57,7 @@ async function main(options: BackendProcessOptions): Promise<void> {
   await new Promise<void>((resolve, reject) => {
     server.once("error", (error: NodeJS.ErrnoException) => {
       const isPortTaken = error.code === "EADDRINUSE";
-      reject(isPortTaken ? new Error(`Port ${options.port} is taken: set BACKEND_PORT to another one.`) : error);
+      reject(isPortTaken ? new Error(`Port ${options.port} is in use. Set BACKEND_PORT to another port.`) : error);
     });
     server.listen(options.port, "127.0.0.1", resolve);
   });

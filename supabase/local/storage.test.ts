@@ -17,7 +17,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(root, { recursive: true, force: true }));
 
-test("A stored object has the same bytes, media type, size and cache control when it is read", async () => {
+test("Reading an object returns the stored bytes, media type, size and cache control", async () => {
   const bytes = new Uint8Array(70_000).map((_, index) => (index * 31) % 256);
   await putObject("scan.png", bytes, "image/png", "max-age=60");
   const { body, metadata } = await readObject("scan.png");
@@ -144,7 +144,7 @@ test("Reading a missing object rejects with ENOENT", async () => {
   }
 });
 
-test("Deleting an object removes only that object, and deleting it again is not an error", async () => {
+test("Deleting an object removes only that object, and a second deletion is no error", async () => {
   await putObject("a", encodeText("a"));
   await putObject("b", encodeText("b"));
   await putObject("c", encodeText("c"));
@@ -157,7 +157,7 @@ test("Deleting an object removes only that object, and deleting it again is not 
   expect(listFiles(folder)).toHaveLength(1);
 });
 
-test("A copied object has the content and media type of its source, which remains", async () => {
+test("A copied object has the content and media type of its source, and the source is unchanged", async () => {
   await putObject("source", encodeText("x"), "image/webp", "max-age=5");
   await storage.copyObject("documents", "source", undefined, "archive", "copy", undefined);
   for (const [bucket, key] of [

@@ -259,10 +259,10 @@ begin
     select name, role into found_name, found_role from public.staff_members where account_id = auth.uid();
   end if;
   if found_name is null then
-    raise sqlstate 'PT403' using message = 'Only a colleague of the company can do this.';
+    raise sqlstate 'PT403' using message = 'Only team members can do this.';
   end if;
   if required_role = 'lead' and found_role <> 'lead' then
-    raise sqlstate 'PT403' using message = 'Only a lead can do this.';
+    raise sqlstate 'PT403' using message = 'Only leads can do this.';
   end if;
   return row(found_name, auth.uid())::private.actor;
 end
@@ -339,7 +339,7 @@ begin
       and (users.last_sign_in_at is not null or not has_logged_in)
   );
   if cardinality(other_leads) = 0 then
-    raise sqlstate 'PT409' using message = 'This is the last lead who works here: make somebody else a lead first.';
+    raise sqlstate 'PT409' using message = 'This is the last lead. Make another team member a lead first.';
   end if;
 end
 $$;
@@ -380,12 +380,12 @@ begin
   select * into staff_member from public.staff_members where account_id = existing_id for update;
   if not found then
     raise sqlstate 'PT409' using
-      message = 'This address has a client''s account. A colleague needs an address of their own.';
+      message = 'A client uses this email address. Enter another email address for the team member.';
   end if;
   if staff_member.removed_at is null and exists (
     select from auth.users where users.id = existing_id and users.last_sign_in_at is not null
   ) then
-    raise sqlstate 'PT409' using message = 'This address is a colleague''s already.';
+    raise sqlstate 'PT409' using message = 'A team member already uses this email address.';
   end if;
   update public.staff_members
   set removed_at = null, name = btrim(invite_staff_member.name), role = invite_staff_member.role
@@ -421,7 +421,7 @@ begin
   select staff_members.role into old_role from public.staff_members
   where staff_members.account_id = change_staff_role.account_id and removed_at is null for update;
   if not found then
-    raise sqlstate 'PT404' using message = 'There is no such colleague.';
+    raise sqlstate 'PT404' using message = 'Team member not found.';
   end if;
   if old_role = change_staff_role.role then
     return;
@@ -450,7 +450,7 @@ begin
   where staff_members.account_id = remove_staff_member.account_id and removed_at is null
   returning role into old_role;
   if not found then
-    raise sqlstate 'PT404' using message = 'There is no such colleague.';
+    raise sqlstate 'PT404' using message = 'Team member not found.';
   end if;
   update auth.users set banned_until = now() + interval '100 years' where id = remove_staff_member.account_id;
   delete from private.password_links where password_links.account_id = remove_staff_member.account_id;
@@ -606,13 +606,13 @@ set search_path = ''
 as $$
 begin
   if coalesce(btrim(reason), '') = '' then
-    raise sqlstate 'PT400' using message = 'Say why, in a few words.';
+    raise sqlstate 'PT400' using message = 'Enter a reason.';
   end if;
   if char_length(reason) > 500 then
     raise sqlstate 'PT400' using message = 'Use at most 500 characters.';
   end if;
   if not private.is_plain_text(reason) then
-    raise sqlstate 'PT400' using message = 'This holds a character that cannot be seen. Type it again.';
+    raise sqlstate 'PT400' using message = 'Remove special characters, then try again.';
   end if;
   return btrim(reason);
 end
@@ -629,7 +629,7 @@ begin
       return old;
     end if;
   end if;
-  raise sqlstate 'PT403' using message = 'What was done stays in the log.';
+  raise sqlstate 'PT403' using message = 'Entries of the audit log cannot be changed or deleted.';
 end
 $$;
 
@@ -782,11 +782,11 @@ declare
   name text := new.raw_user_meta_data ->> 'full_name';
 begin
   if char_length(name) > 100 or not private.is_one_line(name) then
-    raise exception 'the full name in the user''s metadata is not one line of at most 100 characters'
+    raise exception 'full_name in the user metadata must be one line of at most 100 characters'
       using errcode = 'check_violation';
   end if;
   if octet_length(new.raw_user_meta_data::text) > 4000 then
-    raise exception 'the user''s metadata is over 4000 bytes' using errcode = 'check_violation';
+    raise exception 'the user metadata must be at most 4000 bytes' using errcode = 'check_violation';
   end if;
   return new;
 end
@@ -802,7 +802,7 @@ begin
     and not exists (select from public.staff_members where staff_members.account_id = require_client.account_id)
   for update;
   if not found then
-    raise sqlstate 'PT404' using message = 'There is no such client.';
+    raise sqlstate 'PT404' using message = 'Client account not found.';
   end if;
 end
 $$;
@@ -820,7 +820,7 @@ begin
   update auth.users set banned_until = now() + interval '100 years'
   where id = close_account.account_id and coalesce(banned_until < now(), true);
   if not found then
-    raise sqlstate 'PT409' using message = 'This account is closed already.';
+    raise sqlstate 'PT409' using message = 'This account is already closed.';
   end if;
   delete from private.password_links where password_links.account_id = close_account.account_id;
   perform private.end_sessions(close_account.account_id);
@@ -841,7 +841,7 @@ begin
   perform private.require_client(reopen_account.account_id);
   update auth.users set banned_until = null where id = reopen_account.account_id and banned_until > now();
   if not found then
-    raise sqlstate 'PT409' using message = 'This account is open.';
+    raise sqlstate 'PT409' using message = 'This account is already open.';
   end if;
   perform private.insert_audit_entry(actor, 'account reopen', account_id => reopen_account.account_id, reason => trimmed_reason);
 end
@@ -864,7 +864,7 @@ begin
   )
   select count(*) filter (where status = 'verified') into removed from deleted;
   if removed = 0 then
-    raise sqlstate 'PT409' using message = 'This account has no second factor.';
+    raise sqlstate 'PT409' using message = '2FA is not set up on this account.';
   end if;
   perform private.end_sessions(remove_second_factors.account_id);
   perform private.insert_audit_entry(
@@ -1045,7 +1045,7 @@ begin
   select email into address from auth.users
   where id = request_password_link.account_id and email_confirmed_at is not null and coalesce(banned_until < now(), true);
   if not found then
-    raise sqlstate 'PT409' using message = 'This account is closed, or its address was never confirmed.';
+    raise sqlstate 'PT409' using message = 'This account is closed, or its email address is not confirmed.';
   end if;
   perform private.insert_audit_entry(actor, 'account send-password-link', account_id => request_password_link.account_id);
   return address;
@@ -1156,7 +1156,7 @@ begin
   set token_hash = excluded.token_hash, email = excluded.email, expires_at = excluded.expires_at, redeemed_at = null
   where change.expires_at < now() + interval '1 day' - interval '1 minute' or change.redeemed_at is not null;
   if not found then
-    raise sqlstate 'PT429' using message = 'A message is on its way already. Wait a minute and try again.';
+    raise sqlstate 'PT429' using message = 'We have just sent you an email. Wait one minute, then try again.';
   end if;
   if exists (select from auth.users where users.email = lower(start_email_change.email)) then
     return null;
@@ -1205,7 +1205,7 @@ begin
   if exists (
     select from auth.users where users.email = details ->> 'email' and users.id <> (details ->> 'account_id')::uuid
   ) then
-    raise sqlstate 'PT409' using message = 'This address cannot be used. Choose another one on the page of your account.';
+    raise sqlstate 'PT409' using message = 'You cannot use this email address. Enter another address on your account page.';
   end if;
   update private.email_changes as change set redeemed_at = now()
   where change.token_hash = private.token_hash(redeem_email_change.token) and change.redeemed_at is null;
@@ -1265,7 +1265,7 @@ set search_path = ''
 as $$
 begin
   if not private.has_valid_session() or not private.is_client() then
-    raise sqlstate 'PT403' using message = 'Log in again to do this.';
+    raise sqlstate 'PT403' using message = 'Log in again to continue.';
   end if;
   if requested then
     insert into private.erasure_requests (account_id) values (auth.uid()) on conflict do nothing;
@@ -1292,7 +1292,7 @@ begin
   select max(retention_ends_on) into retention_end from public.shipments where user_id = start_erasure.account_id;
   if retention_end >= (now() at time zone 'UTC')::date then
     raise sqlstate 'PT409' using message = format(
-      'This account has shipments that have to be kept, the last until %s: nothing was deleted.', retention_end
+      'Nothing was deleted. We must store the shipments of this account until %s.', retention_end
     );
   end if;
   update auth.users set banned_until = now() + interval '100 years'
@@ -1319,7 +1319,7 @@ begin
   where erasure.account_id = reject_erasure.account_id and users.id = erasure.account_id
   returning users.email into address;
   if address is null then
-    raise sqlstate 'PT409' using message = 'This client does not ask to be erased, or somebody has answered.';
+    raise sqlstate 'PT409' using message = 'This client has no open erasure request.';
   end if;
   perform private.insert_audit_entry(
     actor, 'account reject-erasure', account_id => reject_erasure.account_id, reason => trimmed_reason
@@ -1432,7 +1432,7 @@ begin
   select sent_to into address from public.client_ids
   where client_ids.client_id = send_client_id.client_id and email_hash is null and sent_to is not null;
   if not found then
-    raise sqlstate 'PT409' using message = 'This Client ID is not known, or has been used, or was issued without an address.';
+    raise sqlstate 'PT409' using message = 'This Client ID is unknown or used, or has no email address. Issue a new Client ID.';
   end if;
   if private.is_repeated_action(key) then
     return address;
@@ -1456,7 +1456,7 @@ declare
 begin
   delete from public.client_ids where client_ids.client_id = withdraw_client_id.client_id and email_hash is null;
   if not found then
-    raise sqlstate 'PT409' using message = 'This Client ID is not known, or has been used.';
+    raise sqlstate 'PT409' using message = 'This Client ID is unknown or has already been used.';
   end if;
   perform private.insert_audit_entry(
     actor, 'client-id withdraw', before => jsonb_build_object('client_id', withdraw_client_id.client_id), reason => trimmed_reason
@@ -1528,7 +1528,7 @@ begin
   end if;
   return jsonb_build_object('error', jsonb_build_object(
     'http_code', 400,
-    'message', 'This Client ID is not known or has been used. Ask the company for a new one.'
+    'message', 'This Client ID is unknown or has already been used. Ask us for a new Client ID.'
   ));
 end
 $$;
@@ -1896,7 +1896,7 @@ begin
         limit 300
       ) as limited
     ) >= 300 then
-      raise sqlstate 'PT429' using message = 'You have opened 300 shipments in a day. Open the next one tomorrow, or call us.';
+      raise sqlstate 'PT429' using message = 'You have created 300 shipments today, the maximum. Try again tomorrow, or call us.';
     end if;
   end if;
   return new;
@@ -1913,10 +1913,10 @@ declare
 begin
   select * into shipment from public.shipments where id = shipment_id for update;
   if not found then
-    raise sqlstate 'PT404' using message = 'There is no such shipment.';
+    raise sqlstate 'PT404' using message = 'Shipment not found.';
   end if;
   if expected_version is not null and expected_version <> shipment.version then
-    raise sqlstate 'PT409' using message = 'This shipment has changed since you opened it.';
+    raise sqlstate 'PT409' using message = 'Someone has changed this shipment. Check the new values, then try again.';
   end if;
   return shipment;
 end
@@ -1935,13 +1935,13 @@ declare
   new_awb text := nullif(btrim(awb), '');
 begin
   if not private.has_valid_session() then
-    raise sqlstate 'PT403' using message = 'Log in again to do this.';
+    raise sqlstate 'PT403' using message = 'Log in again to continue.';
   end if;
   select * into shipment from public.shipments
   where id = change_shipment.shipment_id and user_id = (select auth.uid())
   for update;
   if not found then
-    raise sqlstate 'PT404' using message = 'There is no such shipment.';
+    raise sqlstate 'PT404' using message = 'Shipment not found.';
   end if;
   if (shipment.name, shipment.awb, shipment.container_numbers)
     is not distinct from (change_shipment.name, new_awb, change_shipment.container_numbers)
@@ -1949,10 +1949,10 @@ begin
     return;
   end if;
   if shipment.stage > 1 then
-    raise sqlstate 'PT409' using message = 'This shipment has moved on: call us to change its name or its numbers.';
+    raise sqlstate 'PT409' using message = 'This shipment is past stage 1. Call us to change its name or numbers.';
   end if;
   if shipment.version is distinct from change_shipment.expected_version then
-    raise sqlstate 'PT409' using message = 'This shipment has changed since you opened the form. Look at it again.';
+    raise sqlstate 'PT409' using message = 'This shipment has changed. Check the new values, then try again.';
   end if;
   update public.shipments
   set name = change_shipment.name, awb = new_awb, container_numbers = change_shipment.container_numbers
@@ -1987,7 +1987,7 @@ begin
   end if;
   shipment := private.lock_shipment(move_shipment.shipment_id, expected_version);
   if shipment.stage = 10 then
-    raise sqlstate 'PT409' using message = 'This shipment is closed: stage 10 is the last.';
+    raise sqlstate 'PT409' using message = 'This shipment is closed.';
   end if;
   if despite_missing is not true then
     select jsonb_agg(document.name order by document.name) into missing
@@ -2031,7 +2031,7 @@ declare
   results jsonb := '[]';
 begin
   if jsonb_array_length(moves) > 50 then
-    raise sqlstate 'PT400' using message = 'Move at most 50 shipments at once.';
+    raise sqlstate 'PT400' using message = 'Select at most 50 shipments.';
   end if;
   -- A fixed order prevents deadlocks between bulk actions on the same shipments.
   for requested in
@@ -2078,10 +2078,10 @@ begin
   if not private.is_repeated_action(key) then
     shipment := private.lock_shipment(correct_stage.shipment_id, expected_version);
     if correct_stage.stage not between 1 and 10 then
-      raise sqlstate 'PT400' using message = 'Choose one of the ten stages.';
+      raise sqlstate 'PT400' using message = 'Choose a stage from 1 to 10.';
     end if;
     if shipment.stage = correct_stage.stage then
-      raise sqlstate 'PT409' using message = 'The shipment is at this stage already.';
+      raise sqlstate 'PT409' using message = 'The shipment is already at this stage.';
     end if;
     update public.shipments set stage = correct_stage.stage, staff_action_at = now() where id = shipment.id;
     insert into public.tracking_events (shipment_id, kind, status) values (
@@ -2132,7 +2132,7 @@ begin
   saved.awb := nullif(btrim(coalesce(save_shipment_numbers.awb, shipment.awb)), '');
   saved.container_numbers := coalesce(save_shipment_numbers.container_numbers, shipment.container_numbers);
   if saved is not distinct from shipment then
-    raise sqlstate 'PT409' using message = 'The shipment has these numbers already.';
+    raise sqlstate 'PT409' using message = 'The shipment already has these numbers.';
   end if;
   if shipment.awb is distinct from saved.awb and shipment.awb is not null
     or not shipment.container_numbers <@ saved.container_numbers
@@ -2348,7 +2348,7 @@ begin
       )
       or num_nulls(new.sha256, new.file_name, new.file_size, new.media_type) > 0
     then
-      raise sqlstate 'PT409' using message = 'The file of this document is not in the document store.';
+      raise sqlstate 'PT409' using message = 'The file of this document is missing. Upload the file again.';
     end if;
     new.uploaded_at := now();
     new.rejected_at := null;
@@ -2366,7 +2366,7 @@ begin
         and object.version is not distinct from new.storage_version
     ))
   then
-    raise sqlstate 'PT409' using message = 'The stored file is not the one that was uploaded.';
+    raise sqlstate 'PT409' using message = 'The stored file differs from the uploaded file.';
   end if;
   return new;
 end
@@ -2382,10 +2382,10 @@ declare
 begin
   select * into document from public.documents where id = document_id for update;
   if not found then
-    raise sqlstate 'PT404' using message = 'There is no such document.';
+    raise sqlstate 'PT404' using message = 'Document not found.';
   end if;
   if expected_version is not null and expected_version <> document.version then
-    raise sqlstate 'PT409' using message = 'This document has changed since you opened it.';
+    raise sqlstate 'PT409' using message = 'Someone has changed this document. Check the document, then try again.';
   end if;
   return document;
 end
@@ -2398,10 +2398,10 @@ set search_path = ''
 as $$
 begin
   if uploaded then
-    raise sqlstate 'PT409' using message = 'This document has been uploaded already.';
+    raise sqlstate 'PT409' using message = 'This document already has a file.';
   end if;
   if stage = 10 then
-    raise sqlstate 'PT409' using message = 'This shipment is closed: nothing more can be uploaded to it.';
+    raise sqlstate 'PT409' using message = 'This shipment is closed, so you cannot upload files.';
   end if;
 end
 $$;
@@ -2439,7 +2439,7 @@ begin
   join public.shipments as shipment on shipment.id = document.shipment_id
   where document.id = require_upload_allowed.document_id and document.user_id = (select auth.uid());
   if not found then
-    raise sqlstate 'PT404' using message = 'There is no such document.';
+    raise sqlstate 'PT404' using message = 'Document not found.';
   end if;
   perform private.check_upload_allowed(target.uploaded, target.stage);
   return true;
@@ -2480,7 +2480,7 @@ begin
   select * into document from public.documents
   where id = open_document.document_id and documents.shipment_id = open_document.shipment_id and uploaded;
   if not found then
-    raise sqlstate 'PT404' using message = 'There is no such file.';
+    raise sqlstate 'PT404' using message = 'File not found.';
   end if;
   perform private.insert_audit_entry(actor, 'document open', shipment_id => document.shipment_id, document_id => document.id);
   return jsonb_build_object(
@@ -2514,10 +2514,10 @@ begin
   end if;
   document := private.lock_document(verify_document.document_id, expected_version);
   if not document.uploaded then
-    raise sqlstate 'PT409' using message = format('The %s has not been uploaded yet.', document.name);
+    raise sqlstate 'PT409' using message = format('The %s has no file yet.', document.name);
   end if;
   if document.verified and document.sha256 is not null then
-    raise sqlstate 'PT409' using message = format('The %s is verified already.', document.name);
+    raise sqlstate 'PT409' using message = format('The %s is already verified.', document.name);
   end if;
   update public.documents
   set verified = true, sha256 = verify_document.sha256, storage_version = verify_document.storage_version
@@ -2589,15 +2589,15 @@ begin
   end if;
   document := private.lock_document(reject_document.document_id, expected_version);
   if not document.uploaded then
-    raise sqlstate 'PT409' using message = format('The %s has not been uploaded yet.', document.name);
+    raise sqlstate 'PT409' using message = format('The %s has no file yet.', document.name);
   end if;
   if document.verified then
-    raise sqlstate 'PT409' using message = format('The %s is verified: take the verification back first.', document.name);
+    raise sqlstate 'PT409' using message = format('The %s is verified. Undo the verification first.', document.name);
   end if;
   -- With share locks, two rejections could deadlock, because each rejection also updates the shipment.
   select shipments.stage into stage from public.shipments where id = document.shipment_id for no key update;
   if stage = 10 then
-    raise sqlstate 'PT409' using message = 'This shipment is closed: its client could send no other file.';
+    raise sqlstate 'PT409' using message = 'This shipment is closed, so the client cannot upload a new file.';
   end if;
   perform private.clear_document_file(document, trimmed_reason);
   update public.shipments set staff_action_at = now() where id = document.shipment_id;
@@ -2620,25 +2620,25 @@ declare
   document public.documents;
 begin
   if not private.has_valid_session() then
-    raise sqlstate 'PT403' using message = 'Log in again to do this.';
+    raise sqlstate 'PT403' using message = 'Log in again to continue.';
   end if;
   select * into document from public.documents
   where id = remove_file.document_id and user_id = (select auth.uid())
   for update;
   if not found then
-    raise sqlstate 'PT404' using message = 'There is no such document.';
+    raise sqlstate 'PT404' using message = 'Document not found.';
   end if;
   if document.verified then
     raise sqlstate 'PT409' using
-      message = format('The %s is verified by now: call us if it is not the right one.', document.name);
+      message = format('We have already verified the %s. Call us if the file is wrong.', document.name);
   end if;
   if not document.uploaded or document.version is distinct from remove_file.expected_version then
     raise sqlstate 'PT409' using
-      message = format('The %s has changed since you opened this page. Look at it again.', document.name);
+      message = format('The %s has changed. Check the document, then try again.', document.name);
   end if;
   perform from public.shipments where id = document.shipment_id and stage < 10 for no key update;
   if not found then
-    raise sqlstate 'PT409' using message = 'This shipment is closed: its documents stay as they are.';
+    raise sqlstate 'PT409' using message = 'This shipment is closed, so its documents cannot change.';
   end if;
   perform private.clear_document_file(document, null);
   return document.storage_path;
@@ -2747,7 +2747,7 @@ begin
     return;
   end if;
   if trimmed_note is null then
-    raise sqlstate 'PT400' using message = 'Write the note.';
+    raise sqlstate 'PT400' using message = 'Enter a note.';
   end if;
   shipment := private.lock_shipment(send_note.shipment_id, null);
   insert into public.tracking_events (shipment_id, kind, note) values (shipment.id, 'note', trimmed_note);
@@ -2835,10 +2835,10 @@ begin
   select * into charge from public.charges
   where charges.shipment_id = shipment.id and charges.item = set_charge.item;
   if expected_version is not null and expected_version <> coalesce(charge.version, -1) then
-    raise sqlstate 'PT409' using message = 'This charge has changed since you opened it.';
+    raise sqlstate 'PT409' using message = 'Someone has changed this charge. Check the new values, then try again.';
   end if;
   if charge.paid_at is not null and (charge.amount, charge.currency) <> (set_charge.amount, set_charge.currency) then
-    raise sqlstate 'PT409' using message = 'This sum is marked as paid: mark it as not paid first.';
+    raise sqlstate 'PT409' using message = 'This charge is paid. Mark the charge as unpaid first.';
   end if;
   insert into public.charges (shipment_id, item, amount, currency, due_on, note)
   values (
@@ -2890,14 +2890,14 @@ begin
   select * into charge from public.charges
   where charges.shipment_id = shipment.id and charges.item = set_charge_paid.item;
   if not found then
-    raise sqlstate 'PT404' using message = 'Nothing is charged for this yet.';
+    raise sqlstate 'PT404' using message = 'There is no charge for this item yet. Add the charge first.';
   end if;
   if expected_version is not null and expected_version <> charge.version then
-    raise sqlstate 'PT409' using message = 'This charge has changed since you opened it.';
+    raise sqlstate 'PT409' using message = 'Someone has changed this charge. Check the new values, then try again.';
   end if;
   if (charge.paid_at is not null) = paid then
     raise sqlstate 'PT409' using message =
-      case when paid then 'This is marked as paid already.' else 'This is not marked as paid.' end;
+      case when paid then 'This charge is already marked as paid.' else 'This charge is already marked as unpaid.' end;
   end if;
   update public.charges set paid_at = case when paid then now() end
   where charges.shipment_id = shipment.id and charges.item = set_charge_paid.item;
@@ -3056,14 +3056,14 @@ set search_path = ''
 as $$
 begin
   if not private.has_valid_session() then
-    raise sqlstate 'PT403' using message = 'Log in again to do this.';
+    raise sqlstate 'PT403' using message = 'Log in again to continue.';
   end if;
   -- Serialises parallel calls for one shipment, so that each call counts the links of earlier calls.
   perform from public.shipments
   where shipments.id = create_share_link.shipment_id and user_id = (select auth.uid())
   for no key update;
   if not found then
-    raise sqlstate 'PT404' using message = 'There is no such shipment.';
+    raise sqlstate 'PT404' using message = 'Shipment not found.';
   end if;
   if exists (
     select from private.share_links
@@ -3073,12 +3073,12 @@ begin
     return;
   end if;
   if exists (select from private.share_links where share_links.id = create_share_link.id) then
-    raise sqlstate 'PT409' using message = 'The link of this form has ended. Open this page again to make another one.';
+    raise sqlstate 'PT409' using message = 'This share link has ended. Reload the page to create a new link.';
   end if;
   if (
     select count(*) from private.share_links where share_links.shipment_id = create_share_link.shipment_id and expires_at > now()
   ) >= 5 then
-    raise sqlstate 'PT409' using message = 'This shipment has five links, as many as there can be. End one first.';
+    raise sqlstate 'PT409' using message = 'This shipment already has 5 share links, the maximum. End one link first.';
   end if;
   insert into private.share_links (id, shipment_id, token_hash)
   values (create_share_link.id, create_share_link.shipment_id, create_share_link.token_hash);
@@ -3093,7 +3093,7 @@ set search_path = ''
 as $$
 begin
   if not private.has_valid_session() then
-    raise sqlstate 'PT403' using message = 'Log in again to do this.';
+    raise sqlstate 'PT403' using message = 'Log in again to continue.';
   end if;
   update private.share_links set expires_at = now()
   from public.shipments as shipment
@@ -3158,7 +3158,7 @@ begin
     return;
   end if;
   if coalesce(trimmed_text, '') = '' then
-    raise sqlstate 'PT400' using message = 'Write the notice.';
+    raise sqlstate 'PT400' using message = 'Enter an announcement.';
   end if;
   perform pg_advisory_xact_lock(hashtextextended('announcement', 0));
   update public.announcements set ended_at = now() where ended_at is null;
@@ -3430,7 +3430,7 @@ declare
   resolved public.failed_emails;
 begin
   if not exists (select from public.failed_emails where id = resolve_failed_email.email_id) then
-    raise sqlstate 'PT404' using message = 'There is no such email.';
+    raise sqlstate 'PT404' using message = 'Email not found.';
   end if;
   update public.failed_emails set resolved_at = now()
   where id = resolve_failed_email.email_id and resolved_at is null returning * into resolved;
@@ -3607,7 +3607,7 @@ declare
   shipment public.shipments := private.lock_shipment(shipment_id, null);
 begin
   if shipment.retention_ends_on >= day then
-    raise sqlstate 'PT409' using message = 'It is kept until then already: a shipment''s last day only moves back.';
+    raise sqlstate 'PT409' using message = 'Enter a later date. You can only extend the retention of a shipment.';
   end if;
   update public.shipments set retention_ends_on = day where id = shipment.id;
   perform private.insert_audit_entry(

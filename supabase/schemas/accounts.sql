@@ -16,11 +16,11 @@ declare
   name text := new.raw_user_meta_data ->> 'full_name';
 begin
   if char_length(name) > 100 or not private.is_one_line(name) then
-    raise exception 'the full name in the user''s metadata is not one line of at most 100 characters'
+    raise exception 'full_name in the user metadata must be one line of at most 100 characters'
       using errcode = 'check_violation';
   end if;
   if octet_length(new.raw_user_meta_data::text) > 4000 then
-    raise exception 'the user''s metadata is over 4000 bytes' using errcode = 'check_violation';
+    raise exception 'the user metadata must be at most 4000 bytes' using errcode = 'check_violation';
   end if;
   return new;
 end
@@ -36,7 +36,7 @@ begin
     and not exists (select from public.staff_members where staff_members.account_id = require_client.account_id)
   for update;
   if not found then
-    raise sqlstate 'PT404' using message = 'There is no such client.';
+    raise sqlstate 'PT404' using message = 'Client account not found.';
   end if;
 end
 $$;
@@ -54,7 +54,7 @@ begin
   update auth.users set banned_until = now() + interval '100 years'
   where id = close_account.account_id and coalesce(banned_until < now(), true);
   if not found then
-    raise sqlstate 'PT409' using message = 'This account is closed already.';
+    raise sqlstate 'PT409' using message = 'This account is already closed.';
   end if;
   delete from private.password_links where password_links.account_id = close_account.account_id;
   perform private.end_sessions(close_account.account_id);
@@ -75,7 +75,7 @@ begin
   perform private.require_client(reopen_account.account_id);
   update auth.users set banned_until = null where id = reopen_account.account_id and banned_until > now();
   if not found then
-    raise sqlstate 'PT409' using message = 'This account is open.';
+    raise sqlstate 'PT409' using message = 'This account is already open.';
   end if;
   perform private.insert_audit_entry(actor, 'account reopen', account_id => reopen_account.account_id, reason => trimmed_reason);
 end
@@ -98,7 +98,7 @@ begin
   )
   select count(*) filter (where status = 'verified') into removed from deleted;
   if removed = 0 then
-    raise sqlstate 'PT409' using message = 'This account has no second factor.';
+    raise sqlstate 'PT409' using message = '2FA is not set up on this account.';
   end if;
   perform private.end_sessions(remove_second_factors.account_id);
   perform private.insert_audit_entry(

@@ -23,7 +23,7 @@ begin
     return;
   end if;
   if coalesce(trimmed_text, '') = '' then
-    raise sqlstate 'PT400' using message = 'Write the notice.';
+    raise sqlstate 'PT400' using message = 'Enter an announcement.';
   end if;
   perform pg_advisory_xact_lock(hashtextextended('announcement', 0));
   update public.announcements set ended_at = now() where ended_at is null;

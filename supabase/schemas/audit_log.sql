@@ -90,13 +90,13 @@ set search_path = ''
 as $$
 begin
   if coalesce(btrim(reason), '') = '' then
-    raise sqlstate 'PT400' using message = 'Say why, in a few words.';
+    raise sqlstate 'PT400' using message = 'Enter a reason.';
   end if;
   if char_length(reason) > 500 then
     raise sqlstate 'PT400' using message = 'Use at most 500 characters.';
   end if;
   if not private.is_plain_text(reason) then
-    raise sqlstate 'PT400' using message = 'This holds a character that cannot be seen. Type it again.';
+    raise sqlstate 'PT400' using message = 'Remove special characters, then try again.';
   end if;
   return btrim(reason);
 end
@@ -113,7 +113,7 @@ begin
       return old;
     end if;
   end if;
-  raise sqlstate 'PT403' using message = 'What was done stays in the log.';
+  raise sqlstate 'PT403' using message = 'Entries of the audit log cannot be changed or deleted.';
 end
 $$;
 

@@ -57,10 +57,10 @@ begin
   select * into charge from public.charges
   where charges.shipment_id = shipment.id and charges.item = set_charge.item;
   if expected_version is not null and expected_version <> coalesce(charge.version, -1) then
-    raise sqlstate 'PT409' using message = 'This charge has changed since you opened it.';
+    raise sqlstate 'PT409' using message = 'Someone has changed this charge. Check the new values, then try again.';
   end if;
   if charge.paid_at is not null and (charge.amount, charge.currency) <> (set_charge.amount, set_charge.currency) then
-    raise sqlstate 'PT409' using message = 'This sum is marked as paid: mark it as not paid first.';
+    raise sqlstate 'PT409' using message = 'This charge is paid. Mark the charge as unpaid first.';
   end if;
   insert into public.charges (shipment_id, item, amount, currency, due_on, note)
   values (
@@ -112,14 +112,14 @@ begin
   select * into charge from public.charges
   where charges.shipment_id = shipment.id and charges.item = set_charge_paid.item;
   if not found then
-    raise sqlstate 'PT404' using message = 'Nothing is charged for this yet.';
+    raise sqlstate 'PT404' using message = 'There is no charge for this item yet. Add the charge first.';
   end if;
   if expected_version is not null and expected_version <> charge.version then
-    raise sqlstate 'PT409' using message = 'This charge has changed since you opened it.';
+    raise sqlstate 'PT409' using message = 'Someone has changed this charge. Check the new values, then try again.';
   end if;
   if (charge.paid_at is not null) = paid then
     raise sqlstate 'PT409' using message =
-      case when paid then 'This is marked as paid already.' else 'This is not marked as paid.' end;
+      case when paid then 'This charge is already marked as paid.' else 'This charge is already marked as unpaid.' end;
   end if;
   update public.charges set paid_at = case when paid then now() end
   where charges.shipment_id = shipment.id and charges.item = set_charge_paid.item;

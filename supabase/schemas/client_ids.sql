@@ -99,7 +99,7 @@ begin
   select sent_to into address from public.client_ids
   where client_ids.client_id = send_client_id.client_id and email_hash is null and sent_to is not null;
   if not found then
-    raise sqlstate 'PT409' using message = 'This Client ID is not known, or has been used, or was issued without an address.';
+    raise sqlstate 'PT409' using message = 'This Client ID is unknown or used, or has no email address. Issue a new Client ID.';
   end if;
   if private.is_repeated_action(key) then
     return address;
@@ -123,7 +123,7 @@ declare
 begin
   delete from public.client_ids where client_ids.client_id = withdraw_client_id.client_id and email_hash is null;
   if not found then
-    raise sqlstate 'PT409' using message = 'This Client ID is not known, or has been used.';
+    raise sqlstate 'PT409' using message = 'This Client ID is unknown or has already been used.';
   end if;
   perform private.insert_audit_entry(
     actor, 'client-id withdraw', before => jsonb_build_object('client_id', withdraw_client_id.client_id), reason => trimmed_reason

@@ -123,7 +123,7 @@ begin
       )
       or num_nulls(new.sha256, new.file_name, new.file_size, new.media_type) > 0
     then
-      raise sqlstate 'PT409' using message = 'The file of this document is not in the document store.';
+      raise sqlstate 'PT409' using message = 'The file of this document is missing. Upload the file again.';
     end if;
     new.uploaded_at := now();
     new.rejected_at := null;
@@ -141,7 +141,7 @@ begin
         and object.version is not distinct from new.storage_version
     ))
   then
-    raise sqlstate 'PT409' using message = 'The stored file is not the one that was uploaded.';
+    raise sqlstate 'PT409' using message = 'The stored file differs from the uploaded file.';
   end if;
   return new;
 end
@@ -157,10 +157,10 @@ declare
 begin
   select * into document from public.documents where id = document_id for update;
   if not found then
-    raise sqlstate 'PT404' using message = 'There is no such document.';
+    raise sqlstate 'PT404' using message = 'Document not found.';
   end if;
   if expected_version is not null and expected_version <> document.version then
-    raise sqlstate 'PT409' using message = 'This document has changed since you opened it.';
+    raise sqlstate 'PT409' using message = 'Someone has changed this document. Check the document, then try again.';
   end if;
   return document;
 end
@@ -173,10 +173,10 @@ set search_path = ''
 as $$
 begin
   if uploaded then
-    raise sqlstate 'PT409' using message = 'This document has been uploaded already.';
+    raise sqlstate 'PT409' using message = 'This document already has a file.';
   end if;
   if stage = 10 then
-    raise sqlstate 'PT409' using message = 'This shipment is closed: nothing more can be uploaded to it.';
+    raise sqlstate 'PT409' using message = 'This shipment is closed, so you cannot upload files.';
   end if;
 end
 $$;
@@ -214,7 +214,7 @@ begin
   join public.shipments as shipment on shipment.id = document.shipment_id
   where document.id = require_upload_allowed.document_id and document.user_id = (select auth.uid());
   if not found then
-    raise sqlstate 'PT404' using message = 'There is no such document.';
+    raise sqlstate 'PT404' using message = 'Document not found.';
   end if;
   perform private.check_upload_allowed(target.uploaded, target.stage);
   return true;
@@ -255,7 +255,7 @@ begin
   select * into document from public.documents
   where id = open_document.document_id and documents.shipment_id = open_document.shipment_id and uploaded;
   if not found then
-    raise sqlstate 'PT404' using message = 'There is no such file.';
+    raise sqlstate 'PT404' using message = 'File not found.';
   end if;
   perform private.insert_audit_entry(actor, 'document open', shipment_id => document.shipment_id, document_id => document.id);
   return jsonb_build_object(
@@ -289,10 +289,10 @@ begin
   end if;
   document := private.lock_document(verify_document.document_id, expected_version);
   if not document.uploaded then
-    raise sqlstate 'PT409' using message = format('The %s has not been uploaded yet.', document.name);
+    raise sqlstate 'PT409' using message = format('The %s has no file yet.', document.name);
   end if;
   if document.verified and document.sha256 is not null then
-    raise sqlstate 'PT409' using message = format('The %s is verified already.', document.name);
+    raise sqlstate 'PT409' using message = format('The %s is already verified.', document.name);
   end if;
   update public.documents
   set verified = true, sha256 = verify_document.sha256, storage_version = verify_document.storage_version
@@ -364,15 +364,15 @@ begin
   end if;
   document := private.lock_document(reject_document.document_id, expected_version);
   if not document.uploaded then
-    raise sqlstate 'PT409' using message = format('The %s has not been uploaded yet.', document.name);
+    raise sqlstate 'PT409' using message = format('The %s has no file yet.', document.name);
   end if;
   if document.verified then
-    raise sqlstate 'PT409' using message = format('The %s is verified: take the verification back first.', document.name);
+    raise sqlstate 'PT409' using message = format('The %s is verified. Undo the verification first.', document.name);
   end if;
   -- With share locks, two rejections could deadlock, because each rejection also updates the shipment.
   select shipments.stage into stage from public.shipments where id = document.shipment_id for no key update;
   if stage = 10 then
-    raise sqlstate 'PT409' using message = 'This shipment is closed: its client could send no other file.';
+    raise sqlstate 'PT409' using message = 'This shipment is closed, so the client cannot upload a new file.';
   end if;
   perform private.clear_document_file(document, trimmed_reason);
   update public.shipments set staff_action_at = now() where id = document.shipment_id;
@@ -395,25 +395,25 @@ declare
   document public.documents;
 begin
   if not private.has_valid_session() then
-    raise sqlstate 'PT403' using message = 'Log in again to do this.';
+    raise sqlstate 'PT403' using message = 'Log in again to continue.';
   end if;
   select * into document from public.documents
   where id = remove_file.document_id and user_id = (select auth.uid())
   for update;
   if not found then
-    raise sqlstate 'PT404' using message = 'There is no such document.';
+    raise sqlstate 'PT404' using message = 'Document not found.';
   end if;
   if document.verified then
     raise sqlstate 'PT409' using
-      message = format('The %s is verified by now: call us if it is not the right one.', document.name);
+      message = format('We have already verified the %s. Call us if the file is wrong.', document.name);
   end if;
   if not document.uploaded or document.version is distinct from remove_file.expected_version then
     raise sqlstate 'PT409' using
-      message = format('The %s has changed since you opened this page. Look at it again.', document.name);
+      message = format('The %s has changed. Check the document, then try again.', document.name);
   end if;
   perform from public.shipments where id = document.shipment_id and stage < 10 for no key update;
   if not found then
-    raise sqlstate 'PT409' using message = 'This shipment is closed: its documents stay as they are.';
+    raise sqlstate 'PT409' using message = 'This shipment is closed, so its documents cannot change.';
   end if;
   perform private.clear_document_file(document, null);
   return document.storage_path;

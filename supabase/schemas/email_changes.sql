@@ -26,7 +26,7 @@ begin
   set token_hash = excluded.token_hash, email = excluded.email, expires_at = excluded.expires_at, redeemed_at = null
   where change.expires_at < now() + interval '1 day' - interval '1 minute' or change.redeemed_at is not null;
   if not found then
-    raise sqlstate 'PT429' using message = 'A message is on its way already. Wait a minute and try again.';
+    raise sqlstate 'PT429' using message = 'We have just sent you an email. Wait one minute, then try again.';
   end if;
   if exists (select from auth.users where users.email = lower(start_email_change.email)) then
     return null;
@@ -75,7 +75,7 @@ begin
   if exists (
     select from auth.users where users.email = details ->> 'email' and users.id <> (details ->> 'account_id')::uuid
   ) then
-    raise sqlstate 'PT409' using message = 'This address cannot be used. Choose another one on the page of your account.';
+    raise sqlstate 'PT409' using message = 'You cannot use this email address. Enter another address on your account page.';
   end if;
   update private.email_changes as change set redeemed_at = now()
   where change.token_hash = private.token_hash(redeem_email_change.token) and change.redeemed_at is null;

@@ -12,7 +12,7 @@ set search_path = ''
 as $$
 begin
   if not private.has_valid_session() or not private.is_client() then
-    raise sqlstate 'PT403' using message = 'Log in again to do this.';
+    raise sqlstate 'PT403' using message = 'Log in again to continue.';
   end if;
   if requested then
     insert into private.erasure_requests (account_id) values (auth.uid()) on conflict do nothing;
@@ -39,7 +39,7 @@ begin
   select max(retention_ends_on) into retention_end from public.shipments where user_id = start_erasure.account_id;
   if retention_end >= (now() at time zone 'UTC')::date then
     raise sqlstate 'PT409' using message = format(
-      'This account has shipments that have to be kept, the last until %s: nothing was deleted.', retention_end
+      'Nothing was deleted. We must store the shipments of this account until %s.', retention_end
     );
   end if;
   update auth.users set banned_until = now() + interval '100 years'
@@ -66,7 +66,7 @@ begin
   where erasure.account_id = reject_erasure.account_id and users.id = erasure.account_id
   returning users.email into address;
   if address is null then
-    raise sqlstate 'PT409' using message = 'This client does not ask to be erased, or somebody has answered.';
+    raise sqlstate 'PT409' using message = 'This client has no open erasure request.';
   end if;
   perform private.insert_audit_entry(
     actor, 'account reject-erasure', account_id => reject_erasure.account_id, reason => trimmed_reason

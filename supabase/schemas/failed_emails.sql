@@ -41,7 +41,7 @@ declare
   resolved public.failed_emails;
 begin
   if not exists (select from public.failed_emails where id = resolve_failed_email.email_id) then
-    raise sqlstate 'PT404' using message = 'There is no such email.';
+    raise sqlstate 'PT404' using message = 'Email not found.';
   end if;
   update public.failed_emails set resolved_at = now()
   where id = resolve_failed_email.email_id and resolved_at is null returning * into resolved;

@@ -41,7 +41,7 @@ declare
   shipment public.shipments := private.lock_shipment(shipment_id, null);
 begin
   if shipment.retention_ends_on >= day then
-    raise sqlstate 'PT409' using message = 'It is kept until then already: a shipment''s last day only moves back.';
+    raise sqlstate 'PT409' using message = 'Enter a later date. You can only extend the retention of a shipment.';
   end if;
   update public.shipments set retention_ends_on = day where id = shipment.id;
   perform private.insert_audit_entry(

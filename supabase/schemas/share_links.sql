@@ -39,14 +39,14 @@ set search_path = ''
 as $$
 begin
   if not private.has_valid_session() then
-    raise sqlstate 'PT403' using message = 'Log in again to do this.';
+    raise sqlstate 'PT403' using message = 'Log in again to continue.';
   end if;
   -- Serialises parallel calls for one shipment, so that each call counts the links of earlier calls.
   perform from public.shipments
   where shipments.id = create_share_link.shipment_id and user_id = (select auth.uid())
   for no key update;
   if not found then
-    raise sqlstate 'PT404' using message = 'There is no such shipment.';
+    raise sqlstate 'PT404' using message = 'Shipment not found.';
   end if;
   if exists (
     select from private.share_links
@@ -56,12 +56,12 @@ begin
     return;
   end if;
   if exists (select from private.share_links where share_links.id = create_share_link.id) then
-    raise sqlstate 'PT409' using message = 'The link of this form has ended. Open this page again to make another one.';
+    raise sqlstate 'PT409' using message = 'This share link has ended. Reload the page to create a new link.';
   end if;
   if (
     select count(*) from private.share_links where share_links.shipment_id = create_share_link.shipment_id and expires_at > now()
   ) >= 5 then
-    raise sqlstate 'PT409' using message = 'This shipment has five links, as many as there can be. End one first.';
+    raise sqlstate 'PT409' using message = 'This shipment already has 5 share links, the maximum. End one link first.';
   end if;
   insert into private.share_links (id, shipment_id, token_hash)
   values (create_share_link.id, create_share_link.shipment_id, create_share_link.token_hash);
@@ -76,7 +76,7 @@ set search_path = ''
 as $$
 begin
   if not private.has_valid_session() then
-    raise sqlstate 'PT403' using message = 'Log in again to do this.';
+    raise sqlstate 'PT403' using message = 'Log in again to continue.';
   end if;
   update private.share_links set expires_at = now()
   from public.shipments as shipment

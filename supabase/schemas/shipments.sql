@@ -199,7 +199,7 @@ begin
         limit 300
       ) as limited
     ) >= 300 then
-      raise sqlstate 'PT429' using message = 'You have opened 300 shipments in a day. Open the next one tomorrow, or call us.';
+      raise sqlstate 'PT429' using message = 'You have created 300 shipments today, the maximum. Try again tomorrow, or call us.';
     end if;
   end if;
   return new;
@@ -216,10 +216,10 @@ declare
 begin
   select * into shipment from public.shipments where id = shipment_id for update;
   if not found then
-    raise sqlstate 'PT404' using message = 'There is no such shipment.';
+    raise sqlstate 'PT404' using message = 'Shipment not found.';
   end if;
   if expected_version is not null and expected_version <> shipment.version then
-    raise sqlstate 'PT409' using message = 'This shipment has changed since you opened it.';
+    raise sqlstate 'PT409' using message = 'Someone has changed this shipment. Check the new values, then try again.';
   end if;
   return shipment;
 end
@@ -238,13 +238,13 @@ declare
   new_awb text := nullif(btrim(awb), '');
 begin
   if not private.has_valid_session() then
-    raise sqlstate 'PT403' using message = 'Log in again to do this.';
+    raise sqlstate 'PT403' using message = 'Log in again to continue.';
   end if;
   select * into shipment from public.shipments
   where id = change_shipment.shipment_id and user_id = (select auth.uid())
   for update;
   if not found then
-    raise sqlstate 'PT404' using message = 'There is no such shipment.';
+    raise sqlstate 'PT404' using message = 'Shipment not found.';
   end if;
   if (shipment.name, shipment.awb, shipment.container_numbers)
     is not distinct from (change_shipment.name, new_awb, change_shipment.container_numbers)
@@ -252,10 +252,10 @@ begin
     return;
   end if;
   if shipment.stage > 1 then
-    raise sqlstate 'PT409' using message = 'This shipment has moved on: call us to change its name or its numbers.';
+    raise sqlstate 'PT409' using message = 'This shipment is past stage 1. Call us to change its name or numbers.';
   end if;
   if shipment.version is distinct from change_shipment.expected_version then
-    raise sqlstate 'PT409' using message = 'This shipment has changed since you opened the form. Look at it again.';
+    raise sqlstate 'PT409' using message = 'This shipment has changed. Check the new values, then try again.';
   end if;
   update public.shipments
   set name = change_shipment.name, awb = new_awb, container_numbers = change_shipment.container_numbers
@@ -290,7 +290,7 @@ begin
   end if;
   shipment := private.lock_shipment(move_shipment.shipment_id, expected_version);
   if shipment.stage = 10 then
-    raise sqlstate 'PT409' using message = 'This shipment is closed: stage 10 is the last.';
+    raise sqlstate 'PT409' using message = 'This shipment is closed.';
   end if;
   if despite_missing is not true then
     select jsonb_agg(document.name order by document.name) into missing
@@ -334,7 +334,7 @@ declare
   results jsonb := '[]';
 begin
   if jsonb_array_length(moves) > 50 then
-    raise sqlstate 'PT400' using message = 'Move at most 50 shipments at once.';
+    raise sqlstate 'PT400' using message = 'Select at most 50 shipments.';
   end if;
   -- A fixed order prevents deadlocks between bulk actions on the same shipments.
   for requested in
@@ -381,10 +381,10 @@ begin
   if not private.is_repeated_action(key) then
     shipment := private.lock_shipment(correct_stage.shipment_id, expected_version);
     if correct_stage.stage not between 1 and 10 then
-      raise sqlstate 'PT400' using message = 'Choose one of the ten stages.';
+      raise sqlstate 'PT400' using message = 'Choose a stage from 1 to 10.';
     end if;
     if shipment.stage = correct_stage.stage then
-      raise sqlstate 'PT409' using message = 'The shipment is at this stage already.';
+      raise sqlstate 'PT409' using message = 'The shipment is already at this stage.';
     end if;
     update public.shipments set stage = correct_stage.stage, staff_action_at = now() where id = shipment.id;
     insert into public.tracking_events (shipment_id, kind, status) values (
@@ -435,7 +435,7 @@ begin
   saved.awb := nullif(btrim(coalesce(save_shipment_numbers.awb, shipment.awb)), '');
   saved.container_numbers := coalesce(save_shipment_numbers.container_numbers, shipment.container_numbers);
   if saved is not distinct from shipment then
-    raise sqlstate 'PT409' using message = 'The shipment has these numbers already.';
+    raise sqlstate 'PT409' using message = 'The shipment already has these numbers.';
   end if;
   if shipment.awb is distinct from saved.awb and shipment.awb is not null
     or not shipment.container_numbers <@ saved.container_numbers

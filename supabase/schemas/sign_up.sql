@@ -15,7 +15,7 @@ begin
   end if;
   return jsonb_build_object('error', jsonb_build_object(
     'http_code', 400,
-    'message', 'This Client ID is not known or has been used. Ask the company for a new one.'
+    'message', 'This Client ID is unknown or has already been used. Ask us for a new Client ID.'
   ));
 end
 $$;

@@ -47,10 +47,10 @@ begin
     select name, role into found_name, found_role from public.staff_members where account_id = auth.uid();
   end if;
   if found_name is null then
-    raise sqlstate 'PT403' using message = 'Only a colleague of the company can do this.';
+    raise sqlstate 'PT403' using message = 'Only team members can do this.';
   end if;
   if required_role = 'lead' and found_role <> 'lead' then
-    raise sqlstate 'PT403' using message = 'Only a lead can do this.';
+    raise sqlstate 'PT403' using message = 'Only leads can do this.';
   end if;
   return row(found_name, auth.uid())::private.actor;
 end
@@ -127,7 +127,7 @@ begin
       and (users.last_sign_in_at is not null or not has_logged_in)
   );
   if cardinality(other_leads) = 0 then
-    raise sqlstate 'PT409' using message = 'This is the last lead who works here: make somebody else a lead first.';
+    raise sqlstate 'PT409' using message = 'This is the last lead. Make another team member a lead first.';
   end if;
 end
 $$;
@@ -168,12 +168,12 @@ begin
   select * into staff_member from public.staff_members where account_id = existing_id for update;
   if not found then
     raise sqlstate 'PT409' using
-      message = 'This address has a client''s account. A colleague needs an address of their own.';
+      message = 'A client uses this email address. Enter another email address for the team member.';
   end if;
   if staff_member.removed_at is null and exists (
     select from auth.users where users.id = existing_id and users.last_sign_in_at is not null
   ) then
-    raise sqlstate 'PT409' using message = 'This address is a colleague''s already.';
+    raise sqlstate 'PT409' using message = 'A team member already uses this email address.';
   end if;
   update public.staff_members
   set removed_at = null, name = btrim(invite_staff_member.name), role = invite_staff_member.role
@@ -209,7 +209,7 @@ begin
   select staff_members.role into old_role from public.staff_members
   where staff_members.account_id = change_staff_role.account_id and removed_at is null for update;
   if not found then
-    raise sqlstate 'PT404' using message = 'There is no such colleague.';
+    raise sqlstate 'PT404' using message = 'Team member not found.';
   end if;
   if old_role = change_staff_role.role then
     return;
@@ -238,7 +238,7 @@ begin
   where staff_members.account_id = remove_staff_member.account_id and removed_at is null
   returning role into old_role;
   if not found then
-    raise sqlstate 'PT404' using message = 'There is no such colleague.';
+    raise sqlstate 'PT404' using message = 'Team member not found.';
   end if;
   update auth.users set banned_until = now() + interval '100 years' where id = remove_staff_member.account_id;
   delete from private.password_links where password_links.account_id = remove_staff_member.account_id;

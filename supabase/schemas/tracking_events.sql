@@ -72,7 +72,7 @@ begin
     return;
   end if;
   if trimmed_note is null then
-    raise sqlstate 'PT400' using message = 'Write the note.';
+    raise sqlstate 'PT400' using message = 'Enter a note.';
   end if;
   shipment := private.lock_shipment(send_note.shipment_id, null);
   insert into public.tracking_events (shipment_id, kind, note) values (shipment.id, 'note', trimmed_note);

@@ -68,7 +68,7 @@ async function measureDeskPages(origin: string, pages: string[], cookie: string)
   return pages.map((_, at) => rounds.map((all) => all[at]).sort((a, b) => (a?.time ?? 0) - (b?.time ?? 0))[1]);
 }
 
-/** Downloads the CSV. Returns the site's memory in MB before, its maximum during, and after the download. */
+/** Downloads the CSV. Returns the site's memory in MB before and after the download, and the maximum during the download. */
 async function measureCsv(url: string, cookie: string, memory: () => number) {
   const before = memory();
   let most = 0;
@@ -109,7 +109,7 @@ async function createLeadCookie(dataDir: string, backendPort: number): Promise<s
 
 const getSupabaseKey = (supabase: object) => (supabase as { supabaseKey: string }).supabaseKey;
 
-/** Adds clients and shipments up to these numbers. Each shipment has its documents, most of them with a file. */
+/** Adds clients and shipments until these numbers exist. Each shipment has all documents, most of them with a file. */
 async function growDatabase(sql: postgres.Sql, { clients, shipments }: typeof largeDataset): Promise<void> {
   await sql`
     insert into public.client_ids (client_id)
@@ -122,7 +122,7 @@ async function growDatabase(sql: postgres.Sql, { clients, shipments }: typeof la
       now() - make_interval(mins => number), now()
     from generate_series(1, ${clients}::int) as number
     where not exists (select from auth.users where email = 'client' || number || '@client.example')`;
-  // The documents have no stored files, because no measured page opens one.
+  // The documents have no stored files, because no measured page opens a file.
   await sql.unsafe("set session_replication_role = replica");
   await sql`
     insert into public.shipments (id, user_id, name, awb, stage, status, waiting_on, waiting_since, changed_at, staff_action_at, created_at)
@@ -145,7 +145,7 @@ async function growDatabase(sql: postgres.Sql, { clients, shipments }: typeof la
     on conflict do nothing`;
   await sql`
     insert into public.audit_log (actor_name, action, shipment_id, created_at)
-    select 'Colleague ' || number % 20, 'shipment advance', shipment.id, shipment.created_at
+    select 'Team member ' || number % 20, 'shipment advance', shipment.id, shipment.created_at
     from (select id, created_at, row_number() over () as number from public.shipments) as shipment
     where not exists (select from public.audit_log where audit_log.shipment_id = shipment.id)`;
   await sql.unsafe("set session_replication_role = origin");

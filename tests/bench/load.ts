@@ -44,7 +44,7 @@ export async function logIn(origin: string, account: { email: string; password: 
 
 /**
  * Returns the session cookie with a token signed by the shared secret instead of a published key. The site cannot check
- * such a token itself, so it calls auth before it requests the page's data.
+ * such a token itself, so the site calls auth before it requests the page's data.
  */
 export async function signCookieWithSecret(cookie: string, dataDir: string): Promise<string> {
   const [name, value = ""] = cookie.split("=base64-");
@@ -66,7 +66,7 @@ export function createServiceRoleClient(dataDir: string, backendPort: number): A
   }) as AppSupabaseClient;
 }
 
-/** Adds shipments of a client until there are `count`. */
+/** Adds shipments of a client until the client has `count` shipments. */
 export async function growShipments(serviceRole: AppSupabaseClient, userId: string, count: number): Promise<void> {
   const { count: existing } = await serviceRole
     .from("shipments")
@@ -84,7 +84,7 @@ export async function growShipments(serviceRole: AppSupabaseClient, userId: stri
   }
 }
 
-/** Adds a parameter with a new number to each request. The page ignores it, but no cache has a response for it. */
+/** Adds a parameter with a new number to each URL. The page ignores the parameter, and no cache has a response for the URL. */
 export function withUniqueUrls(path: string): Partial<autocannon.Options> {
   let number = 0;
   const next = () => `${path}${path.includes("?") ? "&" : "?"}n=${++number}`;

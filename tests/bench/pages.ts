@@ -20,7 +20,7 @@ const byteKinds: Record<string, keyof PageCost["bytes"]> = {
 
 const phoneViewport = { width: 390, height: 844 };
 
-/** Starts Chromium. A switch accepts the certificate, because Playwright's option would open each first connection twice. */
+/** Starts Chromium. The option ignoreHTTPSErrors is not used, because it makes Chromium open each first connection twice. */
 export async function launchBrowser(): Promise<Browser> {
   return chromium.launch({
     executablePath: findChromium() ?? undefined,
@@ -60,7 +60,7 @@ async function measureInContext(context: BrowserContext, address: string, mode: 
   const bytes = { document: 0, script: 0, style: 0, image: 0, other: 0 };
   let requests = 0;
   session.on("Network.responseReceived", ({ requestId, type, response }) =>
-    // The browser reports SVG files behind <use> as another type.
+    // The browser does not report SVG files of <use> elements as images.
     kinds.set(requestId, response.mimeType.startsWith("image/") ? "Image" : type),
   );
   session.on("Network.loadingFinished", ({ requestId, encodedDataLength }) => {

@@ -12,7 +12,7 @@ const peerFiles: Record<string, string> = {
     name: "bare",
     private: true,
     type: "module",
-    // React Router looks here for its server runtime. The packages are those of this project.
+    // React Router reads its server runtime from these names. The packages are links to those of this project.
     dependencies: { "@react-router/node": "*", isbot: "*", react: "*", "react-dom": "*" },
   }),
   "react-router.config.ts": "export default { ssr: true };",
@@ -37,7 +37,7 @@ export default function Home() {
 }`,
 };
 
-/** Writes the app into a folder, builds it and serves it. */
+/** Writes the app into a folder, then builds and serves the app. */
 export async function startBarePeer(folder: string): Promise<BenchSite> {
   for (const [name, text] of Object.entries(peerFiles)) {
     mkdirSync(path.dirname(path.join(folder, name)), { recursive: true });

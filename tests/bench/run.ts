@@ -47,7 +47,7 @@ const asJson = process.argv.includes("--json");
 /** Excludes the last public page, which is a 404. */
 const measuredPages = [...publicPages.slice(0, -1), ...authPages];
 
-/** The number of requests with an invented parameter before the last measurement of memory. */
+/** Requests with an unknown query parameter that the site receives before its memory is measured again. */
 const inventedRequests = 100_000;
 
 type PaintResult = PageCost & { page: string; connection: string; mode: BrowsingMode };
@@ -161,7 +161,7 @@ async function measureMemory(site: BenchSite, origin: string) {
   return { every5000Requests: at };
 }
 
-/** Measures requests per second without and with invented parameters, and memory after each 10,000 such requests. */
+/** Measures requests per second without and with unknown parameters, and memory after each 10,000 such requests. */
 async function measureInventedParameters(site: BenchSite, origin: string): Promise<ParametersResult> {
   const page = `${origin}/services`;
   const plain = await measureLoad(page);
@@ -174,7 +174,7 @@ async function measureInventedParameters(site: BenchSite, origin: string): Promi
   return { plain, invented, memory };
 }
 
-/** Measures the portal page with one backend call and with an extra auth call, each on a near and a distant backend. */
+/** Measures the portal page with one backend call, and with an additional call of auth, on a near and on a distant backend. */
 async function measureBackendCalls(site: BenchSite & { backendPort: number }): Promise<BackendCallsResult[]> {
   const line = await startSlowConnection(connectionProfiles.abroad, site.backendPort);
   const rows: BackendCallsResult[] = [];
@@ -202,7 +202,7 @@ async function measureBackendCalls(site: BenchSite & { backendPort: number }): P
   return rows;
 }
 
-/** Measures portal and login in an older checkout and in this one, alternately. */
+/** Measures portal and login alternately in an older checkout and in the current checkout. */
 async function compareCheckouts(checkout: string): Promise<ComparisonResult[]> {
   const rows = new Map<string, { before: number; now: number }>();
   for (const when of ["before", "now", "before", "now"] as const) {
@@ -212,7 +212,7 @@ async function compareCheckouts(checkout: string): Promise<ComparisonResult[]> {
     const line = await startSlowConnection(connectionProfiles.abroad, near.backendPort);
     const far = await startOurSiteOnBackend(folder, line.port, when === "before" ? checkout : undefined);
     runningSites.push(far);
-    // The better of two rounds, because other work on the machine disturbs some.
+    // Records the better of two rounds, because other work on the machine slows some rounds.
     const better = (what: string, figure: number, best = Math.max) => {
       const row = rows.get(what) ?? { before: 0, now: 0 };
       rows.set(what, { ...row, [when]: row[when] ? best(row[when], figure) : figure });
@@ -243,7 +243,7 @@ async function compareCheckouts(checkout: string): Promise<ComparisonResult[]> {
   return [...rows].map(([what, row]) => ({ what, ...row }));
 }
 
-/** Requests portal pages that no cache has, on ten connections. */
+/** Requests portal pages on ten connections, each page at a URL that no cache has. */
 function measurePortalLoad(at: string, cookie: string): Promise<LoadResult> {
   return measureLoad(`${at}/portal`, { headers: { cookie, "accept-encoding": "br" }, ...withUniqueUrls("/portal") });
 }

@@ -1,4 +1,4 @@
-/** The sites under measurement: ours, the same build behind @react-router/serve, and a bare app of the framework. */
+/** Starts the measured sites: our site, a build behind @react-router/serve, and a bare node:http server. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import path from "node:path";
@@ -14,7 +14,7 @@ export type BenchSite = {
   startupMs: number;
 };
 
-/** Returns Node's arguments to start a checkout. Older checkouts have no run.js and start from their sources. */
+/** Returns Node's arguments for the start of a checkout. Older checkouts have no run.js and start from their sources. */
 function getStartArgs(checkout: string): string[] {
   const { scripts } = JSON.parse(readFileSync(path.join(checkout, "package.json"), "utf8")) as {
     scripts: { start: string };
@@ -85,7 +85,7 @@ export async function startBareServer(page: string): Promise<BenchSite> {
   return startProgram(["--input-type=module", "-e", code], port, {});
 }
 
-/** Stops a site and waits for its end. Kills it after ten seconds. */
+/** Stops a site and waits until its process ends. Kills the process after ten seconds. */
 export function stopSite({ child }: BenchSite, signal: NodeJS.Signals = "SIGTERM"): Promise<void> {
   return new Promise((resolve) => {
     if (child.exitCode !== null) return resolve();

@@ -5,7 +5,7 @@
  */
 import net from "node:net";
 
-/** Round trip in milliseconds; down and up in kilobits per second. */
+/** `roundTrip` is in milliseconds; `down` and `up` are in kilobits per second. */
 export type ConnectionProfile = { name: string; roundTrip: number; down: number; up: number };
 
 export const connectionProfiles = {
@@ -72,7 +72,7 @@ function forwardThrottled(from: net.Socket, to: net.Socket, link: ThrottledLink,
   let window = initialWindowBytes;
   let inFlight = 0;
   const waiting: Buffer[] = [];
-  /** In sending order, because timers of the same millisecond may run in another order. */
+  /** The chunks in sending order, because timers of the same millisecond may run in another order. */
   const arriving: Buffer[] = [];
   from.on("data", (chunk: Buffer) => {
     for (let at = 0; at < chunk.length; at += segmentBytes) waiting.push(chunk.subarray(at, at + segmentBytes));

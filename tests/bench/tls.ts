@@ -1,4 +1,4 @@
-/** A TLS proxy in front of a site, like a hosting company's, with a new certificate for each run. */
+/** A TLS proxy in front of a site, like the proxy of a hosting company. Each run has a new certificate. */
 import type { AddressInfo } from "node:net";
 import net from "node:net";
 import tls from "node:tls";
@@ -8,7 +8,7 @@ let certificate: Awaited<ReturnType<typeof generate>> | undefined;
 
 /**
  * Listens on a free port with TLS 1.3 and HTTP/1.1, and forwards all bytes to the port `target`. Each TLS record fits one TCP
- * segment, like those of Caddy on a new connection (Go's crypto/tls), so a browser can read each segment when it arrives.
+ * segment, as on a new connection to Caddy (Go's crypto/tls), so a browser can read each segment when the segment arrives.
  */
 export async function startTlsProxy(target: number): Promise<{ port: number; stop: () => Promise<void> }> {
   certificate ??= await generate([{ name: "commonName", value: "127.0.0.1" }], { algorithm: "sha256" });

@@ -82,7 +82,7 @@ test("An account that the company creates unconfirmed cannot log in.", async () 
   expect(getErrorStatus(login)).toEqual([400, "email_not_confirmed"]);
 });
 
-test("An account is not created for an address that has one, in any case.", async () => {
+test("A second account is not created for an address, in upper or lower case.", async () => {
   const { email } = await newStaffAccount();
   const before = await countAccountTraces(email);
   for (const spelling of [email, email.toUpperCase()]) {
@@ -92,7 +92,7 @@ test("An account is not created for an address that has one, in any case.", asyn
   expect(await countAccountTraces(email)).toEqual(before);
 });
 
-test("An account without an invitation to its address is not created and leaves no row.", async () => {
+test("Creating an account without an invitation to its address fails and leaves no row.", async () => {
   const email = newEmailAddress();
   const foreign = await createInvitationMetadata(newEmailAddress());
   for (const user_metadata of [undefined, {}, { staff_invite_id: randomUUID() }, foreign]) {
@@ -146,7 +146,7 @@ test("The service role reads an account and changes its address and identity.", 
   expect((await admin.updateUserById(nobody, { email: newEmailAddress() })).error?.code).toBe("user_not_found");
 });
 
-test("The service role can neither list accounts nor change anything but their address.", async () => {
+test("The service role cannot list accounts, and can change only the address of an account.", async () => {
   const { id } = await newStaffAccount();
   const { admin } = testBackend.serviceRole.auth;
   expect((await admin.listUsers()).error).not.toBeNull();

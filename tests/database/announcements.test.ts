@@ -14,7 +14,7 @@ const listActions = () =>
     "select action, before, after, actor_name from public.audit_log where action like 'announcement%' order by created_at",
   );
 
-test("The portal and the page Today show one announcement at a time until it ends, and the log has each change.", async () => {
+test("The portal and the page Today show only the latest announcement until its end, and the log has each change.", async () => {
   await callRpc("end_announcement", {});
   const before = (await listActions()).length;
   await callRpc("announce", { text: " Customs system down since 09:10 " });
@@ -32,7 +32,7 @@ test("The portal and the page Today show one announcement at a time until it end
   ]);
 });
 
-test("Two parallel announcements leave one announcement.", async () => {
+test("After two parallel announcements, only one announcement is open.", async () => {
   const results = await runConcurrently([
     ["announce", { text: "One" }, clerk],
     ["announce", { text: "Two" }, lead],

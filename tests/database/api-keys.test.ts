@@ -8,7 +8,7 @@ const password = "a good password";
 const owner = setUpClient("owner@client.example");
 beforeAll(async () => {
   await newShipment(owner, "Tea for the owner");
-  // An unconfirmed account that may get another email.
+  // Creates an unconfirmed account to which a confirmation email can be sent again.
   const issued = await testBackend.serviceRole.rpc("issue_client_ids", {});
   const options = { data: { client_id: issued.data?.[0]?.client_id } };
   const { error } = await testBackend.anonymous().auth.signUp({ email: "waiting@client.example", password, options });

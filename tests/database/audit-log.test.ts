@@ -11,14 +11,14 @@ import { setUpTestBackend } from "../support/database-suite.ts";
 const { testBackend, query } = setUpTestBackend();
 const shipment = "5a000000-0000-4000-8000-000000000001";
 
-// A trigger protects the table even from the owner of the database.
+// Emptying the table needs a disabled trigger, because the trigger protects the table even from the database's owner.
 beforeEach(async () => {
   await testBackend.backend.db.exec(
     "alter table public.audit_log disable trigger user; delete from public.audit_log; alter table public.audit_log enable trigger user;",
   );
 });
 
-/** Adds an audit entry of the past. */
+/** Adds an audit entry with a time in the past. */
 const insertAuditEntry = (action: string, years = 0, days = 0) =>
   query(
     `insert into public.audit_log (actor_name, action, shipment_id, created_at)
@@ -76,13 +76,15 @@ test.each([
   "delete from public.audit_log",
   "truncate public.audit_log",
   "truncate public.audit_log cascade",
-])("The owner of the database cannot change the audit log by: %s.", async (statement) => {
+])("The owner of the database cannot change the audit log by the statement: %s.", async (statement) => {
   await insertAuditEntry("written", 6, 364);
-  await expect(testBackend.backend.db.exec(statement)).rejects.toThrow("What was done stays in the log.");
+  await expect(testBackend.backend.db.exec(statement)).rejects.toThrow(
+    "Entries of the audit log cannot be changed or deleted.",
+  );
   expect(await collectAuditEntries()).toMatchObject([{ action: "written", actor_name: "Wanjiru" }]);
 });
 
-test("Retention deletes an audit entry after seven years and never changes it.", async () => {
+test("Retention deletes an audit entry after seven years and never changes an entry.", async () => {
   await insertAuditEntry("old", 7, 1);
   await insertAuditEntry("recent", 6, 364);
   await expect(query("update public.audit_log set reason = 'x' where action = 'old'")).rejects.toThrow();

@@ -10,7 +10,7 @@ const desk = setUpDesk();
 const { testBackend, owner, clerk, lead } = desk;
 const { query, callRpc, newShipment, listAuditEntries, uploadDocument, runWithRejectedWrites } = desk;
 
-test("A failed email is listed until a team member resolves it, which adds one audit entry.", async () => {
+test("A failed email is listed until a team member resolves the failure, which adds one audit entry.", async () => {
   const failure = { kind: "new password", sent_to: owner.email, account_id: owner.id };
   const { error } = await testBackend.serviceRole.rpc("record_failed_email", failure);
   expect(error).toBeNull();
@@ -18,13 +18,13 @@ test("A failed email is listed until a team member resolves it, which adds one a
   await callRpc("resolve_failed_email", { email_id: email?.id });
   await callRpc("resolve_failed_email", { email_id: email?.id });
   const unknown = callRpc("resolve_failed_email", { email_id: randomUUID() });
-  expect(await getRejection(unknown)).toBe("404 There is no such email.");
+  expect(await getRejection(unknown)).toBe("404 Email not found.");
   const entries = await query("select before, actor_name from public.audit_log where action = 'failed-email resolve'");
   expect(entries).toEqual([{ before: { kind: "new password" }, actor_name: clerk.name }]);
   expect((await clerk.supabase.from("failed_emails").select("id").is("resolved_at", null)).data).toEqual([]);
 });
 
-test("A staff command is logged under the name it gives, and a team member's action under the member's own name.", async () => {
+test("A staff command is logged with the name in its arguments, and a team member's action with the member's own name.", async () => {
   const shipment = await newShipment(owner);
   const note = { shipment_id: shipment, note: "It came" };
   await callRpc("send_note", { ...note, actor_name: "Otieno" }, testBackend.serviceRole);

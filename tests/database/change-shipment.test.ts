@@ -6,14 +6,14 @@ import type { AppSupabaseClient } from "../support/test-backend.ts";
 
 const { testBackend, owner, clerk, query, setUpClient, newShipment, readShipment } = setUpDesk();
 const stranger = setUpClient("stranger@client.example");
-const unknownShipmentError = "404 There is no such shipment.";
+const unknownShipmentError = "404 Shipment not found.";
 
 let shipment: string;
 beforeEach(async () => {
   shipment = await newShipment(owner);
 });
-const outdated = "409 This shipment has changed since you opened the form. Look at it again.";
-const movedOn = "409 This shipment has moved on: call us to change its name or its numbers.";
+const outdated = "409 This shipment has changed. Check the new values, then try again.";
+const movedOn = "409 This shipment is past stage 1. Call us to change its name or numbers.";
 const change = (more: object = {}, supabase: AppSupabaseClient = owner.supabase) =>
   callRpc(
     "change_shipment",
@@ -21,7 +21,7 @@ const change = (more: object = {}, supabase: AppSupabaseClient = owner.supabase)
     supabase,
   );
 
-test("A client changes the name, the AWB/BL and the container numbers of a shipment at stage 1, and nothing else.", async () => {
+test("A client changes the name, the AWB/BL and the container numbers of a shipment at stage 1, but no other column.", async () => {
   await query("update public.shipments set changed_at = now() - interval '1 day' where id = $1", [shipment]);
   const before = await readShipment(shipment);
   const container_numbers = ["CSQU3054383"];
@@ -35,12 +35,12 @@ test("A client changes the name, the AWB/BL and the container numbers of a shipm
   expect(page.shipment).toMatchObject({ name: "Coffee", awb: "706-51093844", container_numbers, version: 1 });
 });
 
-test("A client's change is rejected for an outdated version, but not if the same form is sent again.", async () => {
+test("A client's change of an outdated version is rejected, but sending the same form twice succeeds.", async () => {
   expect(await change({ name: "Coffee", awb: "" })).toBeNull();
   expect(await readShipment(shipment)).toMatchObject({ name: "Coffee", awb: null, version: 1 });
   expect(await change({ name: "Sugar", awb: "" })).toBe(outdated);
   for (const seen of [null, -1, 2]) expect(await change({ name: "Sugar", expected_version: seen })).toBe(outdated);
-  // Sends the same form again, as after a lost response.
+  // Sends the same form again, like a client whose first response was lost.
   expect(await change({ name: "Coffee", awb: "" })).toBeNull();
   expect(await readShipment(shipment)).toMatchObject({ name: "Coffee", awb: null, version: 1 });
   expect(await change({ name: "Coffee", awb: "1", expected_version: 1 })).toBeNull();
@@ -51,11 +51,11 @@ test("A client's change is rejected for an outdated version, but not if the same
 test("A client's change makes a team member's open form outdated.", async () => {
   expect(await change({ name: "Coffee", awb: "" })).toBeNull();
   const move = { shipment_id: shipment, despite_missing: true, expected_version: 0 };
-  const staleVersionError = "409 This shipment has changed since you opened it.";
+  const staleVersionError = "409 Someone has changed this shipment. Check the new values, then try again.";
   expect(await callRpc("move_shipment", move, clerk.supabase)).toBe(staleVersionError);
 });
 
-test("Of four parallel changes by a client one succeeds and the others are rejected.", async () => {
+test("Of four parallel changes by a client, one succeeds and the other three are rejected.", async () => {
   const calls = ["Coffee", "Sugar", "Salt", "Soap"].map((name) => ({
     ...{ name: "change_shipment", token: owner.accessToken },
     args: { shipment_id: shipment, name, awb: "", container_numbers: [], expected_version: 0 },
@@ -65,7 +65,7 @@ test("Of four parallel changes by a client one succeeds and the others are rejec
   expect(await readShipment(shipment)).toMatchObject({ version: 1 });
 });
 
-test("Only the owner of a shipment can change it.", async () => {
+test("Only the owner can change a shipment.", async () => {
   const before = await readShipment(shipment);
   for (const supabase of [stranger.supabase, clerk.supabase])
     expect(await change({}, supabase)).toBe(unknownShipmentError);
@@ -73,7 +73,7 @@ test("Only the owner of a shipment can change it.", async () => {
   expect(await readShipment(shipment)).toEqual(before);
 });
 
-test("A client cannot change a shipment after stage 1 unless it is corrected back to stage 1.", async () => {
+test("A client cannot change a shipment after stage 1 unless staff correct the stage back to 1.", async () => {
   for (const stage of [2, 10]) {
     await query("update public.shipments set stage = $2 where id = $1", [shipment, stage]);
     const before = await readShipment(shipment);

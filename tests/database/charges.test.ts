@@ -17,9 +17,9 @@ describe("charges", () => {
   const mark = (paid: boolean, more: object = {}) =>
     callRpc("set_charge_paid", { shipment_id: shipment, item: "duties", paid, ...more });
   const readCharge = async () => (await query("select * from public.charges where shipment_id = $1", [shipment]))[0];
-  const changed = "409 This charge has changed since you opened it.";
+  const changed = "409 Someone has changed this charge. Check the new values, then try again.";
 
-  test("A shipment waits for the client until a charge is paid, and again when the payment is revoked.", async () => {
+  test("A shipment waits for the client until a charge is paid, and again after the payment is revoked.", async () => {
     for (const name of DEFAULT_DOCUMENTS) await uploadDocument(shipment, name);
     expect(await readShipment(shipment)).toMatchObject({ waiting_on: "company" });
     await set({ due_on: "2026-04-01", note: " KRA e-slip " });
@@ -28,11 +28,11 @@ describe("charges", () => {
     expect(await readCharge()).toMatchObject(stored);
     await mark(true);
     expect(await readShipment(shipment)).toMatchObject({ waiting_on: "company" });
-    expect(await getRejection(mark(true))).toBe("409 This is marked as paid already.");
+    expect(await getRejection(mark(true))).toBe("409 This charge is already marked as paid.");
     expect(await getRejection(mark(false))).toMatch(/^400 /);
     await mark(false, { reason: "The cheque bounced" });
     expect(await readShipment(shipment)).toMatchObject({ waiting_on: "client" });
-    expect(await getRejection(mark(false, { reason: "Again" }))).toBe("409 This is not marked as paid.");
+    expect(await getRejection(mark(false, { reason: "Again" }))).toBe("409 This charge is already marked as unpaid.");
     expect((await listAuditEntries(shipment)).map(({ action, reason }) => [action, reason])).toEqual([
       ["charge set", null],
       ["charge paid", null],
@@ -45,7 +45,7 @@ describe("charges", () => {
     await mark(true);
     const paid = await readCharge();
     const before = await readDeskState(testBackend);
-    const unpaidFirst = "409 This sum is marked as paid: mark it as not paid first.";
+    const unpaidFirst = "409 This charge is paid. Mark the charge as unpaid first.";
     for (const change of [{ amount: 1300 }, { currency: "USD" }, { amount: 1250.51, currency: "USD" }, { amount: 0 }]) {
       expect(await getRejection(set({ due_on: "2026-05-01", ...change })), JSON.stringify(change)).toBe(unpaidFirst);
     }
@@ -77,7 +77,7 @@ describe("charges", () => {
     });
   });
 
-  test("A charge is rejected if another team member has changed or paid it since the page was opened.", async () => {
+  test("A charge is rejected if another team member has changed the charge or its payment since the page was opened.", async () => {
     await set({ expected_version: -1 });
     expect(await getRejection(set({ expected_version: -1, amount: 2 }))).toBe(changed);
     await set({ expected_version: 0, amount: 2 });
@@ -99,15 +99,15 @@ describe("charges", () => {
   });
 
   test("A charge that does not exist cannot be marked as paid.", async () => {
-    expect(await getRejection(mark(true))).toBe("404 Nothing is charged for this yet.");
+    expect(await getRejection(mark(true))).toBe("404 There is no charge for this item yet. Add the charge first.");
   });
 
-  test("Two parallel charges for one new item leave one charge.", async () => {
+  test("Of two parallel charges for the same item, only one is accepted.", async () => {
     const args = { shipment_id: shipment, item: "duties", currency: "KES", expected_version: -1 };
     const results = await runConcurrently([
       ["set_charge", { ...args, amount: 1 }, clerk],
       ["set_charge", { ...args, amount: 2 }, lead],
     ]);
-    expect(results.sort()).toEqual(["This charge has changed since you opened it.", "done"]);
+    expect(results.sort()).toEqual(["Someone has changed this charge. Check the new values, then try again.", "done"]);
   });
 });

@@ -20,7 +20,7 @@ const listActions = () => listAccountAuditEntries(client.id);
 const countShipments = async (supabase: AppSupabaseClient) =>
   (await supabase.from("shipments").select("id")).data?.length ?? "nothing";
 
-test("Closing an account ends every session immediately, and no login succeeds until it is reopened.", async () => {
+test("Closing an account ends every session immediately, and no login succeeds until the account is reopened.", async () => {
   await client.supabase.from("shipments").insert({ name: "Tea", user_id: client.id });
   const endedClient = testBackend.withToken(client.accessToken);
   expect(await countShipments(endedClient)).toBe(1);
@@ -29,11 +29,11 @@ test("Closing an account ends every session immediately, and no login succeeds u
   expect((await endedClient.rpc("get_viewer", {}, { get: true })).data).toEqual({ viewer: null });
   expect((await client.supabase.auth.refreshSession()).error).not.toBeNull();
   expect(await canLogIn(client.email, password)).toBe(false);
-  expect(await getRejection(close())).toBe("409 This account is closed already.");
+  expect(await getRejection(close())).toBe("409 This account is already closed.");
   await reopen();
   expect(await canLogIn(client.email, password)).toBe(true);
   expect(await countShipments(endedClient)).not.toBe(1);
-  expect(await getRejection(reopen())).toBe("409 This account is open.");
+  expect(await getRejection(reopen())).toBe("409 This account is already open.");
   expect((await listActions()).map(({ action, reason }) => [action, reason])).toEqual([
     ["account close", "They asked"],
     ["account reopen", "They called"],
@@ -43,7 +43,7 @@ test("Closing an account ends every session immediately, and no login succeeds u
 test("Only a client's account can be closed, reopened or erased.", async () => {
   for (const account_id of [lead.id, clerk.id, randomUUID()]) {
     for (const run of [close, reopen, erase]) {
-      expect(await getRejection(run({ account_id }))).toBe("404 There is no such client.");
+      expect(await getRejection(run({ account_id }))).toBe("404 Client account not found.");
     }
   }
   expect(await listActions()).toEqual([]);
@@ -52,7 +52,7 @@ test("Only a client's account can be closed, reopened or erased.", async () => {
 
 test("Removing second factors also ends the account's sessions, and fails if the account has no factor.", async () => {
   const remove = () => callRpc("remove_second_factors", { account_id: client.id, reason: "A stolen telephone" });
-  expect(await getRejection(remove())).toBe("409 This account has no second factor.");
+  expect(await getRejection(remove())).toBe("409 2FA is not set up on this account.");
   await addSecondFactor(client.id, "unverified");
   expect(await getRejection(remove())).toMatch(/^409 /);
   expect(await query("select from auth.mfa_factors where user_id = $1", [client.id])).toHaveLength(1);
@@ -66,11 +66,11 @@ test("Removing second factors also ends the account's sessions, and fails if the
   expect(await listActions()).toEqual([{ ...entry, actor_name: clerk.name }]);
 });
 
-test("A password link can be requested for an account unless it is closed or unconfirmed.", async () => {
+test("A password link can be requested for an account, but not for a closed or unconfirmed account.", async () => {
   const requestLink = (account = client.id) => callRpc("request_password_link", { account_id: account });
   expect(await requestLink()).toBe(client.email);
   await close();
-  const unavailable = "409 This account is closed, or its address was never confirmed.";
+  const unavailable = "409 This account is closed, or its email address is not confirmed.";
   expect(await getRejection(requestLink())).toBe(unavailable);
   expect(await getRejection(requestLink(randomUUID()))).toBe(unavailable);
   const [row] = (await testBackend.serviceRole.rpc("issue_client_ids", {})).data ?? [];
@@ -94,7 +94,7 @@ test("An account is not erased while a shipment must be stored, and the error na
   await setRetentionEnd("'2039-05-04'", "Tea");
   const before = await readDeskState(testBackend);
   expect(await getRejection(erase())).toBe(
-    "409 This account has shipments that have to be kept, the last until 2039-05-04: nothing was deleted.",
+    "409 Nothing was deleted. We must store the shipments of this account until 2039-05-04.",
   );
   expect(await readDeskState(testBackend)).toEqual(before);
   await setRetentionEnd("(now() at time zone 'UTC')::date");

@@ -84,7 +84,7 @@ test("The account page does not count sessions that have not entered the second 
   expect(await countOtherSessions()).toBe(1);
 });
 
-test("The account page and the data export contain nothing of other clients, team members or secrets.", async () => {
+test("The account page and the data export contain no data of other clients or team members, and no secrets.", async () => {
   for (const [self, foreign] of [
     [first, second],
     [second, first],
@@ -100,7 +100,7 @@ test("The account page and the data export contain nothing of other clients, tea
   }
 });
 
-test("The data export has the account, its emails and log, and each shipment with everything that belongs to it.", async () => {
+test("The data export has the account, its emails and log, and each shipment with all its data.", async () => {
   const { account, shipments } = await readExport(first.client.supabase);
   expect(account).toMatchObject({
     ...{ id: first.client.id, email: first.client.email, full_name: `Client ${first.client.email}` },
@@ -168,7 +168,7 @@ test("The account page and the data export of a team member contain no client's 
   for (const mark of [...first.marks, ...second.marks, ...first.hidden]) expect(text).not.toContain(mark);
 });
 
-test("The data export has 50 shipments per page, newest first, each once, even with equal creation times.", async () => {
+test("The data export has each shipment once, newest first, in pages of 50, even with equal creation times.", async () => {
   const many = await testBackend.newClient("many@client.example");
   await query(
     `insert into public.shipments (user_id, name, created_at)
@@ -188,7 +188,7 @@ test("The data export has 50 shipments per page, newest first, each once, even w
     seen.push(...shipments.map(({ id }: { id: string }) => id));
     const last = shipments.at(-1);
     if (last) position = { before: last.created_at, before_id: last.id };
-    // The next page contains only older shipments than this new one.
+    // The next page must not contain this shipment, which is newer than the first page.
     expect((await many.supabase.from("shipments").insert({ name: "Now", user_id: many.id })).error).toBeNull();
   }
   expect(seen).toEqual(ids.map(({ id }) => id));
@@ -206,7 +206,7 @@ type ClientData = {
   hidden: string[];
 };
 
-/** Gives a client data of every kind, all of which contains `word`. */
+/** Creates data of every kind for a client. All texts contain `word`. */
 async function createClientData(client: TestClient, word: string): Promise<ClientData> {
   const { serviceRole } = testBackend;
   const call = async (name: string, args: object, supabase: AppSupabaseClient = clerk.supabase) => {

@@ -63,7 +63,7 @@ test("The audit log has the number of issued client IDs but not the IDs.", async
 describe("client IDs by email", () => {
   const send = (client_id: string | undefined, more: object = {}, supabase?: AppSupabaseClient) =>
     callRpc("send_client_id", { client_id, ...more }, supabase);
-  const unavailable = "409 This Client ID is not known, or has been used, or was issued without an address.";
+  const unavailable = "409 This Client ID is unknown or used, or has no email address. Issue a new Client ID.";
   const listFailedEmails = (id: string) =>
     query<{ open: boolean }>(
       "select resolved_at is null as open from public.failed_emails where client_id = $1 order by failed_at",
@@ -81,11 +81,11 @@ describe("client IDs by email", () => {
     expect(await send(id, { actor_name: "Otieno" }, testBackend.serviceRole)).toBe("tea@client.example");
     const lines = (await listActions("client-id send")).slice(before);
     expect(lines.map(({ actor_name }) => actor_name)).toEqual([clerk.name, lead.name, "Otieno", "Otieno"]);
-    // The log outlives the client's data, and an unused client ID could still open an account.
+    // The log is stored longer than the client's data, and an unused client ID could still create an account.
     for (const secret of ["tea@client.example", id]) expect(JSON.stringify(lines)).not.toContain(secret);
   });
 
-  test("A client ID can be sent only if it exists, is unused and has an address.", async () => {
+  test("Only an existing, unused client ID with an address can be sent.", async () => {
     const [used = "", withdrawn = "", sendable = ""] = await issue({ how_many: 3, sent_to: "tea@client.example" });
     const [spent = ""] = await issue({ sent_to: "spent@client.example" });
     const [silent] = await issue();
@@ -101,7 +101,7 @@ describe("client IDs by email", () => {
     expect(await send(sendable)).toBe("tea@client.example");
   });
 
-  test("Sending a client ID resolves its failed emails until another one fails.", async () => {
+  test("Sending a client ID resolves its failed emails, and a later failure is listed again.", async () => {
     const [id = "", secondId = ""] = await issue({ how_many: 2, sent_to: "bounced@client.example" });
     const failure = { kind: "client ID", sent_to: "bounced@client.example" };
     const recordFailure = (client_id: string) =>
@@ -125,7 +125,7 @@ describe("client IDs by email", () => {
   });
 });
 
-test("A withdrawn client ID opens no account, and the log has the reason.", async () => {
+test("A withdrawn client ID cannot create an account, and the log has the reason.", async () => {
   const [id, secondId] = await issue({ how_many: 2 });
   await withdraw(id);
   const rejection = await signUp("withdrawn@client.example", id);
@@ -135,7 +135,7 @@ test("A withdrawn client ID opens no account, and the log has the reason.", asyn
   expect((await listActions("client-id withdraw")).at(-1)).toMatchObject({
     ...{ before: { client_id: id }, reason: "Sent to the wrong address", actor_name: clerk.name },
   });
-  expect(await getRejection(withdraw(id))).toBe("409 This Client ID is not known, or has been used.");
+  expect(await getRejection(withdraw(id))).toBe("409 This Client ID is unknown or has already been used.");
 });
 
 test("A client ID that was used by a sign-up or an existing account's address cannot be withdrawn.", async () => {
@@ -143,7 +143,7 @@ test("A client ID that was used by a sign-up or an existing account's address ca
   await signUp("uses-one@client.example", first);
   await testBackend.serviceRole.rpc("redeem_client_id", { client_id: second ?? "", email: owner.email });
   for (const used of [first, second]) {
-    expect(await getRejection(withdraw(used))).toBe("409 This Client ID is not known, or has been used.");
+    expect(await getRejection(withdraw(used))).toBe("409 This Client ID is unknown or has already been used.");
   }
   const remaining = await query("select from public.client_ids where client_id = any ($1)", [[first, second, third]]);
   expect(remaining).toHaveLength(3);

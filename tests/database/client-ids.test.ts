@@ -17,7 +17,7 @@ test("A thousand client IDs are all different, unclaimed, and in the format of t
   expect(data?.every((row) => row.account_id === null && row.claimed_at === null)).toBe(true);
 });
 
-test("Every place of a client ID can be each of 32 characters.", async () => {
+test("Every position of a client ID can have each of 32 characters.", async () => {
   const rows = await query<{ different: number }>(
     `select place, count(distinct substr(replace(private.generate_client_id(), '-', ''), place, 1))::int as different
      from generate_series(1, 16) as place, generate_series(1, 1000) group by place`,
@@ -26,7 +26,7 @@ test("Every place of a client ID can be each of 32 characters.", async () => {
   expect(rows.every(({ different }) => different === 32)).toBe(true);
 });
 
-test("One call issues one client ID if it names no number, at most 1000, and none for zero or less.", async () => {
+test("One call issues one client ID by default, at most 1000 client IDs, and none if the number is zero or less.", async () => {
   for (const [requested, expected] of [
     [{}, 1],
     [{ how_many: 1001 }, 1000],
@@ -77,7 +77,7 @@ describe("used client IDs", () => {
   });
 });
 
-test("Fifty parallel addresses redeem one client ID once.", async () => {
+test("Only one of fifty parallel requests with different addresses redeems a client ID.", async () => {
   const client_id = await newClientId();
   const results = await Promise.all(
     Array.from({ length: 50 }, (_, index) => redeemClientId(client_id, `known-${index}@client.example`)),

@@ -19,7 +19,7 @@ type ShipmentState = {
   due: string;
   items: string[];
 };
-/** Adds a shipment with a start of its wait, a number of rejected documents, and a charge with a due day for each item. */
+/** Adds a shipment that waits `since` a day, with documents that were `rejected` and charges that are `due` on a day. */
 async function add(name: string, state: Partial<ShipmentState> = {}, { id: user } = waiter): Promise<void> {
   const { since = "2026-05-01", stage = 1, rejected, documents = 1, due, items = ["duties"] } = state;
   const id = randomUUID();
@@ -107,7 +107,7 @@ test("The portal's list of waiting shipments leaves out closed shipments, and sh
   await add("Due", { due: "2026-07-01" });
   await add("Rejected", { rejected: "2026-06-01" });
   const closed = { stage: 10, rejected: "2025-01-01", documents: 4, due: "2025-01-01" };
-  // The page examines at most 100 documents and charges, and those of closed shipments must not count.
+  // The page examines at most 100 documents and charges, which must not include any of closed shipments.
   for (let count = 0; count < 34; count += 1)
     await add("Closed", { ...closed, items: ["idf-fee", "duties", "agent-fee"] });
   await add("With the company");
@@ -120,7 +120,7 @@ test("The portal's list of waiting shipments leaves out closed shipments, and sh
   expect(counts).toEqual({ client: 3, company: 1, nobody: 34 });
 });
 
-test("Other clients, team members and sessions without the second factor's code do not see a client's waiting shipments, and a shipment's page does not list them.", async () => {
+test("The list of waiting shipments is empty for other clients, team members and sessions without the code, and missing on a shipment's page.", async () => {
   const urgent = { since: "2026-01-01", rejected: "2026-01-02", due: "2026-01-03" };
   await add("Own", { since: "2026-06-01" });
   const foreignClient = await testBackend.newClient(`${randomUUID()}@client.example`);

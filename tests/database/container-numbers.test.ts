@@ -35,11 +35,11 @@ test("The database and the forms accept the same container numbers.", async () =
     return !problem && numbers[0] === text;
   };
   expect(rows.map(({ text, valid }) => [text, valid])).toEqual(texts.map((text) => [text, isAccepted(text)]));
-  // For each of the three categories, one of the ten check digits is correct.
+  // For each of the 26 letters and three category letters, one of the ten check digits is correct.
   expect(rows.filter(({ valid }) => valid)).toHaveLength(26 * 3);
 });
 
-test("A client creates a shipment with container numbers, and only with valid ones.", async () => {
+test("A client creates a shipment with valid container numbers, and invalid container numbers are rejected.", async () => {
   const create = async (container_numbers: (string | null)[]) => {
     const row = { user_id: owner.id, idempotency_key: randomUUID(), name: "Tea", container_numbers };
     const { data, error } = await toUntypedClient(owner.supabase).from("shipments").insert(row).select("id").single();
@@ -61,15 +61,15 @@ test.each([
   expect(row).toEqual({ valid: false });
 });
 
-test("A clerk saves container numbers, needs a reason to replace or remove one, and the log has the old and new numbers.", async () => {
+test("A clerk needs a reason to replace or remove a container number, and the log has the old and new numbers.", async () => {
   await save([first]);
   await save([second, first]);
   await save(null, { awb: "MEDUX4471203" });
   expect(await readShipment(shipment)).toMatchObject({ awb: "MEDUX4471203", container_numbers: [second, first] });
-  expect(await getRejection(save([second]))).toBe("400 Say why, in a few words.");
-  expect(await getRejection(save(null, { awb: "" }))).toBe("400 Say why, in a few words.");
+  expect(await getRejection(save([second]))).toBe("400 Enter a reason.");
+  expect(await getRejection(save(null, { awb: "" }))).toBe("400 Enter a reason.");
   const again = { awb: "MEDUX4471203", reason: "Again" };
-  expect(await getRejection(save([second, first], again))).toBe("409 The shipment has these numbers already.");
+  expect(await getRejection(save([second, first], again))).toBe("409 The shipment already has these numbers.");
   await save([second], { reason: "Repacked" });
   expect(await readShipment(shipment)).toMatchObject({ awb: "MEDUX4471203", container_numbers: [second] });
   expect((await listAuditEntries(shipment)).at(-1)).toMatchObject({

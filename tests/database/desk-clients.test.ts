@@ -17,7 +17,7 @@ describe("desk client list", () => {
   const list = (filter: object) => readPage(clerk.supabase, "desk_clients", filter);
   const find = async (q: string) => (await list({ q })).clients.map(({ email }: TestClient) => email);
 
-  test("The desk finds clients by name, by email or by a whole client ID, all taken literally.", async () => {
+  test("The desk finds clients by name, by email or by a whole client ID, without wildcards.", async () => {
     expect(await find("Client ATIENO_O")).toEqual([client.email]);
     expect(await find("atieno_o@")).toEqual([client.email]);
     expect(await find("atieno_o  client")).toEqual([client.email]);
@@ -55,7 +55,7 @@ describe("desk client list", () => {
   });
 });
 
-test("The desk lists unused client IDs, newest first, with their recipient, and no used ones.", async () => {
+test("The desk lists only unused client IDs, newest first, each with its recipient.", async () => {
   const issue = async (more: object, at: string) => {
     const { data } = await toUntypedClient(testBackend.serviceRole).rpc("issue_client_ids", more);
     const id: string = data?.[0].client_id;
@@ -73,7 +73,7 @@ test("The desk lists unused client IDs, newest first, with their recipient, and 
   expect(JSON.stringify(data)).not.toContain(await getClientId(owner.id));
 });
 
-test("The team page shows who the viewer is, who has a second factor and who was removed.", async () => {
+test("The team page marks the viewer, team members with a second factor and removed team members.", async () => {
   const newcomer = await newStaffMemberWithoutFactor(testBackend, "clerk", "newcomer@company.example");
   const removed = await newStaffMember(testBackend, "clerk", "removed@company.example");
   await callRpc("remove_staff_member", { account_id: removed.id, reason: "Retired" }, lead.supabase);

@@ -4,7 +4,7 @@ import { readPage, setUpDesk, sha256, type TestClient } from "../support/databas
 import { toUntypedClient } from "../support/test-backend.ts";
 
 const { testBackend, owner, clerk, query, callRpc, newShipment, uploadDocument } = setUpDesk();
-/** A shipment of the owner with a document to verify and a charge, advanced once. */
+/** A shipment of the owner at stage 2, with a document to verify and a charge. */
 let shipment: string;
 beforeAll(async () => {
   shipment = await newShipment(owner);
@@ -55,7 +55,7 @@ describe("desk shipment list", () => {
     expect(await find(q)).toHaveLength(21);
   });
 
-  test("The desk filters shipments by stage, by who they wait for, and by both.", async () => {
+  test("The desk filters shipments by stage, by who they wait for, and by both together.", async () => {
     expect((await list({ stage: 3 })).map(({ name }) => name)).toEqual(["Cargo of drums"]);
     expect((await list({ waiting_on: "nobody" })).map(({ name }) => name)).toEqual(["Plain cotton"]);
     const waiting = (await list({ waiting_on: "client" })).map(({ waiting_on }) => waiting_on);
@@ -78,7 +78,7 @@ describe("desk shipment list", () => {
     await query("update public.shipments set changed_at = now() - interval '45 hours' where name = 'Crate 45'");
   });
 
-  /** Returns the shipments of the export after a shipment, or from the first. */
+  /** Returns the shipments of the export that follow `last`, or all shipments without `last`. */
   async function listExport(last: Row | undefined, filter: ListFilter): Promise<Row[]> {
     const place = last && { before: last.created_at, before_id: last.id };
     return (await readPage(clerk.supabase, "desk_shipments_export", { ...filter, ...place })).shipments;
@@ -97,7 +97,7 @@ describe("desk shipment list", () => {
 
   test("The shipment export has each shipment once, even if some change between its pages of 500.", async () => {
     const many = await testBackend.newClient("many@client.example");
-    // All have the same creation time, so that only their IDs order them.
+    // All shipments have the same creation time, so only their IDs define the order.
     await query(
       "insert into public.shipments (user_id, name) select $1, 'Sack ' || number from generate_series(1, 620) as number",
       [many.id],
@@ -117,7 +117,7 @@ describe("desk shipment list", () => {
     expect(await listExport(second.at(-1), { q: many.email })).toEqual([]);
   });
 
-  test("The desk filters shipments by whether a document waits for a check, in combination with other filters.", async () => {
+  test("The desk filters shipments with a document to check, also together with other filters.", async () => {
     const importer = await testBackend.newClient("checked@client.example");
     const [tiles, paint] = [await newShipment(importer, "Checked tiles"), await newShipment(importer, "Checked paint")];
     const [first, second] = [await uploadDocument(tiles), await uploadDocument(paint)];

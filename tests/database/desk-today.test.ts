@@ -43,7 +43,7 @@ test("The page Today lists shipments before stage 9 whose free storage ends with
   expect(await namesIn("storage")).toEqual(["Today over", "Today soon"]);
 });
 
-test("The page Today lists shipments without an action for seven days since they wait for the company or the client.", async () => {
+test("The page Today lists shipments that wait seven days for the company without a staff action, or for the client.", async () => {
   const ago = (days: number) => `now() - interval '${days} days'`;
   for (const [name, waitingOn, actionDays, waitingDays] of [
     ["Today standing", "company", 8, 9],
@@ -72,7 +72,7 @@ test("The page Today lists shipments without an action for seven days since they
   expect(await namesIn("waiting_for_client")).toEqual(["Today waiting"]);
 });
 
-test("The page Today does not list a shipment as without update on the day when it starts to wait for the company.", async () => {
+test("The page Today does not list a shipment without update on the day on which the company has to act.", async () => {
   const id = await newShipment(client, "Today complete");
   await query("update public.shipments set staff_action_at = now() - interval '30 days' where id = $1", [id]);
   for (const name of DEFAULT_DOCUMENTS) await uploadDocument(id, name);

@@ -31,7 +31,7 @@ describe("documents at the desk", () => {
   test("A document is verified once, and a verification is undone with a reason.", async () => {
     await verify({ expected_version: 1 });
     expect(await readDocument()).toMatchObject({ verified: true });
-    expect(await getRejection(verify())).toBe("409 The Packing List is verified already.");
+    expect(await getRejection(verify())).toBe("409 The Packing List is already verified.");
     await unverify({ expected_version: 2 });
     expect(await readDocument()).toMatchObject({ verified: false, uploaded: true, storage_path: file.path, sha256 });
     expect(await getRejection(unverify())).toBe("409 The Packing List is not verified.");
@@ -44,16 +44,16 @@ describe("documents at the desk", () => {
   });
 
   test("A document is not verified if its file has another version or hash, or does not exist.", async () => {
-    const exchanged = "409 The stored file is not the one that was uploaded.";
+    const exchanged = "409 The stored file differs from the uploaded file.";
     const before = await readDeskState(testBackend);
     expect(await getRejection(verify({ storage_version: "2" }))).toBe(exchanged);
     expect(await getRejection(verify({ sha256: "1".repeat(64) }))).toMatch(/^409 /);
     await query("update storage.objects set version = 'exchanged' where name = $1", [file.path]);
     expect(await getRejection(verify())).toBe(exchanged);
     const awaited = await getDocumentId(shipment, "Bill of Lading");
-    const missing = "409 The Bill of Lading has not been uploaded yet.";
+    const missing = "409 The Bill of Lading has no file yet.";
     expect(await getRejection(verify({ document_id: awaited }))).toBe(missing);
-    expect(await getRejection(verify({ document_id: randomUUID() }))).toBe("404 There is no such document.");
+    expect(await getRejection(verify({ document_id: randomUUID() }))).toBe("404 Document not found.");
     expect(await readDeskState(testBackend)).toEqual(before);
   });
 
@@ -71,9 +71,9 @@ describe("documents at the desk", () => {
       ...{ action: "document reject", document_id: file.id, reason: "The second page is blurred" },
       before: { sha256 },
     });
-    // The path contains the file name that a person chose, and the log outlives the person's data.
+    // The path contains the file name that a person chose, and the log is stored longer than the person's data.
     expect(JSON.stringify(await listAuditEntries(shipment))).not.toContain("list.pdf");
-    expect(await getRejection(reject())).toBe("409 The Packing List has not been uploaded yet.");
+    expect(await getRejection(reject())).toBe("409 The Packing List has no file yet.");
 
     expect((await owner.supabase.rpc("require_upload_allowed", { document_id: file.id })).error).toBeNull();
     const nextFile = await uploadDocument(shipment, "Packing List");
@@ -81,7 +81,7 @@ describe("documents at the desk", () => {
     expect(await readDocument()).toMatchObject({ rejected_at: null, rejection_reason: null });
   });
 
-  test("The file of a rejected document can belong to no document and is removed a day later.", async () => {
+  test("The file of a rejected document cannot become another document's file and is removed a day later.", async () => {
     await reject();
     const recorded = { uploaded: true, storage_path: file.path, ...fileColumns };
     const lading = await getDocumentId(shipment, "Bill of Lading");
@@ -94,19 +94,19 @@ describe("documents at the desk", () => {
     expect(await listExpired()).toContain(file.path);
   });
 
-  test("A document is not rejected while it is verified or in a closed shipment.", async () => {
+  test("A verified document and a document of a closed shipment cannot be rejected.", async () => {
     await verify();
-    expect(await getRejection(reject())).toBe("409 The Packing List is verified: take the verification back first.");
+    expect(await getRejection(reject())).toBe("409 The Packing List is verified. Undo the verification first.");
     await unverify();
     await callRpc("correct_stage", { shipment_id: shipment, stage: 10, reason: "Done" });
     const before = await readDeskState(testBackend);
-    expect(await getRejection(reject())).toBe("409 This shipment is closed: its client could send no other file.");
+    expect(await getRejection(reject())).toBe("409 This shipment is closed, so the client cannot upload a new file.");
     expect(await readDeskState(testBackend)).toEqual(before);
   });
 
   test("A verification, its undo or a rejection fails if another team member has changed the document since the page was opened.", async () => {
     await verify({ expected_version: 1 }, lead.supabase);
-    const old = "409 This document has changed since you opened it.";
+    const old = "409 Someone has changed this document. Check the document, then try again.";
     for (const run of [verify, unverify, reject]) {
       expect(await getRejection(run({ expected_version: 1 }))).toBe(old);
     }
@@ -147,7 +147,7 @@ describe("documents at the desk", () => {
     ]) {
       for (const supabase of [clerk.supabase, lead.supabase, testBackend.serviceRole]) {
         const attempt = callRpc("open_document", { document_id: file.id, shipment_id: shipment, ...wrong }, supabase);
-        expect(await getRejection(attempt), JSON.stringify(wrong)).toBe("404 There is no such file.");
+        expect(await getRejection(attempt), JSON.stringify(wrong)).toBe("404 File not found.");
       }
     }
     expect(await readDeskState(testBackend)).toEqual(before);
@@ -162,7 +162,7 @@ describe("documents in parallel requests", () => {
       ["reject_document", { document_id: file.id, reason: "Blurred", expected_version: 1 }, lead],
     ]);
     expect(outcomes.filter((outcome) => outcome === "done")).toHaveLength(1);
-    expect(outcomes).toContain("This document has changed since you opened it.");
+    expect(outcomes).toContain("Someone has changed this document. Check the document, then try again.");
     expect(await listAuditEntries(shipment)).toHaveLength(1);
   });
 

@@ -42,10 +42,10 @@ describe("upload permission", () => {
     return error ? [status, error.code, error.message] : [];
   };
 
-  test("Only the owner of a document without a file may upload one.", async () => {
+  test("Only the owner of a document without a file may upload a file.", async () => {
     const { id = "" } = (await findDocument("Packing List")) ?? {};
     expect(await requestUpload(owner.supabase, id)).toEqual([]);
-    const unknown = [404, "PT404", "There is no such document."];
+    const unknown = [404, "PT404", "Document not found."];
     expect(await requestUpload(stranger.supabase, id)).toEqual(unknown);
     expect(await requestUpload(owner.supabase, randomUUID())).toEqual(unknown);
     await runWithSecondFactor(testBackend, owner.id, async () =>
@@ -57,10 +57,10 @@ describe("upload permission", () => {
   test("An upload is rejected for a document with a file and for a closed shipment, each with its own message.", async () => {
     const { id = "" } = (await findDocument("Packing List")) ?? {};
     await markUploaded(await storeFile());
-    expect(await requestUpload(owner.supabase, id)).toEqual([409, "PT409", "This document has been uploaded already."]);
+    expect(await requestUpload(owner.supabase, id)).toEqual([409, "PT409", "This document already has a file."]);
     const { id: lading = "" } = (await findDocument("Bill of Lading")) ?? {};
     await closeShipment();
-    const closed = "This shipment is closed: nothing more can be uploaded to it.";
+    const closed = "This shipment is closed, so you cannot upload files.";
     expect(await requestUpload(owner.supabase, lading)).toEqual([409, "PT409", closed]);
   });
 });
@@ -80,7 +80,7 @@ test("A document records its file's hash, name, size, media type, version and ti
   expect(Math.abs(new Date(recorded?.uploaded_at ?? 0).getTime() - before)).toBeLessThan(60_000);
 });
 
-test("A document cannot record a file that is not stored, or of which a column is missing.", async () => {
+test("A document cannot record a file that is not stored, or a file without one of its columns.", async () => {
   const path = await storeFile();
   for (const change of [
     { uploaded: true },
@@ -167,7 +167,7 @@ test.each<[string, object]>([
   expect(await listDocuments()).toEqual(before);
 });
 
-test("A shipment cannot have two documents of one name.", async () => {
+test("A shipment cannot have two documents with the same name.", async () => {
   const { error } = await testBackend.serviceRole
     .from("documents")
     .insert({ shipment_id: shipment.id, user_id: owner.id, name: "Packing List" });

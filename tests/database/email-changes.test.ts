@@ -15,14 +15,14 @@ const redeem = (token: string | null) => callRpc("redeem_email_change", { token 
 const cancel = () => callRpc("cancel_email_change", { account_id: owner.id }, testBackend.serviceRole);
 const rename = (account: string, email: string) =>
   query("update auth.users set email = $2 where id = $1", [account, email]);
-/** Moves the expiry of every change towards the past by `time`. */
+/** Moves the expiry time of every email change back by `time`. */
 const passTime = (time: string) =>
   query("update private.email_changes set expires_at = expires_at - $1::interval", [time]);
 /** Returns the account data of the owner's account page. */
 const readAccount = async (): Promise<object> => (await readPage(owner.supabase, "portal_account")).account;
-const tooSoon = "429 A message is on its way already. Wait a minute and try again.";
+const tooSoon = "429 We have just sent you an email. Wait one minute, then try again.";
 
-test("The link of an email change can be read many times and redeemed once.", async () => {
+test("The link of an email change can be read many times but redeemed only once.", async () => {
   const token = await startChange("New@Client.Example");
   expect(token).toMatch(/^[0-9a-f]{64}$/);
   const change = { account_id: owner.id, email: "new@client.example", old_email: owner.email, factors: [] };
@@ -37,14 +37,14 @@ test("The link of an email change can be read many times and redeemed once.", as
   expect(await query("select email from auth.users where id = $1", [owner.id])).toEqual([{ email: owner.email }]);
 });
 
-test("Ten parallel redemptions redeem an email change once.", async () => {
+test("Only one of ten parallel redemptions of an email change succeeds.", async () => {
   const token = await startChange();
   const results = await callRepeatedly(testBackend, 10, { name: "redeem_email_change", args: { token } });
   expect(results.filter(({ result }) => result === true)).toHaveLength(1);
   expect(results.filter(({ result }) => result === false)).toHaveLength(9);
 });
 
-test("A wrong token, or a token after a day, neither reads nor redeems an email change.", async () => {
+test("A wrong token and a token that is a day old can neither read nor redeem an email change.", async () => {
   const token = await startChange();
   const wrong = [token.toUpperCase(), token.slice(1), `${token} `, hashToken(token), "0".repeat(64), "", "%", owner.id];
   for (const guess of [...wrong, null]) {
@@ -71,7 +71,7 @@ test("An email change is neither read nor redeemed while its account is closed."
   expect(await redeem(token)).toBe(true);
 });
 
-test("A new email change can start a minute after the previous one, and only the newest link is valid.", async () => {
+test("A new email change can start a minute after the previous email change, and only the newest link is valid.", async () => {
   const first = await startChange("first@client.example");
   for (const email of ["first@client.example", "second@client.example"]) expect(await start(email)).toBe(tooSoon);
   await passTime("50 seconds");
@@ -89,14 +89,14 @@ test("A new email change can start a minute after the previous one, and only the
   expect(await start("third@client.example")).toMatch(/^[0-9a-f]{64}$/);
 });
 
-test("Four parallel forms start one email change.", async () => {
+test("Four parallel requests of one account start only one email change.", async () => {
   const args = { account_id: owner.id, email: "new@client.example" };
   const results = await callRepeatedly(testBackend, 4, { name: "start_email_change", args });
   expect(results.filter(({ result }) => typeof result === "string")).toHaveLength(1);
   expect(results.flatMap(({ rejection }) => rejection ?? [])).toEqual(Array(3).fill(tooSoon.slice(4)));
 });
 
-test("An email change to the address of another account has no link, and the account page shows no difference.", async () => {
+test("An email change to the address of another account has no link, and the account page looks the same as for a free address.", async () => {
   const free = await startChange("free@client.example");
   const accountWithFree = await readAccount();
   await passTime("61 seconds");
@@ -112,11 +112,13 @@ test("An email change to the address of another account has no link, and the acc
   expect(await redeem(free)).toBe(false);
 });
 
-test("An email change is redeemed if the account already has the address, and rejected if another account has it.", async () => {
+test("An email change is redeemed if the account already has the address, and rejected if another account has the address.", async () => {
   const next = "by-now@client.example";
   const token = await startChange(next);
   const taker = await testBackend.newClient(next);
-  expect(await redeem(token)).toBe("409 This address cannot be used. Choose another one on the page of your account.");
+  expect(await redeem(token)).toBe(
+    "409 You cannot use this email address. Enter another address on your account page.",
+  );
   expect(await read(token)).toMatchObject({ account_id: owner.id, email: next });
   await rename(taker.id, "gave-way@client.example");
   // The account has the new address already if an earlier change succeeded and its response was lost.
@@ -129,7 +131,7 @@ test("An email change is redeemed if the account already has the address, and re
   }
 });
 
-test("A cancelled email change has no valid link, and a new one can start immediately.", async () => {
+test("A cancelled email change has no valid link, and a new email change can start immediately.", async () => {
   const { serviceRole } = testBackend;
   const password = await callRpc("issue_password_link", { account_id: owner.id, valid_hours: 1 }, serviceRole);
   const token = await startChange();

@@ -8,7 +8,7 @@ const { postJson, listEmailsTo, extractToken, findUser, backdateConfirmation } =
 
 const hourSeconds = 60 * 60;
 
-test("The link in a newer email works, and the link in the older one no longer does.", async () => {
+test("Only the confirmation link in the newest email is valid.", async () => {
   const email = newEmailAddress();
   await signUp(email, await newClientId());
   await backdateConfirmation(email, 61);
@@ -21,7 +21,7 @@ test("The link in a newer email works, and the link in the older one no longer d
   expect(await findUser(email)).toMatchObject({ confirmed: true });
 });
 
-test("A confirmation link works once.", async () => {
+test("A confirmation link is valid only once.", async () => {
   const email = newEmailAddress();
   await signUp(email, await newClientId());
   const token = extractToken(listEmailsTo(email)[0]);
@@ -33,7 +33,7 @@ test("A confirmation link works once.", async () => {
   expect(second.data.session).toBeNull();
 });
 
-test("Ten parallel confirmations with one link open one session.", async () => {
+test("Only one of ten parallel confirmations with the same link opens a session.", async () => {
   const email = newEmailAddress();
   await signUp(email, await newClientId());
   const token = extractToken(listEmailsTo(email)[0]);
@@ -66,7 +66,7 @@ test.each(["", "0", "a".repeat(64), "null", "%", "' or true --"])(
 );
 
 describe("confirmation needs the password", () => {
-  test("No auth endpoint confirms an address by the emailed token only, and the token then still works with the password.", async () => {
+  test("No auth endpoint confirms an address without the password, and the rejected token is still valid with the password.", async () => {
     const email = newEmailAddress();
     await signUp(email, await newClientId());
     const token = extractToken(listEmailsTo(email)[0]);

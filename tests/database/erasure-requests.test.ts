@@ -14,9 +14,9 @@ const request = (requested: boolean | null, supabase: AppSupabaseClient = owner.
 const reject = (supabase: AppSupabaseClient, more: object = {}) =>
   callRpc("reject_erasure", { account_id: owner.id, reason: " Until 2033 the law asks for them ", ...more }, supabase);
 const listRequests = () => query("select account_id, requested_at from private.erasure_requests order by requested_at");
-const noRequest = "409 This client does not ask to be erased, or somebody has answered.";
+const noRequest = "409 This client has no open erasure request.";
 
-test("A client's repeated erasure requests count as one, and the client can withdraw it.", async () => {
+test("A client's repeated erasure requests count as one request, which the client can withdraw.", async () => {
   expect(await request(true)).toBeNull();
   const [first] = await listRequests();
   expect(first).toMatchObject({ account_id: owner.id });
@@ -93,7 +93,7 @@ test("Erasing an account removes its erasure request and its email change.", asy
   expect(await query("select from private.email_changes where account_id = $1", [erasedClient.id])).toEqual([]);
 });
 
-/** Returns the time of the owner's request as the account page shows it. */
+/** Returns the time of the owner's request that the account page shows. */
 async function readRequestTime(): Promise<string | null> {
   return (await readPage(owner.supabase, "portal_account")).account.erasure_requested_at;
 }

@@ -4,7 +4,7 @@ import { hashToken, setUpDesk } from "../support/database-suite.ts";
 
 const { testBackend, owner, query, newShipment } = setUpDesk();
 
-test("Expired links, email changes and password links, and shipment updates after a month, are deleted, and nothing else.", async () => {
+test("Retention deletes expired email changes and password links, and share links and shipment updates after a month.", async () => {
   const client = owner;
   const [secondClient, thirdClient] = [
     await testBackend.newClient("past-too@client.example"),
@@ -28,7 +28,7 @@ test("Expired links, email changes and password links, and shipment updates afte
   const update =
     "insert into public.email_outbox (account_id, shipment_id, kind, detail, created_at) values ($1, $2, 'note', $3, now() - $4::interval)";
   const minute = "1 minute";
-  // An ended share link is stored for a month.
+  // An expired share link is stored for a month.
   for (const time of [minute, `-${minute}`, "-30 days -1 minute"])
     await query(share, [randomUUID(), shipment, hashToken(time), time]);
   await query(address, [client.id, hashToken("a"), minute]);

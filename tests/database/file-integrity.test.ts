@@ -9,7 +9,7 @@ const { query, readPortalFile, storeFile, markUploaded } = suite;
 const { updateDocument, verifyByName, findDocument } = suite;
 const { sha256 } = fileRecord;
 
-/** Marks the document as verified without the model's comparison of hashes. */
+/** Marks the document as verified, without the comparison of hashes in the app. */
 const markVerified = () => updateDocument("Packing List", { verified: true });
 /** Replaces a stored file, which needs the secret key. */
 const replaceFile = async (path: string, content = "%PDF-1.7 the forgery!") => {
@@ -20,7 +20,7 @@ const replaceFile = async (path: string, content = "%PDF-1.7 the forgery!") => {
 };
 
 test("A staff command verifies a document by its name after its upload.", async () => {
-  await expect(verifyByName()).rejects.toThrow("The Packing List has not been uploaded yet.");
+  await expect(verifyByName()).rejects.toThrow("The Packing List has no file yet.");
   expect((await markVerified()).error).not.toBeNull();
   await expect(verifyByName("Gold")).rejects.toThrow('no document "Gold"');
   await markUploaded(await storeFile());
@@ -46,10 +46,10 @@ test("A file that was replaced after its upload cannot be verified.", async () =
   const path = await storeFile();
   await markUploaded(path);
   await replaceFile(path);
-  await expect(verifyByName()).rejects.toThrow("The stored file is not the one that was uploaded.");
+  await expect(verifyByName()).rejects.toThrow("The stored file differs from the uploaded file.");
   expect((await markVerified()).error?.code).toBe("PT409");
   const [object] = await query<{ version: string }>("select version from storage.objects where name = $1", [path]);
-  // The version changes only in the update that verifies the document.
+  // An update can set the version only together with the verification.
   expect((await updateDocument("Packing List", { storage_version: object?.version })).error?.code).toBe("PT409");
   expect(await findDocument("Packing List")).toMatchObject({ verified: false });
 });
@@ -68,11 +68,11 @@ test("A deleted file cannot be verified.", async () => {
   const path = await storeFile();
   await markUploaded(path);
   await testBackend.serviceRole.storage.from("documents").remove([path]);
-  await expect(verifyByName()).rejects.toThrow("The stored file is not the one that was uploaded.");
+  await expect(verifyByName()).rejects.toThrow("The stored file differs from the uploaded file.");
   expect((await markVerified()).error?.code).toBe("PT409");
 });
 
-test("A verified file is read unchanged or not at all, and only by the service role.", async () => {
+test("Only the service role can read a verified file, and only if the file is unchanged.", async () => {
   const path = await storeFile();
   await markUploaded(path);
   await verifyByName();
@@ -89,12 +89,12 @@ test("A verified file is read unchanged or not at all, and only by the service r
     expect(await readStoredFile(supabase, recorded)).toMatchObject({ reason: expect.any(String) });
   }
   await replaceFile(path);
-  const rejection = { reason: "The stored file is not the one that was uploaded.", status: 409 };
+  const rejection = { reason: "The stored file differs from the uploaded file.", status: 409 };
   for (const source of [portalFile ?? recorded, recorded])
     expect(await readStoredFile(testBackend.serviceRole, source)).toEqual(rejection);
 });
 
-test("A file without a recorded hash gets its hash on verification, unless it was replaced.", async () => {
+test("Verifying a file without a recorded hash records the hash, but a replaced file is rejected.", async () => {
   const path = await storeFile();
   await markUploaded(path);
   await clearFileHash();
@@ -107,7 +107,7 @@ test("A file without a recorded hash gets its hash on verification, unless it wa
   expect((await markVerified()).error?.code).toBe("PT409");
   await replaceFile(path);
   expect(await readStoredFile(testBackend.serviceRole, portalFile)).toMatchObject({ status: 409 });
-  await expect(verifyByName()).rejects.toThrow("The stored file is not the one that was uploaded.");
+  await expect(verifyByName()).rejects.toThrow("The stored file differs from the uploaded file.");
 
   const lading = await storeFile("Bill of Lading");
   await markUploaded(lading, "Bill of Lading");
@@ -116,7 +116,7 @@ test("A file without a recorded hash gets its hash on verification, unless it wa
   expect(await findDocument("Bill of Lading")).toMatchObject({ verified: true, sha256: null });
   await verifyByName("Bill of Lading");
   expect(await findDocument("Bill of Lading")).toMatchObject({ verified: true, sha256 });
-  await expect(verifyByName("Bill of Lading")).rejects.toThrow("is verified already");
+  await expect(verifyByName("Bill of Lading")).rejects.toThrow("is already verified");
 });
 
 /** Removes the recorded hashes of the shipment's files. */

@@ -6,7 +6,7 @@ import { toUntypedClient } from "../support/test-backend.ts";
 
 const { testBackend, query } = setUpTestBackend();
 
-/** Every function of the schema public, by the kind of its caller and of its first check. */
+/** All functions of the schema public, grouped by their callers and by their first check. */
 const functions = {
   "staff action": [
     "announce(text,uuid,text)",
@@ -157,13 +157,13 @@ const expectedGrants: Record<string, string[]> = {
 /** The name of the outcome for each error code and message. */
 const outcomesByRejection: Record<string, string> = {
   "42501 denied": "-",
-  "PT403 Only a colleague of the company can do this.": "staff only",
-  "PT403 Only a lead can do this.": "leads only",
-  "PT403 Log in again to do this.": "log in again",
+  "PT403 Only team members can do this.": "staff only",
+  "PT403 Only leads can do this.": "leads only",
+  "PT403 Log in again to continue.": "log in again",
 };
 const [runs, staff, leads, again, viewer] = ["runs", "staff only", "leads only", "log in again", "viewer only"];
 
-/** The outcome of a call by each role, with one column for each kind of function, in their order above. */
+/** The outcome of a call by each role, with one column for each group of `functions`, in the same order. */
 const expectedOutcomes: Record<AccessRole, (string | undefined)[]> = {
   "a visitor": ["-", "-", "-", "-", "-", "-", "-", "-", "-"],
   "a client": [staff, staff, viewer, viewer, runs, runs, runs, runs, "-"],
@@ -236,7 +236,7 @@ test.each(["remove_second_factors", "request_password_link"])(
   async (name) => {
     const args = { account_id: people.newcomer.id };
     const { error } = await toUntypedClient(people.clientsByRole["a clerk"]).rpc(name, args);
-    expect([error?.code, error?.message]).toEqual(["PT403", "Only a lead can do this."]);
+    expect([error?.code, error?.message]).toEqual(["PT403", "Only leads can do this."]);
     for (const role of ["a lead", "the service role"] as const) {
       const { error: failure } = await toUntypedClient(people.clientsByRole[role]).rpc(name, args);
       expect(["PT403", "42501"], role).not.toContain(failure?.code);

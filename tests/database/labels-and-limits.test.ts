@@ -31,7 +31,7 @@ const serverColumns = [
 const limitedVariables: [variable: string, limit: keyof typeof textLimits][] = [
   ["name", "personName"],
   ["reason", "reason"],
-  ["trimmed_reason", "reason"],
+  ["reason", "reason"],
 ];
 
 const columnValues: [list: string, values: readonly string[], columns: string[]][] = [
@@ -45,7 +45,7 @@ const columnValues: [list: string, values: readonly string[], columns: string[]]
   ["PAYMENTS", PAYMENTS.map(({ id }) => id), ["charges.item"]],
 ];
 
-/** Columns with a list of values that no list of app/models repeats. */
+/** Columns with a list of allowed values that app/models does not contain. */
 const unlabelledColumns = ["failed_emails.kind", "email_outbox.kind", "tracking_events.kind"];
 
 const maxLengths = new Map<string, number>();
@@ -83,7 +83,7 @@ test.each(limitedVariables)("Database functions compare the text %s with the lim
   expect(new Set(lengths)).toEqual(new Set([textLimits[limit]]));
 });
 
-test("Every column with a maximum length has a limit in app/models/limits.ts, or only the server writes it.", () => {
+test("Every column with a maximum length has a limit in app/models/limits.ts or is written only by the server.", () => {
   expect([...maxLengths.keys()].sort()).toEqual([...Object.values(limitedColumns).flat(), ...serverColumns].sort());
 });
 
@@ -93,7 +93,7 @@ test.each(
   expect([...listValues].sort()).toEqual(values.get(column));
 });
 
-test("Every column with a list of values has a list in app/models, or no text for its values.", () => {
+test("Every column with a list of values has a list in app/models, or needs no label for its values.", () => {
   const columns = columnValues.flatMap(([, , names]) => names);
   expect([...values.keys()].sort()).toEqual([...new Set([...columns, ...unlabelledColumns])].sort());
 });

@@ -13,7 +13,7 @@ type Move = { id: string | null; expected_version?: number };
 type MoveResult = { id: string | null; failure: string | null };
 const moveAll = (moves: Move[], more: object = {}, supabase?: AppSupabaseClient) =>
   callRpc("move_shipments", { moves, ...more }, supabase) as Promise<MoveResult[]>;
-/** Returns a shipment with a file for each document, except for a missing one. */
+/** Returns a shipment with a file for each document except `missing`. */
 async function newCompleteShipment(missing?: string): Promise<string> {
   const id = await newShipment(owner);
   for (const name of DEFAULT_DOCUMENTS.filter((document) => document !== missing)) await uploadDocument(id, name);
@@ -24,7 +24,7 @@ const listEvents = (id: string) =>
   query("select status, location from public.tracking_events where shipment_id = $1", [id]);
 const sortById = (result: MoveResult[]) => [...result].sort((a, b) => String(a.id).localeCompare(String(b.id)));
 
-test("A bulk move reports why a shipment cannot move, also for an outdated closed one, and still moves the others.", async () => {
+test("A bulk move returns the reason for each shipment that cannot move, and moves all others.", async () => {
   const [first, second] = [await newCompleteShipment(), await newCompleteShipment()];
   const lacking = await newCompleteShipment("Packing List");
   const [closed, stale] = [await newCompleteShipment(), await newCompleteShipment()];
@@ -66,7 +66,7 @@ test("A bulk move reports why a shipment cannot move, also for an outdated close
   expect(await listHistories()).toEqual(before);
 });
 
-test("A bulk move form that is sent twice moves each shipment once, and moves a shipment that had been incomplete.", async () => {
+test("A bulk move form that is sent again moves only the shipments that were incomplete before.", async () => {
   const [ready, lacking] = [await newCompleteShipment(), await newCompleteShipment("Packing List")];
   const moves = [
     { id: ready, expected_version: 0 },
@@ -101,7 +101,7 @@ test("A bulk move accepts a list of at most 50 shipments.", async () => {
   const id = await newCompleteShipment();
   const fifty = Array.from({ length: 50 }, () => ({ id: randomUUID() }));
   const before = await readDeskState(testBackend);
-  expect(await getRejection(moveAll([...fifty, { id }]))).toBe("400 Move at most 50 shipments at once.");
+  expect(await getRejection(moveAll([...fifty, { id }]))).toBe("400 Select at most 50 shipments.");
   for (const moves of [{ id }, "all", 7, [{ id: "%" }], [{ id, expected_version: "now" }]]) {
     expect(await getRejection(moveAll(moves as never)), JSON.stringify(moves)).toMatch(/^400 /);
   }

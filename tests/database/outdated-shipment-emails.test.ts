@@ -15,7 +15,7 @@ const createRejectionArgs = async () => ({ document_id: (await uploadDocument(sh
 
 describe("free storage", () => {
   test.each([0, 1, 2])(
-    "Free storage that ends in %i days queues one update, and another one for another last day.",
+    "Free storage that ends in %i days queues one update, and a second update if the last day changes.",
     async (days) => {
       const day = await setFreeStorageEnd(shipment, days);
       for (let round = 0; round < 3; round += 1) await claimEmails();

@@ -26,7 +26,7 @@ test.each<[string, (id: string, token: string) => Promise<Response>]>([
   expect([result.status, (await result.json()).error_code]).toEqual([400, "invalid_credentials"]);
 });
 
-test("A new password ends every other session of the account, and of no other account.", async () => {
+test("A new password ends every other session of the same account, but no session of other accounts.", async () => {
   const [account, otherAccount] = [await newStaffAccount(), await newStaffAccount()];
   const here = await newSession(account.email);
   const otherSessions = [await newSession(account.email), await newSession(account.email)];

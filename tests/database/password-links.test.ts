@@ -26,7 +26,7 @@ describe("password links", () => {
     expect(await readLink(await issueLink(lead.id))).toMatchObject({ account_id: lead.id, is_invite: false });
   });
 
-  test("A password link is redeemed once.", async () => {
+  test("A password link can be redeemed only once.", async () => {
     const token = await issueLink();
     expect(await redeemLink(token)).toBe(true);
     expect(await redeemLink(token)).toBe(false);
@@ -46,14 +46,14 @@ describe("password links", () => {
     expect([await readLink(token), await redeemLink(token)]).toEqual([null, false]);
   });
 
-  test("Of eight parallel redemptions of a password link, one succeeds.", async () => {
+  test("Of eight parallel redemptions of a password link, only one succeeds.", async () => {
     const args = { token: await issueLink() };
     const results = await callRepeatedly(testBackend, 8, { name: "redeem_password_link", args });
     expect(results.filter(({ result }) => result === true)).toHaveLength(1);
     expect(results.filter(({ result }) => result === false)).toHaveLength(7);
   });
 
-  test("A new password link invalidates the account's earlier links, even in parallel, and no other account's.", async () => {
+  test("A new password link invalidates earlier links of the same account, even in parallel, but no links of other accounts.", async () => {
     const leadToken = await issueLink(lead.id);
     const [first, second] = [await issueLink(), await issueLink()];
     expect([await readLink(first), await redeemLink(first)]).toEqual([null, false]);
@@ -77,7 +77,7 @@ describe("password links", () => {
     expect([await readLink(token), await redeemLink(token)]).toEqual([null, false]);
   });
 
-  test("A wrong token opens no password link, and the database stores only the token's hash.", async () => {
+  test("A wrong token redeems no password link, and the database stores only the token's hash.", async () => {
     const token = await issueLink();
     const [stored] = await query<{ token_hash: string }>(
       "select token_hash from private.password_links where account_id = $1",
@@ -90,7 +90,7 @@ describe("password links", () => {
     expect(await readLink(token)).not.toBeNull();
   });
 
-  test("Closing an account invalidates its password links, and a closed account's new link opens nothing.", async () => {
+  test("Closing an account invalidates its password links, and a new link of a closed account is invalid.", async () => {
     const before = await issueLink();
     await callRpc("close_account", { account_id: client.id, reason: "They asked" });
     const after = await issueLink();
@@ -106,7 +106,7 @@ describe("email claims", () => {
   const releaseEmail = (request: string) =>
     callRpc("release_email", { idempotency_key: request, sent_to: "a@company.example" }, testBackend.serviceRole);
 
-  test("An email of a form is claimed by one of eight parallel requests, separately for each address.", async () => {
+  test("One of eight parallel requests claims the email of a form, separately for each address.", async () => {
     const args = { idempotency_key: randomUUID(), sent_to: "a@company.example" };
     const results = await callRepeatedly(testBackend, 8, { name: "claim_email", args });
     expect(results.filter(({ result }) => result === true)).toHaveLength(1);
@@ -114,7 +114,7 @@ describe("email claims", () => {
     expect(await claimEmail(args.idempotency_key, "b@company.example")).toBe(true);
   });
 
-  test("An email of a form can be claimed again after its release or after two minutes.", async () => {
+  test("The email of a form can be claimed again after its release or after two minutes.", async () => {
     const request = randomUUID();
     expect([await claimEmail(request), await claimEmail(request)]).toEqual([true, false]);
     await releaseEmail(request);

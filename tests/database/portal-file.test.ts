@@ -23,7 +23,7 @@ test("The owner's request for a file returns the viewer and the file's path, ver
   });
 });
 
-test("A request returns no file for a document without one, of another shipment or of another client.", async () => {
+test("A request returns no file if the document has no file or belongs to another shipment or client.", async () => {
   expect((await readPortalFile(owner.supabase, id)).file).toBeNull();
   await markUploaded(await storeFile());
   expect((await readPortalFile(owner.supabase, id)).file).not.toBeNull();

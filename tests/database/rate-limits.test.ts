@@ -22,7 +22,7 @@ async function countHits(): Promise<number> {
 const passTime = (seconds: number) =>
   query("update private.rate_limit_hits set expires_at = expires_at - make_interval(secs => $1)", [seconds]);
 
-/** Returns a function that expects a rejection with a wait of `seconds`, minus the time since this call. */
+/** Starts a timer. `expect` then requires a rejection whose wait is `seconds` minus the time on the timer. */
 function startWaitCheck() {
   const start = performance.now();
   return {
@@ -36,7 +36,7 @@ function startWaitCheck() {
   };
 }
 
-test("Of twenty parallel attempts in separate transactions as many pass as the rate limit allows.", async () => {
+test("Twenty parallel attempts in separate transactions do not exceed the rate limit.", async () => {
   const limits = [{ key: "parallel", max_hits: 5, window_seconds: 60 }];
   const check = startWaitCheck();
   const calls = await callRepeatedly(testBackend, 20, { name: "consume_rate_limit", args: { limits } });
@@ -68,7 +68,7 @@ test("An attempt that exceeds one of two rate limits counts for neither, and the
   rejections.expect(await consumeRateLimit(short, long), "long", 90);
 });
 
-test("A refunded attempt no longer counts for any of its rate limits, by its own call or together with a new attempt.", async () => {
+test("An attempt that is refunded by a separate call or by the next attempt no longer counts for its rate limits.", async () => {
   const limits = [
     { key: "first", max_hits: 2, window_seconds: 60 },
     { key: "second", max_hits: 2, window_seconds: 60 },

@@ -52,14 +52,14 @@ test("A recovery link leads only to a page of the site.", async () => {
   expect(await redirectOf("javascript:alert(1)")).toBe(site);
 });
 
-test("A new recovery link invalidates the earlier ones.", async () => {
+test("A new recovery link invalidates all earlier recovery links.", async () => {
   const { email } = await newStaffAccount();
   const [first, second] = [await createRecoveryToken(email), await createRecoveryToken(email)];
   expect(getErrorStatus(await redeemToken(first))).toEqual([403, "otp_expired"]);
   expect((await redeemToken(second)).error).toBeNull();
 });
 
-test("A recovery link opens nothing after a day, as another kind of link, or with a wrong token.", async () => {
+test("A recovery link opens no session after a day, as another kind of link, or with a wrong token.", async () => {
   const { email, id } = await newStaffAccount();
   const token = await createRecoveryToken(email);
   expect(getErrorStatus(await redeemToken(token, "signup"))).toEqual([403, "otp_expired"]);
@@ -71,7 +71,7 @@ test("A recovery link opens nothing after a day, as another kind of link, or wit
   expect(getErrorStatus(await redeemToken(token))).toEqual([403, "otp_expired"]);
 });
 
-test("A recovery link does not replace the code of a second factor.", async () => {
+test("A session that a recovery link opened still needs the code of the second factor.", async () => {
   const { email } = await newStaffAccount();
   await enrollFactor((await newSession(email)).supabase);
   const thief = testBackend.anonymous();

@@ -21,7 +21,7 @@ beforeEach(async () => {
 });
 const removeFile = (supabase: AppSupabaseClient = owner.supabase, seen: number | null = 1, document_id = id) =>
   callRpcOrGetRejection("remove_file", { document_id, expected_version: seen }, supabase);
-const outdated = "409 The Packing List has changed since you opened this page. Look at it again.";
+const outdated = "409 The Packing List has changed. Check the document, then try again.";
 
 test("Removing a file returns its path, and the document waits for a file again.", async () => {
   for (const name of DEFAULT_DOCUMENTS.filter((name) => name !== "Packing List"))
@@ -52,7 +52,7 @@ test("Removing a file returns its path, and the document waits for a file again.
 
 test("Only the owner of a document can remove its file.", async () => {
   const before = await listDocuments();
-  const unknown = "404 There is no such document.";
+  const unknown = "404 Document not found.";
   for (const supabase of [stranger.supabase, clerk.supabase]) expect(await removeFile(supabase)).toBe(unknown);
   expect(await removeFile(owner.supabase, 1, randomUUID())).toBe(unknown);
   expect(await listDocuments()).toEqual(before);
@@ -74,7 +74,7 @@ test("Removing a file fails for another version or a document without a file.", 
 test("A verified file or a file of a closed shipment cannot be removed.", async () => {
   await verifyByName();
   let before = await listDocuments();
-  const verified = "409 The Packing List is verified by now: call us if it is not the right one.";
+  const verified = "409 We have already verified the Packing List. Call us if the file is wrong.";
   for (const seen of [1, 2, null]) expect(await removeFile(owner.supabase, seen)).toBe(verified);
   expect(await listDocuments()).toEqual(before);
   await markUploaded(await storeFile("Bill of Lading"), "Bill of Lading");
@@ -82,12 +82,12 @@ test("A verified file or a file of a closed shipment cannot be removed.", async 
   before = await listDocuments();
   const otherFile = await findDocument("Bill of Lading");
   expect(await removeFile(owner.supabase, 1, otherFile?.id)).toBe(
-    "409 This shipment is closed: its documents stay as they are.",
+    "409 This shipment is closed, so its documents cannot change.",
   );
   expect(await listDocuments()).toEqual(before);
 });
 
-test("Ten parallel requests remove a file once.", async () => {
+test("Only one of ten parallel requests removes a file.", async () => {
   const call = { name: "remove_file", args: { document_id: id, expected_version: 1 }, token: owner.accessToken };
   const results = await callRepeatedly(testBackend, 10, call);
   expect(results.filter(({ result }) => result !== undefined)).toEqual([{ result: path }]);
@@ -108,7 +108,7 @@ test("Of a parallel removal and verification of a file, exactly one succeeds.", 
     expect([removed, verified].filter((result) => result?.rejection)).toHaveLength(1);
     const document = await findDocument("Packing List");
     if (removed?.rejection) {
-      expect(removed.rejection).toMatch(/^The Packing List (is verified by now|has changed)/);
+      expect(removed.rejection).toMatch(/^(We have already verified the Packing List|The Packing List has changed)/);
       expect(document).toMatchObject({ uploaded: true, verified: true });
       const undone = { document_id: id, reason: "Another round" };
       expect((await toUntypedClient(clerk.supabase).rpc("unverify_document", undone)).error).toBeNull();

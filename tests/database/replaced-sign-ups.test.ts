@@ -43,7 +43,7 @@ test("An unconfirmed sign-up cannot be replaced by another client ID within an h
   expect(await findUser(email)).toBeUndefined();
 });
 
-test("A client ID that was used within the hour replaces the unconfirmed sign-up afterwards, and starts a new hour.", async () => {
+test("A client ID that was sent within the hour can replace the unconfirmed sign-up after the hour.", async () => {
   const email = newEmailAddress();
   const [foreignId, ownId, lateId] = [await newClientId(), await newClientId(), await newClientId()];
   await signUp(email, foreignId, "a stranger's");
@@ -63,7 +63,7 @@ test("A client ID that was used within the hour replaces the unconfirmed sign-up
   expect((await logInAs(email, password)).error).toBeNull();
 });
 
-test("A replaced sign-up does not return, however often its client ID is sent.", async () => {
+test("A sign-up that was replaced cannot replace the new sign-up, however often its client ID is sent.", async () => {
   const email = newEmailAddress();
   const [foreignId, ownId] = [await newClientId(), await newClientId()];
   await signUp(email, foreignId, "a stranger's");
@@ -85,7 +85,7 @@ test("A replaced sign-up does not return, however often its client ID is sent.",
   expect((await logInAs(email, "a stranger's")).error?.code).toBe("invalid_credentials");
 });
 
-test("An unconfirmed sign-up is replaced by the same client ID after a minute and not before, so that a mistyped password can be corrected.", async () => {
+test("The same client ID replaces an unconfirmed sign-up only after a minute, for example to correct a mistyped password.", async () => {
   const email = newEmailAddress();
   const clientId = await newClientId();
   await signUp(email, clientId, "mistyped");

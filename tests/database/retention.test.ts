@@ -14,7 +14,7 @@ const dateInYears = (years: number) => {
 };
 const newTestClient = () => testBackend.newClient(`person-${++clientCount}@client.example`);
 
-/** Returns a shipment with the file of a packing list and a file without a document, stored until a day. */
+/** Returns a shipment with a packing list's file and a file without a document. `until` is the last day of storage. */
 async function newShipment(client: TestClient, until?: string) {
   const id = await createShipment(client);
   const names = ["packing-list-0123456789ab-x.pdf", "bill-of-lading-0123456789ab-half.pdf"];
@@ -82,11 +82,11 @@ const breakRequests = (part: string) =>
     return next(request);
   });
 
-/** Erases an account as the staff command does. Returns the error, or null. */
+/** Erases an account like the staff command. Returns the error, or null. */
 const eraseClient = (client: TestClient, company = testBackend.serviceRole) =>
   eraseAccount(testBackend.serviceRole, company, client.id, "They asked", "Wanjiru");
 
-test("A shipment is stored for seven years after its last move, and at least until the day set by staff.", async () => {
+test("A shipment is stored for seven years after its last move, and at least until the day that staff have set.", async () => {
   const client = await newTestClient();
   const { id } = await newShipment(client);
   expect(await getRetentionEnd(id)).toBe(dateInYears(7));
@@ -103,7 +103,7 @@ test("A shipment is stored for seven years after its last move, and at least unt
   expect(await getRetentionEnd(id)).toBe(dateInYears(20));
 });
 
-test("Expired shipments are listed with all their files, and listing changes nothing.", async () => {
+test("The list of expired shipments has all their files, and reading the list changes nothing.", async () => {
   const client = await newTestClient();
   const past = await newShipment(client, dateInYears(-1));
   const today = await newShipment(client, dateInYears(0));
@@ -117,7 +117,7 @@ test("Expired shipments are listed with all their files, and listing changes not
   await runRetention();
 });
 
-test("Retention deletes expired shipments with documents, events and files, and nothing else, and a second run finds none.", async () => {
+test("Retention deletes expired shipments with documents, events and files, and nothing else; a second run finds none.", async () => {
   const client = await newTestClient();
   const past = [await newShipment(client, dateInYears(-1)), await newShipment(client, dateInYears(-3))];
   const recent = await newShipment(client);
@@ -160,7 +160,7 @@ test("After an interruption at any call, no document has a deleted file, and the
   }
 });
 
-test("A file without a document is deleted after a day and not before.", async () => {
+test("A file without a document is deleted only after a day.", async () => {
   const shipments = [await newShipment(await newTestClient()), await newShipment(await newTestClient())];
   const [young, old] = shipments.map(({ files }) => files[1] ?? "");
   await ageFiles([old ?? "", ...shipments.map(({ files }) => files[0] ?? "")]);
@@ -188,7 +188,7 @@ const listChunks = async (account: string) =>
     .map(({ name }) => name)
     .sort();
 
-test("Upload chunks are deleted after a day and not before.", async () => {
+test("Upload chunks are deleted only after a day.", async () => {
   const client = await newTestClient();
   const old = await storeChunks(client, "old", 130);
   const young = await storeChunks(client, "young", 2);
@@ -216,7 +216,7 @@ test("Listing the upload chunks of one account reads no rows of other accounts."
   await db.query("delete from storage.objects where name like $1 || '/%'", [otherClient.id]);
 });
 
-test("Erasing an account deletes its upload chunks, also after an interruption, and no other account's.", async () => {
+test("Erasing an account deletes only the upload chunks of this account, also after an interruption.", async () => {
   const [client, otherClient] = [await newTestClient(), await newTestClient()];
   await storeChunks(client, "file", 3);
   const otherChunks = await storeChunks(otherClient, "file", 1);
@@ -264,7 +264,7 @@ test("An account without shipments that was unused for seven years is deleted wi
   expect(await countRemaining(recent)).toEqual(everythingRemaining);
 });
 
-test("Erasing an account deletes its data that need not be stored, and no other account's.", async () => {
+test("Erasing an account deletes only data of this account, except for data that must be stored.", async () => {
   const client = await newTestClient();
   const stranger = await newTestClient();
   const past = await newShipment(client, dateInYears(-1));
@@ -282,11 +282,11 @@ test("Erasing an account deletes its data that need not be stored, and no other 
   }
   expect(await countRemaining(past)).toEqual(nothingRemaining);
   expect(await countRemaining(foreign)).toEqual(everythingRemaining);
-  expect(await eraseClient(client)).toEqual({ reason: "There is no such client.", status: 404 });
+  expect(await eraseClient(client)).toEqual({ reason: "Client account not found.", status: 404 });
   expect((await client.supabase.auth.getUser()).data.user).toBeNull();
 });
 
-test("Erasing an account deletes all of its shipments, even if one response lists only some.", async () => {
+test("Erasing an account deletes all of its shipments, even if one response lists only some shipments.", async () => {
   const client = await newTestClient();
   await query("insert into public.shipments (user_id, name) select $1, 'Past' from generate_series(1, 5)", [client.id]);
   await query("update public.shipments set retention_ends_on = '2020-01-01' where user_id = $1", [client.id]);
@@ -301,7 +301,7 @@ test("Erasing an account deletes all of its shipments, even if one response list
   expect(remaining.data).toEqual([]);
 });
 
-test("Erasing an account deletes its entries in auth's log, also after an interruption, and no other account's.", async () => {
+test("Erasing an account deletes only the entries of this account in auth's log, also after an interruption.", async () => {
   const client = await newTestClient();
   const otherClient = await newTestClient();
   const listActions = async (id: string) => {

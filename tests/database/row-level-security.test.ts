@@ -9,7 +9,7 @@ let shipmentId: string;
 
 beforeAll(async () => {
   serviceRole = toUntypedClient(testBackend.serviceRole);
-  // The backend reads the database schema at its first request, so a later function would be unknown.
+  // Creates the function before the first request, because the backend reads the database schema only once.
   await testBackend.backend.db.exec(`
     create function public.raise_state(state text) returns void language plpgsql as $$
       begin raise exception using errcode = state, message = 'message', detail = 'more', hint = 'help'; end
@@ -24,7 +24,7 @@ beforeAll(async () => {
   await newShipmentWithEvent(stranger, "Cement");
 });
 
-/** Opens a shipment as its client and adds a tracking event as the service role. Returns the shipment's ID. */
+/** Creates a shipment as its client and adds a tracking event as the service role. Returns the shipment's ID. */
 async function newShipmentWithEvent({ id, supabase }: TestClient, name: string): Promise<string> {
   const created = await supabase.from("shipments").insert({ name, user_id: id }).select("id").single();
   if (created.error) throw created.error;
@@ -35,7 +35,7 @@ async function newShipmentWithEvent({ id, supabase }: TestClient, name: string):
 }
 
 // tests/database/table-privileges.test.ts has the rights of each role on each table.
-test("A client reads every own row and no row of another client.", async () => {
+test("A client can read all own rows and no row of another client.", async () => {
   for (const { id, supabase } of [owner, stranger]) {
     const seen = await supabase.from("shipments").select("id, user_id, documents (user_id), tracking_events (id)");
     const all = await query<{ id: string }>("select id from public.shipments where user_id = $1", [id]);

@@ -9,7 +9,7 @@ const schemas = schemaFiles().map((file) => ({ file, text: readFileSync(path.joi
 
 const { testBackend, query } = setUpTestBackend();
 
-/** A query for each kind of object in the schema files. It returns one line of text per object. */
+/** Queries for each kind of object in the schema files. A query returns one text per object. */
 const catalogue = {
   columns: `select concat_ws(' ', attrelid::regclass, attname, format_type(atttypid, atttypmod), attnotnull, attgenerated,
       attidentity, pg_get_expr(adbin, adrelid), attacl) as line
@@ -68,6 +68,6 @@ test("Every function body refers only to tables and functions that exist.", asyn
      where pronamespace in ('public'::regnamespace, 'private'::regnamespace)`,
   );
   expect(rows.length).toBeGreaterThan(100);
-  // Postgres checks the body of a function that is created again.
+  // Creating a function again makes Postgres check the function's body.
   for (const { text } of rows) await testBackend.backend.db.exec(text);
 });

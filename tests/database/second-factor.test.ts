@@ -30,7 +30,7 @@ async function getAssuranceLevel(supabase: AppSupabaseClient): Promise<string | 
 }
 
 describe("sessions without the code", () => {
-  test("A session without the second factor's code can neither remove the second factor nor add another.", async () => {
+  test("A session without the second factor's code can neither remove the second factor nor add a second factor.", async () => {
     const client = await newProtectedClient();
     const unverified = await logIn(client.email);
     expect((await unverified.auth.mfa.unenroll({ factorId: client.factorId })).error?.code).toBe("insufficient_aal");
@@ -62,7 +62,7 @@ describe("sessions without the code", () => {
     expect(await readCredentials(client.id)).not.toEqual(before);
   });
 
-  test("A session reads everything after the code, also after a refresh.", async () => {
+  test("A session that has entered the second factor's code reads the client's data, also after a refresh.", async () => {
     const client = await newProtectedClient();
     const supabase = await logIn(client.email);
     await supabase.auth.mfa.challengeAndVerify({ factorId: client.factorId, code: await client.app.freshCode() });
@@ -104,7 +104,7 @@ test("Verifying a new second factor ends the account's other sessions.", async (
 });
 
 describe("codes", () => {
-  test("A code is rejected a second time, and some minutes later.", async () => {
+  test("A used code and a code from some minutes ago are rejected.", async () => {
     const client = await newProtectedClient();
     const unverified = await logIn(client.email);
     for (const code of [await client.app.lastCode(), await client.app.expiredCode()]) {
@@ -113,7 +113,7 @@ describe("codes", () => {
     }
   });
 
-  test("A code of another account, or for another account's factor, is rejected.", async () => {
+  test("The code of another account's factor is rejected, and so is a code for another account's factor.", async () => {
     const [first, second] = [await newProtectedClient(), await newProtectedClient()];
     const { factorId } = first;
     const code = await second.app.lastCode();
@@ -164,7 +164,7 @@ describe("setting up a second factor", () => {
     expect(totp.secret).toMatch(/^[A-Z2-7]{32}$/);
   });
 
-  test("A second factor with the name of another is rejected, and verifying one deletes the unverified ones.", async () => {
+  test("A second factor needs a unique name, and verifying a factor deletes the unverified factors.", async () => {
     const client = await testBackend.newClient("two-tabs@client.example");
     const first = await startEnrollment(client.supabase, "First");
     const duplicate = await client.supabase.auth.mfa.enroll({ factorType: "totp", friendlyName: "First" });
@@ -216,7 +216,7 @@ test("The service role lists and removes an account's second factors.", async ()
   const removed = await testBackend.serviceRole.auth.admin.mfa.deleteFactor({ userId: client.id, id: client.factorId });
   expect(removed.error).toBeNull();
   const duplicate = await runStaffAction(testBackend.serviceRole, "remove_second_factors", { account_id: client.id });
-  expect(duplicate).toEqual({ reason: "This account has no second factor.", status: 409 });
+  expect(duplicate).toEqual({ reason: "2FA is not set up on this account.", status: 409 });
   const supabase = await logIn(client.email);
   expect((await supabase.from("shipments").select("id")).data).toHaveLength(1);
   const log = await query(

@@ -28,7 +28,7 @@ beforeAll(async () => {
     .eq("id", documentId);
   if (error) throw error;
 });
-// A failed test may have deleted the file, which the next tests need.
+// Stores the file again if a failed test has deleted the file.
 afterEach(async () => {
   if ((await readState())?.files === 0) await storeFile();
 });
@@ -57,7 +57,7 @@ test.each(["reading the account", "reading shipments", "opening a document"] as 
 );
 
 test.each(["listing files", "reading a file", "deleting a file"] as const)(
-  "No token of a client is accepted for %s, not even the owner's.",
+  "No client's token is accepted for %s, not even the token of the owner.",
   async (endpoint) => {
     await expectEndpointRejects(endpoint, owner.accessToken);
     await expectEndpointRejects(endpoint, (await newSession()).access_token);
@@ -90,7 +90,7 @@ const forgeries: [string, () => string][] = [
   ["that is empty", () => ""],
 ];
 
-test.each(forgeries)("An access token %s opens nothing.", async (_how, forge) => {
+test.each(forgeries)("An access token %s gives no access.", async (_how, forge) => {
   for (const endpoint of endpointNames) await expectEndpointRejects(endpoint, forge());
   const result = await sendRequest("POST", "/rest/v1/rpc/move_shipment", createAuthHeaders(forge()), {
     shipment_id: shipmentId,
@@ -110,7 +110,7 @@ test.each(endpointNames)(
   },
 );
 
-test("The data API accepts the token of an ended session, and the policies let it read nothing.", async () => {
+test("The data API accepts the token of an ended session, but the policies hide every row.", async () => {
   const session = await newSession();
   expect(JSON.parse(await (await callEndpoint("reading shipments", session.access_token)).text())).toHaveLength(1);
   await signOut(session);
@@ -137,7 +137,7 @@ test("Signing out everywhere ends every session of the client, and no session of
   expect((await callEndpoint("reading the account", ownerSession.access_token)).ok).toBe(true);
 });
 
-test("A refreshed session opens the same data as before.", async () => {
+test("A refreshed session reads the same data as before the refresh.", async () => {
   const session = await newSession();
   const renewed = (await (await refreshSession(session.refresh_token)).json()) as TokenPair;
   for (const endpoint of ["reading the account", "reading shipments", "opening a document"] as const) {
@@ -183,7 +183,7 @@ test.each(["", "0"])("The refresh token %j opens no session.", async (token) => 
   expect((await refreshSession(token)).status).toBe(400);
 });
 
-test("An access token cannot refresh a session, and a refresh token opens nothing.", async () => {
+test("An access token cannot refresh a session, and a refresh token gives no access.", async () => {
   const session = await newSession();
   expect((await refreshSession(session.access_token)).ok).toBe(false);
   for (const endpoint of endpointNames) await expectEndpointRejects(endpoint, session.refresh_token);
@@ -194,7 +194,7 @@ test("An access token is valid for an hour.", async () => {
   expect(Number(exp) - Number(iat)).toBe(3600);
 });
 
-test("An expired access token opens nothing.", async () => {
+test("An expired access token gives no access.", async () => {
   const secret = "a secret of tests, at least thirty-two bytes long";
   expect((await callEndpoint("reading the account", signJwt(createClaims(), secret))).ok).toBe(true);
   for (const endpoint of endpointNames)

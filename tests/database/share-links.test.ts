@@ -7,13 +7,13 @@ import { type AppSupabaseClient, toUntypedClient } from "../support/test-backend
 
 const { testBackend, owner, clerk, query, setUpClient, newShipment } = setUpDesk();
 const stranger = setUpClient("stranger@client.example");
-const unknownShipmentError = "404 There is no such shipment.";
+const unknownShipmentError = "404 Shipment not found.";
 
 let shipment: string;
 beforeEach(async () => {
   shipment = await newShipment(owner);
 });
-const limitReached = "409 This shipment has five links, as many as there can be. End one first.";
+const limitReached = "409 This shipment already has 5 share links, the maximum. End one link first.";
 const newToken = () => randomBytes(20).toString("base64url");
 const form = (token = newToken(), more: object = {}) => ({
   ...{ id: randomUUID(), shipment_id: shipment, token_hash: hashToken(token) },
@@ -32,7 +32,7 @@ const listShownLinks = async () =>
 const expire = (id: string) =>
   query("update private.share_links set expires_at = now() - interval '1 second' where id = $1", [id]);
 
-test("The owner creates a share link, of which only the token's hash is stored, and sees it for 30 days.", async () => {
+test("The owner creates a share link, of which only the token's hash is stored, and sees the link for 30 days.", async () => {
   const token = newToken();
   const link = form(token);
   expect(await create(link)).toBeNull();
@@ -55,7 +55,7 @@ test("Only the owner of a shipment can create a share link.", async () => {
   expect(await listLinks()).toEqual([]);
 });
 
-test("A share link's form that is sent again, even ten times in parallel, creates one link.", async () => {
+test("The form for a share link creates only one link, even if it is sent ten times in parallel.", async () => {
   const link = form();
   const call = { name: "create_share_link", args: link, token: owner.accessToken };
   const results = await callRepeatedly(testBackend, 10, call);
@@ -87,7 +87,7 @@ test("A shipment has at most five valid share links; revoked and expired links d
   expect(await create(links[0])).toBeNull();
   await revoke(links[0]?.id ?? "");
   // The form of a revoked link does not create the link again.
-  expect(await create(links[0])).toMatch(/^409 The link of this form has ended\./);
+  expect(await create(links[0])).toMatch(/^409 This share link has ended\./);
   expect(await create()).toBeNull();
   expect(await create()).toBe(limitReached);
   await expire(links[1]?.id ?? "");
@@ -110,7 +110,7 @@ test("Ten parallel requests create five share links.", async () => {
   expect(await listLinks()).toHaveLength(5);
 });
 
-test("Only the owner can revoke a share link, which then opens nothing.", async () => {
+test("Only the owner can revoke a share link, and a revoked link is invalid.", async () => {
   const token = newToken();
   const { id, ...more } = form(token);
   await create({ id, ...more });
@@ -124,7 +124,7 @@ test("Only the owner can revoke a share link, which then opens nothing.", async 
   expect(await readShared(token)).toBeNull();
 });
 
-test("A share link opens nothing with a wrong token, after 30 days, or while the account is closed.", async () => {
+test("A share link is invalid with a wrong token, after 30 days, or while the account is closed.", async () => {
   const token = newToken();
   const link = form(token);
   await create(link);
@@ -198,7 +198,7 @@ test("A share link shows the 15 newest moves.", async () => {
   expect(events.map(({ location }) => location)).toEqual(moves.slice(0, 15).map((number) => `Place ${number}`));
 });
 
-test("Only the owner's page lists a share link.", async () => {
+test("Only the owner's page of a shipment lists the share links.", async () => {
   const token = newToken();
   await create(form(token));
   for (const supabase of [stranger.supabase, clerk.supabase]) {

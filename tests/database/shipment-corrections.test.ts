@@ -36,7 +36,7 @@ describe("stage correction", () => {
   });
 
   test("A correction needs another existing stage.", async () => {
-    expect(await getRejection(correct(1))).toBe("409 The shipment is at this stage already.");
+    expect(await getRejection(correct(1))).toBe("409 The shipment is already at this stage.");
     for (const stage of [0, 11, -1]) expect(await getRejection(correct(stage))).toMatch(/^400 /);
     expect(await listAuditEntries(shipment)).toEqual([]);
   });
@@ -45,12 +45,12 @@ describe("stage correction", () => {
 describe("AWB/BL", () => {
   const save = (awb: string, more: object = {}) =>
     callRpc("save_shipment_numbers", { shipment_id: shipment, awb, ...more });
-  const reasonMissing = "400 Say why, in a few words.";
+  const reasonMissing = "400 Enter a reason.";
 
   test("An AWB/BL is added, changed and removed; the log has the previous number and the reason.", async () => {
     expect(await save(" MEDUX4471203 ")).toBeNull();
     expect(await save("MEDUX4471204", { reason: " A digit was wrong " })).toBeNull();
-    const unchanged = "409 The shipment has these numbers already.";
+    const unchanged = "409 The shipment already has these numbers.";
     expect(await getRejection(save("MEDUX4471204", { reason: "Again" }))).toBe(unchanged);
     expect(await save("", { reason: "Another shipment's" })).toBeNull();
     expect(await getRejection(save(" ", { reason: "Again" }))).toBe(unchanged);
@@ -81,7 +81,7 @@ describe("AWB/BL", () => {
   });
 });
 
-test("An arrival is recorded and changed as a whole with the previous one in the log, and invalid arrivals are rejected.", async () => {
+test("An arrival is recorded and changed as a whole, the log has the previous arrival, and an invalid arrival is rejected.", async () => {
   const save = (storage_location: string, day: string, size: number, free_storage_ends_on: string) =>
     callRpc("save_arrival", { shipment_id: shipment, storage_location, day, size, free_storage_ends_on });
   await save("mombasa", "2026-03-01", 20, "2026-03-05");

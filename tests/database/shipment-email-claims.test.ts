@@ -16,7 +16,7 @@ beforeEach(async () => {
 });
 
 describe("claiming shipment emails", () => {
-  test("A claim returns all updates of a shipment as soon as the first is due, oldest first, with the current stage.", async () => {
+  test("A claim returns all updates of a shipment as soon as the first update is due, oldest first, with the current stage.", async () => {
     await callRpc("move_shipment", createMoveArgs(shipment));
     await callRpc("set_charge", createChargeArgs(shipment));
     await callRpc("reject_document", { document_id: (await uploadDocument(shipment)).id, reason: "Blurred" });
@@ -89,7 +89,7 @@ describe("claiming shipment emails", () => {
     expect(await query("select from public.email_outbox where attempt_count <> 1 or claimed_at is null")).toEqual([]);
   });
 
-  test("Eight parallel processes claim one email for each shipment, however many updates it has.", async () => {
+  test("Eight parallel processes claim only one email for each shipment with several updates.", async () => {
     await query(
       `with created as (
          insert into public.shipments (user_id, name) select $1, 'Box ' || number from generate_series(1, 20) as number
@@ -114,7 +114,7 @@ describe("claiming shipment emails", () => {
     }
   });
 
-  /** Claims as eight parallel processes until no email is due. */
+  /** Claims emails in eight parallel processes until no email is due. */
   async function claimAll(maxCount = 50): Promise<ClaimedEmail[]> {
     const claimed: ClaimedEmail[] = [];
     for (;;) {
@@ -132,7 +132,7 @@ describe("finishing claimed emails", () => {
   const listFailures = () =>
     query("select kind, sent_to, account_id from public.failed_emails where kind = 'shipment update'");
 
-  test("A sent email is never claimed again, even if it is later reported as failed.", async () => {
+  test("A sent email is never claimed again, even after a later report of a failure.", async () => {
     await callRpc("move_shipment", createMoveArgs(shipment));
     await makeDue(shipment);
     const [email] = await claimEmails();
@@ -184,7 +184,7 @@ describe("finishing claimed emails", () => {
     await query("delete from public.failed_emails");
   });
 
-  test("Shipment updates are deleted after 30 days, sent or not.", async () => {
+  test("Sent and unsent shipment updates are deleted after 30 days.", async () => {
     await callRpc("move_shipment", createMoveArgs(shipment));
     await callRpc("send_note", { shipment_id: shipment, note: "It came" });
     const age = "update public.email_outbox set sent_at = now(), created_at = now() - $2::interval where kind = $1";
@@ -195,7 +195,7 @@ describe("finishing claimed emails", () => {
   });
 });
 
-/** Moves the claims into the past. */
+/** Sets the time of all claims to `age` ago. */
 async function setClaimTime(age: string): Promise<void> {
   await query("update public.email_outbox set claimed_at = now() - $1::interval", [age]);
 }

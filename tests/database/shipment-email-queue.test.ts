@@ -143,7 +143,7 @@ test("Rejected actions, and a move that returns missing documents, queue no upda
   expect(await query("select action from public.audit_log where shipment_id = $1", [shipment])).toEqual([]);
 });
 
-test("Turning emails off deletes the account's unsent updates only, and turning them on queues new updates.", async () => {
+test("Turning emails off deletes only the account's unsent updates. After turning emails on, new updates are queued.", async () => {
   const otherClient = await testBackend.newClient("other@client.example");
   const otherShipment = await newShipment(otherClient);
   await callRpc("move_shipment", createMoveArgs(shipment));

@@ -49,7 +49,7 @@ describe("shipment search", () => {
     return shipments.flatMap(({ name, email }) => (email === finder.email ? name : [])).sort();
   }
 
-  /** Returns the names that a search finds, which the list and the CSV have in the same order. */
+  /** Returns the names that a search finds. Expects the same names in the same order from the list and the CSV. */
   async function find(filter: ShipmentListFilter, supabase: AppSupabaseClient = finder.supabase): Promise<string[]> {
     const [page, csv] = [
       await callListRpc("portal_page", filter, supabase),
@@ -85,7 +85,7 @@ describe("shipment search", () => {
     ["an unknown ID", "ffffffff", []],
     ["an unknown word", "gold", []],
   ])(
-    "A client's search by %s finds only own shipments, and the desk finds the same ones of this client.",
+    "A client's search by %s finds only own shipments, and the desk finds the same shipments of this client.",
     async (_what, q, expected) => {
       expect(await find({ q })).toEqual(expected);
       expect(await findAtDesk(q)).toEqual([...expected].sort());
@@ -124,7 +124,7 @@ describe("shipment search", () => {
       expect(await find({ q })).toEqual(listAll());
   });
 
-  test("A client's search for a text longer than any name finds nothing, and takes seconds even for a megabyte.", async () => {
+  test("A client's search for a text longer than any name finds nothing, and takes only seconds even for a megabyte.", async () => {
     expect(await find({ q: "tea".padEnd(254) })).toEqual(["tea bags", "tea_bags"]);
     const start = Date.now();
     for (const q of ["tea".padEnd(255), "x".repeat(1_000_000), "%".repeat(1_000_000), "\\_".repeat(500_000)]) {
@@ -133,7 +133,7 @@ describe("shipment search", () => {
     expect(Date.now() - start).toBeLessThan(5_000);
   });
 
-  test("A client filters shipments by stage, by who they wait for, and by both with words.", async () => {
+  test("A client filters shipments by stage, by who they wait for, and by both together with words.", async () => {
     expect(await find({ stage: 4 })).toEqual(["Ours", "Fourth"]);
     expect(await find({ stage: 10 })).toEqual(["Past"]);
     expect(await find({ waiting_on: "company" })).toEqual(["Ours"]);
@@ -187,7 +187,7 @@ describe("a list of 1,100 shipments", () => {
     ids = rows.map(({ id }) => id);
   });
 
-  test("A client's shipment list has the newest first, in pages of 20 plus one row if a next page exists.", async () => {
+  test("A client's shipment list has the newest shipment first, in pages of 20 rows plus one if a next page exists.", async () => {
     const pages: string[][] = [];
     for (let page = 1; page <= 56; page += 1) pages.push(await listIds({ page }));
     expect(pages.slice(0, 54).every((page) => page.length === 21)).toBe(true);
@@ -198,7 +198,7 @@ describe("a list of 1,100 shipments", () => {
     expect(await listIds({ page: 1, q: "crate 109" })).toHaveLength(11);
   });
 
-  test("The CSV of a client's shipments has parts of 500 with each shipment once, even if one is opened in between.", async () => {
+  test("The CSV of a client's shipments is read in pages of 500 and has each shipment once, even if a shipment is created meanwhile.", async () => {
     const seen: string[] = [];
     let last: ShipmentListRow | undefined;
     for (const length of [500, 500, 100, 0]) {

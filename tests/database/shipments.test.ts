@@ -42,7 +42,7 @@ test("Ten parallel requests with one idempotency key create one shipment.", asyn
   expect(await query("select 1 from public.documents where shipment_id = $1", [created[0]?.id])).toHaveLength(4);
 });
 
-test("One idempotency key of two clients creates a shipment for each.", async () => {
+test("Two clients with the same idempotency key create one shipment each.", async () => {
   const requestId = randomUUID();
   for (const client of [owner, stranger]) {
     const row = { name: "Coffee", user_id: client.id, idempotency_key: requestId };
@@ -57,7 +57,7 @@ test.each([
   ["stage", -1],
   ["stage", null],
   ["user_id", null],
-])("A client cannot set the column %s to %s when opening a shipment.", async (column, value) => {
+])("A client who creates a shipment cannot set the column %s to %s.", async (column, value) => {
   const before = await listShipments();
   const { error } = await toUntypedClient(owner.supabase)
     .from("shipments")
@@ -86,7 +86,7 @@ test.each(["", " ", " Gold", "Gold ", "x".repeat(121), ...forgedNames, ...invisi
 );
 
 test.each(["706-51093844", "MEDUX4471203", "x".repeat(64), null])(
-  "A client can open a shipment with the AWB/BL %j.",
+  "A client can create a shipment with the AWB/BL %j.",
   async (awb) => {
     const { data, error } = await owner.supabase
       .from("shipments")
@@ -99,7 +99,7 @@ test.each(["706-51093844", "MEDUX4471203", "x".repeat(64), null])(
 );
 
 test.each(["", " ", " 706", "706 ", "x".repeat(65), ...forgedNames])(
-  "A client cannot open a shipment with the AWB/BL %j.",
+  "A client cannot create a shipment with the AWB/BL %j.",
   async (awb) => {
     const before = await listShipments();
     const { error, status } = await owner.supabase.from("shipments").insert({ name: "Gold", user_id: owner.id, awb });
@@ -108,7 +108,7 @@ test.each(["", " ", " 706", "706 ", "x".repeat(65), ...forgedNames])(
   },
 );
 
-test("An account opens at most 300 shipments in a day.", async () => {
+test("A client can create at most 300 shipments in a day.", async () => {
   const busy = await testBackend.newClient("busy@client.example");
   const addShipments = (count: number, at: string) =>
     query(
@@ -126,7 +126,7 @@ test("An account opens at most 300 shipments in a day.", async () => {
   expect(await query("select from public.shipments where user_id = $1", [busy.id])).toHaveLength(303);
 });
 
-test("An account opens at most 300 shipments in a day, also by parallel requests.", async () => {
+test("A client can create at most 300 shipments in a day, also in parallel requests.", async () => {
   const hasty = await testBackend.newClient("hasty@client.example");
   const opened = await Promise.allSettled(
     Array.from({ length: 4 }, () =>
@@ -147,14 +147,14 @@ test("A shipment's name in any script is stored unchanged.", async () => {
   }
 });
 
-test("A client cannot open a shipment for another client.", async () => {
+test("A client cannot create a shipment for another client.", async () => {
   const before = await listShipments();
   const { error } = await stranger.supabase.from("shipments").insert({ name: "Gold", user_id: owner.id });
   expect(error?.code).toBe("42501");
   expect(await listShipments()).toEqual(before);
 });
 
-test("A client cannot open another client's shipment in one request with an own shipment.", async () => {
+test("A client cannot create another client's shipment in the same request as an own shipment.", async () => {
   const before = await listShipments();
   const { error } = await stranger.supabase.from("shipments").insert([
     { name: "Mine", user_id: stranger.id },
@@ -174,7 +174,7 @@ test.each([...STAGES.slice(1), "Released", ""])("The status %j that a client sen
   expect(data).toEqual({ stage: 1, status: "Client Onboarding" });
 });
 
-test("A client cannot change a shipment by inserting it again.", async () => {
+test("A client cannot change a shipment by an insert with the same ID.", async () => {
   const before = await listShipments();
   const { idempotency_key } = shipment;
   const shipments = toUntypedClient(owner.supabase).from("shipments");
@@ -186,7 +186,7 @@ test("A client cannot change a shipment by inserting it again.", async () => {
 });
 
 test.each(STAGES.map((status, index) => ({ stage: index + 1, status })))(
-  "An update to stage $stage sets the status $status, whatever status it sends.",
+  "An update to stage $stage sets the status $status, whatever status the update sends.",
   async ({ stage, status }) => {
     for (const values of [{ stage }, { stage, status: "Client Onboarding" }, { stage, status: "On its way" }]) {
       const { data, error } = await toUntypedClient(testBackend.serviceRole)

@@ -27,7 +27,7 @@ test("Auth endpoints send only the confirmation email and do not reveal whether 
   expect(listEmailsTo(registered)).toHaveLength(sent);
 });
 
-test("A sign-up for a confirmed address gets a response like a new one, without an email or a claimed client ID.", async () => {
+test("A sign-up for a confirmed address gets the same response as a new sign-up, but sends no email and claims no client ID.", async () => {
   const registered = await newConfirmedEmail();
   const fresh = await (await postJson("/auth/v1/signup", await createSignUpForm(newEmailAddress()))).json();
   const sent = listEmailsTo(registered).length;
@@ -47,7 +47,7 @@ test("A sign-up for a confirmed address gets a response like a new one, without 
   expect(await getClaimAccountId(resent.data.client_id)).toBeNull();
 });
 
-test("A second sign-up for an address does not change its password.", async () => {
+test("A second sign-up for an address does not change the password of the account.", async () => {
   const registered = await newConfirmedEmail();
   await postJson("/auth/v1/signup", { ...(await createSignUpForm(registered)), password: "another password" });
   expect((await logInAs(registered, "another password")).error?.code).toBe("invalid_credentials");
@@ -126,7 +126,7 @@ test.each([
   expect({ status: result.status, code: (await result.json()).error_code }).toEqual({ status: 400, code });
 });
 
-test("Before confirmation, a login with the right password says so, and a wrong password gets the usual error.", async () => {
+test("A login before confirmation gets the error email_not_confirmed only with the right password.", async () => {
   const unconfirmed = newEmailAddress();
   await signUp(unconfirmed, await newClientId());
   const confirmed = await newConfirmedEmail();
@@ -146,8 +146,8 @@ test("Before confirmation, a login with the right password says so, and a wrong 
   expect(wrong[2]).toEqual(wrong[0]);
 });
 
-test("A login and a sign-up cost one password hash, whether or not the address has an account.", async () => {
-  // The real cost of password hashes. Other tests lower it to save time.
+test("A login and a sign-up calculate one password hash, whether or not the address has an account.", async () => {
+  // Uses the real cost of password hashes, which other tests lower to save time.
   vi.stubEnv("LITE_AUTH_BCRYPT_COST", undefined);
   onTestFinished(() => void vi.unstubAllEnvs());
   const registered = await newConfirmedEmail();
@@ -171,7 +171,7 @@ test("A login and a sign-up cost one password hash, whether or not the address h
   }
 });
 
-test("A password that only begins like the right one does not open the account.", async () => {
+test("A login with a password that only starts like the right password is rejected.", async () => {
   const email = await newConfirmedEmail();
   for (const guess of [`${password}x`, password.slice(0, -1), password.toUpperCase(), ""]) {
     expect((await logInAs(email, guess)).data.session).toBeNull();

@@ -44,7 +44,7 @@ test.each([
   ["the ID with SQL after it", (id: string) => `${id}' or '1'='1`],
   ["an object", (id: string) => ({ client_id: id })],
   ["true", () => true],
-])("A client ID that is sent as %s opens no account.", async (_how, send) => {
+])("A client ID that is sent as %s creates no account.", async (_how, send) => {
   const before = await listUsers();
   const result = await postJson("/auth/v1/signup", {
     email: newEmailAddress(),
@@ -67,7 +67,7 @@ test("Fifty parallel sign-ups with one client ID create exactly one account.", a
   expect(await getClaimAccountId(clientId)).toBe(added[0]?.id);
 });
 
-test("Two client IDs open only one account for one address.", async () => {
+test("Two parallel sign-ups of one address with two client IDs create only one account.", async () => {
   const email = newEmailAddress();
   const [first, second] = [await newClientId(), await newClientId()];
   await Promise.all([signUp(email, first), signUp(email, second)]);

@@ -8,7 +8,7 @@ import { toUntypedClient } from "../support/test-backend.ts";
 const { testBackend, client, lead, query, listAccountAuditEntries, invite, removeMember, findStaffMember } =
   setUpTeam();
 
-test("An invitation creates the team member's account with its name and role, and the log has who invited.", async () => {
+test("An invitation creates the team member's account with name and role, and the log names the inviting lead.", async () => {
   const { invite_id: invitation = "" } = await invite({ email: " New@Company.Example ", role: "lead" });
   const id = await createStaffAccount(testBackend, "new@company.example", invitation);
   expect(await findStaffMember(id)).toMatchObject({ name: "Nekesa", role: "lead", removed_at: null });
@@ -21,7 +21,7 @@ test("An invitation creates the team member's account with its name and role, an
   await removeMember(id);
 });
 
-test("An invitation is valid once, for its address only, until a newer one is sent.", async () => {
+test("An invitation is valid only once, only for its address, and only until a newer invitation is sent.", async () => {
   const email = "once@company.example";
   const { invite_id: oldInvitation = "" } = await invite({ email });
   const { invite_id: invitation = "" } = await invite({ email, name: "Otieno", role: "lead" });
@@ -58,8 +58,8 @@ test("An invitation is invalid in the sign-up form, and no sign-up creates a tea
 });
 
 test("An invitation to the address of a client or of a current team member is rejected.", async () => {
-  const clientError = "409 This address has a client's account. A colleague needs an address of their own.";
-  const staffError = "409 This address is a colleague's already.";
+  const clientError = "409 A client uses this email address. Enter another email address for the team member.";
+  const staffError = "409 A team member already uses this email address.";
   for (const [email, error] of [
     [client.email, clientError],
     [` ${client.email.toUpperCase()} `, clientError],
@@ -83,7 +83,7 @@ test("An invitation can be repeated with another name and role until the team me
   await removeMember(id);
 });
 
-test("An invitation form that is sent twice makes one invitation.", async () => {
+test("An invitation form that is sent twice creates only one invitation.", async () => {
   const email = "hasty@company.example";
   const form = { email, name: "Nekesa", idempotency_key: randomUUID() };
   const { invite_id: invitation = "" } = await invite(form);
@@ -98,7 +98,7 @@ test("An invitation form that is sent twice makes one invitation.", async () => 
   const id = await createStaffAccount(testBackend, email, renamed);
   expect(await invite({ ...form, name: "Nekesa Barasa" })).toEqual({ account_id: id });
   expect((await listAccountAuditEntries(id)).map(({ action }) => action)).toEqual(["team invite"]);
-  // A second form that is sent twice invites the same person once more.
+  // A second form that is sent twice invites the same person only one more time.
   const secondForm = { email, name: "Nekesa", idempotency_key: randomUUID() };
   expect(await invite(secondForm)).toEqual({ account_id: id });
   expect(await invite(secondForm)).toEqual({ account_id: id });

@@ -18,7 +18,7 @@ const changeRole = (account: string, role: string, supabase: AppSupabaseClient =
   callRpc("change_staff_role", { account_id: account, role }, supabase);
 
 describe("removed team members", () => {
-  test("A removed team member loses every session immediately, cannot log in, and stays in the log.", async () => {
+  test("A removed team member loses every session immediately and cannot log in, and the log still has the name.", async () => {
     const removed = await newStaffMember(testBackend, "clerk", "gone@company.example");
     const endedClient = toUntypedClient(testBackend.withToken(removed.accessToken));
     await callRpc("announce", { text: "All is well" }, removed.supabase);
@@ -46,7 +46,7 @@ describe("removed team members", () => {
     expect(entry).toEqual({ actor_name: removed.name });
   });
 
-  test("A removed team member returns by a new invitation in the new role, without the previous password and second factor.", async () => {
+  test("A new invitation to a removed team member sets the new role and removes the previous password and second factor.", async () => {
     const back = await newStaffMember(testBackend, "lead", "back@company.example");
     await removeMember(back.id);
     expect(await invite({ email: back.email, name: "Back Again", role: "clerk" })).toEqual({ account_id: back.id });
@@ -80,7 +80,7 @@ describe("staff roles", () => {
     await removeMember(newcomer.id);
   });
 
-  test("Only a team member can get a role, and only clerk or lead.", async () => {
+  test("Only a team member can get a role, and only the role clerk or lead.", async () => {
     expect(await getRejection(changeRole(lead.id, "boss"))).toMatch(/^400 /);
     for (const account of [client.id, randomUUID()]) {
       for (const role of ["clerk", "lead"]) expect(await getRejection(changeRole(account, role))).toMatch(/^404 /);
@@ -128,15 +128,15 @@ test.each(removals)(
   },
 );
 
-// These tests are the last because they change who is a lead.
+// These tests must be last, because they change who is a lead.
 describe("the last lead", () => {
   const leads = () =>
     query<{ account_id: string }>(
       "select account_id from public.staff_members where role = 'lead' and removed_at is null",
     );
-  const lastLead = "This is the last lead who works here: make somebody else a lead first.";
+  const lastLead = "This is the last lead. Make another team member a lead first.";
 
-  test("The last lead can be neither removed nor made a clerk, by themselves or by the service role.", async () => {
+  test("Neither the last lead nor the service role can remove the last lead or change the role to clerk.", async () => {
     expect(await leads()).toEqual([{ account_id: lead.id }]);
     for (const supabase of [lead.supabase, testBackend.serviceRole]) {
       expect(await getRejection(removeMember(lead.id, supabase))).toBe(`409 ${lastLead}`);

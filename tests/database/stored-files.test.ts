@@ -14,7 +14,7 @@ const suite = setUpStoredFiles();
 const { testBackend, owner, query, setUpClient, createAuthHeaders } = suite;
 const { storeFile, newStoredFile, sendBytes, readObject, listObjects } = suite;
 const stranger = setUpClient("stranger@client.example");
-/** For each test a new shipment of the owner, the folder of its files, and a file that belongs to no document yet. */
+/** Each test has a new shipment of the owner. `folder` contains its files. The file at `path` belongs to no document. */
 let shipmentId: string;
 let folder: string;
 let path: string;

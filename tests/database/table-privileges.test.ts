@@ -154,7 +154,7 @@ test.each(accessRoles)("The rows of a closed table do not change when %s tries t
   }
 });
 
-test("A team member's portal has no shipments, and takes no shipment or file from them.", async () => {
+test("A team member's portal has no shipments and accepts no shipment or file.", async () => {
   const [document] = await query<{ id: string; shipment_id: string }>(
     "select id, shipment_id from public.documents where uploaded limit 1",
   );
@@ -224,7 +224,7 @@ test("No policy permits a request to read or write a stored object or a bucket."
   expect(policies).toEqual([]);
 });
 
-test("Every column by which a policy finds rows, and every user_id and shipment_id column, leads an index.", async () => {
+test("Every column in a policy, and every user_id and shipment_id column, is the first column of an index.", async () => {
   const columns = await query<{ column: string; indexed: boolean }>(
     `select distinct attrelid::regclass || '.' || attname as column,
        exists (select 1 from pg_index where indrelid = attrelid and indkey[0] = attnum) as indexed

@@ -63,11 +63,11 @@ test.each([...oneLineTexts, ...notes, ...reasons])(
   },
 );
 
-const emptyTextErrors: Record<string, string> = { text: "400 Write the notice.", note: "400 Write the note." };
+const emptyTextErrors: Record<string, string> = { text: "400 Enter an announcement.", note: "400 Enter a note." };
 test.each([...reasons, ...notes.slice(0, 1), ...oneLineTexts.slice(0, 1)])(
   "The action %s needs a %s that is not empty.",
   async (...typedText) => {
-    const error = emptyTextErrors[typedText[1]] ?? "400 Say why, in a few words.";
+    const error = emptyTextErrors[typedText[1]] ?? "400 Enter a reason.";
     const before = await readDeskState(testBackend);
     for (const text of [null, "", "   "]) expect(await sendText(typedText, text)).toBe(error);
     expect(await readDeskState(testBackend)).toEqual(before);

@@ -8,7 +8,7 @@ import {
 } from "../support/stored-file-suite.ts";
 
 const { testBackend, owner, newStoredFile, sendBytes, readObject, listObjects } = setUpStoredFiles();
-/** The folder of a new shipment for each test, and a file that belongs to no document yet. */
+/** Each test has a new shipment. `folder` contains its files. The file at `path` belongs to no document. */
 let folder: string;
 let path: string;
 
@@ -45,7 +45,7 @@ test("A file of exactly 10 MiB is accepted and one byte more is rejected.", asyn
   expect(await readObject(`${folder}/commercial-invoice-large.pdf`)).toBeNull();
 });
 
-test("A file of more than 10 MiB without an announced length is rejected.", async () => {
+test("A file of more than 10 MiB without a Content-Length is rejected.", async () => {
   const response = await postRaw(`${folder}/commercial-invoice-large.pdf`, new Uint8Array(maxFileBytes + 1), false);
   expect(response.ok).toBe(false);
   expect(await readObject(`${folder}/commercial-invoice-large.pdf`)).toBeNull();
@@ -64,7 +64,7 @@ test.each([
   expect(await readObject(name)).toBeNull();
 });
 
-/** Uploads a file as the service role. Chunked requests do not announce their length in a header. */
+/** Uploads a file as the service role, with a Content-Length if `announced`, otherwise in chunks. */
 function postRaw(at: string, body: Uint8Array<ArrayBuffer>, announced: boolean) {
   const headers = {
     apikey: testBackend.secretKey,

@@ -27,7 +27,7 @@ const readPage = async (supabase: AppSupabaseClient, opened?: string) => {
   return { viewer, ...rest };
 };
 
-test("A portal page names the viewer with email and verified second factors, and shows another client nothing.", async () => {
+test("A portal page names the viewer with email and verified second factors, and has no data for another client.", async () => {
   const client = await newProtectedClient();
   await startEnrollment(client.supabase, "Never finished");
   const { email, supabase } = await testBackend.newClient("nobody-else@client.example");

@@ -8,7 +8,7 @@ beforeEach(async () => {
   shipment = await newShipment(owner);
 });
 
-test("The person that a shipment waits for follows from its documents, charges and stage in every combination, with the day since when.", async () => {
+test("Documents, charges and stage decide who a shipment waits for and since when, in every combination.", async () => {
   const states: string[] = [];
   const names = [...DEFAULT_DOCUMENTS];
   const documents: [string, () => Promise<unknown>][] = [
@@ -60,7 +60,7 @@ test("The person that a shipment waits for follows from its documents, charges a
   expect(await readWaitingSince()).not.toBe("2026-01-01");
 });
 
-test("A new shipment waits for its client, or for nobody if it is closed.", async () => {
+test("A new shipment waits for its client, and a closed shipment waits for nobody.", async () => {
   const rows = await query<{ stage: number; waiting_on: string }>(
     `insert into public.shipments (user_id, name, stage) values ($1, 'A', 10), ($1, 'B', 6), ($1, 'C', 1)
      returning stage, waiting_on`,

@@ -2,7 +2,7 @@ import { createAndOpenShipment, expect, fillLogin, heading, test } from "../supp
 import { labels } from "../support/labels.ts";
 import { emulateFontSize, findOverflow } from "../support/page-layout.ts";
 
-test("The header stays on one line at every tablet width and fits with letters twice as large", {
+test("The header has one row at every tablet width and fits with letters of twice the size", {
   tag: "@no-script",
 }, async ({ page, loggedInClient: _ }) => {
   const { set: setFontSize } = await emulateFontSize(page);
@@ -95,7 +95,7 @@ for (const [feature, remove] of Object.entries(missingFeatures)) {
   });
 }
 
-test("The scenes of the story fit a phone with letters twice as large", { tag: "@script" }, async ({ page }) => {
+test("The scenes of the story fit a phone with letters of twice the size", { tag: "@script" }, async ({ page }) => {
   await page.setViewportSize({ width: 390, height: 800 });
   await page.goto("/about");
   await page.locator("html").evaluate((html) => {

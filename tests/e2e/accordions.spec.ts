@@ -5,7 +5,7 @@ const card = (page: Page, title: string) => page.locator("main details").filter(
 const summary = (page: Page, title: string) => card(page, title).locator("summary");
 const openTitles = (page: Page) => page.locator("main details[open] > summary").locator("h2, h3");
 
-test("A click or key opens a service and closes the open one, and a second click or key closes it", async ({
+test("A click or key opens a service and closes the other services; a second click or key closes the service", async ({
   page,
 }) => {
   await page.goto("/services");
@@ -35,7 +35,9 @@ test("A click or key opens a service and closes the open one, and a second click
   await expect(openTitles(page)).toHaveCount(0);
 });
 
-test("An open service fills a whole row, and the cards stay in order", { tag: "@no-script" }, async ({ page }) => {
+test("An open service fills a whole row, and the order of the cards is unchanged", { tag: "@no-script" }, async ({
+  page,
+}) => {
   await page.setViewportSize({ width: 1280, height: 900 });
   await page.goto("/services");
   const titles = await page.locator("main summary h2").allTextContents();
@@ -66,7 +68,9 @@ test("An open service fills a whole row, and the cards stay in order", { tag: "@
   }
 });
 
-test("A URL opens its service by query, and by fragment scrolls to it", async ({ page }) => {
+test("A service opens by the query of a URL, or by its fragment, which also scrolls to the service", async ({
+  page,
+}) => {
   await page.goto("/services?service=consultancy");
   await expect(openTitles(page)).toHaveText(["Logistics Consultancy"]);
   await page.goto("/about");
@@ -75,7 +79,7 @@ test("A URL opens its service by query, and by fragment scrolls to it", async ({
   await expect(card(page, "Inland Transportation").getByText("What we need from you")).toBeInViewport();
 });
 
-test("The story shows all five scenes on a wide screen, or one with script, and a row to swipe on a phone", async ({
+test("The story shows five scenes without script and one with script, and a row to swipe on a phone", async ({
   page,
   javaScriptEnabled,
 }) => {

@@ -196,7 +196,7 @@ test("A lost connection or a proxy error leaves page and typed text unchanged, a
   });
 });
 
-test("A lost connection after an upload leaves the page unchanged, and it shows the file later", {
+test("A lost connection after an upload leaves the page unchanged, and the page shows the file later", {
   tag: "@script",
 }, async ({ page, loggedInClient: _ }) => {
   await createAndOpenShipment(page, "Tea for Goma");

@@ -1,6 +1,8 @@
 import { expect, quoteDialog, quoteLink, test } from "../support/e2e-fixtures.ts";
 
-test("An article is unchanged after the quote opened over it and closed", { tag: "@script" }, async ({ page }) => {
+test("An article is unchanged after the quote form has opened over the article and closed", { tag: "@script" }, async ({
+  page,
+}) => {
   await page.goto("/resources/blog/importing-a-car-to-kenya");
   const body = page.locator(".prose");
   const before = await body.textContent();

@@ -50,7 +50,7 @@ test("Signing out removes personal data from all tabs, their memory and their st
   expect(await readSessionStorage(secondTab)).not.toContain("A secret cargo");
 });
 
-test("A tab detects that its session ended elsewhere when it becomes visible", { tag: "@script" }, async ({
+test("A tab that becomes visible detects that its session has ended elsewhere", { tag: "@script" }, async ({
   page,
   context,
   client,
@@ -68,7 +68,7 @@ test("A tab detects that its session ended elsewhere when it becomes visible", {
   expect(await page.evaluate(() => "same" in window)).toBe(false);
 });
 
-test("A tab checks its session at most every 30 s, and typed text stays whatever the response", {
+test("A tab checks its session at most every 30 s, and typed text is unchanged after any response", {
   tag: "@script",
 }, async ({ page, client }) => {
   await logInWithoutPage(page, client);
@@ -101,7 +101,7 @@ test("A tab checks its session at most every 30 s, and typed text stays whatever
     await page.evaluate(() => Object.assign(window, { same: true }));
     for (const _attempt of [3, 4]) {
       await page.clock.fastForward(31_000);
-      // Waits for this attempt's own response, because the previous response may arrive late.
+      // Waits for the response of the current attempt, because the previous response may arrive late.
       const failure = page.waitForResponse((response) => response.status() === 503);
       await showTab(page);
       await failure;
@@ -171,7 +171,7 @@ test("A cancelled form and signing out delete the draft of the form", { tag: "@s
   await expect(nameField(page)).toHaveValue("");
 });
 
-test("Another client who logs in in the same tab finds no draft, on the page or in storage", {
+test("After another client logs in, a tab has no draft of the first client on the page or in storage", {
   tag: "@script",
 }, async ({ page, context, client, newClient: newcomer }) => {
   await logInWithoutPage(page, client);

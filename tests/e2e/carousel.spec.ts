@@ -9,7 +9,9 @@ test.describe("The row of industries", { tag: "@script" }, () => {
   const row = (page: Page) => page.getByRole("region", { name: labels.industries });
   const getScrollLeft = (page: Page) => row(page).evaluate((row) => row.scrollLeft);
 
-  test("Buttons and mouse move the row of industries, and a click without dragging selects one", async ({ page }) => {
+  test("Buttons and mouse move the row of industries, and a click without dragging selects an industry", async ({
+    page,
+  }) => {
     await openMovingPage(page, "/");
     const previous = page.getByRole("button", { name: "Previous industries" });
     const next = page.getByRole("button", { name: labels.nextIndustries });
@@ -67,7 +69,7 @@ test.describe("The row of industries", { tag: "@script" }, () => {
   });
 });
 
-/** A touch swipe by `xDistance` CSS pixels; negative is to the left. */
+/** Swipes with a finger by `xDistance` CSS pixels; a negative distance is to the left. */
 async function swipe(page: Page, over: ReturnType<Page["locator"]>, xDistance: number): Promise<void> {
   await over.evaluate((element) => element.scrollIntoView({ block: "center", behavior: "instant" }));
   const box = await over.boundingBox();
@@ -84,7 +86,7 @@ async function swipe(page: Page, over: ReturnType<Page["locator"]>, xDistance: n
 
 test.describe("The story in five scenes", { tag: "@script" }, () => {
   test.use(withMotion);
-  // The site draws no animated streaks on a device that saves data, which makes the browser faster.
+  // Simulates a device that saves data, on which the site draws no animated streaks, to make the browser faster.
   test.beforeEach(({ page }) => page.addInitScript(enableSaveData));
 
   const story = (page: Page) => page.getByRole("region", { name: labels.story });
@@ -95,7 +97,7 @@ test.describe("The story in five scenes", { tag: "@script" }, () => {
       await expect(story(page).locator("[aria-current]")).toHaveText(`Show scene ${scene}`);
     }).toPass({ timeout: 15_000 });
 
-  /** Waits for a scene with the clock stopped: scrolling runs in real time, but its end depends on the page's clock. */
+  /** Waits for a scene and advances the stopped clock, by which the page detects the end of scrolling. */
   async function waitForScene(page: Page, scene: number): Promise<void> {
     await expect(async () => {
       await page.clock.runFor(50);
@@ -104,7 +106,7 @@ test.describe("The story in five scenes", { tag: "@script" }, () => {
     await expectScene(page, scene);
   }
 
-  test("The story advances every 8 s unless hovered, focused, out of view or in a hidden tab, and wraps both ways", async ({
+  test("The story advances every 8 s unless hovered, focused, out of view or in a hidden tab, and wraps in both directions", async ({
     page,
   }) => {
     await page.clock.install();
@@ -173,7 +175,7 @@ test.describe("The story in five scenes", { tag: "@script" }, () => {
     await page.addInitScript(enableSaveData);
     await openMovingPage(page, "/about");
     await story(page).scrollIntoViewIfNeeded();
-    // The carousel may have advanced before it received the focus.
+    // Starts at scene 1, because the carousel may have advanced before the focus stopped it.
     await story(page).locator("ol").focus();
     await story(page).getByRole("button", { name: "Show scene 1" }).press("Enter");
     await expectScene(page, 1);

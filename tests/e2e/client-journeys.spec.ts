@@ -3,7 +3,7 @@ import { createAndOpenShipment, expect, heading, test, toast } from "../support/
 import { labels } from "../support/labels.ts";
 import { fileField, uploadButton } from "../support/upload-page.ts";
 
-test("A client renames a shipment, uploads, opens and removes a file, finds the shipment and shares it", async ({
+test("A client renames a shipment, uploads, opens and removes a file, finds the shipment and creates a share link", async ({
   page,
   browser,
   loggedInClient: _,

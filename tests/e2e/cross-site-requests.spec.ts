@@ -61,7 +61,7 @@ for (const [attacker, address] of origins) {
   });
 }
 
-test("Another site cannot show ours in a frame", { tag: "@no-script" }, async ({ page, baseURL }) => {
+test("Another site cannot show our site in a frame", { tag: "@no-script" }, async ({ page, baseURL }) => {
   const otherSite = await startOtherSite(`<!doctype html><title>Frame</title><iframe src="${baseURL}/login"></iframe>`);
   await page.goto(`http://localhost:${otherSite.port}/`);
   const frame = page.frames()[1];

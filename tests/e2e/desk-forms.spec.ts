@@ -2,7 +2,7 @@ import type { Page } from "@playwright/test";
 import { test as base, expect, heading, toast } from "../support/e2e-fixtures.ts";
 import { labels } from "../support/labels.ts";
 
-/** Creates two shipments of a client and opens the first one at the desk. */
+/** Creates two shipments of a client and opens the first shipment at the desk. */
 const test = base.extend<{ shipments: { id: string; rice: string } }>({
   shipments: async ({ page, client, loggedInLead: _, serviceRole: company }, use) => {
     const account = (await company.rpc("find_account_id", { email: client.email })).data ?? "";
@@ -73,7 +73,9 @@ test("After a conflict the page shows the current stage and the typed text, and 
 
   const correctButton = page.getByRole("button", { name: labels.correctStage });
   await correctButton.click();
-  await expect(page.getByRole("link", { name: "This shipment has changed since you opened it." })).toBeVisible();
+  await expect(
+    page.getByRole("link", { name: "Someone has changed this shipment. Check the new values, then try again." }),
+  ).toBeVisible();
   await expect(page.getByRole("definition").filter({ hasText: "2/10 Document Verification" })).toBeVisible();
   await expect(page.locator("#correct").getByLabel(labels.reason)).toHaveValue("The form was approved");
   await correctButton.click();

@@ -6,7 +6,7 @@ test.use({ expectedErrors: /status of 409/ });
 
 const pdf = { mimeType: "application/pdf", buffer: Buffer.from(`%PDF-1.4\n${" ".repeat(2000)}%%EOF\n`) };
 
-test("A clerk opens, rejects and verifies documents, moves a shipment and corrects the stage, and the client reads it", async ({
+test("A clerk opens, rejects and verifies documents, moves a shipment and corrects the stage, and the client sees each change", async ({
   page,
   client,
   loggedInLead: lead,
@@ -44,25 +44,25 @@ test("A clerk opens, rejects and verifies documents, moves a shipment and correc
     const download = page.waitForEvent("download");
     await page.getByRole("link", { name: "Open the Packing List" }).click();
     expect((await download).suggestedFilename()).toBe("scan 1.pdf");
-    await page.getByText("Send back the Packing List", { exact: true }).first().click();
-    await page.getByRole("button", { name: "Send back the Packing List" }).click();
-    await expect(page.getByRole("link", { name: "Say why, in a few words." })).toBeVisible();
+    await page.getByText("Request a new file for the Packing List", { exact: true }).first().click();
+    await page.getByRole("button", { name: "Request a new file for the Packing List" }).click();
+    await expect(page.getByRole("link", { name: "Enter a reason." })).toBeVisible();
     const row = page.getByRole("listitem").filter({ hasText: "Packing List" }).first();
     await row.getByLabel(labels.reason).fill("Page 2 is unreadable");
-    await page.getByRole("button", { name: "Send back the Packing List" }).click();
-    await expect(toast(page, "Sent back")).toBeVisible();
+    await page.getByRole("button", { name: "Request a new file for the Packing List" }).click();
+    await expect(toast(page, "New file requested")).toBeVisible();
     await page.getByRole("button", { name: "Verify the Bill of Lading" }).click();
-    await expect(toast(page, labels.verified)).toBeVisible();
+    await expect(toast(page, "Document verified")).toBeVisible();
   });
 
   await test.step("move the shipment after a confirmation, and correct the stage", async () => {
     await page.getByLabel("Location").fill("Kilindini, berth 19");
     await page.getByRole("button", { name: "Move to Document Verification" }).click();
-    await expect(heading(page)).toHaveText("Move on without these documents?");
+    await expect(heading(page)).toHaveText("Move without these documents?");
     await expect(page.getByLabel("Location")).toHaveValue("Kilindini, berth 19");
     await page.getByLabel(labels.noteToClient).fill("The ship is in.\nMore tomorrow.");
-    await page.getByRole("button", { name: /^Move on all the same/ }).click();
-    await expect(toast(page, "It is at Document Verification now")).toBeVisible();
+    await page.getByRole("button", { name: /^Move anyway/ }).click();
+    await expect(toast(page, "Moved to Document Verification")).toBeVisible();
     await page.getByText(labels.correctStage, { exact: true }).first().click();
     await page.getByLabel(labels.correctedStage).selectOption("1");
     await page.locator("#correct").getByLabel(labels.reason).fill("Another ship");

@@ -17,7 +17,9 @@ import { holdForms } from "../support/page-recorder.ts";
 const clickBackdrop = (page: Page) => page.mouse.click(8, 8);
 const pressEscape = (page: Page) => page.keyboard.press("Escape");
 
-test("The quote opens over a page without a request, and each way closes it", { tag: "@script" }, async ({ page }) => {
+test("The quote form opens without a request and closes by Escape, X, backdrop and Back", { tag: "@script" }, async ({
+  page,
+}) => {
   await openHydrated(page, "/");
   await page.locator("header").getByRole("link", { name: "About", exact: true }).click();
   await expect(page).toHaveURL(/\/about$/);
@@ -67,7 +69,9 @@ test("The quote opens over a page without a request, and each way closes it", { 
   await expect(dialog).toHaveCount(0);
 });
 
-test("An invalid quote shows its errors in the dialog and is sent once", { tag: "@script" }, async ({ page }) => {
+test("An invalid quote form shows its errors in the dialog, and a corrected form is sent only once", {
+  tag: "@script",
+}, async ({ page }) => {
   await openHydrated(page, "/about?quote");
   const dialog = quoteDialog(page);
   const send = dialog.getByRole("button", { name: /^(Continue to email|Preparing…)$/ });
@@ -85,10 +89,9 @@ test("An invalid quote shows its errors in the dialog and is sent once", { tag: 
   expect(sent()).toBe(1);
 });
 
-test("The forms of the portal open as dialogs, show errors in place and are sent once", { tag: "@script" }, async ({
-  page,
-  newClient: newcomer,
-}) => {
+test("The forms of the portal open as dialogs, show errors in the dialog and are sent only once", {
+  tag: "@script",
+}, async ({ page, newClient: newcomer }) => {
   test.slow();
   await logInWithoutPage(page, newcomer);
   await openHydrated(page, "/portal");
@@ -163,7 +166,7 @@ test("The forms of the portal open as dialogs, show errors in place and are sent
     await page.goBack();
     await expect(page).toHaveURL(/\/portal$/);
     await expect(dialog).toHaveCount(0);
-    // The next step moves the focus, so it must have returned before.
+    // The next step moves the focus, so the focus must be back on the opener first.
     await expect(opener).toBeFocused();
   });
 

@@ -18,7 +18,7 @@ const deskPaths = [
   ...["/desk/clients/:client", "/desk/invitations", "/desk/team", "/desk/log", "/desk/2fa"],
 ];
 
-/** A name that starts with a word too long for a line. */
+/** A name whose first word is longer than a line of the page. */
 const longName = "Averyveryverylongnamewithoutasingleblankinitthatmustbebrokensomewhere of pharmaceuticals";
 
 const pathGroups = {
@@ -62,7 +62,7 @@ declare global {
 
 /** Returns the violations of WCAG 2.2 AA in both themes. */
 async function findAxeViolations(page: Page): Promise<string[]> {
-  // Legacy mode is faster because it opens no second page, and pages without frames do not need one.
+  // Legacy mode is faster, because it opens no second page. Only pages with frames need a second page.
   const axe = new AxeBuilder({ page }).setLegacyMode().options({ resultTypes: ["violations"] });
   const { violations: inDark } = await axe.withTags(["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]).analyze();
   // The themes differ only in colours, so only the contrast is checked in the light theme.
@@ -137,7 +137,7 @@ async function expectFits(page: Page, path: string, withLargeLetters: boolean): 
     await size.set(16);
   }
   await size?.reset();
-  // A text size of 200 % at 640 px, as a user stylesheet would set it.
+  // Sets a text size of 200 % at 640 px, like a user stylesheet.
   await page.setViewportSize({ width: 640, height: 800 });
   const wide = await page.evaluate(() => {
     document.documentElement.style.fontSize = "200%";
@@ -146,7 +146,7 @@ async function expectFits(page: Page, path: string, withLargeLetters: boolean): 
   expect(wide, `${path} at twice its size`).toBeLessThanOrEqual(640);
 }
 
-/** Expects a page in print media to be black on white in both themes, without controls. */
+/** Expects that a page in print media is black on white in both themes and has no controls. */
 async function expectPrintable(page: Page, path: string): Promise<void> {
   for (const theme of ["light", "dark"]) {
     await page.locator("html").evaluate((html, name) => html.setAttribute("class", name), theme);

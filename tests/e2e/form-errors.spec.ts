@@ -2,11 +2,11 @@ import type { Page } from "@playwright/test";
 import { expect, test, waitForHydration } from "../support/e2e-fixtures.ts";
 import { labels } from "../support/labels.ts";
 
-// The height of a small phone below the browser's own bars.
+// The window of a small phone, without the height of the browser's own bars.
 test.use({ viewport: { width: 390, height: 664 } });
 
-/** Sends a form and expects its first error and the field in the window, without scrolling. */
-async function expectVisibleError(page: Page, path: string, button: string, hasScript: boolean | undefined) {
+/** Sends a form and expects that its first error and the error's field are visible without scrolling. */
+async function expectVisibleError(page: Page, path: string, button: string | RegExp, hasScript: boolean | undefined) {
   await test.step(`${button} on ${path}`, async () => {
     await page.goto(path);
     if (hasScript) await waitForHydration(page);
@@ -58,5 +58,5 @@ test("On a phone, the first error of a form of the desk and its field are visibl
   const shipment = { user_id: account, name: `Cloves ${Date.now()}`, status: "", stage: 3 };
   const { data } = await serviceRole.from("shipments").insert(shipment).select("id").single();
   await expectVisibleError(page, `/desk/shipments/${data?.id}`, labels.correctStage, javaScriptEnabled);
-  await expectVisibleError(page, "/desk/team", "Invite", javaScriptEnabled);
+  await expectVisibleError(page, "/desk/team", /^Send invitation$/, javaScriptEnabled);
 });

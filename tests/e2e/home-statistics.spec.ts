@@ -7,7 +7,7 @@ test.beforeEach(() => test.slow());
 
 test.describe("The statistics", { tag: "@script" }, () => {
   test.use(withMotion);
-  /** Returns a function that tests whether the page has shown a counting number. */
+  /** Returns a function that checks whether the page has shown a number that counts up. */
   async function watchNumbers(page: Page) {
     await page.addInitScript(() => {
       new MutationObserver(() => {
@@ -17,7 +17,7 @@ test.describe("The statistics", { tag: "@script" }, () => {
     return () => page.evaluate(() => "hasCounted" in window);
   }
 
-  test("The statistics count up in 2 s once half visible, without a layout shift, and read aloud as final values", async ({
+  test("Half-visible statistics count up in 2 s without a layout shift, and screen readers read the final values", async ({
     page,
   }) => {
     await page.setViewportSize({ width: 390, height: 700 });

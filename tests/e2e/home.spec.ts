@@ -1,7 +1,10 @@
 import { expect, quoteLink, test, waitForHydration } from "../support/e2e-fixtures.ts";
 import { labels } from "../support/labels.ts";
 
-test("A URL that opens the quote shows the whole page after it is closed", async ({ page, javaScriptEnabled }) => {
+test("A URL that opens the quote form shows the whole page after the form is closed", async ({
+  page,
+  javaScriptEnabled,
+}) => {
   for (const [address, last] of [
     ["/", "What clients say"],
     ["/services", "Need a Custom Solution?"],
@@ -19,7 +22,7 @@ test("A URL that opens the quote shows the whole page after it is closed", async
   }
 });
 
-test("The Tab key stays within the quote and reaches the page after it is closed", async ({ page }) => {
+test("The Tab key stays within the quote form and reaches the page after the form is closed", async ({ page }) => {
   await page.goto("/about?quote");
   const stops = new Set<string>();
   for (let step = 0; step < 12; step += 1) {

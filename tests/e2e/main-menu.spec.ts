@@ -3,7 +3,7 @@ import { expect, heading, mainLink, test } from "../support/e2e-fixtures.ts";
 
 const disclosure = (page: Page, name: string) => page.locator("header summary", { hasText: name });
 
-test("On a phone the menu opens, leads to a page and is closed there", async ({ page }) => {
+test("On a phone the menu opens and leads to a page, on which the menu is closed", async ({ page }) => {
   await page.setViewportSize({ width: 390, height: 800 });
   await page.goto("/");
   const names = ["Home", "Services", "About", "FAQ", "Feeds Update", "Blog", "Client Login"];
@@ -24,7 +24,7 @@ test("On a phone the menu opens, leads to a page and is closed there", async ({ 
   await expect(mainLink(page, "FAQ")).toHaveCount(0);
 });
 
-test("On a wide screen the Resources list opens by key or click and leads to its pages", async ({ page }) => {
+test("On a wide screen the Resources list opens by key or click, and its links open pages", async ({ page }) => {
   await page.setViewportSize({ width: 1280, height: 800 });
   await page.goto("/");
   const resources = disclosure(page, "Resources");

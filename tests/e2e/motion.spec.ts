@@ -25,7 +25,7 @@ test.describe("Moving parts of a page", { tag: "@script" }, () => {
     { path: "/about", name: labels.partners, items: 13 },
     { path: "/", name: "Testimonials", items: 3 },
   ]) {
-    test(`'${name}' loops without a seam and pauses when hovered, out of view or hidden`, async ({ page }) => {
+    test(`'${name}' repeats without a jump and pauses when hovered, out of view or hidden`, async ({ page }) => {
       await openMovingPage(page, path);
       const strip = page.getByRole("region", { name });
       await strip.scrollIntoViewIfNeeded();
@@ -66,7 +66,9 @@ test.describe("Moving parts of a page", { tag: "@script" }, () => {
     });
   }
 
-  test("One button pauses all motion on this page and later visits, and starts it again", async ({ page }) => {
+  test("One button pauses all animations of this and later visits, and starts the animations again", async ({
+    page,
+  }) => {
     await page.clock.install();
     await openMovingPage(page, "/about");
     await page.getByRole("region", { name: labels.story }).scrollIntoViewIfNeeded();

@@ -31,7 +31,7 @@ test.describe("Deletion of offline copies", { tag: "@script" }, () => {
     await logInWithoutPage(page, client);
     await visitAndCache(page, "/portal");
     await followAndCache(page, "About", "/about");
-    // The cache may already have a visitor's copy of the public page, so this waits for the account's copy.
+    // Waits for the account's copy, because the cache may already have a visitor's copy of the public page.
     await pollWithClock(page, () => listAccountPaths(page)).toEqual(expect.arrayContaining(["/portal", "/about"]));
   }
 
@@ -45,7 +45,7 @@ test.describe("Deletion of offline copies", { tag: "@script" }, () => {
     await page.goto("/portal");
     await expect(heading(page)).toHaveText(labels.noConnection);
     await expect(main(page).getByRole("link", { name: "My Shipments" })).toHaveCount(0);
-    // The page would reload itself once the connection is back.
+    // Leaves the page, because the page would reload itself with the restored connection.
     await page.goto("about:blank");
     connection.restore();
   }

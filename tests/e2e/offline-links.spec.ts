@@ -12,7 +12,7 @@ import {
 } from "../support/offline-copies.ts";
 
 test.describe("Links without a response", { tag: "@script" }, () => {
-  test("A link without a response shows the offline copy, then the page itself", async ({ page, connection }) => {
+  test("A link without a response shows the offline copy until the site responds", async ({ page, connection }) => {
     await visitAndCache(page, "/services");
     await followAndCache(page, "About", "/about");
     await test.step("over a cut connection", async () => {
@@ -36,7 +36,10 @@ test.describe("Links without a response", { tag: "@script" }, () => {
     });
   });
 
-  test("A page that arrives while its offline copy is looked up is shown itself", async ({ page, connection }) => {
+  test("A page that arrives before its offline copy is found is shown instead of the copy", async ({
+    page,
+    connection,
+  }) => {
     await visitAndCache(page, "/services");
     await followAndCache(page, "About", "/about");
     await page.evaluate(() => {

@@ -145,7 +145,7 @@ test("A new worker takes over immediately and deletes the caches of other format
   expect(await countWorkers(page)).toBe(1);
 });
 
-test("A worker unregisters itself and deletes all copies if the site has no worker any more", {
+test("A worker unregisters itself and deletes all copies if the site no longer has a worker", {
   tag: "@script",
 }, async ({ page, connection }) => {
   for (const status of [404, 410]) {

@@ -78,7 +78,7 @@ test("A visited page is shown offline with its time, and reloads when the connec
   });
 });
 
-test("An offline copy shows its date if that is not today, and is deleted after 30 days", { tag: "@script" }, async ({
+test("An offline copy from an earlier day shows its date, and is deleted after 30 days", { tag: "@script" }, async ({
   page,
   connection,
 }) => {
@@ -109,7 +109,7 @@ test("An offline copy shows its date if that is not today, and is deleted after 
   expect((await readCachedPaths(page))["kept1-open"]).toContain("/about");
 });
 
-test("An offline copy is shown after 5 s without a response, until the response comes", { tag: "@script" }, async ({
+test("An offline copy is shown after 5 s without a response, until the response arrives", { tag: "@script" }, async ({
   page,
   connection,
 }) => {
@@ -130,7 +130,7 @@ test("An offline copy is shown after 5 s without a response, until the response 
   await waitForHydration(page);
 });
 
-test("Offline copies cost no request except the worker, refresh their files daily and store at most sixty files", {
+test("Offline copies cause no request except for the worker, refresh their files daily and store at most sixty files", {
   tag: "@script",
 }, async ({ page, connection }) => {
   await visitAndCache(page, "/about");
@@ -202,7 +202,7 @@ test("Offline copies contain no typed text, no toast and no page of forms or sec
   await expect(page.getByRole("img", { name: "QR code" })).toBeVisible();
   await expect.poll(() => listAccountPaths(page), pollOptions).not.toContain(`/portal/${id}`);
   await waitUntilSettled(page);
-  // After a deletion, the browser caches pages again once a page of the account is open.
+  // After a deletion, the browser caches pages again only from the next page of the account on.
   await visitAndCache(page, "/portal");
   await followAndCache(page, "Contact", "/contact");
   await page.getByLabel("Message").fill("typed secret");

@@ -49,7 +49,7 @@ test("A new theme applies before the response and is stored in local storage", {
   expect(sent()).toBe(1);
 });
 
-test("Saving cookie settings leaves the focus on the button and a copy that outlives the cookies", {
+test("Saving cookie settings leaves the focus on the button and stores a copy that survives deleted cookies", {
   tag: "@script",
 }, async ({ page, context }) => {
   await openHydrated(page, "/cookie-settings");
@@ -77,7 +77,9 @@ test("Saving cookie settings leaves the focus on the button and a copy that outl
 test.describe("Cookie settings over a lost connection", { tag: "@script" }, () => {
   test.use({ breaksConnection: true });
 
-  test("Cookie settings that could not be saved stay ticked until they are saved", async ({ page }) => {
+  test("Boxes of cookie settings that could not be saved stay ticked until a later attempt saves the settings", async ({
+    page,
+  }) => {
     await openHydrated(page, "/cookie-settings");
     await page.route("**/*.data*", (route) => (route.request().method() === "POST" ? route.abort() : route.continue()));
     await page.getByLabel(labels.marketingCookies).check();
@@ -96,7 +98,10 @@ test.describe("Cookie settings over a lost connection", { tag: "@script" }, () =
   });
 });
 
-test("Buttons that only show a toast send no request", { tag: "@script" }, async ({ page, loggedInClient: _ }) => {
+test("A click on a button that only shows a toast sends no request", { tag: "@script" }, async ({
+  page,
+  loggedInClient: _,
+}) => {
   const requests: string[] = [];
   const clickAndExpectToast = async (button: string, title: string) => {
     await waitForHydration(page);
@@ -144,7 +149,7 @@ for (const { motion, runs, effect } of [
   });
 }
 
-test("Leaving a page while it loads causes no error", { tag: "@script" }, async ({ page }) => {
+test("Leaving a page that is still loading causes no error", { tag: "@script" }, async ({ page }) => {
   // The response body and the page's script module never complete, so the navigation stays pending.
   await page.addInitScript(() => {
     const real = window.fetch;

@@ -32,14 +32,14 @@ async function uploadPhoto(page: Page, document: string): Promise<void> {
   await expect(uploadedToast(page, document)).toBeVisible();
 }
 
-test("A photo over 2 MB is shrunk before it is sent, and the module for this loads only when it is needed", {
+test("A photo over 2 MB is shrunk before the upload, and the module that shrinks photos loads only for such a photo", {
   tag: "@script",
 }, async ({ page, serviceRole: company }) => {
   await page.waitForLoadState("networkidle");
   const downloads: string[] = [];
   const sizes: number[] = [];
   page.on("request", async (request) => {
-    // The upload module loads for every large file, photo or not.
+    // Ignores the upload module, which loads for every large file.
     if (/\/resumable-upload-/.test(request.url())) return;
     if (request.method() === "GET") downloads.push(request.url());
     else sizes.push(Number((await request.allHeaders())["content-length"]));
@@ -61,7 +61,7 @@ test("A photo over 2 MB is shrunk before it is sent, and the module for this loa
   expect(sizes[0]).toBeLessThan(large.buffer.length / 2);
 });
 
-test("A client can send the original photo, and a photo over 10 MB is accepted if it shrinks below the limit", {
+test("A client can send the original photo, and a photo over 10 MB is accepted if shrinking brings it below the limit", {
   tag: "@script",
 }, async ({ page, serviceRole: company }) => {
   await fileField(page, "Packing List").setInputFiles(createPhoto("photo.png", 900, 900));

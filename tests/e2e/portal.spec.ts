@@ -72,7 +72,7 @@ test("A client signs up with an invitation, confirms, logs in, creates a shipmen
   });
 });
 
-test("After signing out, Back shows the login, which leads to the shipment again", async ({
+test("After signing out, Back shows the login page, and a login leads back to the shipment", async ({
   page,
   loggedInClient: signedIn,
 }) => {

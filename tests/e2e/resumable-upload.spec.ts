@@ -30,7 +30,7 @@ async function countStoredBytes(company: AppSupabaseClient, account: string): Pr
   return (data as { name: string }[]).reduce((sum, { name }) => sum + Number(name.split("-").at(-1)), 0);
 }
 
-test("A small file is stored once after a lost connection or a lost response, when the client clicks Try again", {
+test("A small file is stored once if the client clicks 'Try again' after a lost connection or a lost response", {
   tag: "@script",
 }, async ({ page, connection, serviceRole: company }) => {
   const shipment = await openHydratedShipment(page);
@@ -66,11 +66,9 @@ test("A small file is stored once after a lost connection or a lost response, wh
   });
 });
 
-test("A 9 MB file survives ten lost connections with less than 5 % extra bytes", { tag: "@script" }, async ({
-  page,
-  connection,
-  serviceRole: company,
-}) => {
+test("The upload of a 9 MB file continues after ten lost connections and sends less than 5 % extra bytes", {
+  tag: "@script",
+}, async ({ page, connection, serviceRole: company }) => {
   test.setTimeout(90_000);
   const shipment = await openHydratedShipment(page);
   const size = 9 * 1024 * 1024;
@@ -78,7 +76,7 @@ test("A 9 MB file survives ten lost connections with less than 5 % extra bytes",
   await limitUploadSpeed(page, 3_000_000);
   await page.clock.install();
   const before = connection.received();
-  // Each interruption is within a chunk, and the first is within the first chunk.
+  // Each interruption is within a chunk, and the first interruption is within the first chunk.
   const lengths = [100_000, ...Array.from({ length: 9 }, (_, index) => 900_000 + 17_000 * index)];
   const owner = await company.from("shipments").select("user_id").eq("id", shipment).single();
   const account = owner.data?.user_id ?? "";
@@ -149,7 +147,7 @@ test("A connection without progress for 30 s counts as lost", { tag: "@script" }
   const shipment = await openHydratedShipment(page);
   const bill = documentRow(page, "Bill of Lading");
   await page.clock.install();
-  // The connection stalls after the upload module has loaded.
+  // Stalls the connection only after the upload module has loaded.
   const uploadScript = page.waitForEvent("requestfinished", isUploadScript);
   await fileField(page, "Bill of Lading").setInputFiles(writeToDisk(createPdfPayload("scan.pdf", 2_000_000)));
   await uploadScript;
@@ -164,7 +162,7 @@ test("A connection without progress for 30 s counts as lost", { tag: "@script" }
   await expect(bill).toContainText(`${labels.connectionGone} 0 KB of`);
   connection.restore();
   await expectWithClock(page, bill, /[1-9]\d* KB of/);
-  // A jump of the page's clock by 31 s counts as 31 s without progress.
+  // The page's clock advances by 31 s, which the page counts as 31 s without progress.
   await expect
     .poll(async () => {
       await page.clock.runFor(31_000);
@@ -176,12 +174,9 @@ test("A connection without progress for 30 s counts as lost", { tag: "@script" }
   expect(await listStoredFiles(company, shipment)).toEqual(["bill-of-lading-scan.pdf"]);
 });
 
-test("A chosen file is still in its row after login if the session ended", { tag: "@script" }, async ({
-  page,
-  context,
-  serviceRole: company,
-  client,
-}) => {
+test("A chosen file is still in its row after the session has ended and the client has logged in again", {
+  tag: "@script",
+}, async ({ page, context, serviceRole: company, client }) => {
   const shipment = await openHydratedShipment(page);
   await fileField(page, "Packing List").setInputFiles(createPdfPayload("list.pdf", 30_000));
   await context.clearCookies({ name: "session" });

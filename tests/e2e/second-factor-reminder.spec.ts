@@ -1,14 +1,17 @@
 import { expect, logIn, test, toast, waitForHydration } from "../support/e2e-fixtures.ts";
 import { labels } from "../support/labels.ts";
 
-test("The 2FA reminder follows the login toast for ten seconds", { tag: "@script" }, async ({ page, client }) => {
+test("The 2FA reminder appears after the login toast and is shown for ten seconds", { tag: "@script" }, async ({
+  page,
+  client,
+}) => {
   await page.clock.install();
   await logIn(page, client);
   await page.clock.pauseAt((await page.evaluate(() => Date.now())) + 1000);
   const reminder = toast(page, "Enable 2-Factor Authentication");
   await expect(toast(page)).toHaveText(/Login Successful/);
   await expect(reminder).toHaveCount(0);
-  // The time that the first toast has left depends on the duration of the login.
+  // The remaining time of the first toast depends on the duration of the login.
   await expect(async () => {
     await page.clock.runFor(500);
     await expect(reminder).toBeVisible({ timeout: 100 });
@@ -20,7 +23,7 @@ test("The 2FA reminder follows the login toast for ten seconds", { tag: "@script
   await expect(toast(page)).toHaveCount(0);
 });
 
-test("A 2FA reminder that was not shown yet appears on the next page, but not after signing out", {
+test("A pending 2FA reminder appears on the next page, but not after signing out", {
   tag: "@script",
 }, async ({ page, client }) => {
   await logIn(page, client);
@@ -36,7 +39,7 @@ test("A 2FA reminder that was not shown yet appears on the next page, but not af
   await expect(toast(page)).toHaveCount(0);
 });
 
-test("The 2FA reminder closes on the page it leads to and does not cover the setup form", { tag: "@script" }, async ({
+test("The 2FA reminder does not cover the set-up form and closes on the page of the form", { tag: "@script" }, async ({
   page,
   client,
 }) => {
@@ -57,7 +60,7 @@ test("The 2FA reminder closes on the page it leads to and does not cover the set
   await expect(toast(page)).toHaveCount(0);
 });
 
-test("On a phone the list of shipments is visible under a dialog", { tag: "@script" }, async ({ page, client }) => {
+test("On a phone the list of shipments is visible around a dialog", { tag: "@script" }, async ({ page, client }) => {
   await page.setViewportSize({ width: 390, height: 844 });
   await logIn(page, client);
   await waitForHydration(page);

@@ -26,7 +26,7 @@ test("A client sets up 2FA with the key in the QR code", async ({ page, newClien
   await expect(toast(page, "2FA Enabled!")).toBeVisible();
 });
 
-test("A client sees the 2FA reminder once in a visit", async ({ page, client }) => {
+test("A client sees the 2FA reminder once per visit", async ({ page, client }) => {
   await logIn(page, client);
   await toast(page, "Login Successful").locator("summary, button").click();
   const reminder = toast(page, "Enable 2-Factor Authentication");

@@ -10,7 +10,7 @@ test.beforeEach(() => test.slow());
 const transparentColor = "rgba(0, 0, 0, 0)";
 
 test.describe("The header", { tag: "@script" }, () => {
-  test("The header is transparent up to 50 px, solid below, and always visible", async ({ page }) => {
+  test("The header is always visible, and is solid only after scrolling more than 50 px", async ({ page }) => {
     await openMovingPage(page, "/");
     await expect(header(page)).toHaveCSS("background-color", transparentColor);
     const scroll = (top: number) => page.evaluate((top) => window.scrollTo({ top, behavior: "instant" }), top);
@@ -23,7 +23,7 @@ test.describe("The header", { tag: "@script" }, () => {
     await expect(header(page)).not.toHaveCSS("background-color", transparentColor);
   });
 
-  test("The header is solid over a page that opens further down", async ({ page }) => {
+  test("The header is solid on a page that opens at a later section", async ({ page }) => {
     await openMovingPage(page, "/services#transporters");
     await expect(header(page)).not.toHaveCSS("background-color", transparentColor);
   });
@@ -71,7 +71,9 @@ for (const { name, width } of [
   });
 }
 
-test("The Resources list opens only while hovered, unless it is clicked", { tag: "@script" }, async ({ page }) => {
+test("The Resources list opens while hovered, and after a click stays open until a click elsewhere", {
+  tag: "@script",
+}, async ({ page }) => {
   await page.setViewportSize({ width: 1280, height: 800 });
   await openMovingPage(page, "/login");
   const summary = page.locator("header summary", { hasText: "Resources" });
@@ -98,7 +100,7 @@ test("The Resources list opens only while hovered, unless it is clicked", { tag:
 test.describe("The streaks", { tag: "@script" }, () => {
   test.use(withMotion);
 
-  test("Fifty streaks load after the page behind its text, which keeps a contrast of 7:1", async ({ page }) => {
+  test("Fifty streaks load after the page, behind text with a contrast of 7:1", async ({ page }) => {
     const order: string[] = [];
     page.on("load", () => order.push("the page"));
     page.on("request", (request) => {
@@ -118,7 +120,7 @@ test.describe("The streaks", { tag: "@script" }, () => {
       ),
     ]);
     expect(properties.sort()).toEqual(["composite", "computedOffset", "easing", "offset", "transform"]);
-    // No streak receives clicks: another element covers it at every point.
+    // No streak receives clicks, because another element is above the streak at every point.
     const onTop = await page.evaluate(() =>
       Array.from({ length: 400 }, (_, index) =>
         document.elementFromPoint((index % 20) * (innerWidth / 20), Math.floor(index / 20) * (innerHeight / 20)),
@@ -188,7 +190,10 @@ test.describe("The header without script", { tag: "@no-script" }, () => {
   });
 });
 
-test("The footer is low on a phone and has one line in the portal", { tag: "@no-script" }, async ({ page, client }) => {
+test("The footer is at most 500 px high on a phone and has one row in the portal", { tag: "@no-script" }, async ({
+  page,
+  client,
+}) => {
   const footer = page.getByRole("contentinfo");
   const height = async () => (await footer.boundingBox())?.height ?? 0;
   await page.setViewportSize({ width: 390, height: 844 });

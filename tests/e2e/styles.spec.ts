@@ -1,6 +1,6 @@
 import { expect, test } from "../support/e2e-fixtures.ts";
 
-test("An opening section grows only without reduced motion", { tag: "@no-script" }, async ({ page }) => {
+test("A section opens with an animation, but not with reduced motion", { tag: "@no-script" }, async ({ page }) => {
   const duration = () =>
     page
       .locator("main details[open]")
@@ -14,7 +14,7 @@ test("An opening section grows only without reduced motion", { tag: "@no-script"
   }
 });
 
-test("The drawing of the home page loads and has its size", { tag: "@no-script" }, async ({ page }) => {
+test("The drawing of the home page loads and has the right size", { tag: "@no-script" }, async ({ page }) => {
   const drawings = page.waitForResponse((response) => response.url().endsWith("/art/hero.svg"));
   await page.goto("/");
   expect((await drawings).status()).toBe(200);
@@ -22,7 +22,9 @@ test("The drawing of the home page loads and has its size", { tag: "@no-script" 
   expect(box?.width).toBeGreaterThan(600);
 });
 
-test("On a phone the contents open by a click and lead to a section", { tag: "@no-script" }, async ({ page }) => {
+test("On a phone the table of contents opens by a click and leads to a section", { tag: "@no-script" }, async ({
+  page,
+}) => {
   await page.setViewportSize({ width: 360, height: 640 });
   await page.goto("/terms");
   const section = page.getByRole("heading", { name: "14. Governing law" });
@@ -54,7 +56,7 @@ test("On a narrow screen table rows become blocks with labels", { tag: "@no-scri
   expect(right?.y).toBe(left?.y);
 });
 
-test("A table stays a table on a narrow sheet of paper", { tag: "@no-script" }, async ({ page }) => {
+test("Table rows do not become blocks on a narrow sheet of paper", { tag: "@no-script" }, async ({ page }) => {
   await page.setViewportSize({ width: 390, height: 640 });
   await page.goto("/resources/blog/importing-a-car-to-kenya");
   await page.emulateMedia({ media: "print" });

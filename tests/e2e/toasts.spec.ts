@@ -14,7 +14,7 @@ import { holdScripts, readLiveRegions, recordLiveRegions } from "../support/page
 const toastRegion = (page: Page) => page.getByRole("region", { name: labels.notifications });
 const emailField = (page: Page) => page.getByLabel("Email");
 
-/** Opens the login page and stops its clock. Returns a function that shows a toast by 'Forgot password?'. */
+/** Opens the login page and stops its clock. Returns a function that clicks 'Forgot password?', which shows a toast. */
 async function openWithStoppedClock(page: Page) {
   await page.clock.install();
   await openHydrated(page, "/login");
@@ -27,7 +27,7 @@ async function openWithStoppedClock(page: Page) {
   };
 }
 
-test("A toast ends after 5 s, by Escape, button or swipe, and pauses while hovered or focused", {
+test("A toast closes after 5 s, by Escape, button or swipe, and pauses while hovered or focused", {
   tag: "@script",
 }, async ({ page }) => {
   const show = await openWithStoppedClock(page);
@@ -132,7 +132,7 @@ test("A toast ends after 5 s, by Escape, button or swipe, and pauses while hover
   });
 });
 
-test("A toast that is clicked while closing, or closed without any focus, disappears completely", {
+test("A toast that is clicked while closing, or closes while nothing has the focus, disappears completely", {
   tag: "@script",
 }, async ({ page }) => {
   await openHydrated(page, "/login");
@@ -160,7 +160,7 @@ test("A toast that is clicked while closing, or closed without any focus, disapp
   await expect(toast(page)).toHaveCount(0);
 });
 
-test("A toast from script is announced once", { tag: "@script" }, async ({ page }) => {
+test("A toast that script shows is announced once", { tag: "@script" }, async ({ page }) => {
   await recordLiveRegions(page);
   await page.clock.install();
   await openHydrated(page, "/login");
@@ -171,14 +171,16 @@ test("A toast from script is announced once", { tag: "@script" }, async ({ page 
   expect(await readLiveRegions(page)).toHaveLength(1);
 });
 
-test("A banner becomes a toast in place and is announced once", { tag: "@script" }, async ({ page }) => {
+test("Hydration turns a banner into a toast in the same place, which is announced once", { tag: "@script" }, async ({
+  page,
+}) => {
   await recordLiveRegions(page);
   await page.clock.install();
   const release = await holdScripts(page);
   await page.goto("/login", { waitUntil: "commit" });
   await page.getByRole("button", { name: "Forgot password?" }).click();
   const banner = page.locator("div[data-toast]", { hasText: "Feature coming soon!" });
-  // Nothing is painted before the stylesheet has loaded.
+  // Waits for the stylesheet, because nothing is painted before.
   await expect(banner).toHaveCSS("position", "fixed");
   const before = await banner.boundingBox();
   await release();
@@ -186,7 +188,7 @@ test("A banner becomes a toast in place and is announced once", { tag: "@script"
   await expect(shown).toBeVisible();
   await expect(banner).toHaveCount(0);
   expect(await shown.boundingBox()).toEqual(before);
-  // Screen readers do not announce a status in the initial HTML, so the toast has to be announced.
+  // Screen readers do not announce a status in the initial HTML, so script must announce the toast.
   await expect.poll(() => readLiveRegions(page)).toEqual(["Notification Feature coming soon!"]);
   await page.clock.fastForward(5500);
   await expect(shown).toHaveCount(0);
@@ -206,7 +208,7 @@ test("The title of a failure moves from the error summary to a toast, which is n
   await expect(page.locator("li[data-toast=destructive]", { hasText: "Login Failed" })).toBeVisible();
   await expect(summary).toHaveCount(0);
   await expect(page.getByRole("region", { name: labels.errorSummary })).toBeVisible();
-  // The alert in the initial HTML was announced.
+  // Expects no announcement, because screen readers announced the alert in the initial HTML.
   expect(await readLiveRegions(page)).toEqual([]);
 });
 
@@ -233,7 +235,7 @@ for (const { moment, held } of [
   });
 }
 
-test("A toast stays in place while a dialog opens under it", { tag: "@script" }, async ({ page }) => {
+test("A toast stays in place while a dialog opens under the toast", { tag: "@script" }, async ({ page }) => {
   await page.addInitScript(() =>
     addEventListener("animationstart", ({ target }) => {
       if (target instanceof HTMLDialogElement) for (const growth of target.getAnimations()) growth.pause();
@@ -251,7 +253,7 @@ test("A toast stays in place while a dialog opens under it", { tag: "@script" },
 });
 
 test.describe("A toast over a dialog", { tag: "@script" }, () => {
-  test("A toast over a dialog closes by its button, and Escape closes it before the dialog", async ({
+  test("A toast over a dialog closes by its button, and Escape closes the toast before the dialog", async ({
     page,
     loggedInClient: _,
   }) => {

@@ -21,14 +21,14 @@ import {
 const test = base.extend({ expectedErrors: /net::ERR_|status of 409/ });
 test.beforeEach(({ loggedInClient: _ }) => {});
 
-/** Skips the first `before` requests. Returns the methods of the chunk requests after them. */
+/** Returns the methods of all chunk requests after the first `before` requests. */
 const listChunkRequests = (connection: ConnectionProxy, before: number) =>
   connection.requests
     .slice(before)
     .filter((request) => request.endsWith("/documents/resumable-upload"))
     .map((request) => request.split(" ")[0]);
 
-/** Cancels the upload of a document and chooses another file for it. */
+/** Cancels the upload of a document and chooses another file for the document. */
 async function replaceUpload(
   page: Page,
   name: string,
@@ -39,7 +39,7 @@ async function replaceUpload(
   await fileField(page, name).setInputFiles(writeToDisk(replacement));
 }
 
-/** Delays the upload module. The returned function lets the module load or fail, and waits until it has. */
+/** Delays the upload module. The returned function loads the module, or makes its request fail, and waits for the result. */
 async function holdUploadScript(page: Page) {
   let release = (_: boolean) => {};
   const held = new Promise<boolean>((resolve) => {
@@ -70,7 +70,7 @@ async function cancelBeforeScript(
   await replaceUpload(page, "Packing List", createPdfPayload("other.pdf", 20_000));
   const before = connection.requests.length;
   await release();
-  // A cancelled upload that continues by mistake starts after hashing its file, so the test waits for the same time.
+  // Waits as long as hashing takes. A cancelled upload that wrongly continues sends its first request by then.
   await page.evaluate(() => crypto.subtle.digest("SHA-256", new Uint8Array(3_000_000)));
   await uploadButton(page, "Packing List").click();
   await expect(documentRow(page, "Packing List")).toContainText(labels.uploaded);
@@ -81,7 +81,7 @@ async function cancelBeforeScript(
   expect(listChunkRequests(connection, before)).toEqual([]);
 }
 
-test("A cancelled large upload never continues next to the file that replaces it", { tag: "@script" }, async ({
+test("A cancelled large upload sends no more bytes after another file was chosen", { tag: "@script" }, async ({
   page,
   connection,
   serviceRole: company,
@@ -112,7 +112,7 @@ test("A cancelled large upload never continues next to the file that replaces it
     await uploadButton(page, "Commercial Invoice").click();
     await page.waitForFunction(() => "isHeld" in window);
     await replaceUpload(page, "Commercial Invoice", createPdfPayload("other.pdf", 20_000));
-    // Waits until the withdrawn upload has continued after its hash, as it would before a wrong request.
+    // Waits as long as hashing takes. A cancelled upload that wrongly continues sends its first request by then.
     await page.evaluate(async () => {
       (window as unknown as { releaseDigest(): void }).releaseDigest();
       await crypto.subtle.digest("SHA-256", new Uint8Array(3_000_000));
@@ -202,7 +202,7 @@ test("A large file is sent as a form if the page cannot use resumable uploads", 
   ]);
 });
 
-test("A file is sent without the progress module, and a file chosen before hydration is checked", {
+test("A file is sent even if the progress module does not load, and a file chosen before hydration is checked", {
   tag: "@script",
 }, async ({ page, serviceRole: company }) => {
   await page.route("**/assets/upload-progress-*.js", (route) => route.abort());

@@ -19,7 +19,7 @@ test.beforeEach(async ({ page, loggedInClient: _ }) => {
   await waitForHydration(page);
 });
 
-test("An upload shows the sent bytes and then its result without another page", { tag: "@script" }, async ({
+test("An upload shows the sent bytes and then the result without loading another page", { tag: "@script" }, async ({
   page,
   serviceRole: company,
 }) => {
@@ -118,7 +118,7 @@ test("Leaving the page during an upload requires confirmation: staying continues
   expect(await listStoredFiles(company, shipment)).toEqual([]);
 });
 
-test("A file that is too large, empty or of a wrong type is reported before sending, and a server error in its row", {
+test("A file that is too large, empty or of a wrong type is reported before sending, and a server error in the file's row", {
   tag: "@script",
 }, async ({ page }) => {
   const posts: string[] = [];

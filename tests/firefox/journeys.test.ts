@@ -15,7 +15,7 @@ const folder = mkdtempSync(path.join(tmpdir(), "firefox-"));
 const pdfFile = path.join(folder, "list.pdf");
 /** A CSP that disables script, because Firefox has no such setting for a single page. */
 const noScriptPolicy = "sandbox allow-downloads allow-forms allow-popups allow-same-origin";
-/** Without a graphics card, 60 frames per second use a whole processor. */
+/** Lowers the frame rate, because 60 frames per second use a whole processor without a graphics card. */
 const extraPrefsFirefox = { "layout.frame_rate": 10 };
 
 let site: Awaited<ReturnType<typeof startTestSite>>;
@@ -77,7 +77,7 @@ describe.each([
     if (hasScript) await expect.poll(() => page.$(`[aria-label="${labels.notifications}"]`)).not.toBeNull();
   }
 
-  /** Waits for a visible element with this text, if given, outside of a view transition. */
+  /** Waits until no view transition runs and an element with this text is visible. Without `name`, any text matches. */
   async function find(selector: string, name?: string): Promise<ElementHandle> {
     const query = () =>
       page.evaluateHandle(
@@ -135,7 +135,7 @@ describe.each([
     expect(countPrintedPages(await page.pdf({ format: "A4" }))).toBe(1);
   });
 
-  test("The quote form opens over a page, closes, and lists its missing fields", async () => {
+  test("The quote form opens over a page, closes, and lists the missing fields after an empty form", async () => {
     await open("/about");
     await click("a", "Get a Quote");
     await find("dialog");
@@ -148,7 +148,7 @@ describe.each([
     await find("[aria-labelledby=error-summary]");
   });
 
-  test("The errors of a message are scrolled out from under the header", async () => {
+  test("The first error of a contact form is scrolled to a place below the header", async () => {
     await page.setViewport({ width: 390, height: 844 });
     await open("/contact");
     const button = await find("button", labels.prepareEmail);
@@ -158,10 +158,10 @@ describe.each([
       (button as HTMLElement).focus({ preventScroll: true });
     });
     await page.keyboard.press("Enter");
-    await find("[aria-labelledby=error-summary]");
+    await find("[aria-invalid=true]");
     const covered = () =>
       page.evaluate(() => {
-        const top = document.querySelector("[aria-labelledby=error-summary]")?.getBoundingClientRect().top ?? 0;
+        const top = document.querySelector("[aria-invalid=true]")?.getBoundingClientRect().top ?? 0;
         return (document.querySelector("header")?.getBoundingClientRect().bottom ?? 0) - top;
       });
     await expect.poll(covered).toBeLessThanOrEqual(0);
@@ -173,7 +173,7 @@ describe.each([
     await follow("Services");
     await expect.poll(address).toBe("/services");
     await page.evaluate(() => Object.assign(window, { isSameDocument: true }));
-    // A pending request keeps a page out of the back/forward cache.
+    // A pending request excludes a page from the back/forward cache.
     await page.waitForNetworkIdle();
     await page.goto(`${origin}/legal`);
     await page.evaluate(() => history.back());
@@ -185,7 +185,7 @@ describe.each([
   });
 
   if (runsScript) {
-    test("A link works after Back to a page that was left while it loaded", async () => {
+    test("A link works after Back to a page that was left during loading", async () => {
       await page.setViewport({ width: 390, height: 844 });
       await open("/services");
       await follow("About");
@@ -207,7 +207,7 @@ describe.each([
       await page.waitForNetworkIdle();
       await click("a", "Request Consultation");
       await expect.poll(heading).toContain("Contact");
-      // Firefox reports the interrupted response of the page that was left.
+      // Ignores the error that Firefox reports for the interrupted response of the page that was left.
       errors = errors.filter((error) => !/^Error: TypeError: Error in input stream$/.test(error));
     });
   }

@@ -11,7 +11,7 @@ let site: Awaited<ReturnType<typeof startTestSite>>;
 let origin: string;
 let browser: Browser;
 let page: Page;
-/** How the site fails: it closes connections, or never responds. */
+/** The failures of the site: closed connections, or no response. */
 let outage: "closes" | "stalls" | null = null;
 beforeAll(async () => {
   const port = await freePort();
@@ -66,7 +66,7 @@ test("In Firefox visited pages are shown without a connection until the client s
   await expect.poll(readText).toContain("Pages stored on this device");
   outage = null;
   await expect.poll(readText).toContain(labels.prepareEmail);
-  // The next navigation must not interrupt the page that is reloading by itself.
+  // Waits until the page has reloaded itself, so that the next navigation does not interrupt the reload.
   await expect.poll(() => page.evaluate(() => document.readyState).catch(() => "")).toBe("complete");
 
   await page.goto(`${origin}/portal`);

@@ -14,13 +14,13 @@ const definitions = schemas.flatMap(({ noun, text }) =>
   })),
 );
 
-/** Functions of a page, which are in desk_pages.sql, portal_page.sql and the like. */
+/** Functions that read a page, which are defined in files such as desk_pages.sql and portal_page.sql. */
 const pageFunction = /^(desk|portal)_|^list_(desk|client)_/;
 
-/** Existing functions in the file of another noun. Only delete entries. */
+/** Functions that are defined in another schema file than their names say. Add no entries. */
 const exceptions = { role_to_change_account: "staff", shared_shipment: "share_links", touch_shipment: "waiting_on" };
 
-test("Every table and every function is defined in one schema file, once", () => {
+test("Every table and every function is defined exactly once, in one schema file", () => {
   expect(definitions.length).toBeGreaterThan(100);
   const names = definitions.map(({ name }) => name);
   expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);
@@ -35,7 +35,7 @@ test("A schema file contains all tables and functions whose names end with its n
   expect(Object.fromEntries(misplaced.map(({ noun, name }) => [name, noun]))).toEqual(exceptions);
 });
 
-/** True for verify_document and documents; the noun may be in the singular or in the plural. */
+/** True if a name ends with the noun, in the singular or plural. */
 function endsWithNoun(name: string, noun: string): boolean {
   return [noun, noun.replace(/s$/, "")].some((form) => `_${name}`.endsWith(`_${form}`));
 }

@@ -1,4 +1,4 @@
-/** Reads the texts for people in the repository: comments, texts of the site, test titles and documents. */
+/** Reads all text in the repository that people read: comments, texts of the site, test titles and documents. */
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import path from "node:path";
@@ -25,12 +25,12 @@ export function readText(file: string): string {
   return readFileSync(path.join(root, file), "utf8");
 }
 
-/** Returns the folder by which guards count: at most two levels, such as app/routes. */
+/** Returns the folder that guards use for counts. It has at most two levels, such as app/routes. */
 export function folderName(file: string): string {
   return path.dirname(file).split("/").slice(0, 2).join("/");
 }
 
-/** Returns the texts of a file; none if its type has no texts for people. */
+/** Returns the texts of a file, or an empty list for a file type that people do not read. */
 export function readTexts(file: string, content = readText(file)): Text[] {
   if (/\.(ts|tsx|js)$/.test(file)) return readScriptTexts(file, content);
   if (file.endsWith(".sql")) return readSqlTexts(file, content);
@@ -78,7 +78,7 @@ function readScriptTexts(file: string, content: string): Text[] {
   return texts;
 }
 
-/** Returns the text of a literal with blanks for its expressions, or null if the text is not for people. */
+/** Returns the text of a literal with blanks for its expressions, or null if the literal is not text that people read. */
 function readLiteral(node: ts.Node, source: ts.SourceFile): string | null {
   if (ts.isJsxText(node)) return node.text;
   if (!ts.isStringLiteralLike(node) && !ts.isTemplateExpression(node)) return null;

@@ -32,7 +32,7 @@ test("No folder has more incomplete test titles than its ceiling", () => {
   expect(findExcess(findShortTitles(texts), ceilings.shortTitles)).toEqual([]);
 });
 
-test("Comments are at most 5 percent of the lines of each product folder, or of its ceiling", () => {
+test("Comments are at most 5 percent of the lines of each product folder, or at most the folder's ceiling", () => {
   const percentages = Object.entries(commentPercentages(texts));
   expect(percentages.length).toBeGreaterThan(5);
   expect(percentages.filter(([folder, percent]) => percent > (ceilings.commentPercentages[folder] ?? 5))).toEqual([]);

@@ -7,7 +7,7 @@ import { folderName, listFiles, readText, readTexts, type Text } from "./texts.t
 
 export type Hit = { file: string; line: number; word: string; instead: string };
 
-/** Each word, the pattern that finds it in the meaning of docs/style.md, and its replacement. */
+/** Each word with its replacement and a pattern. The pattern finds only the meaning that docs/style.md replaces. */
 const replacedWords: [word: string, pattern: RegExp, instead: string][] = [
   ["act", /\b(?:an|each|every|one|staff|this) act\b|\b(?:many|of|the) acts\b/, "action"],
   ["alone", /\balone\b/, "only"],
@@ -63,14 +63,14 @@ const allowedPhrases =
 const exemptFiles =
   /^(docs\/style\.md|tests\/guards\/words\.|app\/lib\/supabase\/database\.ts|content\/(blog|pages)\/|public\/|patches\/|supabase\/migrations\/)/;
 
-/** Returns the texts for people in all files that are not exempt. */
+/** Returns all text that people read, except in exempt files. */
 export function readAllTexts(): Text[] {
   return listFiles()
     .filter((file) => !exemptFiles.test(file))
     .flatMap((file) => readTexts(file));
 }
 
-/** Returns every place with a word of the table. */
+/** Returns every place with a word that docs/style.md replaces. */
 export function findReplacedWords(texts: Text[]): Hit[] {
   return texts.flatMap((piece) => {
     const text = piece.text.replace(allowedPhrases, blank);
@@ -89,7 +89,7 @@ export function findShortTitles(texts: Text[]): Hit[] {
     .map((piece) => ({ ...placeOf(piece, 0), word: piece.text, instead: "a whole sentence" }));
 }
 
-/** Returns how many hits each folder has, folders by name. */
+/** Returns the number of hits of each folder, sorted by folder name. */
 export function countByFolder(hits: { file: string }[]): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const folder of hits.map(({ file }) => folderName(file)).sort()) counts[folder] = (counts[folder] ?? 0) + 1;
@@ -146,7 +146,7 @@ export function readCeilings(): Ceilings {
   return JSON.parse(readFileSync(ceilingsFile, "utf8"));
 }
 
-/** Lowers each ceiling to today's figure. A folder that is within the rule has no ceiling. */
+/** Lowers each ceiling to the current figure. A folder that meets the rule has no ceiling. */
 function lowerCeilings(figures: Ceilings): void {
   const lowered = Object.entries(readCeilings()).map(([check, ceilings]) => {
     const today = figures[check as keyof Ceilings];

@@ -35,7 +35,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** Returns a sandbox without data. Its database is empty too. */
+/** Returns a sandbox with an empty data directory and an empty database. */
 async function createEmptySandbox(database: string): Promise<BackupSandbox> {
   const databaseUrl = database === "PostgreSQL" ? (await createDatabase(server.url)).url : null;
   const place = { ...(await createSiteSandbox(databaseUrl ? { DATABASE_URL: databaseUrl } : {}, "new")), databaseUrl };
@@ -43,7 +43,7 @@ async function createEmptySandbox(database: string): Promise<BackupSandbox> {
   return place;
 }
 
-/** Returns a sandbox whose site starts fast: a PGlite database with the demo exists already. */
+/** Returns a sandbox with an existing PGlite database with demo data, so the site starts fast. */
 async function createSeededSandbox(database: string): Promise<BackupSandbox> {
   if (database === "PostgreSQL") return createEmptySandbox(database);
   const place = { ...(await createSiteSandbox()), databaseUrl: null };
@@ -74,19 +74,19 @@ describe.each(["PGlite", "PostgreSQL"])("Backup of %s", (database) => {
     browser = await newLoggedInBrowser(place, email);
     address = await newShipment(browser, "Backed up tea", 70_000);
 
-    const inUse = /^The data in .+ is in use by process \d+: end that one first\.$/;
+    const inUse = /^The data in .+ is in use by process \d+\. Stop this process first\.$/;
     await expect(createBackup(place, file)).rejects.toThrow(inUse);
     expect(readdirSync(folder)).not.toContain(path.basename(file));
     await site.stop("SIGTERM");
   });
 
-  test("A backup of a stopped site is one private file, and a second backup does not replace it.", async () => {
+  test("A backup of a stopped site is one private file, and a second backup does not replace the file.", async () => {
     const { code, stdout, stderr } = await place.staff(["backup", file]);
     expect(stderr).toMatch(/"action":"backup"/);
     expect(code).toBe(0);
     expect(stdout).toContain(file);
     expect(statSync(file).mode & 0o777).toBe(0o600);
-    await expect(createBackup(place, file)).rejects.toThrow(`${file} is there already: give another name.`);
+    await expect(createBackup(place, file)).rejects.toThrow(`${file} already exists. Choose another file name.`);
     expect(readdirSync(folder).filter((name) => name.startsWith(database))).toEqual([path.basename(file)]);
     expect(readdirSync(place.dataDir)).not.toContain("backup.json");
     expect(readdirSync(place.dataDir)).not.toContain("database.dump");
@@ -113,12 +113,12 @@ describe.each(["PGlite", "PostgreSQL"])("Backup of %s", (database) => {
     await newShipment(newBrowser, "Coffee after the restore", 2000);
     await site.stop("SIGTERM");
 
-    const holdsData = / holds data already \(keys\.json\): move it away first\.$/;
+    const holdsData = / already contains data \(keys\.json\)\. Move this data away first\.$/;
     await expect(restoreBackup(elsewhere, file)).rejects.toThrow(holdsData);
     if (database === "PostgreSQL") {
       const { dataDir } = await createEmptySandbox("PGlite");
       await expect(restoreBackup({ ...elsewhere, dataDir }, file)).rejects.toThrow(
-        "The database of DATABASE_URL is not empty: give it an empty one.",
+        "The database of DATABASE_URL is not empty. Set DATABASE_URL to an empty database.",
       );
       expect(readdirSync(dataDir)).toEqual([]);
     }
@@ -142,7 +142,7 @@ describe.each(["PGlite", "PostgreSQL"])("Backup of %s", (database) => {
     const empty = await createEmptySandbox(database);
     const missingFolder = path.join(folder, "missing");
     const invalidFile = path.join(folder, "invalid.tar.gz");
-    const message = `${invalidFile} is no whole backup of this site: nothing was changed.`;
+    const message = `${invalidFile} is not a complete backup of this site. Nothing was changed.`;
     for (const [what, bytes] of Object.entries(invalidBackups)) {
       writeFileSync(invalidFile, bytes);
       const folders = what === "first half" ? [empty.dataDir, missingFolder] : [empty.dataDir];
@@ -152,7 +152,7 @@ describe.each(["PGlite", "PostgreSQL"])("Backup of %s", (database) => {
       expect(readdirSync(empty.dataDir), what).toEqual([]);
       expect(existsSync(missingFolder), what).toBe(false);
     }
-    // The database was not changed either: the complete backup can still be restored into it.
+    // The complete backup can still be restored, because the failed restores did not change the database.
     await restoreBackup(empty, file);
     expect(readdirSync(empty.dataDir)).toContain("keys.json");
   });
@@ -167,7 +167,7 @@ test.each([
   expect(readdirSync(place.dataDir)).toEqual([]);
 });
 
-test("A backup or restore that is impossible prints one line with the reason.", async () => {
+test("A failed backup or restore prints one line with the reason.", async () => {
   const place = await createEmptySandbox("PGlite");
   const missingFile = path.join(folder, "none.tar.gz");
   const textFile = path.join(folder, "text.tar.gz");
@@ -186,9 +186,9 @@ test("A backup or restore that is impossible prints one line with the reason.", 
   ];
   expect(results.map(({ code }) => code)).toEqual([1, 1, 1, 1]);
   expect(results.map(({ stderr }) => stderr.trim())).toEqual([
-    `There is nothing in ${place.dataDir} to back up.`,
-    "SUPABASE_URL is set: back up that backend at its host.",
-    `There is no file ${missingFile}.`,
-    `${textFile} is no whole backup of this site: nothing was changed.`,
+    `${place.dataDir} contains no site data. Set DATA_DIR to the directory of the site.`,
+    "This command works only with the embedded backend, but SUPABASE_URL is set. Use the backups of Supabase instead.",
+    `The file ${missingFile} does not exist.`,
+    `${textFile} is not a complete backup of this site. Nothing was changed.`,
   ]);
 });

@@ -6,7 +6,7 @@ import { isAlive, killProcess, type SiteProcess } from "../support/site-process.
 import { createSiteSandbox, demoCredentials } from "../support/site-sandbox.ts";
 import { createPdf, type TestBrowser } from "../support/test-app.ts";
 
-/** More rounds with `npm run test:long`. */
+/** `npm run test:long` runs more rounds. */
 const isLongRun = import.meta.env.MODE === "long";
 const rounds = isLongRun ? 21 : 3;
 
@@ -66,7 +66,7 @@ test(`A site that is killed ${rounds} times during uploads loses no session and 
     const created = await browser.post("/portal/new", { name: `Upload ${round}`, idempotencyKey: crypto.randomUUID() });
     expect(created.headers.get("Location"), `round ${round}`).toMatch(/^\/portal\/[0-9a-f-]{36}$/);
     acknowledged.shipments.add(`Upload ${round}`);
-    // Rounds kill in this order: the backend and the site; only the site during a resumable upload; only the site
+    // The kills repeat in this order: backend and site; only the site during a resumable upload; only the site
     // while it assembles an upload.
     const killsSiteOnly = round % 3 > 0;
     const large = killsSiteOnly ? await createLargeUpload(sandbox, browser, `Large ${round}`) : null;
@@ -76,7 +76,7 @@ test(`A site that is killed ${rounds} times during uploads loses no session and 
     const before = acknowledged.uploads.size;
     const writing = writeRound(browser, created.headers.get("Location") ?? "", round);
     await setTimeout(20 + Math.random() * 800);
-    // Some rounds end only after a file was accepted, even on a busy machine.
+    // Ends some rounds only after a file was accepted, so that even a busy machine tests confirmed uploads.
     if (round % 3 === 0) {
       await expect.poll(() => acknowledged.uploads.size, { timeout: 30_000 }).toBeGreaterThan(before);
     }
@@ -118,12 +118,12 @@ test(`A site that is killed ${rounds} times during uploads loses no session and 
   for (const [upload, size] of acknowledged.uploads) expect(sizes.get(upload), upload).toBe(size);
 });
 
-test("The site restarts a killed backend and reports until then that it is unavailable.", async () => {
+test("The site restarts a killed backend and reports the backend as unavailable until the restart.", async () => {
   const browser = sandbox.browser();
   await browser.post("/login", demoCredentials);
   killProcess(sandbox.backendPid());
-  // The result of /readyz is cached for a second; the backend needs more time to restart.
-  await expect.poll(async () => (await browser.get("/readyz")).text()).toBe("the backend does not answer\n");
+  // Waits for the cached result of /readyz, which is valid for a second. The backend needs more time to restart.
+  await expect.poll(async () => (await browser.get("/readyz")).text()).toBe("the backend does not respond\n");
   expect((await browser.get("/")).status).toBe(200);
   // The site repeats failed reads for some time, and the backend may be ready by then.
   expect([200, 503]).toContain((await browser.get("/portal")).status);

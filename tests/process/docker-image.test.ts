@@ -47,7 +47,7 @@ describe("Dockerfile", () => {
     expect(dockerignoreLines).toContain("**/.env");
   });
 
-  test("The container runs Node directly, so that it gets SIGTERM, and not as root.", () => {
+  test("The container runs Node directly, so that Node gets SIGTERM, and as a user other than root.", () => {
     expect(readInstructions("USER")).toEqual(["node"]);
     expect(start[0]).toBe("node");
   });
@@ -107,7 +107,7 @@ describe("Files of the image", () => {
     expect(running.output).not.toContain("Building");
   });
 
-  test("The image's files can send emails, and log on https how many sample values the content has.", async () => {
+  test("The image's files can send emails. A site on https logs the number of sample values in the content.", async () => {
     const settings = { APP_ORIGIN: "https://portal.example", TRUSTED_PROXIES: "127.0.0.1" };
     const running = place.start(settings, { cwd: site, args: start.slice(1) });
     await running.waitUntilReady();
@@ -118,14 +118,14 @@ describe("Files of the image", () => {
     const emails = readdirSync(outbox).map((name) => readFileSync(path.join(outbox, name), "utf8"));
     expect(emails.filter((text) => text.includes(`To: ${email}`))).toHaveLength(1);
     await running.stop("SIGTERM");
-    expect(running.output).toMatch(/"event":"samples","values":[1-9]\d*,/);
+    expect(running.output).toMatch(/"event":"sample values","values":[1-9]\d*,/);
   });
 
   test("A start of the image's files without a build prints that the build is missing.", async () => {
     rmSync(path.join(site, "build"), { recursive: true });
     const failed = place.start({}, { cwd: site, args: start.slice(1) });
     expect(await failed.waitForExit()).toBe(1);
-    expect(failed.output.trim()).toBe("There is no build to serve: run npm ci and npm run build first.");
+    expect(failed.output.trim()).toBe("The build is missing. Run npm ci and npm run build first.");
   });
 });
 

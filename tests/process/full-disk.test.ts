@@ -57,7 +57,7 @@ function fillDisk(folder: string, freeBytes: number): () => void {
   return () => rmSync(file);
 }
 
-/** Makes writes to the folder of stored files fail: on a full disk or, without the right to mount, as a file. */
+/** Makes writes to the folder of stored files fail: fills its disk or, without the right to mount, replaces it by a file. */
 function makeDiskFull(objects: string): () => void {
   const unmount = mountSmallDisk(objects, 1);
   if (unmount) {
@@ -72,7 +72,7 @@ function makeDiskFull(objects: string): () => void {
   };
 }
 
-// Without the right to mount, a database on a full disk cannot be tested.
+// The test with the database on a full disk needs the right to mount.
 const probe = mountSmallDisk(path.join(tmpdir(), `probe-${process.pid}`), 1);
 probe?.();
 if (probe) {
@@ -84,7 +84,7 @@ if (probe) {
       const response = await postShipment(`Crate ${next}, ${"x".repeat(100)}`);
       if (response.status === 303) acknowledged.push(response.headers.get("Location") ?? "");
       else failedPage = await parsePage(response);
-      // Uses more of the space that the database has reserved for its write-ahead log.
+      // The client IDs fill the space that the database has reserved for its write-ahead log.
       await createServiceRoleClient(sandbox.dataDir).rpc("issue_client_ids", { how_many: 1000 });
     }
     expect([502, 503]).toContain(failedPage?.status);
@@ -99,7 +99,7 @@ if (probe) {
   });
 }
 
-test("A client whose file does not fit on a full disk sees a toast, and can upload it when there is space.", async () => {
+test("A client whose file does not fit on a full disk sees a toast, and can upload the file when there is space.", async () => {
   const address = (await postShipment("Full")).headers.get("Location") ?? "";
   const free = makeDiskFull(path.join(sandbox.dataDir, "objects"));
   const button = "Upload the Packing List";

@@ -181,7 +181,7 @@ test("A visitor cannot forge the request id and the address in the log.", async 
   expect(site.output).not.toContain("forged");
 });
 
-test("A form that is rejected at a form-only URL gets an HTML page and not JSON.", async () => {
+test("A rejected form at a URL that only accepts forms gets an HTML page and not JSON.", async () => {
   const browser = sandbox.browser();
   const headers = { Origin: origin };
   const formOnly = ["theme", "lite", "forgot-password", "industries"].map((name) => `/actions/${name}`);
@@ -203,5 +203,5 @@ test("A form that is rejected at a form-only URL gets an HTML page and not JSON.
 test("The site still runs and responds after all hostile requests.", async () => {
   expect(site.hasEnded).toBe(false);
   expect((await sandbox.browser().get("/login")).status).toBe(200);
-  expect(site.jsonLines.filter(({ event }) => event === "no answer")).toEqual([]);
+  expect(site.jsonLines.filter(({ event }) => event === "response failed")).toEqual([]);
 });

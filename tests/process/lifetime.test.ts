@@ -40,7 +40,7 @@ const getBackendPids = (place: SiteSandbox) => {
 
 test("A site stops when its npm process has ended.", async () => {
   const place = await newSandbox();
-  // A --parent that is not the parent process has the same effect as a parent that ended.
+  // The site compares --parent with its parent process, so a wrong --parent simulates an ended parent.
   const site = place.start({}, { cwd: root, args: ["app/server/run.js", "start", "--parent=1"] });
   expect(await site.waitForExit()).toBe(0);
   await expect.poll(place.backendPid).toBeNull();
@@ -59,7 +59,7 @@ test("The command npm run dev leaves no process running when its program is kill
 });
 
 const scriptProgram = findProgram(["script"]);
-test.runIf(scriptProgram)("A site and its backend end when their terminal is closed.", async () => {
+test.runIf(scriptProgram)("A site and its backend stop when their terminal is closed.", async () => {
   const place = await newSandbox();
   const terminal = `const terminal = require("node:child_process").spawn(process.argv[1], process.argv.slice(2));
     process.on("SIGUSR2", () => terminal.kill("SIGKILL"));`;
@@ -107,7 +107,7 @@ describe("Site in the background", () => {
     expect((await place.browser().get("/readyz")).status).toBe(200);
   });
 
-  test("A site and its backend end when npm gets SIGTERM, and npm exits with code 0.", async () => {
+  test("A site and its backend stop when npm gets SIGTERM, and npm exits with code 0.", async () => {
     const processes = getBackendPids(place);
     expect(processes.map(isAlive)).toEqual([true, true]);
     site.child.kill("SIGTERM");

@@ -14,7 +14,7 @@ import type { SiteProcess } from "../support/site-process.ts";
 import { createSiteSandbox, demoCredentials } from "../support/site-sandbox.ts";
 import { parsePage, type TestBrowser } from "../support/test-app.ts";
 
-/** Options for a backend in the process of this test. */
+/** Options for a backend that runs in this test's own process. */
 const backendOptions = {
   dataDir: null,
   objectsDir: path.join(tmpdir(), "no-objects"),
@@ -29,7 +29,7 @@ let url: string;
 let sandbox: Awaited<ReturnType<typeof createSiteSandbox>>;
 /** The site, which runs across several tests. */
 let site: SiteProcess;
-/** A client's browser, and the address of their shipment. */
+/** The browser of a client, and the address of the client's shipment. */
 let browser: TestBrowser;
 let address: string;
 beforeAll(async () => {
@@ -51,7 +51,7 @@ test("A start with an unreachable database prints one line without the password 
     "missing database": `${server.url}/nowhere`,
     "missing host": `postgres://postgres:${server.password}@nowhere.invalid/postgres`,
   };
-  const message = /^The database of DATABASE_URL cannot be reached: [^\n]+\.$/;
+  const message = /^The site cannot connect to the database of DATABASE_URL: [^\n]+\.$/;
   for (const [reason, databaseUrl] of Object.entries(unreachable)) {
     const error: Error = await createBackend({ ...backendOptions, databaseUrl }).then(
       () => new Error("no error"),
@@ -67,7 +67,7 @@ test("A start with an unreachable database prints one line without the password 
   expect(sandbox.backendPid()).toBeNull();
 });
 
-test("A client can sign up and log in on a site with a PostgreSQL server, which has no demo.", async () => {
+test("A client can sign up and log in on a site with a PostgreSQL server and without demo data.", async () => {
   site = sandbox.start();
   await site.waitForIntroduction();
   expect(site.output).not.toContain("Demo client");
@@ -76,12 +76,12 @@ test("A client can sign up and log in on a site with a PostgreSQL server, which 
   address = await newShipment(browser, "Stored tea", 50_000);
 });
 
-test("A second start on the same database ends, even in another folder.", async () => {
+test("A second start with the same database fails, even in another folder.", async () => {
   const elsewhere = await createSiteSandbox({ DATABASE_URL: url }, "new");
   const second = elsewhere.start();
   expect(await second.waitForExit()).toBe(1);
   expect(second.output.trim()).toBe(
-    "The database of DATABASE_URL is in use by another start of this site: end that one first.",
+    "The database of DATABASE_URL is in use by another process of this site. Stop that process first.",
   );
   rmSync(elsewhere.dataDir, { recursive: true });
 });
@@ -100,7 +100,7 @@ test("A backend can use a database owner without superuser rights after roles.sq
   await runAsSuperuser(server.url, "create role owner login password 'p'");
   await runAsSuperuser(server.url, "create database owned owner owner");
   const owned = { ...backendOptions, databaseUrl: `postgres://owner:p@127.0.0.1:${server.port}/owned` };
-  const rolesMissing = /^The database's user may not make the roles it needs \(.+\): let/;
+  const rolesMissing = /^The database user cannot create the required roles \(.+\)\. As a superuser, run/;
   await expect(createBackend(owned)).rejects.toThrow(rolesMissing);
   await runAsSuperuser(server.url, readFileSync("supabase/contract/roles.sql", "utf8"));
   await runAsSuperuser(server.url, `grant ${roles} to owner`);
@@ -118,7 +118,7 @@ test("A backend can use a database owner without superuser rights after roles.sq
   await backend.close();
 });
 
-test("A client gets status 503 while the database is stopped, and is still signed in when it runs again.", async () => {
+test("A client gets status 503 while the database is stopped, and is still signed in when the database runs again.", async () => {
   const browser = await newLoggedInBrowser(sandbox, "patient@client.example");
   const address = await newShipment(browser, "Patient tea", 2000);
   server.stop();

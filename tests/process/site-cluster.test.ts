@@ -63,7 +63,7 @@ test("All processes of a site share one rate limit, also for fifty parallel logi
   expect(statuses.filter((status) => status === 429)).toHaveLength(45);
 });
 
-test("A client who sends the form for a new shipment ten times gets one shipment from all processes.", async () => {
+test("A form for a new shipment that is sent ten times, to all processes, creates one shipment.", async () => {
   const client = sandbox.browser();
   await client.post("/login", demoCredentials);
   const form = { name: "Once only", idempotencyKey: crypto.randomUUID() };
@@ -92,7 +92,7 @@ test("A client who uploads one file in parts from two tabs to several processes 
   expect((await documents.eq("id", tab.document).eq("uploaded", true)).data).toHaveLength(1);
 });
 
-test("Clients lose no confirmed shipment when one process is killed, and the others continue.", async () => {
+test("Clients lose no confirmed shipment when one process is killed, and the other processes continue.", async () => {
   const acknowledged: string[] = [];
   let failuresAfterKill = 0;
   let isOver = false;

@@ -25,7 +25,7 @@ async function startAndFail(environment: Record<string, string>) {
 }
 
 // app/lib/http/env.server.test.ts has the invalid values of each variable, app/server/start/preflight.test.ts the ports.
-test("A start with an invalid variable prints one line that names it, without secrets.", async () => {
+test("A start with an invalid variable prints one line that names the variable, without secrets.", async () => {
   const secret = "s3cr3t-0f-th3-t3sts";
   const { code, lines } = await startAndFail({ SMTP_URL: `http://user:${secret}@mail.example` });
   expect(code).toBe(1);
@@ -39,10 +39,10 @@ test("A start or restore with a file as DATA_DIR prints one line with the reason
   writeFileSync(file, "");
   expect(await startAndFail({ DATA_DIR: file })).toEqual({
     code: 1,
-    lines: [`DATA_DIR cannot be ${file}: it or a part of its path is a file.`],
+    lines: [`The site cannot use ${file} as DATA_DIR: this path or a part of the path is a file.`],
   });
   const restored = await sandbox.staff(["restore", file], { DATA_DIR: file });
-  expect(restored.stderr).toBe(`DATA_DIR cannot be ${file}: it or a part of its path is a file.\n`);
+  expect(restored.stderr).toBe(`The site cannot use ${file} as DATA_DIR: this path or a part of the path is a file.\n`);
   expect(restored.code).toBe(1);
 });
 
@@ -57,9 +57,9 @@ const getLeadFilePath = () => path.join(sandbox.dataDir, "demo-lead.json");
 let leadPassword: string;
 
 test("The demo's lead has the same password at every start.", async () => {
-  // The data are from an earlier start.
+  // An earlier start has created the data.
   leadPassword = JSON.parse(readFileSync(getLeadFilePath(), "utf8")).password;
-  // Ends open requests sooner, because on a busy machine the rest of a stop takes longer.
+  // Shortens the time for open requests, because other parts of the stop take longer on a busy machine.
   site = sandbox.start({ DRAIN_SECONDS: "3" });
   await site.waitForIntroduction();
   const lead = readDemoLead(site);
@@ -69,11 +69,11 @@ test("The demo's lead has the same password at every start.", async () => {
   expect((await sandbox.browser().post("/login", lead)).status).toBe(303);
 });
 
-test("A second start in the same folder names the process that uses it, which continues.", async () => {
+test("A second start in the same folder names the process that uses the folder, and that process continues.", async () => {
   const elsewhere = await createSiteSandbox({ DATA_DIR: sandbox.dataDir });
   const second = elsewhere.start();
   expect(await second.waitForExit()).toBe(1);
-  expect(second.output.trim()).toMatch(/^The data in .+ is in use by process \d+: end that one first\.$/);
+  expect(second.output.trim()).toMatch(/^The data in .+ is in use by process \d+\. Stop this process first\.$/);
   expect((await sandbox.browser().post("/login", demoCredentials)).status).toBe(303);
   rmSync(elsewhere.dataDir, { recursive: true });
 });
@@ -116,11 +116,11 @@ test("A site that gets SIGTERM accepts no new connections and closes idle connec
   expect(sandbox.backendPid()).toBeNull();
 });
 
-test("A start creates a new demo lead if an interrupted start has not stored one.", async () => {
+test("A start creates a new demo lead if an interrupted start has not stored a lead.", async () => {
   rmSync(getLeadFilePath());
   const failed = await sandbox.staff(["demo-code"]);
   expect(failed.stderr.trim()).toBe(
-    `There is no demo lead in ${sandbox.dataDir}: start the site once, or set DATA_DIR to where it runs.`,
+    `${sandbox.dataDir} contains no demo lead. Start the site once, or set DATA_DIR to the directory of the running site.`,
   );
   expect(failed.code).toBe(1);
   site = sandbox.start();
@@ -142,7 +142,7 @@ test("A site that gets SIGINT several times completes its running requests and e
   const signIns = () => site.output.split('"sign-in"').length;
   const before = signIns();
   const logins = Array.from({ length: 8 }, () => sandbox.browser().post("/login", demoCredentials));
-  // The site checks fewer passwords in parallel, so others still run when the first login has ended.
+  // The site does not check all eight passwords in parallel, so some logins still run when the first login ends.
   await expect.poll(signIns).toBeGreaterThan(before);
   const ended = stopSite("SIGINT");
   const statuses = (await Promise.all(logins)).map(({ status }) => status);
@@ -153,7 +153,7 @@ test("A site that gets SIGINT several times completes its running requests and e
   expect(sandbox.backendPid()).toBeNull();
 });
 
-test("Every public page is available while the backend is not, and /readyz and the login report it.", async () => {
+test("Every public page is available while the backend is not, and /readyz and the login report the failure.", async () => {
   // The address of a hosted backend, which the site does not start.
   const site = sandbox.start({
     SUPABASE_URL: `http://127.0.0.1:${sandbox.backendPort}`,
@@ -169,11 +169,11 @@ test("Every public page is available while the backend is not, and /readyz and t
   for (const page of [...pages, "/login", "/signup"]) expect((await get(page)).status, page).toBe(200);
   const ready = await get("/readyz");
   expect(ready.status).toBe(503);
-  expect(await ready.text()).toBe("the backend does not answer\n");
+  expect(await ready.text()).toBe("the backend does not respond\n");
   const browser = sandbox.browser();
   expect((await browser.post("/login", demoCredentials)).status).toBe(503);
 
-  // A site is ready if both Supabase Auth and the data API accept its keys.
+  // A site is ready only if both Supabase Auth and the data API accept the site's keys.
   const statuses = { auth: 200, rest: 200 };
   const backend = createServer(({ url }, response) => {
     response.writeHead(url?.startsWith("/rest/") ? statuses.rest : statuses.auth).end();

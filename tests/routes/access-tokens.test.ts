@@ -85,7 +85,7 @@ describe("forged access token", () => {
         () => `${encode(header)}.${encode(getClaims())}.c2lnbmF0dXJl`,
       ],
     ),
-  ])("A token %s opens nothing, and the browser loses its cookie", async (_what, forge) => {
+  ])("A token %s gives no access, and the browser loses its cookie", async (_what, forge) => {
     const token = await forge();
     expect((await withToken(token).get("/login")).status).toBe(200);
     const browser = withToken(token);
@@ -95,22 +95,22 @@ describe("forged access token", () => {
     expect((await client.get("/portal")).status).toBe(200);
   });
 
-  test("A token that auth signed with the usual claims opens the portal", async () => {
+  test("A token that auth signed with the usual claims gives access to the portal", async () => {
     expect((await withToken(await signAsAuth({})).get("/portal")).status).toBe(200);
   });
 
-  test("A token opens the portal until it expires", async () => {
+  test("A token gives access to the portal until the token expires", async () => {
     onTestFinished(() => void vi.useRealTimers());
     const now = getNow();
     const browser = withToken(await signAsAuth({ exp: now + 60 }));
-    // Otherwise the site would refresh the session.
+    // An earlier time would make the site refresh the session.
     changeSession(browser, { expires_at: now + 7200 });
     expect((await browser.get("/portal")).status).toBe(200);
     vi.useFakeTimers({ toFake: ["Date"], now: (now + 61) * 1000 });
     expect((await browser.get("/portal")).headers.get("Location")).toBe("/login");
   });
 
-  test("Fifty tokens with key IDs of their own fetch the keys of auth at most once", async () => {
+  test("Fifty tokens with different unknown key IDs cause at most one request for the keys of auth", async () => {
     const tokens = await Promise.all(Array.from({ length: 50 }, () => sign(getClaims(), { kid: randomUUID() })));
     const calls = await app.proxy.during(() => Promise.all(tokens.map((token) => withToken(token).get("/portal"))));
     expect(calls.filter((call) => call.includes("jwks.json")).length).toBeLessThanOrEqual(1);
@@ -129,7 +129,7 @@ test("A token whose key auth withdrew more than ten minutes ago is checked by au
   expect(await countChecks()).toBe(0);
   const key = { ...(await exportJWK(createPublicKey(foreignKey))), kid: "new", alg: "ES256", use: "sig" };
   app.proxy.answer({ pattern: /jwks/, status: 200, body: { keys: [key] } });
-  // A request does not wait for the new keys, so the first request still uses the old keys.
+  // A response does not wait for the new keys, so the first response still uses the old keys.
   passMinutes(11);
   await expect.poll(countChecks).toBe(1);
   app.proxy.fail("none");

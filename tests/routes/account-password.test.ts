@@ -43,7 +43,7 @@ describe("change of the password", () => {
     ]);
   });
 
-  test("A new password ends every other session, renews this one, and the owner gets an email", async () => {
+  test("A new password ends every other session and renews the current session, and the owner gets an email", async () => {
     const { browser, email } = await newClient(app, "Changing Owner");
     const device = await newLoggedInBrowser(app, email);
     const previousSession = browser.cookies.get("session") ?? "";
@@ -58,7 +58,7 @@ describe("change of the password", () => {
     expect([count, subject, text.includes(newPassword)]).toEqual([1, "Your password was changed", false]);
   });
 
-  test("Five wrong passwords on an open account page pause its forms for the right password too", async () => {
+  test("After five wrong passwords, the forms of the account page reject the right password for some time", async () => {
     const { browser, email } = await newClient(app, "Open Session");
     const form = await browser.open(accountPath);
     for (let guess = 0; guess < 5; guess += 1) {
@@ -80,7 +80,7 @@ describe("change of the password while the backend fails", () => {
   test.each([
     ["checks the present password", /auth\/v1\/token/],
     ["sets the new password", setPasswordCall],
-  ])("The password stays if the backend fails while it %s, and the same form works later", async (_step, call) => {
+  ])("The password is the same if the backend fails while it %s, and the form works later", async (_step, call) => {
     const { browser, email } = await newClient(app, "Patient Owner");
     app.proxy.fail(500, call);
     const page = await parsePage(await submitOnAccount(browser, "Change password", validFields));
@@ -104,7 +104,7 @@ describe("change of the password while the backend fails", () => {
     expect(text).toContain("was perhaps changed a moment ago");
   });
 
-  test("A changed password whose response is lost counts as changed and ends other sessions", async () => {
+  test("A password change whose response is lost counts as successful and ends other sessions", async () => {
     const { browser, email } = await newClient(app, "Found Password");
     const device = await newLoggedInBrowser(app, email);
     app.proxy.fail("lost answer", setPasswordCall);
@@ -117,7 +117,7 @@ describe("change of the password while the backend fails", () => {
   });
 });
 
-test("An account with a second factor changes password and address only with a fresh code", async () => {
+test("A client with a second factor needs an unused code to change the password or the email address", async () => {
   const { browser, email } = await newClient(app, "Careful Owner");
   const authenticator = await setUpSecondFactor(browser, "/portal/2fa");
   const address = newEmailAddress("Never Used", "client.example");
@@ -141,7 +141,7 @@ test("An account with a second factor changes password and address only with a f
   const typed = { ...validFields, code: await authenticator.freshCode() };
   const page = await browser.follow(await submitOnAccount(browser, "Change password", typed));
   expect(page.toasts).toEqual(changedToast);
-  // A session without the code would be redirected to the page that asks for it.
+  // A session without the code would be redirected to the code page.
   expect(page.text).toContain("Manage 2FA");
   expect(await tryLogIn(app, email, newPassword)).toBe("/login/verify");
 });

@@ -21,7 +21,7 @@ describe("account page", () => {
     client = await newClient(app, "Account Owner");
   });
 
-  test("A client finds the account page from the portal, with every form, and no cache stores it", async () => {
+  test("The portal links to the account page, which has every form and is not cached", async () => {
     const links = (await client.browser.open("/portal")).all("main a");
     expect(links.find((link) => getText(link) === "Account")?.getAttribute("href")).toBe(accountPath);
     const page = await client.browser.open(accountPath);
@@ -51,7 +51,7 @@ describe("account page", () => {
   });
 
   test.each(["", "n".repeat(101), "Ach\u202eieng", "two\u0000"])(
-    "A client cannot save the name %j, and the previous name stays",
+    "A client cannot save the name %j, and the previous name is unchanged",
     async (fullName) => {
       const { browser } = client;
       const previous = (await browser.open(accountPath)).value("fullName");
@@ -69,7 +69,7 @@ describe("account page", () => {
     },
   );
 
-  test("A client turns shipment emails off and on, and the link in such an email turns them off too", async () => {
+  test("A client turns shipment emails off and on, and the link in a shipment email turns the emails off too", async () => {
     const { browser, id } = client;
     /** Returns whether the page's box is checked, and the number of opt-outs in the database. */
     const readChoice = async () => {
@@ -92,7 +92,7 @@ describe("account page", () => {
     expect(await readChoice()).toEqual(off);
   });
 
-  test("A client signs out every other device and stays logged in on this one", async () => {
+  test("A client signs out every other device and stays logged in on the current device", async () => {
     const devices = [await newLoggedInBrowser(app, client.email), await newLoggedInBrowser(app, client.email)];
     expect((await client.browser.open(accountPath)).text).toContain("on this device and on 2 other devices.");
     const page = await client.browser.follow(await submitOnAccount(client.browser, "Log out all other devices"));
@@ -112,14 +112,14 @@ describe("erasure request", () => {
     const readRequest = async () => {
       const today = await clerk.browser.open("/desk");
       const link = today.all("main a").find((each) => each.getAttribute("href") === `/desk/clients/${id}`);
-      return link && [today.text.includes("Asked to be erased"), getText(link)];
+      return link && [today.text.includes("Erasure requests"), getText(link)];
     };
     expect(await readRequest()).toBeUndefined();
     const requested = await browser.follow(await submitOnAccount(browser, askButton));
     expect(requested.toasts).toEqual(successToast("Request sent", "We will reply by email."));
     expect(requested.text).toMatch(/On .* EAT you asked us to erase your account\. We will reply by email\./);
     expect(() => requested.form(askButton)).toThrow("No button");
-    expect(await readRequest()).toEqual([true, expect.stringMatching(/^Leaving Owner since .* EAT$/)]);
+    expect(await readRequest()).toEqual([true, expect.stringMatching(/^Leaving Owner Requested .* EAT$/)]);
 
     const withdrawn = await browser.follow(await submitOnAccount(browser, "Withdraw request"));
     expect(withdrawn.toasts).toEqual(successToast("Request withdrawn"));
@@ -131,23 +131,23 @@ describe("erasure request", () => {
     const { browser, email, id } = await newClient(app, "Staying Owner");
     await submitOnAccount(browser, askButton);
     const opened = await clerk.browser.open(`/desk/clients/${id}`);
-    expect(opened.text).toMatch(/Asked on .* EAT to be erased\./);
-    const button = "Answer that it cannot be erased yet";
+    expect(opened.text).toMatch(/The client requested erasure on .* EAT\./);
+    const button = "Reject erasure request";
     expect((await clerk.browser.submit(opened, button, { reason: " " })).status).toBe(400);
     const reason = "The law has us keep your last shipment until 4 May 2033.";
     const rejected = await clerk.browser.follow(await clerk.browser.submit(opened, button, { reason }));
-    expect(rejected.toasts).toEqual(successToast("The answer is on its way"));
-    expect(rejected.text).not.toContain("to be erased.");
+    expect(rejected.toasts).toEqual(successToast("Erasure request rejected"));
+    expect(rejected.text).not.toContain("The client requested erasure");
     const { subject, text } = await getLatestEmailTo(email);
     expect([subject, text.includes(reason), text.includes(clerk.name)]).toEqual([
       ...["Your request to erase your account", true, false],
     ]);
     const late = await parsePage(await clerk.browser.submit(opened, button, { reason }));
-    expectRejectedForm(late, 409, "This client does not ask to be erased, or somebody has answered.");
+    expectRejectedForm(late, 409, "This client has no open erasure request.");
     expect((await browser.open(accountPath)).text).not.toContain("you asked us to erase");
   });
 
-  test("A clerk has no account page of a client", async () => {
+  test("The account page of clients does not open for a clerk", async () => {
     const clerk = await newStaffMember(app, "clerk", "Desk Clerk");
     const page = await clerk.browser.open(accountPath);
     expect(() => page.form("Save name")).toThrow("No button");

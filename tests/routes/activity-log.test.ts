@@ -21,7 +21,7 @@ for (let number = 1; number <= 51; number += 1) {
 
 const listReasons = (page: ParsedPage) => [...page.text.matchAll(/Reason: (Line \d+)/g)].map(([, reason]) => reason);
 const entries = "main form ~ div li";
-const noEntries = "Nothing like that has been done.";
+const noEntries = "No results.";
 
 test("The activity log is filtered by person, action, shipment and day, and its form shows the filter.", async () => {
   const fields = { who: "KINYI odh", what: "shipment correct", shipment: shipment.id.slice(0, 8) };
@@ -37,14 +37,14 @@ test("The activity log is filtered by person, action, shipment and day, and its 
   for (const who of ["%00", "'", "%25"]) expect((await browser.get(`/desk/log?who=${who}`)).status).toBe(200);
 });
 
-test("The activity log says that it has no entry for a filter.", async () => {
+test("The activity log shows a message if no entry matches the filter.", async () => {
   for (const filter of ["day=2020-01-01", "who=Nobody+is+called+so", "shipment=zzzz"]) {
     const page = await browser.open(`/desk/log?${filter}`);
     expect([page.status, page.all(entries).length, page.text.includes(noEntries)]).toEqual([200, 0, true]);
   }
 });
 
-test("The activity log has the newest entries first in pages of 50, and links to their shipments.", async () => {
+test("The activity log has the newest entries first in pages of 50, and each entry links to its shipment.", async () => {
   const first = await browser.open(`/desk/log?who=Log+Writer&shipment=${shipment.id}`);
   expect([listReasons(first)[0], first.text.includes(noEntries)]).toEqual(["Line 51", false]);
   expect(listReasons(await browser.open(getHref(first, "Next page") ?? ""))).toEqual(["Line 1"]);
@@ -56,7 +56,7 @@ test("The page of a client links to the client's entries in the activity log.", 
   const person = await newClient(app, "Logged Person");
   const entry = { action: "account close", account_id: person.id, reason: "As they asked" };
   await recordAuditEntry(app.company, "Log Writer", entry);
-  const href = getHref(await browser.open(`/desk/clients/${person.id}`), "All of the log");
+  const href = getHref(await browser.open(`/desk/clients/${person.id}`), "Full activity log");
   expect(href).toBe(`/desk/log?account=${person.id}`);
   const page = await browser.open(href ?? "");
   expect(page.all(entries).map(getText)).toEqual([
@@ -66,12 +66,12 @@ test("The page of a client links to the client's entries in the activity log.", 
   expect(listLinkAddresses(page, `${entries} a`)).toEqual([`/desk/clients/${person.id}`]);
 });
 
-test("A shipment and a client without entries say that nothing has been done yet.", async () => {
+test("The pages of a shipment and a client without entries show that nothing has been done yet.", async () => {
   const person = await newClient(app, "Untouched Person");
   const untouched = await newShipment(app, person, "Untouched");
   for (const path of [untouched.desk, `/desk/clients/${person.id}`]) {
     const { text } = await browser.open(path);
-    expect([path, text.match(/Log (Nothing.*?\.)/)?.[1]]).toEqual([path, "Nothing has been done yet."]);
+    expect([path, text.match(/Activity log (No .*?\.)/)?.[1]]).toEqual([path, "No activity yet."]);
   }
 });
 
@@ -84,11 +84,11 @@ test("The activity log shows amounts with their cents.", async () => {
   expect((await browser.open(charged.desk)).text).toContain("IDF Fee, KES 98,450.50 → KES 1,200,000.00");
 });
 
-test("The CSV of the activity log has all entries of the filter, without formulas.", async () => {
+test("The CSV of the activity log has all entries that match the filter, without formulas.", async () => {
   const response = await browser.get(`/desk/log.csv?shipment=${shipment.id}`);
   expect(response.headers.get("Content-Disposition")).toBe('attachment; filename="log.csv"');
   const [heading, ...rows] = await readCsv(response);
-  expect(heading).toEqual(["At", "Who", "What", "Shipment", "Document", "Account", "Before", "After", "Reason"]);
+  expect(heading).toEqual(["Time", "Who", "Action", "Shipment", "Document", "Account", "Before", "After", "Reason"]);
   expect(rows).toHaveLength(52);
   expect(rows.at(-1)).toEqual([
     expect.stringMatching(/^\d{4}-\d\d-\d\dT/),

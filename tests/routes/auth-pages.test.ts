@@ -11,7 +11,7 @@ const newLoggedInBrowser = async () => {
 };
 
 describe("login page", () => {
-  test("The login page has the fields of the specification and links to the office, the sign-up and our identity", async () => {
+  test("The login page has the fields of the specification and links to the office, the sign-up and the proof of our identity", async () => {
     const page = await app.browser().open("/login");
     expect(page.all("main label").slice(0, 2).map(getText)).toEqual(["Email", "Password"]);
     expect(page.form("Log in").fields).toMatchObject({ email: "", password: "" });
@@ -30,7 +30,7 @@ describe("login page", () => {
     expect(text).toContain("we email you a link to set a new password");
   });
 
-  test("A visitor who clicks 'Forgot password?' reads once that the feature is coming soon", async () => {
+  test("A click on 'Forgot password?' shows one toast, which says that the feature is coming soon", async () => {
     const browser = app.browser();
     const response = await browser.submit(await browser.open("/login"), "Forgot password?");
     expect(response.headers.get("Location")).toBe("/login");
@@ -43,7 +43,7 @@ describe("login page", () => {
 
 describe("proof of identity", () => {
   test.each(["/login", "/signup", "/actions/forgot-password"])(
-    "A visitor sees a sample shipment and our licence after the form of %s, and a link to check us",
+    "Below its form, the page %s shows a sample shipment, our licence and a link to the proof of our identity",
     async (path) => {
       const page = await app.browser().open(path);
       const [aside] = page.all("main aside");
@@ -58,7 +58,7 @@ describe("proof of identity", () => {
     },
   );
 
-  test("A visitor who checks us finds our licence first, our site and numbers, and that we email no bank details", async () => {
+  test("The proof of our identity starts with our licence, has our site and numbers, and says that we email no bank details", async () => {
     const page = await app.browser().open("/additional-info");
     const [section] = page.all("section#identity-check");
     expect(section?.querySelectorAll("h2, h3").map(getText).slice(0, 2)).toEqual(["Is this really us?", "Our licence"]);
@@ -89,7 +89,7 @@ describe("login and sign-up of a signed-in client", () => {
   });
 
   test.each(["an ended session", "forged", "base64-e30"])(
-    "A browser whose session cookie is %j sees both forms and loses the cookie",
+    "A browser whose session cookie is %j sees the login and sign-up forms and loses the cookie",
     async (value) => {
       const browser = await newLoggedInBrowser();
       const session = browser.cookies.get("session") ?? "";

@@ -30,7 +30,7 @@ async function newExpiredBrowser(): Promise<TestBrowser> {
 }
 
 test.each<Fault>([502, 503, 504, "close"])(
-  "A call that only reads is made three times if it fails (%s).",
+  "A failing call that only reads data is made three times (%s).",
   async (fault) => {
     const { count, ms } = await measureCalls(fault, pageCall, () => client.get("/portal"));
     expect(count).toBe(3);
@@ -39,7 +39,7 @@ test.each<Fault>([502, 503, 504, "close"])(
 );
 
 test.each<Fault>([502, 503, 504, "close"])(
-  "The refresh of a session is tried three times, and not after the response (%s).",
+  "A failing refresh of a session is tried three times, all before the response (%s).",
   async (fault) => {
     const browser = await newExpiredBrowser();
     const { count } = await measureCalls(fault, /grant_type=refresh_token/, async () => {
@@ -50,7 +50,7 @@ test.each<Fault>([502, 503, 504, "close"])(
   },
 );
 
-test.each<Fault>([500, 404, "html"])("A call that the backend itself rejects is not repeated (%s).", async (fault) => {
+test.each<Fault>([500, 404, "html"])("A call that the backend rejects is not repeated (%s).", async (fault) => {
   expect((await measureCalls(fault, pageCall, () => client.get("/portal"))).count).toBe(1);
 });
 

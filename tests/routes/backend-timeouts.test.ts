@@ -22,7 +22,7 @@ const email = await client.signUpAndLogIn("Waiting");
 const shipment = await client.createShipment("Tea");
 afterEach(() => app.proxy.fail("none"));
 
-/** Sends a request while matching backend calls hang, and expects the response in less than two deadlines. */
+/** Sends a request while matching calls hang. Expects the response in less than twice the deadline of a call. */
 async function sendWhileHanging(calls: RegExp, send: () => Promise<Response>) {
   app.proxy.fail("hang", calls);
   const start = performance.now();
@@ -35,7 +35,7 @@ async function sendWhileHanging(calls: RegExp, send: () => Promise<Response>) {
 test.each([
   ["every call", /./],
   ["the call of the page", /portal_page/],
-])("The portal shows an error at its deadline while %s hangs, and its page afterwards.", async (_calls, pattern) => {
+])("The portal shows an error at the deadline while %s hangs, and the page afterwards.", async (_calls, pattern) => {
   for (const path of ["/portal", shipment]) {
     const page = await sendWhileHanging(pattern, () => client.get(path));
     expect(page.status).toBe(503);
@@ -95,7 +95,7 @@ test.each<[string, RegExp, () => Promise<() => Promise<Response>>]>([
       return () => client.submit(page, "Upload the Packing List", { file: createPdf() });
     },
   ],
-])("The form of %s shows an error at its deadline while the backend hangs.", async (_what, calls, prepare) => {
+])("The form of %s shows an error at the deadline while the backend hangs.", async (_what, calls, prepare) => {
   const page = await sendWhileHanging(calls, await prepare());
   expect(page.status).toBe(503);
   expect(page.toasts.at(-1)).toMatchObject({ description: unavailableText, variant: "destructive" });

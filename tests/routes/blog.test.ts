@@ -25,7 +25,7 @@ const readStructuredData = (page: ParsedPage) =>
 const formatDay = (date: string) =>
   new Date(date).toLocaleDateString("en-GB", { day: "numeric", month: "long", year: "numeric", timeZone: "UTC" });
 
-test("The content has the twenty articles of the specification in fifteen categories, the newest five written", () => {
+test("The content has the twenty articles of the specification in fifteen categories, and the newest five articles are written", () => {
   expect(articles).toHaveLength(20);
   expect([articles[0]?.date, articles.at(-1)?.date]).toEqual(["2025-10-15", "2025-08-10"]);
   expect(publishedArticles).toEqual(articles.slice(0, 5));
@@ -47,7 +47,7 @@ describe("list of articles", () => {
     expect(hasNoindex(page)).toBe(false);
   });
 
-  test("The list starts with the written articles and their drawings; the others follow under their own heading", async () => {
+  test("The list starts with the written articles and their drawings; the other articles follow under their own heading", async () => {
     const page = await visitor.open(blogPath);
     const [written, planned, ...others] = page.all("main ol");
     expect(others).toEqual([]);
@@ -76,7 +76,7 @@ describe("list of articles", () => {
   });
 
   test.each(["Gardening", "customs", "Customs ", "constructor", "<script>alert(1)</script>"])(
-    "The list of the unknown category %j is empty, does not repeat it, and search engines leave it out",
+    "The list of the unknown category %j is empty, does not repeat the category and is not indexed",
     async (category) => {
       const page = await openCategory(category);
       expect([page.status, getText(page.all("main h2")[0])]).toEqual([200, "No Articles Found"]);
@@ -118,7 +118,7 @@ describe.each(articles)("article $slug", ({ slug, title, category, date, excerpt
     expect(getAttributes('meta[property="og:type"]', "content")).toEqual(["article"]);
   });
 
-  test(`The article ${slug} ends with the cost, a quote, and two written articles, related ones first`, () => {
+  test(`The article ${slug} ends with links to the cost page, a quote and two written articles, related articles first`, () => {
     const links = page.all("main aside a").map((link) => link.getAttribute("href") ?? "");
     expect(links.slice(0, 2)).toEqual(["/resources/cost", expect.stringMatching(/^\/quote\?service=[a-z-]+$/)]);
     const candidates = publishedArticles.filter((article) => article.slug !== slug);
@@ -131,7 +131,7 @@ describe.each(articles)("article $slug", ({ slug, title, category, date, excerpt
 });
 
 test.each(placeholderArticles)(
-  "The placeholder $slug says that it is unfinished, and search engines leave it out",
+  "The placeholder $slug says that the article is unfinished, and is not indexed",
   async ({ slug, title }) => {
     const page = await visitor.open(`${blogPath}/${slug}`);
     expect(page.text).toContain("Coming soon");

@@ -28,7 +28,7 @@ async function submitMove(page: ParsedPage, ids: string[], location = ""): Promi
   return clerk.post(action, form);
 }
 
-/** Selects shipments of the list, sends its form and returns the page of the result. */
+/** Selects shipments in the list and sends the bulk move form. Returns the page of the result. */
 async function moveShipments(page: ParsedPage, ids: string[], location = ""): Promise<ParsedPage> {
   const response = await submitMove(page, ids, location);
   return response.status === 303 ? clerk.follow(response) : parsePage(response);
@@ -47,7 +47,7 @@ async function listStages(ids: string[]): Promise<(number | null)[]> {
   return (data ?? []).map(({ stage }) => stage);
 }
 
-test("A bulk move lists which of 20 shipments moved, which did not, and why.", async () => {
+test("The result of a bulk move lists the shipments that moved, and the others with a reason.", async () => {
   const owner = await newClient(app, "Twenty Shipments Owner");
   const names = Array.from({ length: 17 }, (_, index) => `Waiting ${index}`);
   const [closed = "", ...incomplete] = await newShipments(app, owner, names);
@@ -61,23 +61,23 @@ test("A bulk move lists which of 20 shipments moved, which did not, and why.", a
   for (let stage = 1; stage < 10; stage += 1) await advanceShipment(app.company, closed);
 
   const result = await moveShipments(page, ids, "Mombasa");
-  expect([result.status, result.h1]).toEqual([200, "2 moved, 18 did not"]);
+  expect([result.status, result.h1]).toEqual([200, "2 of 20 shipments moved"]);
   expect(listDuplicateIds(result)).toEqual([]);
   const row = (name: string, stage: string, reason = "") =>
     `${name} Twenty Shipments Owner, ${stage}. ${reason}`.trim();
-  const closedRow = row("Waiting 0", "10/10 Shipment Closed", "It is closed: stage 10 is the last.");
-  const missing = "Still missing: Bill of Lading, Commercial Invoice, Insurance Certificate, Packing List.";
-  const changedMessage = "Somebody changed it after you opened the list.";
+  const closedRow = row("Waiting 0", "10/10 Shipment Closed", "This shipment is closed.");
+  const missing = "Documents missing: Bill of Lading, Commercial Invoice, Insurance Certificate, Packing List.";
+  const changedMessage = "Someone changed this shipment after you opened the list.";
   expect(listResults(result)).toEqual({
     Moved: ["Ready one", "Ready two"].map((name) => row(name, "2/10 Document Verification")),
-    "Did not move": [
+    "Not moved": [
       row("Changed meanwhile", "2/10 Document Verification", changedMessage),
       closedRow,
       ...names.slice(1).map((name) => row(name, "1/10 Client Onboarding", missing)),
     ].sort(),
   });
   expect(listLinkAddresses(result, "main section a").sort()).toEqual(ids.map((id) => `/desk/shipments/${id}`).sort());
-  expect(getHref(result, "Back to the shipments")).toBe(`/desk/shipments?q=${encodeURIComponent(owner.email)}`);
+  expect(getHref(result, "Back to shipments")).toBe(`/desk/shipments?q=${encodeURIComponent(owner.email)}`);
   const { data: events } = await app.company.from("tracking_events").select("location").in("shipment_id", complete);
   expect(events).toEqual(Array(2).fill({ location: "Mombasa" }));
 
@@ -85,7 +85,7 @@ test("A bulk move lists which of 20 shipments moved, which did not, and why.", a
   expect(list.all(`main input[value="${closed}"]`)[0]?.hasAttribute("disabled")).toBe(true);
 });
 
-test("Every team member can reopen the result of a bulk move with current data, and no client can open it.", async () => {
+test("Every team member can reopen the result of a bulk move with current data, and no client can open the result.", async () => {
   const owner = await newClient(app, "Read Again");
   const complete = await newShipment(app, owner, "Complete <tea>", allDocuments);
   const incomplete = await newShipment(app, owner, "Incomplete coffee", allDocuments.slice(1));
@@ -99,12 +99,12 @@ test("Every team member can reopen the result of a bulk move with current data, 
     const page = await browser.open(address);
     expect([page.status, page.h1, listResults(page)]).toEqual([
       200,
-      "1 moved, 1 did not",
-      { Moved: [moved], "Did not move": [`${notMoved} Still missing: ${allDocuments[0]}.`] },
+      "1 of 2 shipments moved",
+      { Moved: [moved], "Not moved": [`${notMoved} Documents missing: ${allDocuments[0]}.`] },
     ]);
   }
   await uploadDocument(owner.browser, incomplete.portal, allDocuments[0] ?? "");
-  expect(listResults(await clerk.open(address))["Did not move"]).toEqual([`${notMoved} Documents were missing then.`]);
+  expect(listResults(await clerk.open(address))["Not moved"]).toEqual([`${notMoved} Documents were missing.`]);
   expect((await listStages([complete.id, incomplete.id])).sort()).toEqual([1, 2]);
 
   const page = await owner.browser.open(address);
@@ -121,19 +121,19 @@ test("A bulk move without a selected shipment or with a place that is too long m
   const { id } = await newShipment(app, owner, "Selected", allDocuments);
   const list = await openList(owner);
   for (const [ids, location, message] of [
-    [[], "", "Tick the shipments"],
-    [["not-an-id"], "", "Tick the shipments"],
+    [[], "", "Select at least one shipment."],
+    [["not-an-id"], "", "Select at least one shipment."],
     [[id], "x".repeat(121), "at most 120"],
   ] as const) {
     const page = await moveShipments(list, [...ids], location);
-    expect([page.status, page.h1]).toEqual([400, "Nothing moved"]);
+    expect([page.status, page.h1]).toEqual([400, "No shipments moved"]);
     expect(page.text).toContain(message);
   }
-  expect((await clerk.open("/desk/shipments/bulk-move")).h1).toBe("Nothing moved");
+  expect((await clerk.open("/desk/shipments/bulk-move")).h1).toBe("No shipments moved");
   expect(await listStages([id])).toEqual([1]);
 });
 
-test("A bulk move form moves each shipment once, even if the backend fails first and then a response is lost.", async () => {
+test("A bulk move form moves each shipment only once, even after a failure of the backend and a lost response.", async () => {
   const owner = await newClient(app, "Patient Client");
   const ids: string[] = [];
   for (const name of ["One", "Two"]) ids.push((await newShipment(app, owner, name, allDocuments)).id);
@@ -151,6 +151,6 @@ test("A bulk move form moves each shipment once, even if the backend fails first
     expectNoInternals(page);
     expect(await listStages(ids)).toEqual([stage, stage]);
   }
-  expect((await moveShipments(list, ids)).h1).toBe("2 moved, 0 did not");
+  expect((await moveShipments(list, ids)).h1).toBe("2 of 2 shipments moved");
   expect(await listStages(ids)).toEqual([2, 2]);
 });

@@ -39,7 +39,7 @@ function expectAnswers(page: ParsedPage): void {
   expect(answers).toEqual(person);
 }
 
-test("The careers page shows how working here is, marked once as a sample", async () => {
+test("The careers page describes the work at the company, marked once as a sample", async () => {
   const page = await visitor.open("/careers");
   type Careers = { working_here: { title: string; text: string }[]; note: string };
   const { working_here, note } = readContent<Careers>("careers");
@@ -49,7 +49,7 @@ test("The careers page shows how working here is, marked once as a sample", asyn
 });
 
 describe("careers form", () => {
-  test("The careers page says which files it accepts and that it sends and stores nothing", async () => {
+  test("The careers page lists the accepted files and says that nothing is sent or stored", async () => {
     const page = await visitor.open("/careers");
     expect(page.title).toMatch(/^Careers · /);
     expect(page.all("main input[name=cv]")[0]?.getAttribute("accept")).toBe(".pdf,.doc,.docx");
@@ -60,7 +60,7 @@ describe("careers form", () => {
     expect(page.all("main a[href='mailto:nairobi@mizigo.example']")).toHaveLength(1);
   });
 
-  test("An empty application, or one without its fields, names the three required fields", async () => {
+  test("An empty application and an application without fields show errors at the three required fields", async () => {
     for (const page of [await sendInvalid({}), await parsePage(await visitor.post("/careers", {}))])
       expectInvalidFields(page, ["name", "email", "cv"]);
   });
@@ -93,7 +93,7 @@ describe("careers form", () => {
     { what: "a PDF named .doc", file: createFile("cv.doc", "%PDF-1.4\n"), problem: wrongContent(".doc") },
     { what: "an empty file", file: createFile("cv.pdf"), problem: "This file is empty. Choose another file." },
     { what: "a text in place of a file", file: "cv.pdf", problem: "Choose your CV." },
-  ])("An application with $what says why, preserves the answers and can be corrected", async ({ file, problem }) => {
+  ])("An application with $what gets an error, preserves answers and can be corrected", async ({ file, problem }) => {
     const page = await sendInvalid({ ...person, cv: file });
     expectInvalidFields(page, ["cv"]);
     expect(page.problems.map(({ text }) => text)).toEqual([problem]);
@@ -136,7 +136,7 @@ describe("careers form", () => {
     ["a PDF with an ending in capitals", createPdf("Neema's CV, final (2).PDF")],
     ["a .docx file", createFile("السيرة الذاتية.docx", docx)],
     ["a .doc file", createFile("cv.doc", oleDocument)],
-  ])("An applicant with %s is thanked once, reads that nothing was sent, and the form is empty", async (_what, cv) => {
+  ])("An applicant with %s sees one toast, which says that nothing was sent, and an empty form", async (_what, cv) => {
     const response = await sendApplication({ ...person, letter: "l".repeat(2000), cv });
     expect([response.status, response.headers.get("Location")]).toEqual([303, "/careers"]);
     const page = await visitor.follow(response);
@@ -175,7 +175,7 @@ function findFiles(text: string): string[] {
     .filter((file) => readBytes(file).includes(text));
 }
 
-test("An application calls no backend and leaves nothing in the data directory, valid or not, signed in or not", async () => {
+test("No application calls the backend or writes to the data directory, valid or invalid, signed in or not", async () => {
   const client = app.browser();
   await client.signUpAndLogIn("Somebody");
   const shipment = await client.open(await client.createShipment("Tea"));

@@ -43,13 +43,13 @@ test.each([
   expect((await browser.open(portal)).h1).toBe("Unchanged");
 });
 
-test("An outdated form shows the stored values next to the typed ones, and then overwrites them.", async () => {
+test("An outdated form shows the stored values next to the typed values, and overwrites the stored values when sent again.", async () => {
   const { portal } = await newShipment(app, client, "Opened twice");
   const [first, second] = [await openForm(portal), await openForm(portal)];
   expect((await browser.submit(first, "Save changes", { name: "First" })).status).toBe(303);
   browser.cookies.delete("flash");
   const outdated = await parsePage(await browser.submit(second, "Save changes", { name: "Second", awb: "S-2" }));
-  const changed = "This shipment has changed since you opened the form. Look at it again.";
+  const changed = "This shipment has changed. Check the new values, then try again.";
   expectRejectedForm(outdated, 409, changed);
   expect([outdated.value("name"), outdated.value("awb")]).toEqual(["Second", "S-2"]);
   expect(["name", "awb"].map(outdated.getDescriptions)).toEqual([["Saved value: First"], ["Saved value: none"]]);
@@ -62,12 +62,12 @@ test("An outdated form shows the stored values next to the typed ones, and then 
     expect((await browser.post(`${portal}/change`, { name: "x", expectedVersion })).status).toBe(409);
 });
 
-test("A shipment after stage 1 has no form for changes and rejects one.", async () => {
+test("A shipment after stage 1 has no form for changes and rejects an open form.", async () => {
   const { id, portal } = await newShipment(app, client, "Moving on");
   const form = await openForm(portal);
   resultOrThrow(await moveShipment(app.company, id, { despiteMissing: true }, {}));
   const late = await parsePage(await browser.submit(form, "Save changes", { name: "Too late" }));
-  const message = "This shipment has moved on: call us to change its name or its numbers.";
+  const message = "This shipment is past stage 1. Call us to change its name or numbers.";
   expect([late.status, late.problems.map(({ text }) => text)]).toEqual([409, [message]]);
   const page = await browser.open(portal);
   expect([page.h1, getHref(page, "Change")]).toEqual(["Moving on", undefined]);

@@ -23,7 +23,8 @@ afterEach(() => {
   clerk.cookies.delete("flash");
 });
 
-const issue = async (fields: FormValues) => clerk.submit(await clerk.open("/desk/invitations"), "Issue", fields);
+const issueButton = "Issue Client IDs";
+const issue = async (fields: FormValues) => clerk.submit(await clerk.open("/desk/invitations"), issueButton, fields);
 const readClientId = (page: ParsedPage) => /[0-9A-Z]{4}(-[0-9A-Z]{4}){2,}/.exec(page.toasts[0]?.title ?? "")?.[0] ?? "";
 
 /** Opens the page of the invitations that lists a client ID. Throws if no page lists it. */
@@ -43,7 +44,7 @@ async function listIssuedFor(recipient: string): Promise<string[]> {
   return (data ?? []).map(({ client_id }) => client_id);
 }
 
-/** Sends a form three times, twice of them in parallel. Returns the form's page. */
+/** Sends a form twice in parallel and then once more. Returns the form's page. */
 async function submitThrice(page: ParsedPage, button: string, fields: FormValues = {}): Promise<ParsedPage> {
   const responses = await Promise.all([clerk, otherTab].map((browser) => browser.submit(page, button, fields)));
   responses.push(await clerk.submit(page, button, fields));
@@ -51,11 +52,11 @@ async function submitThrice(page: ParsedPage, button: string, fields: FormValues
   return clerk.open(page.form(button).action);
 }
 
-test("An invited client gets an email with a link to a sign-up with the client ID, and opens an account.", async () => {
+test("An invited client gets an email with a link to a sign-up with the client ID, and creates an account.", async () => {
   const email = newEmailAddress("invited", "client.example");
   const page = await clerk.follow(await issue({ for: "Mombasa Millers", email }));
-  const clientId = readClientId(page);
-  expect(page.toasts).toEqual(successToast(`${clientId} is on its way`));
+  const [clientId = ""] = await listIssuedFor("Mombasa Millers");
+  expect(page.toasts).toEqual(successToast(`Client ID issued and sent to ${email}`));
   expect((await openPageOf(clientId)).text).toContain(`Mombasa Millers, ${email}`);
   const visitor = app.browser();
   const form = await visitor.open(await getLatestLinkTo(email));
@@ -68,9 +69,9 @@ test("An invited client gets an email with a link to a sign-up with the client I
   await expect(openPageOf(clientId)).rejects.toThrow("is on no page");
 });
 
-test("A team member issues several client IDs without an email.", async () => {
+test("A team member issues several client IDs without sending them by email.", async () => {
   const page = await clerk.follow(await issue({ count: "3", for: "Three Traders" }));
-  expect(page.toasts).toEqual(successToast("3 issued"));
+  expect(page.toasts).toEqual(successToast("3 Client IDs issued"));
   expect(await listIssuedFor("Three Traders")).toHaveLength(3);
 });
 
@@ -78,43 +79,44 @@ test("An invitation form that is sent three times issues one client ID and sends
   const email = newEmailAddress("mailed-once", "client.example");
   const form = await clerk.open("/desk/invitations");
   const fields = { for: "Invited Once", email };
-  const page = await submitThrice(form, "Issue", fields);
+  const page = await submitThrice(form, issueButton, fields);
   const [clientId = "", ...more] = await listIssuedFor("Invited Once");
   expect(more).toEqual([]);
-  expect(page.toasts).toEqual(successToast(`${clientId} is on its way`));
+  expect(page.toasts).toEqual(successToast(`Client ID issued and sent to ${email}`));
   expect((await getLatestEmailTo(email)).count).toBe(1);
 
   await clerk.submit(await openPageOf(clientId), `Withdraw ${clientId}`, { reason: "Wrong person" });
   clerk.cookies.delete("flash");
-  const rejected = await parsePage(await clerk.submit(form, "Issue", fields));
-  expectRejectedForm(rejected, 409, "This form issued a client ID before. Open the page again.");
+  const rejected = await parsePage(await clerk.submit(form, issueButton, fields));
+  expectRejectedForm(rejected, 409, "This form has already issued a Client ID. Reload the page to issue another.");
   expect([await countEmailsTo(email), await listIssuedFor("Invited Once")]).toEqual([1, []]);
 });
 
-test("A client ID is sent again once for each form, and only while it is unused and has an address.", async () => {
+test("A form sends a client ID again only once, and only an unused client ID with an address.", async () => {
   const email = newEmailAddress("mailed-again", "client.example");
-  const clientId = readClientId(await clerk.follow(await issue({ for: "Invited Again", email })));
+  await clerk.follow(await issue({ for: "Invited Again", email }));
+  const [clientId = ""] = await listIssuedFor("Invited Again");
   const page = await openPageOf(clientId);
   const button = `Send again ${clientId}`;
-  expect((await submitThrice(page, button)).toasts).toEqual(successToast(`${clientId} is on its way`));
+  expect((await submitThrice(page, button)).toasts).toEqual(successToast(`Client ID ${clientId} sent again`));
   const latest = await getLatestEmailTo(email);
   expect([latest.count, latest.text.includes(clientId)]).toEqual([2, true]);
   const unsent = readClientId(await clerk.follow(await issue({ for: "No address" })));
   expect(listButtons(await openPageOf(unsent))).not.toContain(`Send again ${unsent}`);
   await app.browser().post("/signup", { clientId, fullName: "Came In", email: newEmailAddress("came-in"), password });
   const rejected = await parsePage(await clerk.submit(page, button, { idempotencyKey: crypto.randomUUID() }));
-  const message = "This Client ID is not known, or has been used, or was issued without an address.";
+  const message = "This Client ID is unknown or used, or has no email address. Issue a new Client ID.";
   expectRejectedForm(rejected, 409, message);
   expect(await countEmailsTo(email)).toBe(2);
 });
 
-test("A form whose response was lost issues one client ID if it is sent again.", async () => {
+test("A form that is sent again after a lost response issues only one client ID.", async () => {
   const page = await clerk.open("/desk/invitations");
   app.proxy.fail("lost answer", /issue_client_ids/);
-  const failed = await parsePage(await clerk.submit(page, "Issue", { for: "Lost Response" }));
+  const failed = await parsePage(await clerk.submit(page, issueButton, { for: "Lost Response" }));
   app.proxy.fail("none");
   expect(failed.status).toBe(503);
-  const repeated = await clerk.follow(await clerk.submit(failed, "Issue"));
+  const repeated = await clerk.follow(await clerk.submit(failed, issueButton));
   expect(await listIssuedFor("Lost Response")).toEqual([readClientId(repeated)]);
 });
 
@@ -122,37 +124,37 @@ test.each<[FormValues, string, string]>([
   ...["0", "101", "1.5", "many", ""].map((count): [FormValues, string, string] => [
     { count },
     "count",
-    "Give a number from 1 to 100.",
+    "Enter a number from 1 to 100.",
   ]),
-  [{ count: "2", email: "a@b.example" }, "count", "Send one client ID at a time, or leave the e-mail address out."],
+  [{ count: "2", email: "a@b.example" }, "count", "Enter 1, or clear the email. We can email one Client ID at a time."],
   [{ email: "nobody" }, "email", "Enter an email such as name@example.com."],
   [{ for: "x".repeat(121) }, "for", "Use at most 120 characters."],
 ])("An invitation form with %j issues nothing and shows the error at its field %s.", async (fields, name, message) => {
   const page = await parsePage(await issue({ for: "Never issued", ...fields }));
   expect(page.status).toBe(400);
   expect(getField(page, `issue-${name}`).descriptions.at(-1)).toBe(message);
-  expect(page.form("Issue").fields).toMatchObject(fields);
+  expect(page.form(issueButton).fields).toMatchObject(fields);
   expect(await listIssuedFor("Never issued")).toEqual([]);
 });
 
-test("A withdrawn client ID opens no account, and cannot be withdrawn again.", async () => {
+test("A withdrawn client ID cannot create an account and cannot be withdrawn again.", async () => {
   const clientId = readClientId(await clerk.follow(await issue({ for: "Withdrawn" })));
   const page = await openPageOf(clientId);
   const button = `Withdraw ${clientId}`;
   const rejected = await parsePage(await clerk.submit(page, button, { reason: "" }));
-  expect(getField(rejected, `withdraw-${clientId}-reason`).descriptions).toEqual(["Say why, in a few words."]);
+  expect(getField(rejected, `withdraw-${clientId}-reason`).descriptions).toEqual(["Enter a reason."]);
   const withdrawn = await clerk.follow(await clerk.submit(rejected, button, { reason: "Wrong person" }));
-  expect(withdrawn.toasts).toEqual(successToast(`${clientId} is withdrawn`));
+  expect(withdrawn.toasts).toEqual(successToast(`Client ID ${clientId} withdrawn`));
   expect(await listIssuedFor("Withdrawn")).toEqual([]);
   const form = { clientId, fullName: "Too Late", email: newEmailAddress("late", "client.example"), password };
   const signUp = await parsePage(await app.browser().post("/signup", form));
   expect([signUp.status, signUp.toasts[0]?.title]).toEqual([400, "Sign up Failed"]);
   const repeated = await parsePage(await clerk.submit(page, button, { reason: "Twice" }));
-  expectRejectedForm(repeated, 409, "This Client ID is not known, or has been used.");
+  expectRejectedForm(repeated, 409, "This Client ID is unknown or has already been used.");
 });
 
 describe("emails that fail", () => {
-  const notSent = "Done, but its mail could not be sent: it is on Today's list";
+  const notSent = 'Done, but the email could not be sent. See "Emails that failed" on the page Today.';
 
   async function runWithoutMailServer(send: () => Promise<Response>): Promise<Response> {
     process.env.SMTP_URL = `smtp://127.0.0.1:${await freePort()}`;
@@ -161,11 +163,11 @@ describe("emails that fail", () => {
     });
   }
 
-  test("A client ID whose email fails stays on Today until it is sent, once for each form.", async () => {
+  test("A client ID whose email fails is listed on the page Today until the email is sent, once for each form.", async () => {
     const email = newEmailAddress("reachable-later", "client.example");
     await runWithoutMailServer(() => issue({ for: "Reachable Later", email }));
     clerk.cookies.delete("flash");
-    const button = `Send again: the client ID to ${email}`;
+    const button = `Send again: Client ID to ${email}`;
     const page = await clerk.open("/desk");
     const failedAgain = await clerk.follow(await runWithoutMailServer(() => clerk.submit(page, button)));
     expect(failedAgain.toasts).toEqual(successToast(notSent));
@@ -178,16 +180,16 @@ describe("emails that fail", () => {
     expect([latest.count, latest.text.includes(clientId)]).toEqual([1, true]);
   });
 
-  test("A client ID whose email fails is issued, and stays on Today until a team member resolves it.", async () => {
+  test("A client ID whose email fails is issued, and is listed on the page Today until a team member resolves the failure.", async () => {
     const email = newEmailAddress("unreachable", "client.example");
     const page = await clerk.follow(await runWithoutMailServer(() => issue({ for: "Unreachable", email })));
     expect(await listIssuedFor("Unreachable")).toHaveLength(1);
     expect(page.toasts).toEqual(successToast(notSent));
     expect(await countEmailsTo(email)).toBe(0);
     const today = await clerk.open("/desk");
-    expect(today.text).toContain(`The client ID to ${email}`);
-    const resolved = await clerk.follow(await clerk.submit(today, `Dealt with: the client ID to ${email}`));
-    expect(resolved.toasts).toEqual(successToast("Taken off the list"));
+    expect(today.text).toContain(`Client ID to ${email}`);
+    const resolved = await clerk.follow(await clerk.submit(today, `Dismiss: Client ID to ${email}`));
+    expect(resolved.toasts).toEqual(successToast("Failed email dismissed"));
     expect(resolved.text).not.toContain(email);
   });
 });

@@ -28,7 +28,7 @@ describe("services page", () => {
     }
   });
 
-  test("The browser opens one card at a time, at first the card of clearing with the reasons for our team", () => {
+  test("Only one card is open at a time, at the start the card of clearing with the reasons to choose our team", () => {
     expect(page.all("main details").map((card) => card.getAttribute("name"))).toEqual(Array(11).fill("service"));
     expect(listOpenCards(page)).toEqual(["Clearing & Forwarding"]);
     const [reasons, ...others] = page.all("main details section");
@@ -38,7 +38,7 @@ describe("services page", () => {
     expect(getText(reasons?.closest("details")?.querySelector("h2"))).toBe("Clearing & Forwarding");
   });
 
-  test("The address of a service opens only its card", async () => {
+  test("The address of a service opens only the card of this service", async () => {
     for (const { id, title } of services) {
       expect([id, listOpenCards(await visitor.open(`/services?service=${id}`))]).toEqual([id, [title]]);
     }
@@ -168,13 +168,13 @@ describe("frequently asked questions", () => {
     for (const answer of page.all("main summary ~ p")) expect(getText(answer).split(" ").length).toBeGreaterThan(30);
   });
 
-  test("The browser opens one question at a time, at first the first one", () => {
+  test("Only one question is open at a time, at the start the first question", () => {
     const entries = page.all("main details");
     expect(entries.map((entry) => entry.getAttribute("name"))).toEqual(Array(9).fill("faq"));
     expect(entries.map((entry) => entry.hasAttribute("open"))).toEqual([true, ...Array(8).fill(false)]);
   });
 
-  test("A visitor without an answer finds a link to the contact page", () => {
+  test("The questions page has a link to the contact page for other questions", () => {
     expect(getHref(page, "Contact Our Experts")).toBe("/contact");
   });
 

@@ -62,15 +62,15 @@ describe("contact page", () => {
     expect(places).toEqual([...places].sort((a, b) => a - b));
   });
 
-  test("A visitor who comes with a subject finds it in the form, above the offices", async () => {
+  test("A link with a subject opens the contact page with the subject filled in, above the offices", async () => {
     const page = await visitor.open("/contact?about=Import+Services");
     expect(page.value("subject")).toBe("Import Services");
     expect(page.text).toMatch(/Chat on WhatsApp.*Write to us.*Working hours/s);
   });
 
-  // A page with a query is rendered for each request; the page without one comes from the page cache.
+  // A page with a query is rendered for each request. The page without a query comes from the page cache.
   test.each(["", "?about=Import+Services"])(
-    "The page /contact%s says whether the office is open and expires when that changes",
+    "The page /contact%s shows whether the office is open, and expires at the next opening or closing time",
     async (search) => {
       vi.useFakeTimers({ toFake: ["Date"] });
       try {
@@ -98,7 +98,7 @@ describe("contact form", () => {
     ["subject", /^Enter a subject\.$/],
     ["message", /^Write your message\.$/],
   ] as const)(
-    "A contact form without %s gets an error at that field and preserves the other texts",
+    "A contact form without %s gets an error at the field and preserves the other texts",
     async (missing, reason) => {
       for (const blank of ["", " \t\r\n "]) {
         const page = await sendContact({ ...contact, [missing]: blank });
@@ -111,13 +111,13 @@ describe("contact form", () => {
     },
   );
 
-  test("An empty contact form, or one without its fields, names all four fields in order", async () => {
+  test("An empty contact form and a form without fields show errors at all four fields in order", async () => {
     for (const page of [await sendContact({}), await parsePage(await visitor.post("/contact", {}))])
       expectInvalidFields(page, [...inputs, "message"]);
   });
 
   test.each(["amina", "amina@", "@client.example", "amina @client.example", "amina@client", "a@b@c.example"])(
-    "A contact form rejects the email address %j and preserves it",
+    "A contact form rejects the email address %j and preserves the typed text",
     async (email) => {
       const page = await sendContact({ ...contact, email });
       expectInvalidFields(page, ["email"]);
@@ -133,7 +133,7 @@ describe("contact form", () => {
     ["subject", "s".repeat(150)],
     ["message", "m".repeat(2000)],
   ] as const)(
-    "A contact form accepts its %s at the greatest length and rejects one more character",
+    "A contact form accepts its %s at the maximum length and rejects one more character",
     async (name, longest) => {
       expect((await sendContact({ ...contact, [name]: longest })).status).toBe(200);
       const page = await sendContact({ ...contact, [name]: `x${longest}` });

@@ -20,7 +20,7 @@ async function newContainerShipment(name: string) {
   return shipment;
 }
 
-test("A client creates a shipment with container numbers in any spelling and sees them on its page and its print form", async () => {
+test("A client creates a shipment with container numbers in any spelling and sees the numbers on the shipment's page and print form", async () => {
   const { browser } = client;
   const typed = { name: "Tiles", containerNumbers: "csqu 305438-3\nTOLU473478-7, CSQU3054383" };
   const created = await browser.submit(await browser.open("/portal/new"), "Create Shipment", typed);

@@ -81,7 +81,7 @@ describe("stored cookie settings", () => {
     },
   );
 
-  test("A visitor who accepts all cookies has all boxes checked and can switch them off again", async () => {
+  test("A visitor who accepts all cookies has all boxes checked and can uncheck the boxes again", async () => {
     const page = await visitor.follow(await saveSettings({ marketing: true }, { accept: "all" }));
     expect(page.toasts).toEqual([
       { title: "All Cookies Accepted!", description: "You've enabled all optional cookies.", variant: "default" },
@@ -92,7 +92,7 @@ describe("stored cookie settings", () => {
     });
   });
 
-  test("The cookie with the settings lasts a year, and script cannot read it", async () => {
+  test("The cookie with the settings is valid for a year and cannot be read by script", async () => {
     const response = await saveSettings({ performance: true });
     const cookie = response.headers.getSetCookie().find((line) => line.startsWith("cookieSettings=")) ?? "";
     const [, ...attributes] = cookie.toLowerCase().split(/;\s*/);

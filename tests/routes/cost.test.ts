@@ -41,7 +41,7 @@ const getChoice = (page: ParsedPage, name: string) => {
   return option?.getAttribute("value") ?? option?.text;
 };
 
-test("The cost page without a query has an empty form with a duty of 25%, and search engines may list it", async () => {
+test("The cost page without a query has an empty form with a duty of 25%, and may be indexed", async () => {
   const page = await visitor.open(path);
   expect([page.status, readRobots(page), page.problems]).toEqual([200, [], []]);
   const values = Object.fromEntries(textFields.map((name) => [name, page.value(name)]));
@@ -79,7 +79,7 @@ test("The estimate for a car has each tax with rate, month and source, and the f
   for (const name of ["what", "excise", "currency"] as const) expect(getChoice(page, name)).toBe(car[name]);
 });
 
-test("Search engines leave an estimate out, and no browser revalidates it", async () => {
+test("The page of an estimate is not indexed and has no ETag", async () => {
   const page = await openEstimate(car);
   expect([readRobots(page), page.headers.has("ETag")]).toEqual([["noindex"], false]);
   expect(readRobots(await openEstimate({ what: "" }))).toEqual(["noindex"]);
@@ -93,7 +93,7 @@ test("The estimate for a car names the prohibitions and the penalty before the a
   expect(places).toEqual([...places].sort((a, b) => a - b));
 });
 
-test("A car of eight years is rejected above the amounts and gets no quote, and a younger one is accepted", async () => {
+test("A car of eight years is rejected above the amounts and gets no quote, and a younger car is accepted", async () => {
   const rejection = "KEBS rejects this car, because 8 years or more have passed since its first registration.";
   const old = await openEstimate({ ...car, registered: getPastMonth(96) });
   expect([old.status, getHref(old, quoteLink)]).toEqual([200, undefined]);
@@ -117,7 +117,7 @@ test.each([
   ["car", /Certificate of roadworthiness/, /Air waybill/],
   ["air", /Air waybill/, /Bill of lading/],
   ["loose", /Bill of lading/, /roadworthiness/],
-])("The estimate for the import %s lists its documents by when they are due", async (what, included, excluded) => {
+])("The estimate for the import %s lists the documents by their due dates", async (what, included, excluded) => {
   const { text } = await openEstimate({ ...goods, what, registered: car.registered, excise: "20" });
   expect(text).toMatch(/Before you pay the seller.*Before the cargo arrives/);
   expect(text).toMatch(included);
@@ -183,7 +183,7 @@ test("A URL cannot insert text into the quote form", async () => {
   expect(getTextareaValue(page, "message")).toBe("");
 });
 
-test("An emptied message stays empty after an error of the quote form, which still leads back to the estimate", async () => {
+test("A cleared message stays empty after an error of the quote form, and the form still links to the estimate", async () => {
   const { action, fields } = (await openQuote(car)).form("Continue to email");
   expect(action).toBe("/actions/quote");
   expect(fields.from).toMatch(/^\/resources\/cost\?.*what=car/);

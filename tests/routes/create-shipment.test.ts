@@ -22,7 +22,7 @@ const createFailedToast = (description: string) => [
   { title: "Failed to create shipment", description, variant: "destructive" },
 ];
 
-test("A client creates a shipment at stage 1 with four documents and is led to it.", async () => {
+test("A client creates a shipment at stage 1 with four documents and is redirected to the shipment.", async () => {
   const response = await submitForm({ name: "Tea, Kericho to Jeddah" });
   expect(response.status).toBe(303);
   expect(response.headers.get("Location")).toMatch(/^\/portal\/[0-9a-f-]{36}$/);
@@ -59,7 +59,7 @@ test("A form without a name field creates nothing and shows no message.", async 
   expect(response.headers.get("Location")).toBe("/portal");
 });
 
-test("A name has up to 120 characters without the spaces around it.", async () => {
+test("A name can have up to 120 characters, without leading and trailing spaces.", async () => {
   const name = `${"n".repeat(119)}é`;
   expect((await client.follow(await submitForm({ name: `  ${name}  ` }))).h1).toBe(name);
 });
@@ -113,7 +113,7 @@ test("An AWB/BL with an invisible character is rejected.", async () => {
   expect((await submitForm({ name: "Solar", awb: "1\u202e2" })).status).toBe(400);
 });
 
-test("A form that arrives three times in parallel creates one shipment, and every response leads to it.", async () => {
+test("A form that arrives three times in parallel creates one shipment, and every response redirects to the shipment.", async () => {
   const before = await listShipments();
   const page = await client.open("/portal/new");
   const submit = () => client.submit(page, "Create Shipment", { name: "Sent three times" });

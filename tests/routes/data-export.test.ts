@@ -75,7 +75,7 @@ describe("content of the data export", () => {
       expect([name, packed?.equals(Buffer.from(await file.arrayBuffer()))]).toEqual([name, true]);
     }
     expect(text("left-out.txt")).toBe(
-      `${folder()}/Insurance Certificate, exchanged.pdf: The stored file is not the one that was uploaded.\n`,
+      `${folder()}/Insurance Certificate, exchanged.pdf: The stored file differs from the uploaded file.\n`,
     );
   });
 
@@ -122,7 +122,7 @@ describe("download of the data export", () => {
     expect((await browser.post(exportPath, {})).status).toBe(404);
   });
 
-  test("After five data exports in an hour, the client sees when the next one is possible", async () => {
+  test("After five data exports in an hour, the client sees when the next export is possible", async () => {
     const { browser } = await newClient(app, "Eager Owner");
     for (let download = 1; download <= 5; download += 1) {
       const response = await browser.get(exportPath);
@@ -139,7 +139,7 @@ describe("download of the data export", () => {
     expect(await isLoggedIn(browser)).toBe(true);
   });
 
-  test("A HEAD request, another site and a prefetch start no export and use none of the hour's five", async () => {
+  test("A HEAD request, another site and a prefetch start no export and do not count towards the limit", async () => {
     const { browser } = await newClient(app, "Clicking Owner");
     const requests: [string, Record<string, string>][] = [
       ["HEAD", {}],
@@ -172,7 +172,7 @@ describe("download of the data export", () => {
     expect(statuses).toEqual([200, 200, 200, 200, 200, 429]);
   });
 
-  test("The export of 101 shipments reads each page of 50 once and has every shipment once", async () => {
+  test("The export of 101 shipments reads each page of 50 shipments once and has every shipment once", async () => {
     const { id, browser } = await newClient(app, "Large Owner");
     await sql`insert into shipments (user_id, name) select ${id}, 'Row ' || n from generate_series(1, 101) as n`;
     let files = new Map<string, Buffer>();
@@ -192,7 +192,7 @@ describe("download of the data export", () => {
     ).toHaveLength(101);
   });
 
-  test("If the backend does not respond, a data export shows an error and sends no file", async () => {
+  test("A data export shows an error and sends no file if the backend does not respond", async () => {
     const { browser } = await newClient(app, "Unlucky Owner");
     app.proxy.fail(503, /rpc\/data_export/);
     const calls = await app.proxy.during(async () => {

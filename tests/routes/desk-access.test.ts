@@ -65,7 +65,7 @@ test("Every desk URL redirects a visitor to the login page without any content o
   expect(data).not.toContain("secret");
 });
 
-test("A team member cannot open the desk before entering the code, and then returns to the requested search.", async () => {
+test("A team member cannot open the desk before entering the code, and returns to the requested search after the code.", async () => {
   const path = "/desk/shipments?q=tea*&check=1";
   const login = (await app.browser().get(path)).headers.get("Location") ?? "";
   const { browser, location } = await logInWithoutCode(clerk, login);
@@ -160,7 +160,7 @@ describe("unknown addresses", () => {
     ["A visitor", "site", () => app.browser(), ["/desk/no-such", "/portal/no/such/page", "/no-such-page"], home],
     ["A team member", "site", clerkBrowser, ["/no-such-page"], home],
   ])(
-    "%s at an unknown address of the %s gets a link to a page of their own.",
+    "%s at an unknown address of the %s gets a link to an existing page for this role.",
     async (_who, _where, browser, paths, [text, href]) => {
       for (const path of paths) {
         const page = await browser().open(path);
@@ -180,7 +180,7 @@ test("A team member is redirected from the portal to the desk and cannot create 
   expect((await app.company.from("shipments").select("id").eq("user_id", clerk.id)).data).toEqual([]);
 });
 
-test("A team member without a second factor is redirected to its set-up, after which the desk opens.", async () => {
+test("A team member without a second factor is redirected to the set-up, and the desk opens after the set-up.", async () => {
   const { browser } = await newStaffMemberWithoutFactor(app, "lead", "New Member");
   for (const path of addresses.filter((path) => !["/desk/2fa", "/desk/session"].includes(path)))
     await expectRedirects(browser, path, "/desk/2fa");
@@ -189,7 +189,7 @@ test("A team member without a second factor is redirected to its set-up, after w
   expect((await browser.open("/desk")).h1).toBe("Today");
 });
 
-test("A clerk has no link to the team page, gets 403 there, and cannot send its forms.", async () => {
+test("A clerk sees no link to the team page, gets 403 from the page, and cannot send the page's forms.", async () => {
   const listTeam = async () => {
     const members = app.company.from("staff_members").select("account_id, role, removed_at");
     const { data, error } = await members.in("account_id", [lead.id, clerk.id]).order("account_id");
@@ -201,7 +201,7 @@ test("A clerk has no link to the team page, gets 403 there, and cannot send its 
   const page = await clerk.browser.open("/desk/team");
   expect([page.status, page.h1]).toEqual([403, "Desk"]);
   expect(page.text).toContain("Only leads can open this page.");
-  expect(getHref(page, "Today")).toBe("/desk");
+  expect(getHref(page, "Go to Today")).toBe("/desk");
   expect((await clerk.browser.open("/desk")).all("main nav a").map((a) => a.getAttribute("href"))).not.toContain(
     "/desk/team",
   );
@@ -239,7 +239,7 @@ describe("removed team members", () => {
     expect([login.status, login.toasts[0]?.title]).toEqual([400, "Login Failed"]);
   });
 
-  test("The invitation link of a team member who was removed before the first login opens nothing.", async () => {
+  test("The invitation link of a team member who was removed before the first login is invalid.", async () => {
     const email = newEmailAddress("never-came");
     await inviteStaffMember(app.company, app.company, emailSender, { name: "Never Came", email, role: "clerk" });
     resultOrThrow(await removeStaffMember(app.company, await findAccountId(app.company, email), "Changed our mind"));

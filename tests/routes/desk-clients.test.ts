@@ -39,10 +39,10 @@ test("A team member finds a client by name, email or client ID, and sees the cli
     const list = await clerk.browser.open(`/desk/clients?q=${encodeURIComponent(q)}`);
     expect([q, listLinkAddresses(list, "main a[data-row]")]).toEqual([q, [`/desk/clients/${client.id}`]]);
   }
-  expect((await clerk.browser.open("/desk/clients?q=nobody-is-called-so")).text).toContain("No client matches.");
+  expect((await clerk.browser.open("/desk/clients?q=nobody-is-called-so")).text).toContain("No clients found.");
 });
 
-test("The page and the forms of a client do not exist for an unknown account or a team member's.", async () => {
+test("The page and the forms of a client do not exist for an unknown account or for a team member's account.", async () => {
   for (const id of [unknownId, "not-a-uuid", clerk.id]) {
     const form = { intent: "close-account", reason: "x" };
     const pages = [await openAccount({ id }), await parsePage(await clerk.browser.post(`/desk/clients/${id}`, form))];
@@ -50,20 +50,20 @@ test("The page and the forms of a client do not exist for an unknown account or 
   }
 });
 
-test("A client whose account is closed is signed out and cannot log in until it is opened again.", async () => {
+test("A client whose account is closed is signed out and cannot log in until the account is opened again.", async () => {
   const client = await newClient(app, "Closed Person");
   const { portal } = await newShipment(app, client, "Stays");
   const uploadPage = await client.browser.open(portal);
   const withoutReason = await clerk.browser.submit(await openAccount(client), "Close account", { reason: " " });
   const rejected = await parsePage(withoutReason);
   expect(rejected.status).toBe(400);
-  expect(getField(rejected, "close-account-reason").descriptions).toEqual(["Say why, in a few words."]);
+  expect(getField(rejected, "close-account-reason").descriptions).toEqual(["Enter a reason."]);
   expect((await client.browser.get("/portal")).status).toBe(200);
 
   const closed = await submitForm(client, "Close account");
-  expect(closed.toasts).toEqual(successToast("The account is closed"));
+  expect(closed.toasts).toEqual(successToast("Account closed"));
   expect(closed.text).toContain("Account Closed");
-  expect(listButtons(closed)).not.toContain("Send a new-password link");
+  expect(listButtons(closed)).not.toContain("Send password link");
   const upload = await copyBrowser(app, client.browser).submit(uploadPage, "Upload the Packing List", {
     file: createPdf(),
   });
@@ -76,41 +76,41 @@ test("A client whose account is closed is signed out and cannot log in until it 
     { title: "Login Failed", description, variant: "destructive" },
   ]);
 
-  const opened = await submitForm(client, "Open account again", "A mistake of ours");
-  expect(opened.toasts).toEqual(successToast("The account is open again"));
+  const opened = await submitForm(client, "Reopen account", "A mistake of ours");
+  expect(opened.toasts).toEqual(successToast("Account reopened"));
   expect(opened.text).toMatch(
-    /Account opened again .* Reason: A mistake of ours Account closed .* Reason: They asked by phone/,
+    /Account reopened .* Reason: A mistake of ours Account closed .* Reason: They asked by phone/,
   );
   await client.browser.logIn(client.email);
   expect((await client.browser.open(portal)).h1).toBe("Stays");
 });
 
-test("A client whose second factor a team member removes is signed out, gets an email, and logs in with the password.", async () => {
+test("A client whose second factor a team member removes is signed out, gets an email, and logs in with only the password.", async () => {
   const client = await newClient(app, "Lost Phone");
-  expect(listButtons(await openAccount(client))).not.toContain("Remove second factor");
+  expect(listButtons(await openAccount(client))).not.toContain("Reset 2FA");
   await setUpSecondFactor(client.browser, "/portal/2fa");
   const emailsBefore = await countEmailsTo(client.email);
-  const page = await submitForm(client, "Remove second factor");
+  const page = await submitForm(client, "Reset 2FA");
   const email = await getLatestEmailTo(client.email);
   expect([email.count - emailsBefore, email.subject]).toEqual([1, "Two-factor authentication is off"]);
   expect(email.text).toContain("If you did not ask for this, call us at once.");
   expect(email.text).not.toContain("They asked by phone");
-  expect(page.toasts).toEqual(successToast("The account opens with its password alone"));
+  expect(page.toasts).toEqual(successToast("2FA reset. The password is now enough to log in."));
   expect(page.text).toContain("2FA Off");
   expect((await client.browser.get("/portal")).headers.get("Location")).toBe("/login");
   await client.browser.logIn(client.email);
   const form = { intent: "remove-2fa", form: "remove-2fa", reason: "Twice" };
   const repeated = await parsePage(await clerk.browser.post(`/desk/clients/${client.id}`, form));
-  expectRejectedForm(repeated, 409, "This account has no second factor.");
+  expectRejectedForm(repeated, 409, "2FA is not set up on this account.");
   expect(await countEmailsTo(client.email)).toBe(emailsBefore + 1);
 });
 
-test("A client is sent a password link, which the team member does not see.", async () => {
+test("A team member sends a client a password link without seeing the link.", async () => {
   const client = await newClient(app, "Forgot Password");
   const emailsBefore = await countEmailsTo(client.email);
-  const response = await clerk.browser.submit(await openAccount(client), "Send a new-password link");
+  const response = await clerk.browser.submit(await openAccount(client), "Send password link");
   const page = await clerk.browser.follow(response);
-  expect(page.toasts).toEqual(successToast("The link is on its way"));
+  expect(page.toasts).toEqual(successToast("Password link sent"));
   const email = await getLatestEmailTo(client.email);
   expect([email.count - emailsBefore, email.subject]).toEqual([1, "Set a new password"]);
   const link = await getLatestLinkTo(client.email);
@@ -119,25 +119,27 @@ test("A client is sent a password link, which the team member does not see.", as
   expect((await client.browser.get("/portal")).status).toBe(200);
 });
 
-test("A client is not erased while a shipment must be stored, and the client's page shows until when.", async () => {
+test("A client is not erased while a shipment must be stored, and the client's page shows the last day.", async () => {
   const client = await newClient(app, "Retained Person");
   const { id } = await newShipment(app, client, "Stored");
   const { data } = await app.company.from("shipments").select("retention_ends_on").eq("id", id).single();
   const page = await openAccount(client);
-  expect(listButtons(page)).not.toContain("Erase");
-  expect(page.text).toMatch(/It cannot be erased before \d{1,2} [A-Z][a-z]+ \d{4}: its shipments have to be kept/);
+  expect(listButtons(page)).not.toContain("Erase account");
+  expect(page.text).toMatch(
+    /You can erase this account after \d{1,2} [A-Z][a-z]+ \d{4}\. We must store its shipments until then\./,
+  );
   const { action } = page.form("Close account");
   const rejected = await parsePage(await clerk.browser.post(action, { intent: "erase", form: "erase", reason: "x" }));
-  const message = `This account has shipments that have to be kept, the last until ${data?.retention_ends_on}: nothing was deleted.`;
+  const message = `Nothing was deleted. We must store the shipments of this account until ${data?.retention_ends_on}.`;
   expectRejectedForm(rejected, 409, message);
   expect((await client.browser.open("/portal")).text).toContain("Stored");
 });
 
 test("An erased client is signed out and cannot log in, and the address can sign up again.", async () => {
   const client = await newClient(app, "Erased Person");
-  const list = await submitForm(client, "Erase");
+  const list = await submitForm(client, "Erase account");
   expect(list.h1).toBe("Clients");
-  expect(list.toasts).toEqual(successToast("The account is gone"));
+  expect(list.toasts).toEqual(successToast("Account erased"));
   expect((await clerk.browser.get(`/desk/clients/${client.id}`)).status).toBe(404);
   expect((await client.browser.get("/portal")).headers.get("Location")).toBe("/login");
   expect((await client.browser.post("/login", { email: client.email, password })).status).toBe(400);

@@ -26,7 +26,7 @@ const address = getHref(await clerk.browser.open(shipment.desk), "Open the Packi
 afterEach(() => app.proxy.fail("none"));
 afterAll(() => site.close());
 
-test("A team member downloads a document unchanged, under its own name, sandboxed and uncached; and the log has it.", async () => {
+test("A team member downloads a document unchanged, under its own name, sandboxed and uncached, and the log has the download.", async () => {
   const response = await copyBrowser(site, clerk.browser).get(address);
   expect(response.status).toBe(200);
   const header = (name: string) => response.headers.get(name) ?? "";
@@ -42,7 +42,7 @@ test("A team member downloads a document unchanged, under its own name, sandboxe
     { action: "document open", actor_name: clerk.name },
   ]);
   expect((await clerk.browser.open(shipment.desk)).text).toMatch(
-    /Log Opened: Packing List Akinyi Odhiambo \d{1,2} [A-Z][a-z]+ \d{4}, \d\d:\d\d EAT/,
+    /Activity log Document opened: Packing List Akinyi Odhiambo \d{1,2} [A-Z][a-z]+ \d{4}, \d\d:\d\d EAT/,
   );
 });
 
@@ -68,7 +68,7 @@ test("A document ID that is unknown, invalid, of another shipment or without a f
 });
 
 test.each([/open_document/, /storage/])(
-  "A document that cannot be fetched because %s fails is an error page, not a file.",
+  "The download of a document is an error page, not a file, while %s fails.",
   async (calls) => {
     app.proxy.fail(500, calls);
     const page = await clerk.browser.open(address);
@@ -84,5 +84,5 @@ test("A document that was replaced in the file store is not sent to a team membe
   const page = await clerk.browser.open(address);
   expect([page.status, page.headers.get("Content-Disposition")]).toEqual([409, null]);
   expect(page.html).not.toContain("another file");
-  expect(page.text).toContain("The stored file is not the one that was uploaded.");
+  expect(page.text).toContain("The stored file differs from the uploaded file.");
 });

@@ -154,7 +154,9 @@ describe("pages with as much data as they can have", () => {
       resultOrThrow(await sendNote(app.company, full.id, createLongText(200 + index, 160), {}));
     const page = await lead.browser.open(full.desk);
     for (const [index, name] of allDocuments.slice(2).entries())
-      await lead.browser.submit(page, `Send back the ${name}`, { reason: createLongText(300 + index, 100) });
+      await lead.browser.submit(page, `Request a new file for the ${name}`, {
+        reason: createLongText(300 + index, 100),
+      });
     lead.browser.cookies.delete("flash");
   }
 
@@ -173,13 +175,13 @@ describe("pages with as much data as they can have", () => {
     ["the team", () => "/desk/team"],
     ["50 entries of the activity log", () => `/desk/log?shipment=${full.id}`],
     ["the second factors", () => "/desk/2fa"],
-  ])("The desk's page of %s fits into the first flight of TCP segments.", async (_page, address) => {
+  ])("The desk's page of %s fits into the first ten TCP segments.", async (_page, address) => {
     const { status, bytes } = await fetchPage(address());
     expect(status).toBe(200);
     expect(bytes).toBeLessThanOrEqual(firstFlight);
   });
 
-  test("Each view of a desk page is rendered for its viewer and has one line in the request log.", async () => {
+  test("Each request for a desk page is rendered for its viewer and has one line in the request log.", async () => {
     const lines: string[] = [];
     const spy = vi
       .spyOn(console, "log")

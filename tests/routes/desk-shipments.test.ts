@@ -40,10 +40,10 @@ describe("the list of shipments", () => {
     resultOrThrow(await moveShipment(app.company, coffee.id, { despiteMissing: true }, {}));
   });
 
-  test("The desk's search finds shipments by text, stage and who they wait for, in the form and next to a shipment too.", async () => {
+  test("The desk's search finds shipments by text, stage and who they wait for, and the results stay next to an opened shipment.", async () => {
     expect(await searchNames("q=zawadi&waiting=company")).toEqual(["Tea 100% <pure>"]);
     const empty = await clerk.open("/desk/shipments?q=zawadi&waiting=client&stage=1");
-    expect([empty.status, listNames(empty), empty.text.includes("No shipment matches.")]).toEqual([200, [], true]);
+    expect([empty.status, listNames(empty), empty.text.includes("No shipments found.")]).toEqual([200, [], true]);
     const page = await clerk.open("/desk/shipments?q=zawadi&stage=2&waiting=client");
     expect(page.form("Find").fields).toMatchObject({ q: "zawadi", stage: "2", waiting: "client" });
     const [href = ""] = listLinkAddresses(page, rowLinks);
@@ -115,7 +115,7 @@ describe("the CSV of shipments", () => {
   });
   const address = () => `/desk/shipments.csv?q=${encodeURIComponent(owner.email)}`;
 
-  test("The desk's CSV has every shipment of the filter once, in UTF-8 for spreadsheets and without formulas.", async () => {
+  test("The desk's CSV has every shipment that matches the filter once, in UTF-8 for spreadsheets and without formulas.", async () => {
     const response = await clerk.get(address());
     expect(response.headers.get("Content-Type")).toBe("text/csv; charset=utf-8");
     expect(response.headers.get("Content-Disposition")).toBe('attachment; filename="shipments.csv"');
@@ -128,7 +128,7 @@ describe("the CSV of shipments", () => {
     expect(start).toBe("\u00ef\u00bb\u00bf");
     const [heading, ...rows] = await readCsv(response);
     expect(heading).toEqual([
-      ...["Shipment number", "Name", "Client", "E-mail", "AWB/BL", "Containers", "Stage"],
+      ...["Shipment number", "Name", "Client", "Email", "AWB/BL", "Containers", "Stage"],
       ...["Status", "Waiting on", "Opened (EAT)", "Last change (EAT)"],
     ]);
     expect(rows.map(([id]) => id).sort()).toEqual([...ids].sort());
@@ -146,7 +146,7 @@ describe("the CSV of shipments", () => {
     expect(await readCsv(await clerk.get(`${address()}&stage=9`))).toHaveLength(1);
   });
 
-  test("The desk's CSV is streamed, breaks off if later rows cannot be fetched, and is an error page without any.", async () => {
+  test("The desk's CSV is streamed, ends early if later rows cannot be fetched, and is an error page if no row can be fetched.", async () => {
     const chunks: Uint8Array[] = [];
     for await (const chunk of (await clerk.get(address())).body ?? []) chunks.push(chunk);
     expect(chunks.length).toBeGreaterThan(1);

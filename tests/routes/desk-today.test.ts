@@ -17,16 +17,16 @@ const client = await newClient(app, "Baraka Mwangi");
 
 test("An announcement is shown to clients above their shipments until a team member changes or ends it.", async () => {
   const shipment = await newShipment(app, client, "Announced");
-  const announce = async (text: string) => clerk.submit(await clerk.open("/desk"), "Set the notice", { text });
+  const announce = async (text: string) => clerk.submit(await clerk.open("/desk"), "Publish announcement", { text });
   const empty = await parsePage(await announce(""));
-  expect([empty.status, getField(empty, "announce-text").descriptions.at(-1)]).toEqual([400, "Write the notice."]);
+  expect([empty.status, getField(empty, "announce-text").descriptions.at(-1)]).toEqual([400, "Enter an announcement."]);
   const long = await parsePage(await announce("x".repeat(201)));
   expect(getField(long, "announce-text")).toMatchObject({ value: "x".repeat(201), isMarked: true });
 
   try {
     const first = "Customs system <down> since 09:10";
     const page = await clerk.follow(await announce(first));
-    expect(page.toasts).toEqual(successToast("All clients read it now"));
+    expect(page.toasts).toEqual(successToast("Announcement published"));
     expect(page.text).toContain(first);
     for (const path of ["/portal", shipment.portal]) expect((await client.browser.open(path)).text).toContain(first);
     await announce("Customs system up again");
@@ -34,8 +34,8 @@ test("An announcement is shown to clients above their shipments until a team mem
     const changed = await client.browser.open("/portal");
     expect([changed.text.includes("up again"), changed.text.includes(first)]).toEqual([true, false]);
   } finally {
-    const response = await clerk.submit(await clerk.open("/desk"), "End this notice");
-    expect((await clerk.follow(response)).toasts).toEqual(successToast("Nothing is said to all clients any more"));
+    const response = await clerk.submit(await clerk.open("/desk"), "Remove announcement");
+    expect((await clerk.follow(response)).toasts).toEqual(successToast("Announcement removed"));
   }
   expect((await client.browser.open("/portal")).text).not.toContain("up again");
 });
@@ -54,10 +54,10 @@ test("Each row of Today links to an existing place on the page of its shipment."
   const lists = page.all("main section, main [class*=border]").map(getText).join(" ");
   for (const title of [
     "Documents to check",
-    "Free storage",
-    "Standing still",
-    "Your move at the client's",
-    "Not delivered",
+    "Free storage ending",
+    "No update for 7 days",
+    "Waiting for client over 7 days",
+    "Emails that failed",
   ])
     expect(lists).toContain(title);
   const hrefs = listLinkAddresses(page, "main a");

@@ -28,7 +28,7 @@ afterAll(() => site.close());
 
 const openShipment = () => invoice.client.open(invoice.path);
 const getFileAddress = (page: ParsedPage) => getHref(page, "Open the Commercial Invoice");
-/** Returns the state of the invoice and the description of its file, as the page of the shipment shows them. */
+/** Returns the invoice's state and the description of its file from the page of the shipment. */
 function readInvoiceRow(page: ParsedPage): string[] {
   const row = page.all("main li").find((item) => getText(item.querySelector("p")) === "Commercial Invoice");
   return row?.querySelectorAll("p").slice(1, 3).map(getText) ?? [];
@@ -85,7 +85,7 @@ test("HTML in a text file is sent as text.", async () => {
   expect([response.status, response.headers.get("Content-Type")]).toEqual([200, expect.stringMatching(/^text\/plain/)]);
 });
 
-test("A file has the same 404 for a stranger, another shipment, an unknown ID and an invalid one.", async () => {
+test("A file has the same 404 for a stranger, another shipment, an unknown ID and an invalid ID.", async () => {
   await upload();
   const { id } = await readDocument();
   const otherPath = await invoice.client.createShipment("Another");
@@ -132,12 +132,12 @@ test("A file that was replaced or deleted in the file store is not sent to its o
   const page = await parsePage(await download());
   expect(page.status).toBe(409);
   expect(page.html).not.toContain("%PDF");
-  expect(page.text).toContain("The stored file is not the one that was uploaded.");
+  expect(page.text).toContain("The stored file differs from the uploaded file.");
   await app.company.storage.from("documents").remove([storage_path ?? ""]);
   expect((await download()).status).toBe(409);
 });
 
-test("A file is an error page while the file store fails, and is sent afterwards.", async () => {
+test("The download of a file is an error page while the file store fails, and the file afterwards.", async () => {
   await upload();
   app.proxy.fail(503, /^GET [^?]*\/storage\/v1\//);
   const page = await parsePage(await download());
@@ -151,7 +151,7 @@ describe("removing a file", () => {
   const openConfirmation = async () =>
     invoice.client.open(getHref(await openShipment(), "Remove file: Commercial Invoice") ?? "");
 
-  test("A client removes an unverified file, whose document then accepts another one.", async () => {
+  test("A client removes an unverified file, and the document then accepts another file.", async () => {
     await upload(createPdf("wrong.pdf"));
     invoice.client.cookies.delete("flash");
     const confirmation = await openConfirmation();
@@ -169,15 +169,11 @@ describe("removing a file", () => {
     expect((await upload(createPdf("right.pdf"))).status).toBe(303);
     invoice.client.cookies.delete("flash");
     const outdated = await parsePage(await invoice.client.submit(confirmation, "Remove file"));
-    expectRejectedForm(
-      outdated,
-      409,
-      "The Commercial Invoice has changed since you opened this page. Look at it again.",
-    );
+    expectRejectedForm(outdated, 409, "The Commercial Invoice has changed. Check the document, then try again.");
     expect([(await readDocument()).uploaded, await listFiles()]).toEqual([true, ["commercial-invoice-right.pdf"]]);
   });
 
-  test("A file is not removed by a stranger or an invalid form, or if it is verified or its shipment closed.", async () => {
+  test("A stranger or an invalid form cannot remove a file, and nobody can remove a verified file or a file of a closed shipment.", async () => {
     await upload();
     invoice.client.cookies.delete("flash");
     const address = getHref(await openShipment(), "Remove file: Commercial Invoice") ?? "";
@@ -194,13 +190,13 @@ describe("removing a file", () => {
     const closed = await openShipment();
     expect(getHref(closed, "Remove file: Commercial Invoice")).toBeUndefined();
     expect(getFileAddress(closed)).toBeDefined();
-    expect(await sendForm()).toBe("This shipment is closed: its documents stay as they are.");
+    expect(await sendForm()).toBe("This shipment is closed, so its documents cannot change.");
 
     await setStage(2);
     await verifyDocumentByName(app.company, invoice.shipmentId, "Commercial Invoice");
     const verified = await openShipment();
     expect(getHref(verified, "Remove file: Commercial Invoice")).toBeUndefined();
-    expect(await sendForm()).toBe("The Commercial Invoice is verified by now: call us if it is not the right one.");
+    expect(await sendForm()).toBe("We have already verified the Commercial Invoice. Call us if the file is wrong.");
     expect([(await readDocument()).verified, (await download()).status]).toEqual([true, 200]);
   });
 });

@@ -69,11 +69,11 @@ async function newRequest(name: string) {
   return { ...client, address, page, link: await getEmailChangeLink(address) };
 }
 
-test("A client requests a new address once a minute, confirms it with the password and then logs in only with it", async () => {
+test("A client requests a new address once a minute, confirms the address with the password and then logs in only with the new address", async () => {
   const { browser, email, address, page, link } = await newRequest("Moving");
   const typed = { email: address, currentPassword: password };
   const repeated = await parsePage(await submitOnAccount(browser, "Change email", typed));
-  expectRejectedForm(repeated, 429, "A message is on its way already. Wait a minute and try again.");
+  expectRejectedForm(repeated, 429, "We have just sent you an email. Wait one minute, then try again.");
   expect(page.toasts).toEqual(requestedToast);
   expect(page.text).toContain(`We sent an email to ${address}. Open the link in that email to change your address.`);
   const [warning = ""] = await listEmailTexts(email, subjects.requested);
@@ -90,7 +90,7 @@ test("A client requests a new address once a minute, confirms it with the passwo
   ]);
 });
 
-test("The page of the link shows only the new address, no cache or search engine stores it, and a wrong password is rejected", async () => {
+test("The page of the link shows only the new address, rejects a wrong password, and is neither cached nor indexed", async () => {
   const { email, name, address, link } = await newRequest("Opened");
   expect(link).toMatch(/^\/auth\/email\?token=[0-9a-f]{64}$/);
   const form = await app.browser().open(link);
@@ -108,7 +108,7 @@ test("The page of the link shows only the new address, no cache or search engine
   expect(await openPortalOf(email, address)).toEqual(["/portal", 400]);
 });
 
-test("A thief who has the link needs the owner's password, and five wrong passwords pause the link", async () => {
+test("A thief with the link also needs the owner's password, and five wrong passwords lock the link for some time", async () => {
   const { email, address, link } = await newRequest("Robbed");
   const thief = await newClient(app, "Link Thief");
   const thiefPassword = "the thief's password";
@@ -121,7 +121,7 @@ test("A thief who has the link needs the owner's password, and five wrong passwo
   expect((await confirmChange(link, password, thief.browser)).status).toBe(429);
 });
 
-test("A request for an address with an account looks like any request, and the owner gets an email without a link", async () => {
+test("A request for an address with an account gets the usual response, and the account's owner gets an email without a link", async () => {
   const { browser, email } = await newClient(app, "Curious Owner");
   const known = await newClient(app, "Known Owner");
   const free = newAddress("Free Address");
@@ -159,7 +159,7 @@ test("An email form with a wrong password or address sends nothing and preserves
   expect([await countEmailsTo(address), await countEmails(email, subjects.requested)]).toEqual([0, 0]);
 });
 
-test("A used, unknown or damaged link shows one page that does not say which it is", async () => {
+test("Used, unknown and damaged links show the same page", async () => {
   const { address, link } = await newRequest("Used");
   expect((await confirmChange(link, password)).status).toBe(303);
   const path = "/auth/email";
@@ -175,7 +175,7 @@ test("A used, unknown or damaged link shows one page that does not say which it 
   expect(await openPortalOf(address)).toEqual(["/portal"]);
 });
 
-test("A new address that another person signed up with in the meantime stays theirs", async () => {
+test("An email change is rejected if another person has signed up with the new address in the meantime", async () => {
   const { email, address, link } = await newRequest("Late");
   const [clientId = ""] = await issueClientIds(app.company, 1);
   const rival = app.browser();
@@ -184,14 +184,14 @@ test("A new address that another person signed up with in the meantime stays the
   const page = await parsePage(await confirmChange(link, password));
   expect([page.status, page.problems[0]?.text]).toEqual([
     409,
-    "This address cannot be used. Choose another one on the page of your account.",
+    "You cannot use this email address. Enter another address on your account page.",
   ]);
   expect(await tryLogIn(app, email)).toBe("/portal");
   await rival.logIn(address);
   expect((await rival.open(accountPath)).value("fullName")).toBe("Quicker One");
 });
 
-test("A failing backend changes no address, and the link is valid afterwards", async () => {
+test("A failure of the backend changes no address, and the link is valid afterwards", async () => {
   const { email, address, link } = await newRequest("Unlucky");
   const visitor = app.browser();
   const form = await visitor.open(link);
@@ -211,7 +211,7 @@ test.each([
   ["was not done", "close", /^PUT .*auth\/v1\/admin\/users/],
   ["was done", "lost answer", /auth\/v1\/admin\/users/],
 ] as const)(
-  "The owner is warned once of a change that may have been done, and its link stays valid: it %s",
+  "The owner gets one warning about a change that %s without a response, and the link stays valid",
   async (_what, fault, call) => {
     const { email, address, link } = await newRequest("Uncertain");
     app.proxy.fail(fault, call);
@@ -228,7 +228,7 @@ test.each([
   },
 );
 
-test("A change whose response is lost counts as changed, and the owner gets the usual email", async () => {
+test("A change whose response is lost counts as successful, and the owner gets the usual email", async () => {
   const { email, address, link } = await newRequest("Found");
   app.proxy.fail("lost answer", /^PUT .*auth\/v1\/admin\/users/);
   const response = await confirmChange(link, password);
@@ -238,7 +238,7 @@ test("A change whose response is lost counts as changed, and the owner gets the 
   expect(await openPortalOf(email, address)).toEqual([400, "/portal"]);
 });
 
-test("An email change whose email cannot be sent counts neither towards five per day nor towards password links", async () => {
+test("An email change whose email cannot be sent does not count towards the daily limits of email changes and password links", async () => {
   const { browser, email, id } = await newClient(app, "Unreachable Owner");
   const addresses = Array.from({ length: 5 }, (_, index) => newAddress(`Unreachable ${"x".repeat(index)}`));
   expect(await sendPasswordLink(app.company, app.company, emailSender, id)).toEqual({ sent: true });
@@ -258,7 +258,7 @@ test("An email change whose email cannot be sent counts neither towards five per
   }
   expect(await countEmails(email, subjects.requested)).toBe(0);
   expect((await app.browser().open(passwordLink)).text).toContain("Set password");
-  // If the failed request counted, the fifth of these would exceed the limit.
+  // The fifth of these requests would exceed the limit if the failed request counted.
   for (const address of addresses) {
     expect((await requestChange(browser, address)).toasts).toEqual(requestedToast);
     expect(await countEmailsTo(address)).toBe(1);
@@ -271,7 +271,7 @@ test("An email change whose email cannot be sent counts neither towards five per
   ]);
 });
 
-test("The log has neither the link of a new address nor a password nor an address", async () => {
+test("The log contains no link to confirm an address, no password and no address", async () => {
   const { browser, email } = await newClient(app, "Logged Owner");
   const address = newAddress("Logged Address");
   const lines: string[] = [];

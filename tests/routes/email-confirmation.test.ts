@@ -56,7 +56,7 @@ test("A confirmed account with a second factor still gives its code on the page 
 });
 
 test.each(["", "?token_hash=", '?token_hash="><script>x'])(
-  "The confirmation link %j says that it is incomplete and has no button",
+  "The page of the confirmation link %j says that the link is incomplete and has no button",
   async (query) => {
     const page = await app.browser().open(`/auth/confirm${query}`);
     expect(page.text).toContain(incompleteText);
@@ -69,7 +69,7 @@ test("A confirmation form with a damaged token says that the link is incomplete"
   expect([page.status, page.toasts[0]?.description]).toEqual([400, incompleteText]);
 });
 
-test("An unknown confirmation link is rejected, and the page says how to get a new one", async () => {
+test("An unknown confirmation link is rejected, and the page says how to get a new link", async () => {
   const email = await newUnconfirmedAddress();
   const visitor = app.browser();
   const form = await visitor.open(unknownLink);
@@ -103,7 +103,7 @@ test("A confirmation link does not confirm another sign-up with its right passwo
   expect((await logIn(stranger)).status).toBe(400);
 });
 
-test("A confirmation link hides who has an account, and its wrong passwords count as failed logins", async () => {
+test("The page of a confirmation link does not reveal whether an account exists, and wrong passwords count as failed logins", async () => {
   const accounts = {
     unconfirmed: await newUnconfirmedAddress(),
     confirmed: await app.browser().signUpAndLogIn("Confirmed"),

@@ -93,7 +93,7 @@ test.each([
   { step: "the proof of the password", call: /mark_password_proven/, fault: 500 as const },
   { step: "the use of the token", call: /\/verify$/, fault: 500 as const },
 ])(
-  "A confirmation stays in its form when $step fails with $fault, and its button works later",
+  "A confirmation stays in its form when $step fails with $fault, and the same form confirms the address later",
   async ({ call, fault }) => {
     const typed = await newSignUp();
     await browser.post("/signup", { ...typed, password });

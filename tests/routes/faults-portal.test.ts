@@ -69,7 +69,7 @@ describe("creating a shipment", () => {
     ["the write of the shipment", allFaults, /^POST \/rest\/v1\/shipments/],
   ] as const;
   test.each(createCases.flatMap(([calls, kinds, pattern]) => kinds.map((fault) => [calls, fault, pattern] as const)))(
-    "No shipment is created while %s fails (%s), and the form stays filled in and creates one afterwards.",
+    "No shipment is created while %s fails (%s), and the same form creates a shipment afterwards.",
     async (calls, fault, pattern) => {
       const name = `Beans & <peas>, ${calls} ${fault}`;
       const form = await client.open("/portal/new");
@@ -85,7 +85,7 @@ describe("creating a shipment", () => {
     },
   );
 
-  test("A form whose response was lost leads to the shipment that it created.", async () => {
+  test("A form that is sent again after a lost response leads to the shipment of the first request.", async () => {
     const form = await client.open("/portal/new");
     app.proxy.fail("lost answer", /^POST \/rest\/v1\/shipments/);
     const page = await parsePage(await client.submit(form, "Create Shipment", { name: "Found again" }));
@@ -136,7 +136,7 @@ describe("uploading a file", () => {
     ["the update of the document", faults, /^PATCH \/rest\/v1\/documents/, "Failed to update document status"],
   ] as const;
   test.each(uploadCases.flatMap(([calls, kinds, ...rest]) => kinds.map((fault) => [calls, fault, ...rest] as const)))(
-    "A document gets no file while %s fails (%s), and gets one from the form afterwards.",
+    "A document gets no file while %s fails (%s), and the same form uploads the file afterwards.",
     async (_calls, fault, pattern, title) => {
       const page = await uploadDuring(fault, pattern);
       expectFailure(page, title);
@@ -180,7 +180,7 @@ describe("uploading a file", () => {
     );
     const pages = await Promise.all(responses.filter(({ status }) => status !== 303).map(parsePage));
     expect(pages.map(({ status, toasts }) => [status, toasts[0]?.description])).toEqual([
-      [409, "This document has been uploaded already."],
+      [409, "This document already has a file."],
     ]);
     const { invoice, files } = await readInvoice();
     expect(invoice).toEqual(withFile);

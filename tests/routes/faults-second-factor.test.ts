@@ -28,7 +28,7 @@ function expectFailure(page: ParsedPage, browser: TestBrowser, title: RegExp) {
 }
 
 test.each(allFaults)(
-  "If the backend responds with %s, the 2FA set-up does not start, and its button works later",
+  "If the backend responds with %s, the 2FA set-up does not start, and the same button starts the set-up later",
   async (fault) => {
     const { browser } = await newClient(app, "Starting");
     const form = await browser.open(path);
@@ -46,7 +46,7 @@ const steps = [
   { step: "verify", title: /^Verification failed$/ },
 ];
 test.each(steps.flatMap((step) => allFaults.map((fault) => ({ ...step, fault }))))(
-  "A set-up whose $step fails with $fault is not completed, and the same code completes it later",
+  "A set-up whose $step fails with $fault is not completed, and the same code completes the set-up later",
   async ({ step, title, fault }) => {
     const { browser } = await newClient(app, "Enabling");
     const setup = await startFactorSetup(browser, path);
@@ -63,7 +63,7 @@ test.each(steps.flatMap((step) => allFaults.map((fault) => ({ ...step, fault }))
 );
 
 test.each(["close", 500, 429, "html"] as const)(
-  "A login whose code cannot be checked (%s) opens nothing, and the same code is accepted later",
+  "A login whose code cannot be checked (%s) gives no access, and the same code is accepted later",
   async (fault) => {
     const { email, authenticator } = await newProtectedClient(app, "Entering");
     const half = await newSessionWithoutCode(app, email);

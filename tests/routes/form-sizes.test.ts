@@ -27,7 +27,7 @@ function createForm(fields: [string, string | File][]): FormData {
 }
 
 test.each(["/login", "/signup", "/auth/confirm", "/portal/new", "/actions/theme"])(
-  "The form %s accepts 64 KiB, and rejects a byte more and a file of 11 MiB with 413.",
+  "The form %s accepts 64 KiB, and rejects one more byte and a file of 11 MiB with status 413.",
   async (path) => {
     const frame = new URLSearchParams(createTextForm(0)).toString().length;
     expect([303, 400]).toContain((await client.post(path, createTextForm(64 * KiB - frame))).status);
@@ -57,7 +57,7 @@ test("A connection on which a form was too large can be used again.", async () =
   expect(responses.match(/^HTTP\/1\.1 \d+/gm)).toEqual(["HTTP/1.1 413", "HTTP/1.1 200"]);
 });
 
-test("A form has at most a hundred fields, and far fewer than a thousand parts.", async () => {
+test("A form with more than a hundred fields or with a thousand parts is rejected.", async () => {
   const fields = new URLSearchParams({ email, password });
   for (let index = 0; index < 98; index += 1) fields.append(`field${index}`, "x");
   expect((await site.browser().post("/login", fields)).status).toBe(303);
@@ -72,7 +72,7 @@ test("A form has at most a hundred fields, and far fewer than a thousand parts."
 
 const formPaths = ["/?index", "/contact", "/careers", "/actions/quote", "/login", "/signup", "/cookie-settings"];
 
-test.each(formPaths)("The form %s rejects a field that comes twice, in both encodings.", async (path) => {
+test.each(formPaths)("The form %s rejects a field that is sent twice, in both encodings.", async (path) => {
   const fields: [string, string][] = [...Object.entries({ email, password, name: "A", more: "a" }), ["more", "b"]];
   for (const form of [new URLSearchParams(fields), createForm(fields)]) {
     const page = await parsePage(await client.post(path, form));
@@ -82,7 +82,7 @@ test.each(formPaths)("The form %s rejects a field that comes twice, in both enco
 });
 
 test.each(formPaths)(
-  "The form %s accepts 64 KiB of text in several parts, and does not repeat more in its response.",
+  "The form %s accepts 64 KiB of text in several parts, and does not repeat a longer text in its response.",
   async (path) => {
     const sendParts = (letters: number) =>
       client.post(path, createForm([1, 2, 3].map((part) => [`message${part}`, "m".repeat(letters)])));

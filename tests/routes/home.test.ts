@@ -45,13 +45,13 @@ describe("home page", () => {
     expect(new URL(canonical?.getAttribute("href") ?? "").pathname).toBe("/");
   });
 
-  test("'Get a Quote' on the home page opens the quote form over it", async () => {
+  test("'Get a Quote' on the home page opens the quote form over the home page", async () => {
     expect(getHref(page, "Get a Quote")).toBe("/?quote");
     const open = await visitor.open("/?quote");
     expect([open.h1, ...open.all("dialog[open] h2").map(getText)]).toEqual([page.h1, "Get a Quote"]);
   });
 
-  test("Each search term leads to the contact form with the term as its subject, and an unknown one does not", async () => {
+  test("Each search term leads to the contact form with the term as its subject, and an unknown term does not", async () => {
     const banner = page.all("main div").find((each) => getText(each).startsWith("Popular questions"));
     expect(banner?.querySelectorAll("li").map(getText)).toEqual(homeData.search_terms);
     const links = banner?.querySelectorAll("a").map((link) => link.getAttribute("href") ?? "") ?? [];
@@ -112,7 +112,7 @@ describe("home page", () => {
     ]);
   });
 
-  test("Every drawing of the home page exists and has at most 6 KB, all of them 60 KB", () => {
+  test("Every drawing of the home page exists and has at most 6 KB, and all drawings together at most 60 KB", () => {
     const drawings = page.all("main use").map((use) => use.getAttribute("href") ?? "");
     for (const { id } of industries) expect(drawings).toContain(`/art/industry-${id}.svg#art`);
     for (const drawing of drawings) {
@@ -139,7 +139,7 @@ describe("tracking request", () => {
     ["an encoded line break", "x%0d%0aBcc: thief@evil.example"],
     ["more headers of an address", "x&bcc=thief@evil.example&to=thief@evil.example"],
     ["64 characters", "x".repeat(64)],
-  ])("A tracking number with %s gives an email draft that asks for an update on it", async (_what, number) => {
+  ])("A tracking number with %s gives an email draft that asks for an update", async (_what, number) => {
     const ready = await submitNumber(` ${number} `);
     const { href, subject, body } = expectEmailDraft(ready);
     expect(subject).toBe(number);
@@ -155,7 +155,7 @@ describe("tracking request", () => {
     ]);
   });
 
-  test("A visitor who sends no tracking number reads that one is required", async () => {
+  test("An empty tracking form says that the tracking number is required", async () => {
     const text = "Please enter a tracking number to request an update.";
     const blanks = await Promise.all(["", " \t  ", "\r\n\r\n"].map(submitNumber));
     for (const rejected of [...blanks, await parsePage(await visitor.post("/?index", {}))]) {
@@ -192,7 +192,7 @@ describe("tracking request", () => {
 });
 
 describe("industries", () => {
-  test("The ten industries are buttons in a row that the keyboard reaches", () => {
+  test("The ten industries are buttons in a row, and the keyboard reaches every button", () => {
     const [row] = page.all("#industries [tabindex]");
     expect([row?.getAttribute("tabindex"), row?.getAttribute("aria-label")]).toEqual(["0", "The ten industries"]);
     const labels = industries.map(({ name, text }) => `${name} ${text}`);
@@ -207,7 +207,7 @@ describe("industries", () => {
     expect(subjects).toEqual(industries.map(({ name }) => name));
   });
 
-  test("A visitor who clicks an industry sees its toast once, without a call of the backend", async () => {
+  test("A click on an industry shows the industry's toast once, without a call of the backend", async () => {
     const calls = await app.proxy.during(async () => {
       for (const { name, text } of industries) {
         const response = await visitor.submit(page, `${name} ${text}`);

@@ -12,12 +12,12 @@ const portalOrigin = "https://portal.example";
 
 process.env.APP_ORIGIN = portalOrigin;
 process.env.TRUSTED_PROXIES = "";
-// Low limits let the tests exceed them with few requests.
+// Low limits, so that few requests exceed a limit.
 Object.assign(process.env, { LOGINS_PER_ADDRESS: "3", CLIENT_ID_GUESSES: "2" });
 await getTestApp();
 const printed = vi.spyOn(console, "log");
 const site = await startTestSite();
-// The site writes log lines in the next round of the event loop.
+// Waits for the next round of the event loop, in which the site writes log lines.
 await new Promise(setImmediate);
 const logLines = printed.mock.calls.join("\n").split("\n").filter(Boolean);
 printed.mockRestore();
@@ -40,7 +40,7 @@ function createBrowser(): TestBrowser {
 const readCookies = async (response: Promise<Response>) => (await response).headers.getSetCookie();
 
 describe("cookies over https", () => {
-  test("Over https every cookie is bound to this host and https, and script reads only the two for offline copies", async () => {
+  test("Over https every cookie is bound to this host and https, and script reads only the two cookies for offline copies", async () => {
     const visitor = createBrowser();
     const cookies = [
       await readCookies(visitor.post("/actions/theme", { theme: "light" })),
@@ -66,7 +66,7 @@ describe("cookies over https", () => {
     }
   });
 
-  test("Over https the cookies of a client and the text-only version have their effect", async () => {
+  test("Over https the cookies of a client and the text-only version work as over http", async () => {
     const client = createBrowser();
     await client.post("/login", { ...demoCredentials, shared: "on" });
     expect((await readCookies(client.get("/portal"))).join()).toContain("reminded");
@@ -98,22 +98,22 @@ test("Every response over https, also a rejected form, requires https for two ye
   expect(policies).toEqual(Array(8).fill("max-age=63072000; includeSubDomains"));
 });
 
-test("The start of a site with sample content logs one warning with their number and the command that lists them", () => {
+test("The start of a site with sample content logs one warning with the number of samples and the command that lists the samples", () => {
   const tsx = path.join(root, "node_modules/tsx/dist/cli.mjs");
   const output = execFileSync(process.execPath, [tsx, "app/server/content.ts"], { cwd: root, encoding: "utf8" });
   const values = Number(/^(\d+) values to replace/m.exec(output)?.[1]);
   expect(values).toBeGreaterThan(0);
   const message = expect.stringContaining("`npm run content` lists them");
-  expect(filterLog("samples")).toEqual([expect.objectContaining({ level: "warn", values, message })]);
+  expect(filterLog("sample values")).toEqual([expect.objectContaining({ level: "warn", values, message })]);
 });
 
 describe("proxy that TRUSTED_PROXIES does not name", () => {
   test("The start of a site behind an unknown proxy logs one warning that names the setting", () => {
     const message = expect.stringContaining("Set TRUSTED_PROXIES");
-    expect(filterLog("addresses unknown")).toEqual([expect.objectContaining({ level: "warn", message })]);
+    expect(filterLog("visitor addresses unknown")).toEqual([expect.objectContaining({ level: "warn", message })]);
   });
 
-  test("A visitor behind an unknown proxy who guesses does not lock out the others", async () => {
+  test("A visitor behind an unknown proxy who guesses passwords does not lock out other visitors", async () => {
     const guesser = createBrowser();
     for (let attempt = 0; attempt < 4; attempt += 1) {
       const login = { email: `nobody-${attempt}@client.example`, password: "a wrong guess" };
@@ -127,7 +127,7 @@ describe("proxy that TRUSTED_PROXIES does not name", () => {
     expect((await createBrowser().post("/login", demoCredentials)).status).toBe(303);
   });
 
-  test("Unfinished uploads of one visitor behind an unknown proxy leave slots for the others", () => {
+  test("Unfinished uploads of one visitor behind an unknown proxy leave upload slots for other visitors", () => {
     const slots = Array.from({ length: 8 }, () => {
       const headers = { "Content-Length": "1000" };
       const request = new Request(`${portalOrigin}/careers`, { method: "POST", headers });
@@ -136,7 +136,7 @@ describe("proxy that TRUSTED_PROXIES does not name", () => {
     expect(slots.every((slot) => "release" in slot)).toBe(true);
   });
 
-  test("An account behind an unknown proxy is still paused after five wrong passwords", async () => {
+  test("An account is locked after five wrong passwords, also behind an unknown proxy", async () => {
     const guess = () => createBrowser().post("/login", { email: "guessed@client.example", password: "a wrong guess" });
     for (let attempt = 0; attempt < 5; attempt += 1) expect((await guess()).status).toBe(400);
     expect((await guess()).status).toBe(429);

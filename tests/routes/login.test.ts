@@ -70,7 +70,7 @@ describe("rejected login", () => {
     expect(calls).toEqual([]);
   });
 
-  test("A login with a wrong password says so in title, toast and summary, without repeating the password", async () => {
+  test("A login with a wrong password shows the error in title, toast and summary, without repeating the password", async () => {
     const { page, browser } = await submitLogin({ email, password: wrongPassword });
     expect([page.status, page.title.startsWith("Error: "), page.value("email")]).toEqual([400, true, email]);
     expect(page.toasts).toEqual([{ title: "Login Failed", description: wrongLoginText, variant: "destructive" }]);
@@ -79,7 +79,7 @@ describe("rejected login", () => {
     expect(browser.cookies.has("session")).toBe(false);
   });
 
-  test("A login to an unknown or closed account looks like a wrong password and takes as long", async () => {
+  test("A login to an unknown or closed account gets the same response, in the same time, as a wrong password", async () => {
     const closed = await newClient(app, "Closed Login");
     resultOrThrow(await closeAccount(app.company, closed.id, "They left"));
     const wrong = await submitLogin({ email, password: wrongPassword });
@@ -127,11 +127,11 @@ describe("rejected login", () => {
 describe("login of an unconfirmed address", () => {
   const unconfirmedText = "Your email is not confirmed yet.";
 
-  test("A visitor learns only with the right password that the address is not confirmed, however often they try", async () => {
+  test("A login with any number of attempts reveals only with the right password that the address is not confirmed", async () => {
     const address = await newUnconfirmedAddress();
     const guess = await submitLogin({ email: address, password: wrongPassword });
     expect(guess.page.toasts[0]?.description).toBe(wrongLoginText);
-    // Five failed logins would lock this browser.
+    // Uses a new browser, because five failed logins would lock the first browser.
     const browser = app.browser();
     for (let attempt = 0; attempt < 6; attempt += 1) {
       const page = await parsePage(await browser.post("/login", { email: address, password }));
@@ -140,7 +140,7 @@ describe("login of an unconfirmed address", () => {
     }
   });
 
-  test("A login sends the confirmation email again after a minute, and says so only if it was sent", async () => {
+  test("A login sends the confirmation email again after a minute, and mentions the email only if it was sent", async () => {
     const address = await newUnconfirmedAddress();
     const sentBefore = await countEmailsTo(address);
     const logIn = async () => (await submitLogin({ email: address, password })).page.toasts[0]?.description;
@@ -159,7 +159,7 @@ describe("login of an unconfirmed address", () => {
 });
 
 describe("successful login", () => {
-  test("A client who logs in reaches the portal, which confirms it once", async () => {
+  test("A client who logs in reaches the portal, which shows the login toast once", async () => {
     const browser = app.browser();
     const response = await browser.submit(await browser.open("/login"), "Log in", { email, password });
     expect([response.status, response.headers.get("Location")]).toEqual([303, "/portal"]);
@@ -169,7 +169,7 @@ describe("successful login", () => {
     expect((await browser.open("/portal")).toasts).toEqual([]);
   });
 
-  test("A client logs in with the email address in capitals and blanks around it", async () => {
+  test("A client logs in with an email address in capitals that has leading and trailing blanks", async () => {
     const response = await app.browser().post("/login", { email: `  ${email.toUpperCase()} `, password });
     expect(response.headers.get("Location")).toBe("/portal");
   });
@@ -189,7 +189,7 @@ describe("successful login", () => {
     expect((await browser.open("/portal")).html).not.toContain(JSON.parse(session).refresh_token);
   });
 
-  test("A signed-in client can log in again, which gives a new session, and a mistyped password is rejected", async () => {
+  test("A signed-in client who logs in again gets a new session, and a mistyped password is rejected", async () => {
     const browser = app.browser();
     await browser.logIn(email);
     const previous = browser.cookies.get("session");
@@ -200,7 +200,7 @@ describe("successful login", () => {
 });
 
 describe("page after the login", () => {
-  test("A client who opened a shipment first reaches it after the login", async () => {
+  test("A client who opens a shipment without a session reaches the shipment after the login", async () => {
     const browser = app.browser();
     const redirect = await browser.get(shipment);
     expect([redirect.status, redirect.headers.get("Location")]).toEqual([
@@ -211,7 +211,7 @@ describe("page after the login", () => {
     expect([page.h1, page.toasts[0]?.title]).toEqual(["Coffee", "Login Successful"]);
   });
 
-  test("A client returns to a search as the search form writes it, also after a mistyped password", async () => {
+  test("A client returns to the address of a search after the login, also after a mistyped password", async () => {
     const [browser, signedIn] = [app.browser(), app.browser()];
     await signedIn.logIn(email);
     const { action, fields } = (await signedIn.open("/portal")).form("Find");
@@ -224,7 +224,7 @@ describe("page after the login", () => {
     expect((await browser.follow(response)).value("q")).toBe("coffee");
   });
 
-  test("A client whose session ends while a form is filled in returns to the form", async () => {
+  test("A client whose session ends while filling in a form returns to the form after the login", async () => {
     const browser = app.browser();
     const redirect = await browser.post("/portal/new", { name: "Lost" });
     const response = await browser.submit(await browser.follow(redirect), "Log in", { email, password });
@@ -241,7 +241,7 @@ describe("page after the login", () => {
     },
   );
 
-  test("A login form with two next pages is rejected and opens no session", async () => {
+  test("A login form with two next pages is rejected and creates no session", async () => {
     const fields = new URLSearchParams({ email, password, next: "/portal/new" });
     fields.append("next", "//evil.example");
     const response = await app.browser().post("/login", fields);
@@ -276,7 +276,7 @@ describe("browser without cookies", () => {
     expect(await (await browser.get("/login.data?cookies")).text()).toMatch(/"noCookies",true/);
   });
 
-  test("A client who allows cookies again reaches the plain login", async () => {
+  test("A client who allows cookies again reaches the login page without the cookie warning", async () => {
     const browser = app.browser();
     expect((await browser.open("/login?cookies&next=/portal/new")).text).toContain(noCookies);
     const response = await browser.get("/login?cookies&next=/portal/new");
@@ -296,7 +296,7 @@ describe("browser without cookies", () => {
   });
 
   test.each([`${origin}/`, "https://evil.example/login", `${origin}/login/verify`, "/login", ""])(
-    "A visitor who comes to the portal from %j gets no test of cookies",
+    "The site does not test cookies of a visitor who comes to the portal from %j",
     async (Referer) => {
       const response = await app.browser().get("/portal", { Referer });
       expect([response.headers.get("Location"), response.headers.getSetCookie()]).toEqual(["/login", []]);

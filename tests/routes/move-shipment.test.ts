@@ -38,7 +38,7 @@ test("A moved shipment is at the next stage, and its client sees the place and t
   const response = await clerk.submit(await clerk.open(complete.desk), "Move to Document Verification", fields);
   expect(response.headers.get("Location")).toBe(complete.desk);
   const page = await clerk.follow(response);
-  expect(page.toasts).toEqual(successToast("It is at Document Verification now"));
+  expect(page.toasts).toEqual(successToast("Moved to Document Verification"));
   expect(page.text).toContain("Stage 2/10 Document Verification");
   expect(page.form("Move to IDF Application").fields).toMatchObject({ location: "", note: "" });
   expect(await listHistory(complete.portal)).toEqual([
@@ -46,33 +46,33 @@ test("A moved shipment is at the next stage, and its client sees the place and t
   ]);
 });
 
-test("A move form is rejected if the shipment has moved, stays filled in, and moves it from the new stage.", async () => {
+test("A move form is rejected if the shipment has moved, stays filled in, and then moves the shipment from the new stage.", async () => {
   const page = await clerk.open(complete.desk);
   await advanceShipment(app.company, complete.id);
   const fields = { location: "Kilindini", note: "On its way" };
   const rejected = await parsePage(await clerk.submit(page, "Move to IDF Application", fields));
-  expectRejectedForm(rejected, 409, "This shipment has changed since you opened it.");
+  expectRejectedForm(rejected, 409, "Someone has changed this shipment. Check the new values, then try again.");
   expect(rejected.form("Move to Customs Declaration").fields).toMatchObject(fields);
   expect(await countMoves(complete)).toBe(2);
   const moved = await clerk.follow(await clerk.submit(rejected, "Move to Customs Declaration"));
   expect(moved.text).toContain("Stage 4/10 Customs Declaration");
 });
 
-test("A move with missing documents names them and needs a confirmation, which has the place and the note.", async () => {
+test("A move with missing documents names the documents and needs a confirmation, whose form has the place and the note.", async () => {
   const shipment = await newShipment(app, client, "Incomplete", ["Packing List"]);
   const fields = { location: "Eldoret", note: "The documents follow" };
   const response = await clerk.submit(await clerk.open(shipment.desk), "Move to Document Verification", fields);
   const confirmation = await parsePage(response);
-  expect([confirmation.status, confirmation.h1]).toEqual([409, "Move on without these documents?"]);
+  expect([confirmation.status, confirmation.h1]).toEqual([409, "Move without these documents?"]);
   expect(confirmation.all("main ul.list-disc li").map(getText).sort()).toEqual([
     "Bill of Lading",
     "Commercial Invoice",
     "Insurance Certificate",
   ]);
-  expect(getHref(confirmation, "Leave it where it is")).toBe(shipment.desk);
+  expect(getHref(confirmation, "Cancel")).toBe(shipment.desk);
   expect((await clerk.open(shipment.desk)).text).toContain("Stage 1/10 Client Onboarding");
 
-  const button = "Move on all the same to Document Verification";
+  const button = "Move anyway to Document Verification";
   expect(confirmation.form(button).fields).toMatchObject(fields);
   const responses = await Promise.all([clerk, otherTab].map((browser) => browser.submit(confirmation, button)));
   expect(responses.map(({ status, headers }) => [status, headers.get("Location")])).toEqual(
@@ -96,14 +96,14 @@ test("A move with a place or a note that is too long is rejected at both fields 
     expect(getField(rejected, `move-${name}`)).toMatchObject({ value, descriptions: [message] });
 });
 
-test("A closed shipment has no move form and rejects one.", async () => {
+test("A closed shipment has no move form and rejects an open move form.", async () => {
   const shipment = await newShipment(app, client, "Closing");
   const { fields, action } = (await clerk.open(shipment.desk)).form("Move to Document Verification");
   for (let stage = 1; stage < 10; stage += 1) await advanceShipment(app.company, shipment.id);
   const closed = await clerk.open(shipment.desk);
-  expect(closed.text).toContain("Stage 10/10 Shipment Closed Move Closed since");
+  expect(closed.text).toContain("Stage 10/10 Shipment Closed Who acts next Closed since");
   const form = { ...(fields as Record<string, string>), expectedVersion: "9" };
   const rejected = await parsePage(await clerk.post(action, form));
-  expectRejectedForm(rejected, 409, "This shipment is closed: stage 10 is the last.");
+  expectRejectedForm(rejected, 409, "This shipment is closed.");
   for (const page of [closed, rejected]) expect(listButtons(page).join()).not.toContain("Move");
 });

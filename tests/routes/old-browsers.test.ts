@@ -41,7 +41,7 @@ describe("styles of pages and linked files", () => {
   function listDroppedRules(css: Container): string[] {
     const dropped: string[] = [];
     css.walkAtRules(({ name, params }) => {
-      // Browsers without container queries show the bar's menu folded.
+      // Container queries may be missing, because browsers without them show the menu of the bar closed.
       if (!["media", "supports", "keyframes", "container"].includes(name)) dropped.push(`@${name} ${params}`);
       // Old browsers know neither ranges nor `not` without a media type. Browsers with `scripting` know such a `not`.
       if (name === "media" && /[<>]|not \((?!scripting)/.test(params)) dropped.push(`@media ${params}`);
@@ -67,7 +67,7 @@ describe("styles of pages and linked files", () => {
     for (const sheet of readSheets()) expect(listDroppedRules(postcss.parse(sheet))).toEqual([]);
   });
 
-  test("Each Tailwind variable that a stylesheet reads has a value in it, without @property", () => {
+  test("Each Tailwind variable that a stylesheet reads has a value in the same stylesheet, without @property", () => {
     for (const sheet of readSheets()) {
       const variables = [...sheet.matchAll(/var\((--[\w-]+)\)/g)].map(([, name = ""]) => name);
       expect(variables.length).toBeGreaterThan(5);
@@ -76,7 +76,7 @@ describe("styles of pages and linked files", () => {
     }
   });
 
-  test("Print rules are in a linked file and not in the pages", () => {
+  test("Print rules are in a linked file and not in the HTML of pages", () => {
     for (const [page, html] of pages) {
       expect(html, page).not.toContain("@media print{");
       expect(html, page).toMatch(/<link (media="print"|[^>]*rel="stylesheet")[^>]*>/);
@@ -86,7 +86,7 @@ describe("styles of pages and linked files", () => {
 });
 
 describe("browser without styles", () => {
-  test("Without styles no drawing fills the page", () => {
+  test("Every drawing has a width and a height, so that no drawing fills a page without styles", () => {
     expect(
       findFaults((page) =>
         page
@@ -103,7 +103,7 @@ describe("browser without styles", () => {
 });
 
 describe("text browser", () => {
-  test("Every form that posts has a field, because text browsers send a form without one as a GET", () => {
+  test("Every POST form has a field, because text browsers send a form without fields as a GET request", () => {
     expect(
       findFaults((page) =>
         page
@@ -116,7 +116,7 @@ describe("text browser", () => {
     ).toEqual([]);
   });
 
-  test("A text browser shows no title of a drawing, and the letters of a mark only next to its name", () => {
+  test("A text browser shows no titles of drawings, and shows the letters of a mark only next to the mark's name", () => {
     expect(findFaults((page) => page.querySelectorAll("svg title").map(String))).toEqual([]);
     const letters = parse(pages.get("/") ?? "").querySelectorAll("svg text");
     expect(letters.filter((each) => !each.closest("li")?.querySelector("h3")).map(String)).toEqual([]);

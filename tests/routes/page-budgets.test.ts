@@ -8,7 +8,7 @@ import { getTestApp, sendRequest, startTestSite } from "../support/test-app.ts";
 
 /** The size of the first flight of ten TCP segments, headers included, in bytes (RFC 6928). */
 const firstFlightBytes = 14_300;
-/** The limit of script that a page preloads, in bytes after Brotli compression. */
+/** The maximum size of the script that a page preloads, in bytes after Brotli compression. */
 const maxScriptBytes = 115_000;
 
 const publicPaths = [...publicPages, ...authPages];
@@ -57,7 +57,7 @@ function getBrotliSize(href: string): number {
 
 describe("public pages", () => {
   test.each(publicPaths)(
-    "The page %s fits into one flight with its styles, and blocks on no other file.",
+    "The page %s with its styles fits into the first ten TCP segments and waits for no other file.",
     async (page) => {
       for (const address of [page, `${page}?quote`]) await expectOneFlight(address);
       const html = await fetchHtml(page);
@@ -78,7 +78,7 @@ describe("public pages", () => {
     },
   );
 
-  test("A page is only text on a slow connection or if the visitor asks for that.", async () => {
+  test("A page is text-only on a slow connection or if the visitor chooses the text-only version.", async () => {
     for (const [name, value] of [
       ["ECT", "2g"],
       ["ECT", "slow-2g"],
@@ -96,19 +96,19 @@ describe("public pages", () => {
     expect(headers["accept-ch"]).toBe("ECT");
   });
 
-  test("Every written article fits into one flight.", async () => {
+  test("Every written article fits into the first ten TCP segments.", async () => {
     expect(publishedArticles).toHaveLength(5);
     for (const { slug } of publishedArticles) await expectOneFlight(`/resources/blog/${slug}`);
   });
 
-  test("The longest pages fit into one flight for a signed-in client with the light theme.", async () => {
+  test("The longest pages fit into the first ten TCP segments for a signed-in client with the light theme.", async () => {
     const browser = site.browser();
     await browser.post("/actions/theme", { theme: "light" });
     const Cookie = `${cookie}; ${browser.cookieHeader}`;
     for (const page of ["/", "/services"]) await expectOneFlight(page, { Cookie });
   });
 
-  test("A cost estimate fits into one flight with its amounts or with errors, also under the quote form.", async () => {
+  test("A cost estimate fits into the first ten TCP segments with amounts or with errors, also under the quote form.", async () => {
     const registered = `${new Date().getFullYear() - 3}-05`;
     const valid = `what=car&registered=${registered}&excise=25&currency=USD&value=8,000&freight=1200&insurance=120.50&rate=129.5&duty=25`;
     for (const query of [valid, "what=car&value=x&freight=-1&insurance=x&rate=x&duty=x&registered=x"]) {
@@ -117,12 +117,12 @@ describe("public pages", () => {
     }
   });
 
-  test("A page prefetches only modules, as browsers prefetch nothing else under the content security policy.", async () => {
+  test("A page prefetches only modules, because the content security policy blocks other prefetches.", async () => {
     for (const page of ["/?quote", "/about?quote", "/no-such-page?quote"])
       expect(await fetchHtml(page), page).not.toContain('rel="prefetch"');
   });
 
-  test("The second page of a visit links to the styles that the browser has.", async () => {
+  test("The second page of a visit links to the stylesheet that the browser has cached.", async () => {
     const html = await fetchHtml("/about", { "Sec-Fetch-Site": "same-origin" });
     expect(html).toContain('<link rel="stylesheet"');
     expect(html).not.toContain("<style>");
@@ -135,7 +135,7 @@ describe("portal pages", () => {
     ["a new shipment", "/portal/new"],
     ["two-factor authentication", "/portal/2fa"],
     ["a shipment", shipment],
-  ])("The portal page of %s fits into one flight and loads at most 115 KB of script.", async (_page, address) => {
+  ])("The portal page of %s fits into ten TCP segments and loads at most 115 KB of script.", async (_page, address) => {
     expect((await fetchPage(address, { Cookie: cookie })).status).toBe(200);
     await expectOneFlight(address, { Cookie: cookie });
     for (const panel of ["", "?quote"]) expectScriptBudget(await fetchHtml(address + panel, { Cookie: cookie }));
@@ -155,7 +155,7 @@ describe("portal pages", () => {
 });
 
 describe("cached responses", () => {
-  test("A public page is not sent again to a browser that has it.", async () => {
+  test("A public page is not sent again to a browser with a current copy.", async () => {
     const first = await fetchPage("/about");
     const again = await fetchPage("/about", { "If-None-Match": first.headers.etag ?? "" });
     expect([again.status, again.body.length]).toEqual([304, 0]);
@@ -172,7 +172,7 @@ describe("cached responses", () => {
     expect(new Set(etags).size).toBe(4);
   });
 
-  test("HEAD has the headers of GET and no body.", async () => {
+  test("A HEAD request gets the headers of a GET request and no body.", async () => {
     const head = await fetchPage("/about", {}, "HEAD");
     expect(head.body.length).toBe(0);
     expect(head.headers["content-length"]).toBe((await fetchPage("/about")).headers["content-length"]);
@@ -213,7 +213,7 @@ describe("cached responses", () => {
     expect(new Set([dark.etag, light.etag, client.etag]).size).toBe(3);
   });
 
-  test("A public page depends on whether a client is signed in, not on which.", async () => {
+  test("A public page is the same for all signed-in clients.", async () => {
     const html = await fetchHtml("/about", { Cookie: cookie });
     expect(html).toContain("Sign out");
     expect(await fetchHtml("/about", { Cookie: "session=forged" })).toBe(html);
@@ -231,12 +231,12 @@ describe("cached responses", () => {
   });
 });
 
-test.each(["br", "gzip"])("Data for script are compressed with %s if the browser accepts that.", async (encoding) => {
+test.each(["br", "gzip"])("Data for script are compressed with the accepted encoding %s.", async (encoding) => {
   const { headers } = await fetchPage(`${shipment}.data`, { Cookie: cookie, "Accept-Encoding": encoding });
   expect([headers["content-encoding"], headers.vary]).toEqual([encoding, expect.stringContaining("Accept-Encoding")]);
 });
 
-test("Files of the build are compressed, have their media type and are cached for a year, and a missing one is a 404.", async () => {
+test("Files of the build are compressed, have their media type and are cached for a year, and a missing file is a 404.", async () => {
   const href = /href="(\/assets\/[^"]+\.js)"/.exec(await fetchHtml("/"))?.[1] ?? "";
   const { headers, status } = await fetchPage(href);
   expect(status).toBe(200);

@@ -78,7 +78,7 @@ function expectSecurePage(page: ParsedPage): void {
 describe.each(frameCases)("$name", ({ name, path, status = 200, title, h1 }) => {
   let page: ParsedPage;
   beforeAll(async () => {
-    // A signed-in client is redirected from the login and the sign-up.
+    // A visitor opens the login and the sign-up, because these pages redirect a signed-in client.
     const browser = ["/login", "/signup"].includes(path) ? visitor : client;
     page = await browser.open(path === "shipment" ? shipment : path);
   });
@@ -196,7 +196,7 @@ test("Every public page opens while the backend is down and calls no backend, si
 });
 
 test.each(["/portal.php", "/.env", "/%E0%A4%A", "/%00", "/a%2F..%2Fb", "/portal/a/b/c", "/<script>alert(1)</script>"])(
-  "The unknown address %s is a 404 page that does not repeat it as markup",
+  "The unknown address %s has a 404 page that does not repeat the address as markup",
   async (path) => {
     const page = await parsePage(await visitor.get(path));
     expect([page.status, page.h1]).toEqual([404, "Page not found"]);

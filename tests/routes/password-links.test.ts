@@ -86,7 +86,7 @@ describe("link of an invitation", () => {
     expect((await browser.get("/desk")).headers.get("Location")).toBe("/desk/2fa");
   });
 
-  test("A team member gets no email about the first password, and an email about the second", async () => {
+  test("A team member gets no email about the first password, but gets an email about the second password", async () => {
     const { email, link } = await inviteClerk("First Password");
     expect((await setPassword(link, { password: "the first password" })).status).toBe(303);
     const invitation = await getLatestEmailTo(email);
@@ -116,7 +116,7 @@ describe("link to a new password", () => {
     expect([count, subject, text.includes("sixsix")]).toEqual([linkEmail.count + 1, changedSubject, false]);
   });
 
-  test("A link that an email scanner opens many times stays valid, also for the previous password, and names no person", async () => {
+  test("A link that an email scanner opens many times stays valid, can set the previous password again, and names no person", async () => {
     const { browser, email, id, name, link } = await newClientWithLink("Scanned Mail");
     const page = await app.browser().open(link);
     for (const text of [email, id, name]) expect(page.html).not.toContain(text);
@@ -127,7 +127,7 @@ describe("link to a new password", () => {
     expect(await tryLogIn(app, email)).toBe("/portal");
   });
 
-  test("A used, unknown or damaged link shows one page without a form, and its form is rejected", async () => {
+  test("Used, unknown and damaged links show the same page without a form, and a form with such a link is rejected", async () => {
     const { email, link } = await newClientWithLink("Old Links");
     const form = await app.browser().open(link);
     await setPassword(link, { password: newPassword });
@@ -153,7 +153,7 @@ describe("link to a new password", () => {
     expect(await logInWith(email, "another password", newPassword)).toEqual([400, "/portal"]);
   });
 
-  test("Of five people who use a link at the same time, one sets the password and the others read that it is used", async () => {
+  test("Of five people who use a link at the same time, one sets the password and the others read that the link is used", async () => {
     const { browser, email, link } = await newClientWithLink("Five Together");
     const passwords = Array.from({ length: 5 }, (_, index) => `password number ${index}`);
     const forms = await Promise.all(
@@ -178,7 +178,7 @@ describe("link to a new password", () => {
 });
 
 describe("link of an account with a second factor", () => {
-  test("A client who gives no code or a wrong one changes nothing, and the link stays valid for a fresh code", async () => {
+  test("A form with a wrong code or without a code changes nothing, and the link stays valid", async () => {
     const { browser, email, authenticator, link } = await newProtectedClientWithLink("Careful Client");
     const emails = await countEmailsTo(email);
     for (const code of ["", "12345", await authenticator.wrongCode()]) {
@@ -196,7 +196,7 @@ describe("link of an account with a second factor", () => {
     expect(await logInWith(email, password, newPassword)).toEqual([400, "/login/verify"]);
   });
 
-  test("A code that was used at a login does not set a password, and a code that set one does not log in", async () => {
+  test("A code that was used at a login cannot set a password, and a code that set a password cannot log in", async () => {
     const { browser, email, authenticator, link } = await newProtectedClientWithLink("Overheard Client");
     const usedText = "This code has been used. Wait for the next code.";
     /** Logs in with a password and a code. */
@@ -218,7 +218,7 @@ describe("link of an account with a second factor", () => {
     expect([rejected.status, rejected.problems.map(({ text }) => text)]).toEqual([400, [usedText]]);
   });
 
-  test("A client with a second factor reads whom to call about a lost authenticator, and a client without does not", async () => {
+  test("A client with a second factor reads whom to call about a lost authenticator, and a client without a second factor does not", async () => {
     const lostText = /Lost your phone\? Call \+254 700 000 001\. Once we have checked who you are/;
     const client = await newClientWithLink("New Phone");
     expect((await app.browser().open(client.link)).text).not.toMatch(lostText);
@@ -241,7 +241,7 @@ describe("link of an account with a second factor", () => {
   });
 });
 
-test("The log has neither the token of a link nor a password nor an address", async () => {
+test("The log contains no token of a link, no password and no address", async () => {
   const { email, link } = await newClientWithLink("Logged Client");
   const token = link.split("token=")[1] ?? "";
   expect(token).toHaveLength(64);

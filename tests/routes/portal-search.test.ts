@@ -39,7 +39,7 @@ describe("search", () => {
     expect(await find({})).toHaveLength(5);
   });
 
-  test("A search without a result says so, and its form and its CSV link have the filter.", async () => {
+  test("A search without a result says that nothing was found, and its form and its CSV link have the filter.", async () => {
     const page = await searchShipments({ q: "rhinoceros", stage: "7", waiting: "company" });
     expect([page.status, listShipmentNames(page)]).toEqual([200, []]);
     expect(page.text).toContain("No shipment matches your search.");
@@ -133,7 +133,7 @@ describe("shipments that wait for the client", () => {
     await newShipments(app, waiter, ["Box 1", "Box 2", "Box 3", "Box 4", "Box 5", "Box 6"]);
   });
 
-  test("The portal shows six waiting shipments, and a link to all of them if there are more.", async () => {
+  test("The portal shows at most six waiting shipments, and a link to all waiting shipments if there are more.", async () => {
     const six = await waiter.browser.open("/portal");
     expect([countWaiting(six), six.text.includes("shipments waiting for you")]).toEqual([6, false]);
     const [, closed = ""] = await newShipments(app, waiter, ["Box 7", "Closed"]);
@@ -164,7 +164,7 @@ describe("shipments that wait for the client", () => {
 });
 
 describe("CSV of a client's shipments", () => {
-  test("A client downloads the found shipments as CSV without formulas.", async () => {
+  test("A client downloads the results of a search as CSV without formulas.", async () => {
     const exporter = await newClient(app, "Exporting Client");
     const ids = await newShipments(app, exporter, ['=HYPERLINK("http://x")', 'Plain, "quoted"']);
     await setAwb(app.company, ids[1] ?? "", "=cmd|' /C calc'!A0");
@@ -193,7 +193,7 @@ describe("CSV of a client's shipments", () => {
     expect(row?.slice(-2)).toEqual(["2026-03-01 00:04", "2027-01-01 02:30"]);
   });
 
-  test("A client's CSV has every shipment once, and breaks off if the session ends during the download.", async () => {
+  test("A client's CSV has every shipment once, and ends early if the session ends during the download.", async () => {
     const leaving = await newClient(app, "Leaving Client");
     await sql`insert into shipments (user_id, name) select ${leaving.id}, 'Row ' || n from generate_series(1, 502) as n`;
     const [, ...rows] = await readCsv(await leaving.browser.get("/portal/shipments.csv"));

@@ -44,7 +44,7 @@ const setStage = async (id: string, stage: number) =>
   resultOrThrow(await correctStage(app.company, id, { stage, reason: "It is there" }, {}));
 
 describe("the list of shipments", () => {
-  test("A client without shipments is greeted by full name and sees how to create one.", async () => {
+  test("A client without shipments is greeted by full name and sees how to create a shipment.", async () => {
     const newcomer = await newClient(app, "Wanjiru Kamau");
     const page = await newcomer.browser.open("/portal");
     expect(page.h1).toBe("My Shipments");
@@ -78,14 +78,14 @@ describe("the list of shipments", () => {
     expect(page.text).not.toContain("You have no shipments yet");
   });
 
-  test("A portal page is the same to the byte for its client until its data change, and never another client's.", async () => {
+  test("A portal page has identical bytes until the client's data are changed, and never has another client's data.", async () => {
     const site = await startTestSite();
     onTestFinished(() => void site.close());
     const [browser, otherBrowser] = [site.browser(), site.browser()];
     await browser.signUpAndLogIn("Achieng Otieno");
     await otherBrowser.signUpAndLogIn("Mukasa Okello");
     const readBody = async (viewer: TestBrowser, path = "/portal") => (await viewer.get(path)).text();
-    // Only the first page shows the reminder to set up a second factor.
+    // The first page after the login shows the reminder of the second factor, which later pages do not have.
     for (const viewer of [browser, otherBrowser]) await viewer.get("/portal");
     const body = await readBody(browser);
     expect(body).toContain("Achieng Otieno");
@@ -159,7 +159,7 @@ describe("the page of a shipment", () => {
     }
   });
 
-  test("A closed shipment says that it is closed.", async () => {
+  test("The page of a closed shipment says that the shipment is closed.", async () => {
     const { id, portal } = await newShipment(app, client, "Closing");
     await setStage(id, 10);
     const page = await client.browser.open(portal);
@@ -173,7 +173,7 @@ describe("payments", () => {
     ["IDF Fee", "Action: Pay IDF Fee"],
     ["Duties & Taxes", "Action: Pay Duties"],
     ["Agent Fee", "Action: Pay Agent Fee"],
-  ])("The payment button of the %s only says that it is a demo.", async (name, title) => {
+  ])("The payment button of the %s only shows a toast that payments are a demo.", async (name, title) => {
     const { portal } = await newShipment(app, client, "Demo payments");
     const calls = await app.proxy.during(async () => {
       const response = await client.browser.submit(await client.browser.open(portal), `Pay ${name}`);
@@ -227,7 +227,7 @@ describe("payments", () => {
   });
 });
 
-test("The list and the page of a shipment show who it waits for, and link to what the client does next.", async () => {
+test("The list and the page of a shipment show who it waits for, and link to the client's next action.", async () => {
   const mover = await newClient(app, "Mover");
   const { browser } = mover;
   const tea = await newShipment(app, mover, "Tea");
@@ -256,7 +256,7 @@ test("The list and the page of a shipment show who it waits for, and link to wha
   );
 });
 
-test("Free storage is shown on the page and in print while the cargo is at the port, and emphasised from two days.", async () => {
+test("Free storage is shown on the page and in print while the cargo is at the port, and is emphasised during the last two days.", async () => {
   const { id, portal } = await newShipment(app, client, "Stored");
   const openPrintForm = async () => (await client.browser.open(`${portal}/print`)).text;
   const listTexts = async () =>

@@ -41,7 +41,7 @@ const sendQuote = async (typed: FormValues, at = path) =>
 const getReturnPath = (page: ParsedPage) => getHref(page, "Back to the previous page");
 const getFrom = (page: ParsedPage) => page.all("input[name=from]").map((input) => input.getAttribute("value"));
 
-test("The quote form has a page of its own with the nine services, which search engines leave out", async () => {
+test("The quote form has a page of its own with the nine services and is not indexed", async () => {
   const page = await visitor.open(path);
   expect([page.status, page.h1]).toEqual([200, "Get a Quote"]);
   expect(page.title).toMatch(/^Get a Quote · /);
@@ -54,7 +54,7 @@ test("The quote form has a page of its own with the nine services, which search 
 });
 
 test.each([...inputs, "service"] as const)(
-  "A quote form without %s says so and preserves the other answers",
+  "A quote form without %s shows an error and preserves the other answers",
   async (missing) => {
     const page = await sendQuote({ ...quote, [missing]: " " });
     expectInvalidFields(page, [missing]);
@@ -64,7 +64,7 @@ test.each([...inputs, "service"] as const)(
   },
 );
 
-test("An empty quote form, or one without its fields, names the four required fields", async () => {
+test("An empty quote form and a form without fields show errors at the four required fields", async () => {
   for (const page of [await sendQuote({}), await parsePage(await visitor.post(path, {}))])
     expectInvalidFields(page, [...inputs, "service"]);
 });
@@ -86,7 +86,7 @@ test.each([
   ["name", 100],
   ["phone", 32],
   ["message", 2000],
-] as const)("A quote form accepts its %s with %i characters and rejects one more", async (name, limit) => {
+] as const)("A quote form accepts its %s with %i characters and rejects one more character", async (name, limit) => {
   expect((await sendQuote({ ...quote, [name]: "7".repeat(limit) })).status).toBe(200);
   expectInvalidFields(await sendQuote({ ...quote, [name]: "7".repeat(limit + 1) }), [name]);
 });
@@ -108,13 +108,13 @@ test("A complete quote form gives an email draft with every answer and a toast, 
   expect([again.toasts, again.value("name")]).toEqual([[], ""]);
 });
 
-test("A quote form needs no message, neither an empty field nor a missing one", async () => {
+test("A quote form is accepted with an empty message and without the message field", async () => {
   expectEmailDraft(await sendQuote({ ...quote, message: "" }));
   const { message: _, ...rest } = quote;
   expect(expectEmailDraft(await parsePage(await visitor.post(path, rest))).body).not.toContain("undefined");
 });
 
-test("A visitor who sends the quote panel over a page can return to that page, also after an error", async () => {
+test("After sending the quote panel over a page, a visitor can return to the page, also after an error", async () => {
   const invalid = await sendQuote({ ...quote, phone: "" }, "/cookie-settings?quote");
   expectInvalidFields(invalid, ["phone"]);
   expect(getFrom(invalid)).toEqual(["/cookie-settings"]);

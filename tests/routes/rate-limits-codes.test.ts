@@ -19,7 +19,7 @@ const enterRightCode = async ({ authenticator }: TestClient, browser: TestBrowse
 const filterVerifications = (calls: string[]) => calls.filter((call) => /\/factors\/.*\/verify$/.test(call));
 
 describe("codes at login", () => {
-  test("After five wrong codes from any browsers, even the right one is not checked for 15 minutes.", async () => {
+  test("After five wrong codes from any browsers, even the right code is not checked for 15 minutes.", async () => {
     const client = await newClientWithoutCode(app, "Guessed");
     await repeat(5, () => enterWrongCode(client, client.half), 400);
     const otherBrowser = app.browser();
@@ -31,7 +31,7 @@ describe("codes at login", () => {
     expect(filterVerifications(calls)).toEqual([]);
   });
 
-  test("The right code opens the account after four wrong ones, or after one wrong one that was sent six times.", async () => {
+  test("The right code is accepted after four wrong codes, or after one wrong code that was sent six times.", async () => {
     const client = await newClientWithoutCode(app, "Right");
     await repeat(4, () => enterWrongCode(client, client.half), 400);
     await repeat(1, () => enterRightCode(client, client.half), 303);
@@ -41,7 +41,7 @@ describe("codes at login", () => {
     await repeat(1, () => enterRightCode(repeated, repeated.half), 303);
   });
 
-  test("One of fifty parallel requests with the same right code is accepted, from four browsers.", async () => {
+  test("Of fifty parallel requests with the same right code from four browsers, only one is accepted.", async () => {
     const { half, email, authenticator } = await newClientWithoutCode(app, "Twice");
     const browsers = [half, app.browser(), app.browser(), app.browser()];
     for (const browser of browsers.slice(1)) await logIn(browser, email, password);
@@ -69,7 +69,7 @@ describe("codes at login", () => {
 });
 
 describe("an owner whose codes are locked by someone with the password", () => {
-  /** Enters wrong codes in two unknown browsers until the site rejects further codes there with 429. */
+  /** Enters wrong codes in two unknown browsers until the site rejects further codes of these browsers with 429. */
   async function lockCodes(client: TestClient): Promise<void> {
     const [first, second] = [app.browser(), app.browser()];
     for (const browser of [first, second]) await logIn(browser, client.email, password);
@@ -84,7 +84,7 @@ describe("an owner whose codes are locked by someone with the password", () => {
     return getLatestLinkTo(email);
   }
 
-  test("The owner logs in with a code on a known browser, which has five wrong codes of its own.", async () => {
+  test("The owner logs in with a code on a known browser, which has a separate limit of five wrong codes.", async () => {
     const client = await newClientWithoutCode(app, "Locked Login");
     const known = app.browser();
     await logIn(known, client.email, password);
@@ -101,7 +101,7 @@ describe("an owner whose codes are locked by someone with the password", () => {
     await repeat(1, () => enterWrongCode(client, known), 429);
   });
 
-  test("The owner changes the password where they are logged in.", async () => {
+  test("The owner changes the password in a logged-in browser.", async () => {
     const client = await newClientWithoutCode(app, "Locked Change");
     await lockCodes(client);
     const { owner, email, authenticator } = client;
@@ -124,7 +124,7 @@ describe("an owner whose codes are locked by someone with the password", () => {
     await repeat(1, () => logIn(app.browser(), client.email, newPassword), 303);
   });
 
-  test("A password link has five wrong codes in all browsers, known ones too, which do not count at login.", async () => {
+  test("A password link allows five wrong codes in all browsers together, and these codes do not count at login.", async () => {
     const client = await newClientWithoutCode(app, "Guessed Link");
     const link = await sendLink(client);
     for (let attempt = 0; attempt < 5; attempt += 1)

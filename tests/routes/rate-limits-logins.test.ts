@@ -40,7 +40,7 @@ describe("failed logins", () => {
     expect(await getStatus(logIn(app.browser(), person, password))).toBe(303);
   });
 
-  test("The limit looks the same for an email address with and without an account.", async () => {
+  test("The limit of failed logins is the same for an email address with and without an account.", async () => {
     const texts = [];
     for (const person of [await app.browser().signUpAndLogIn("Known"), newUnknownEmail()]) {
       const browser = app.browser();
@@ -67,7 +67,7 @@ describe("failed logins", () => {
     expect(await countStatus(attempts, 400)).toBe(20);
   });
 
-  test("An IPv6 network of /48 has five times as many attempts as one address.", async () => {
+  test("An IPv6 network of /48 has five times as many attempts as one IPv4 address.", async () => {
     const network = `2001:db8:${randomHex()}`;
     const form = { clientId: "N0TH-1NG0-0F1T-HERE", fullName: "Amina Hassan", password };
     const attempts = Array.from({ length: 60 }, (_, attempt) =>
@@ -109,7 +109,7 @@ describe("failed logins", () => {
 });
 
 describe("a known browser", () => {
-  test("The owner logs in on a known browser, in any spelling of the address, while the account is locked; it has five failures of its own.", async () => {
+  test("While an account is locked, its owner logs in on a known browser, which has a separate limit of five failures.", async () => {
     const person = await app.browser().signUpAndLogIn("Owner");
     const owner = app.browser();
     await owner.logIn(person.toUpperCase());
@@ -123,7 +123,7 @@ describe("a known browser", () => {
     expect(await getStatus(logIn(owner, newUnknownEmail()))).toBe(400);
   });
 
-  test("A browser is known for several accounts by a cookie that names none and cannot be forged.", async () => {
+  test("The cookie of a known browser is valid for several accounts, names no account and cannot be forged.", async () => {
     const owner = app.browser();
     const people = [await owner.signUpAndLogIn("First"), await owner.signUpAndLogIn("Second")];
     const [person = ""] = people;
@@ -172,7 +172,7 @@ describe("a known browser", () => {
 });
 
 describe("attempts that do not count", () => {
-  test("Successful logins do not count, before and between failed ones.", async () => {
+  test("Successful logins do not count, before and between failed logins.", async () => {
     const browser = app.browser();
     await repeat(7, () => logIn(browser, email, password), 303);
     await repeat(4, () => logIn(browser, email), 400);
@@ -181,7 +181,7 @@ describe("attempts that do not count", () => {
     await repeat(1, () => logIn(browser, email, password), 429);
   });
 
-  test("The attempt of a successful login is refunded with the next one, or soon by itself.", async () => {
+  test("The attempt of a successful login is refunded with the next login, or soon by a separate call.", async () => {
     // The refund of the first login also sends the pending refunds of earlier tests.
     const refundsBefore = app.proxy.releases();
     await logIn(app.browser(), email, password);

@@ -10,7 +10,7 @@ const app = await getTestApp();
 
 const tooManyWrites = /^Too many changes in one minute\. Try again in \d+ seconds?\.$/;
 
-test("A client who has used up the changes of a minute reads pages and signs out, and no form changes anything.", async () => {
+test("A client who has used up the changes of a minute can only read pages and sign out, and every other form is rejected.", async () => {
   const { browser } = await newClient(app, "Busy");
   const path = await browser.createShipment("First");
   for (let number = 2; number <= 6; number += 1) await browser.createShipment(`Shipment ${number}`);
@@ -38,7 +38,7 @@ test("A client who has used up the changes of a minute reads pages and signs out
   expect(browser.cookies.has("session")).toBe(false);
 });
 
-test("Of twenty parallel forms as many create a shipment as the limit allows.", async () => {
+test("Twenty parallel forms create no more shipments than the limit allows.", async () => {
   const { browser, id } = await newClient(app, "Flood");
   const responses = await Promise.all(
     Array.from({ length: 20 }, () =>
@@ -50,7 +50,7 @@ test("Of twenty parallel forms as many create a shipment as the limit allows.", 
   expect((await app.company.from("shipments").select("id").eq("user_id", id)).data).toHaveLength(6);
 });
 
-test("Each part of a large file counts as a change, but not the question how much is stored.", async () => {
+test("Each part of a large file counts as a change, but a request for the number of stored bytes does not count.", async () => {
   const { browser } = await newClient(app, "Parts");
   const path = await browser.createShipment("Parts");
   const document = (await browser.open(path)).form("Upload the Packing List").fields.document as string;
@@ -68,7 +68,7 @@ test("Each part of a large file counts as a change, but not the question how muc
   expect(await upload.ask()).toMatchObject({ status: 200, storedBytes: 1_000_000 });
 });
 
-test("Each form of the account page counts as a change, also if it is rejected.", async () => {
+test("Each form of the account page counts as a change, also a rejected form.", async () => {
   const { browser, email } = await newClient(app, "Fickle");
   const newEmail = newEmailAddress("Fickle Address", "client.example");
   const page = await browser.open("/portal/account");
@@ -96,7 +96,7 @@ test("Each form of the account page counts as a change, also if it is rejected."
   expect(box?.hasAttribute("checked")).toBe(true);
 });
 
-test("Reading pages counts as no attempt.", async () => {
+test("Requests for pages do not count as attempts.", async () => {
   const { browser } = await newClient(app, "Reader");
   const path = await browser.createShipment("Read");
   const calls = await app.proxy.during(async () => {

@@ -9,7 +9,7 @@ const email = await client.signUpAndLogIn("Requester");
 const shipment = await client.createShipment("Requests");
 afterAll(() => site.close());
 
-/** Headers that browsers send with a form of another site. */
+/** Headers that browsers send with a form from another site. */
 const foreignOrigins: Record<string, string>[] = [
   { Origin: "https://evil.example" },
   { Origin: "null" },
@@ -42,7 +42,7 @@ function expectRejected(response: Response, status: number, what: string): void 
 }
 
 test.each(formPaths)(
-  "The address of %s rejects other methods than GET, HEAD and POST, and other bodies than forms.",
+  "The form address of %s accepts only the methods GET, HEAD and POST, and only forms as bodies.",
   async (_what, path) => {
     for (const method of ["PUT", "PATCH", "DELETE"]) {
       const response = await send(method, path(), { body: "a=b", headers: { Origin: origin } });
@@ -60,7 +60,7 @@ test.each(formPaths)(
 );
 
 test.each(formPaths)(
-  "The address of %s rejects a form of another site, and neither calls the backend nor sets a cookie.",
+  "The form address of %s rejects a form from another site without a backend call and without a cookie.",
   async (_what, path) => {
     const calls = await app.proxy.during(async () => {
       for (const headers of foreignOrigins) {
@@ -93,7 +93,7 @@ test.each(formPaths)("A damaged form for %s causes no server error.", async (_wh
 });
 
 test("Rejected requests change neither the client's shipments nor the theme.", async () => {
-  // The damaged form for the sign-out has signed the client out.
+  // Logs in again, because the damaged form for the sign-out has signed the client out.
   if (!client.cookies.has("session")) await client.logIn(email);
   const page = await client.open("/portal");
   expect(page.all("main section[aria-labelledby=shipments-title] li")).toHaveLength(1);
@@ -114,13 +114,13 @@ test.each<[string, Record<string, string>]>([
   }
 });
 
-test("A person whose form came from another site sees a page that says so.", async () => {
+test("A rejected form from another site shows a page with the reason.", async () => {
   const page = await parsePage(await client.post("/login", {}, { Origin: "https://evil.example" }));
   expect([page.status, page.h1]).toEqual([403, "This form was not sent from our site"]);
   expect(listLinkAddresses(page, "main a")).toEqual(["/"]);
 });
 
-test("A person whose form arrived damaged sees a page that says so.", async () => {
+test("A damaged form shows a page with the reason.", async () => {
   const headers = { Origin: origin, "Content-Type": "multipart/form-data; boundary=x" };
   for (const path of ["/login", "/signup", shipment]) {
     const page = await parsePage(await send("POST", path, { body: "--x\r\ncut o", headers }));
@@ -130,7 +130,7 @@ test("A person whose form arrived damaged sees a page that says so.", async () =
 });
 
 test.each(["/actions/theme", "/actions/forgot-password", "/portal/sign-out"])(
-  "Opening %s changes nothing and leads to a page.",
+  "A GET request for %s changes nothing, and redirects to a page or shows the form.",
   async (path) => {
     const browser = site.browser();
     await browser.logIn(email);

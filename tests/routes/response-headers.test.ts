@@ -49,7 +49,7 @@ describe("unusual addresses", () => {
     ...["http://evil.example/x%0a", "HTTPS://evil.example/%E2%80%A8.data"],
     ...[`/${"a".repeat(8000)}`, `/x?${"a".repeat(8000)}`],
   ])(
-    "The address %j has no page, a log line and an uncached response, and rejects another site's form.",
+    "The unknown address %j rejects another site's form, and every response is logged and not cached.",
     async (address) => {
       // Below /portal/ a visitor is redirected to the login page, whether the page exists or not.
       expect(address.startsWith("/portal/") ? [303] : [404, 400]).toContain((await send(address)).status);
@@ -59,7 +59,7 @@ describe("unusual addresses", () => {
   );
 
   test.each(["OPTIONS", "TRACE", "PROPFIND", "PURGE", "PUT", "DELETE"])(
-    "The method %s is rejected at every address with the accepted methods.",
+    "The method %s is rejected at every address, and the response lists the accepted methods.",
     async (method) => {
       for (const address of ["/login", "/favicon.svg", "/healthz", "/x%0a", "/portal.data"]) {
         const { status, headers } = await send(address, method);

@@ -75,7 +75,7 @@ describe("parallel requests", () => {
     const sending = first.stream(0, stream.body);
     await expect.poll(countChunks).toBe(1);
     expect(await second.ask()).toMatchObject(received(chunkSize));
-    // The site ends the first tab's request, after it has stored the received bytes.
+    // The second tab's request makes the site store the bytes of the first tab's open request and end that request.
     expect(await second.send(chunkSize)).toMatchObject(received(300_000, 409));
     expect(await second.send(300_000)).toMatchObject(received(fileSize));
     expect(await sending).toMatchObject({ status: 200 });
@@ -91,7 +91,7 @@ describe("parallel requests", () => {
     const countLists = () => app.proxy.calls.filter((call) => call.includes("list_upload_chunks")).length;
     const before = countLists();
     const sending = upload.stream(chunkSize, stream.body);
-    // The site lists the stored chunks twice per request, so the next chunk is unknown to it.
+    // Waits until the site has listed the stored chunks twice, so that the site does not see the next chunk.
     await expect.poll(countLists).toBe(before + 2);
     const name = firstChunk.replace(/0-\d+$/, `${chunkSize}-${chunkSize}`);
     const options = { contentType: "application/octet-stream" };
@@ -132,7 +132,7 @@ describe("limits of unfinished uploads", () => {
     return createUpload(createPdf(), { header: { size: String(size), sha256 } });
   }
 
-  test("An account's oldest unfinished upload is deleted above 30 MB.", async () => {
+  test("An account's oldest unfinished upload is deleted if its unfinished uploads exceed 30 MB.", async () => {
     const stored = 9 * MiB - chunkSize;
     const unfinished: Awaited<ReturnType<typeof createUnfinished>>[] = [];
     for (const [index, digit] of ["a", "b", "c"].entries())
@@ -144,7 +144,7 @@ describe("limits of unfinished uploads", () => {
     expect(await readStored()).toEqual([0, stored, stored]);
   });
 
-  test("An account's longest inactive upload is deleted above 20 unfinished files.", async () => {
+  test("An account's longest inactive upload is deleted if the account has more than 20 unfinished uploads.", async () => {
     const unfinished: Awaited<ReturnType<typeof createUnfinished>>[] = [];
     for (let index = 0; index < 20; index += 1)
       unfinished.push(await createUnfinished(fileSize, index.toString(16).padStart(64, "0"), 20_000, 30 - index));

@@ -64,7 +64,7 @@ test("Received bytes are stored while the connection is silent.", async () => {
   await sending.catch(() => undefined);
 });
 
-test("A chunk under 16 KB is stored only if it is the end of the file.", async () => {
+test("A chunk under 16 KB is stored only at the end of the file.", async () => {
   const upload = await createUpload(createPatternedPdf("a.pdf", fileSize));
   expect(await upload.send(0, 9000)).toMatchObject(received(0));
   expect(await countChunks()).toBe(0);
@@ -186,11 +186,11 @@ describe("rejected resumable uploads", () => {
       file: createPdf(),
     });
     for (const step of ["ask", "finish", "send"] as const)
-      expect(await upload[step](0)).toMatchObject(rejected(409, "This document has been uploaded already."));
+      expect(await upload[step](0)).toMatchObject(rejected(409, "This document already has a file."));
     const other = await createUpload(createPatternedPdf("b.pdf", fileSize), { document: "Packing List" });
     await other.send(0, chunkSize);
     await app.company.from("shipments").update({ stage: 10 }).eq("id", invoice.shipmentId);
-    const closed = rejected(409, "This shipment is closed: nothing more can be uploaded to it.");
+    const closed = rejected(409, "This shipment is closed, so you cannot upload files.");
     for (const step of steps) expect(await other[step](chunkSize)).toMatchObject(closed);
     expect((await readDocument(invoice.path, "Packing List")).uploaded).toBe(false);
     expect(await countChunks()).toBe(0);
@@ -230,7 +230,7 @@ describe("access to resumable uploads", () => {
     }
   });
 
-  test("An upload whose session ended while bytes arrived continues after login.", async () => {
+  test("An upload whose session ends during a request continues after the login.", async () => {
     const upload = await createUpload(createPatternedPdf("a.pdf", fileSize));
     await upload.send(0, chunkSize);
     const stream = createUploadStream(upload.content.slice(chunkSize, 2 * chunkSize));
@@ -250,7 +250,7 @@ describe("access to resumable uploads", () => {
     expect(await upload.finish()).toMatchObject(completed);
   });
 
-  test("An upload is rejected until the session has the code of the second factor.", async () => {
+  test("An upload is rejected until the client has entered the code of the second factor.", async () => {
     const upload = await createUpload(createPatternedPdf("a.pdf", fileSize));
     await upload.send(0, chunkSize);
     const browser = app.browser();

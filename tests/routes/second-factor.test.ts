@@ -92,7 +92,7 @@ describe("set-up of a second factor", () => {
     expect(calls.filter((call) => call.includes("/verify"))).toEqual([]);
   });
 
-  test("A client with set-ups in two tabs completes the newer one and starts the older one again", async () => {
+  test("A client with set-ups in two tabs completes the newer set-up and must start the older set-up again", async () => {
     const { browser, ...older } = await newSetup("Tabs");
     const newer = await startFactorSetup(browser, path);
     const complete = async ({ page, authenticator }: typeof newer) =>
@@ -113,7 +113,7 @@ describe("set-up of a second factor", () => {
     expect((await complete(newer)).headers.get("Location")).toBe("/portal");
   });
 
-  test("Four set-ups at the same moment start or are rejected with the next step", async () => {
+  test("Each of four parallel set-ups starts, or gets an error with the next step", async () => {
     const { browser } = await newClient(app, "Many");
     const form = await browser.open(path);
     const responses = await Promise.all(Array.from({ length: 4 }, () => browser.submit(form, "Set up 2FA")));
@@ -123,7 +123,7 @@ describe("set-up of a second factor", () => {
     }
   });
 
-  test("A form with a damaged secret or factor ID is rejected with a short page that can start again", async () => {
+  test("A form with a damaged secret or factor ID is rejected, and the short error page can start a new set-up", async () => {
     const { browser, page, authenticator } = await newSetup("Damaged");
     const code = await authenticator.freshCode();
     for (const damage of [
@@ -140,7 +140,7 @@ describe("set-up of a second factor", () => {
 });
 
 describe("session before the code", () => {
-  test("A session before the code opens no page, file, data or form of the portal and the account", async () => {
+  test("A session that has not entered the code cannot open pages, files, data or forms of the portal and the account", async () => {
     const client = await newProtectedClient(app, "Locked");
     const { id, portal } = await newShipment(app, client, "Nobody may read this", ["Packing List"]);
     const document = await getDocument(app.company, id, "Packing List");
@@ -173,7 +173,7 @@ describe("session before the code", () => {
     expect(login.headers.get("Location")).toBe("/login/verify?next=%2Fportal%2Fnew");
   });
 
-  test("A client without a phone reads whom to call, and one with it reaches the requested page by a fresh code only", async () => {
+  test("The code page says whom to call about a lost phone, rejects used and wrong codes, and leads to the requested page", async () => {
     const { browser, email, authenticator } = await newProtectedClient(app, "Enter");
     const shipment = await browser.createShipment("Tea");
     const half = await newSessionWithoutCode(app, email);
@@ -212,7 +212,7 @@ test("A client with one authenticator is advised to add a new phone before the o
   }
 });
 
-test("Only its client finds the page of an authenticator, removes it with a fresh code, and then logs in without one", async () => {
+test("Only its client finds the page of an authenticator, removes the authenticator with an unused code, and then logs in without a code", async () => {
   const { browser, email, authenticator } = await newProtectedClient(app, "Remover");
   const removalPath = await getRemovalPath(browser);
   const { browser: stranger } = await newClient(app, "Curious");

@@ -17,7 +17,7 @@ describe("service worker", () => {
       headers: { "If-None-Match": tag, "Cache-Control": "max-age=0" },
     });
 
-  test("The service worker is revalidated on each request and may connect only to this site", async () => {
+  test("The service worker is revalidated on each request and can connect only to its own site", async () => {
     const { status, headers } = await revalidate();
     expect(status).toBe(200);
     expect(headers.get("Content-Type")).toMatch(/^text\/javascript/);
@@ -45,7 +45,7 @@ describe("service worker", () => {
   });
 });
 
-test("The site can be added to a home screen as one app", () => {
+test("The manifest lets a person add the whole site to a home screen as an app", () => {
   const manifest = JSON.parse(readFileSync(path.join(clientBuildFolder, "manifest.webmanifest"), "utf8"));
   expect(manifest).toMatchObject({ id: "/", scope: "/", start_url: "/", display: "standalone" });
   for (const { src, sizes } of manifest.icons.filter(({ type }: { type: string }) => type === "image/png")) {
@@ -76,7 +76,7 @@ describe("offline copies in the account", () => {
     expect(await isEnabled(browser)).toBe(true);
   });
 
-  test("A client on a shared computer has no choice of offline copies", async () => {
+  test("The account page has no setting for offline copies on a shared computer", async () => {
     const browser = app.browser();
     await browser.signUpAndLogIn("Achieng Otieno");
     browser.cookies.set("shared", "1");

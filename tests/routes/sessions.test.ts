@@ -24,7 +24,7 @@ const countRefreshes = (calls: string[]) => calls.filter((call) => call.includes
 
 describe("portal of a visitor", () => {
   test.each(["/portal/new", "/portal/0b51e3a8-0000-4000-8000-000000000000", "/portal/not-a-uuid"])(
-    "A visitor who opens %s, or sends a form to it, is redirected to the login and back",
+    "A visitor who opens %s, or sends a form there, is redirected to the login and back",
     async (path) => {
       for (const response of [await app.browser().get(path), await app.browser().post(path, { name: "x" })])
         expect([response.status, response.headers.get("Location")]).toEqual([
@@ -87,7 +87,7 @@ describe("invalid session cookie", () => {
     for (const path of ["/", "/login"]) expect((await browser.get(path)).status).toBe(200);
   });
 
-  test("A browser with pieces of a divided session cookie loses all of them", async () => {
+  test("A browser with parts of a divided session cookie loses all parts", async () => {
     const browser = app.browser();
     browser.cookies.set("session.0", getPart(0, 100));
     browser.cookies.set("session.7", "garbage");
@@ -122,7 +122,7 @@ describe("invalid flash cookie", () => {
 });
 
 describe("refresh of a session", () => {
-  test("An expired session is refreshed once for a page and continues in a new cookie", async () => {
+  test("An expired session is refreshed only once and continues in a new cookie", async () => {
     const browser = await newExpiredBrowser();
     const previous = browser.cookies.get("session");
     const calls = await app.proxy.during(async () => {
@@ -148,7 +148,7 @@ describe("refresh of a session", () => {
     },
   );
 
-  test("Twenty parallel requests with an expired session refresh it once, and so does a later one", async () => {
+  test("Twenty parallel requests and a later request with the same expired session refresh the session only once", async () => {
     const browser = await newExpiredBrowser();
     const late = copyBrowser(app, browser);
     const calls = await app.proxy.during(async () => {
@@ -165,7 +165,7 @@ describe("refresh of a session", () => {
 describe("sign-out", () => {
   const signedOutToast = [{ title: "You are signed out", description: "", variant: "default" }];
 
-  test("A client who signs out sees one toast about it, and copies of the cookie give no access", async () => {
+  test("A client who signs out sees one toast, and copies of the session cookie give no access", async () => {
     const browser = await newLoggedInBrowser();
     const copies = [copyBrowser(app, browser), copyBrowser(app, browser)];
     changeSession(copies[1] as TestBrowser, { expires_at: 1 });
@@ -180,7 +180,7 @@ describe("sign-out", () => {
   });
 
   test.each([500, "close"] as const)(
-    "A sign-out deletes the cookie of a session that is refreshed on the way, when the backend fails with %s",
+    "A sign-out that first refreshes an expired session deletes the cookie, even if the backend fails with %s",
     async (fault) => {
       const browser = await newExpiredBrowser();
       app.proxy.fail(fault, /\/logout/);
@@ -195,7 +195,7 @@ describe("sign-out", () => {
     },
   );
 
-  test("A client can sign out of a session that was ended in another window", async () => {
+  test("A client can sign out after another window has ended the same session", async () => {
     const browser = await newLoggedInBrowser();
     const window = copyBrowser(app, browser);
     changeSession(window, { expires_at: 1 });

@@ -66,7 +66,7 @@ describe("the print form", () => {
       expect(page.text).toContain(text);
   });
 
-  test("A stranger cannot open the print form of a client's shipment, and it takes no form.", async () => {
+  test("A stranger cannot open the print form of a client's shipment, and its address accepts no POST.", async () => {
     for (const path of [`${shipment.portal}/print`, "/portal/x/print", `/portal/${unknownId}/print`]) {
       const page = await stranger.browser.open(path);
       expect([path, page.status, page.html.includes("Eldoret")]).toEqual([path, 404, false]);
@@ -75,7 +75,7 @@ describe("the print form", () => {
   });
 });
 
-test("A client creates a share link, sees it again later, and sends it by WhatsApp with the shipment's name.", async () => {
+test("A client creates a share link, sees the link again later, and sends the link by WhatsApp with the shipment's name.", async () => {
   const own = await newShipment(app, client, "Pumps for Nakuru");
   expect(getHref(await client.browser.open(own.portal), "Share")).toBe(`${own.portal}/share`);
   const form = await openSharePage(own);
@@ -107,7 +107,7 @@ test("A share link shows name, stage and moves, and no document, charge, note or
   expect(page.all("script, form, button, nav")).toEqual([]);
 });
 
-test("Shared pages and print forms contain the print styles, and other pages link to them.", async () => {
+test("Shared pages and print forms contain the print styles, and other pages link to the print styles.", async () => {
   const browser = copyBrowser(site, client.browser);
   const expectPrintStyles = async (path: string, areInPage: boolean, media: string[]) => {
     const page = await browser.open(path);
@@ -151,7 +151,7 @@ test("A share link with a long name and 15 places has at most 8 KB compressed, a
   }
 });
 
-test("A wrong or truncated share link has the same page, whatever it contains.", async () => {
+test("All wrong and truncated share links have the same page.", async () => {
   const path = await createLink(await newShipment(app, client, "Wrong links"));
   const wrongPaths = [
     ...[`/s/${"A".repeat(27)}`, path.slice(0, -1), `${path}A`, "/s/x", "/s/%00", "/s/..%2fportal"],
@@ -172,7 +172,7 @@ test("A wrong or truncated share link has the same page, whatever it contains.",
   expect((await app.browser().get(path)).status).toBe(200);
 });
 
-test("Only its owner revokes a share link, which then opens nothing and is not created again by its form.", async () => {
+test("Only the owner can revoke a share link. A revoked link is invalid and its form does not create the link again.", async () => {
   const own = await newShipment(app, client, "Revoked");
   const form = await openSharePage(own);
   const page = await client.browser.follow(await client.browser.submit(form, "Create share link"));
@@ -186,7 +186,7 @@ test("Only its owner revokes a share link, which then opens nothing and is not c
   expect((await client.browser.submit(page, "End share link")).status).toBe(303);
   client.browser.cookies.delete("flash");
   const repeated = await parsePage(await client.browser.submit(form, "Create share link"));
-  expectRejectedForm(repeated, 409, "The link of this form has ended. Open this page again to make another one.");
+  expectRejectedForm(repeated, 409, "This share link has ended. Reload the page to create a new link.");
   expect([(await app.browser().get(path)).status, listLinks(repeated)]).toEqual([404, []]);
   for (const link of ["", "x", "1' or '1'='1"]) {
     const invalid = { intent: "revoke-link", form: "revoke-link", link };
@@ -194,7 +194,7 @@ test("Only its owner revokes a share link, which then opens nothing and is not c
   }
 });
 
-test("A shipment with five share links has no form for another and rejects an open form.", async () => {
+test("A shipment with five share links has no form for a sixth share link and rejects an open form.", async () => {
   const own = await newShipment(app, client, "Five links");
   const form = await openSharePage(own);
   for (let links = 1; links <= 5; links += 1) await createLink(own);
@@ -203,7 +203,7 @@ test("A shipment with five share links has no form for another and rejects an op
   expect(page.text).toContain("A shipment can have five share links.");
   expect(() => page.form("Create share link")).toThrow("No button");
   const rejected = await parsePage(await client.browser.submit(form, "Create share link"));
-  expectRejectedForm(rejected, 409, "This shipment has five links, as many as there can be. End one first.");
+  expectRejectedForm(rejected, 409, "This shipment already has 5 share links, the maximum. End one link first.");
 });
 
 test("A stranger can neither open nor send the share form of a client's shipment.", async () => {

@@ -65,7 +65,7 @@ describe.each([
     if (path !== "/login") expect(listLinks(clientPage.all("footer nav")[0])[2]).toEqual(["My Shipments", "/portal"]);
   });
 
-  test(`The theme form of the ${name} leads back to it`, () => {
+  test(`The theme form of the ${name} leads back to the same page`, () => {
     const { action, fields } = page.form("Use the light theme");
     expect([action, fields.theme, fields.to]).toEqual(["/actions/theme", "light", path]);
   });
@@ -112,7 +112,7 @@ describe.each([
     expect([brand?.getAttribute("href"), getText(brand) === ""]).toEqual(["/", false]);
   });
 
-  test(`"Get a Quote" on the ${name} opens the quote panel, which is closed at first`, async () => {
+  test(`"Get a Quote" on the ${name} opens the quote panel, which is closed at the start`, async () => {
     expect(page.all("dialog")).toEqual([]);
     expect(findLink(page, "footer", "Get a Quote")?.getAttribute("href")).toBe(quotePath);
     expect((await visitor.open(quotePath)).all("dialog[open]")).toHaveLength(1);
@@ -125,7 +125,7 @@ describe.each([
 });
 
 test.each(["/portal", "/portal/new", "/portal/account"])(
-  "The footer of %s is one line: telephone, contact, privacy, chat and the weight of the page",
+  "The footer of %s is one line with telephone, contact, privacy, chat and the size of the page",
   async (path) => {
     const [footer] = (await client.open(path)).all("footer");
     expect(listLinks(footer)).toEqual([
@@ -140,7 +140,7 @@ test.each(["/portal", "/portal/new", "/portal/account"])(
 
 describe("quote panel", () => {
   test.each(["/", "/contact", "/no-such-page"])(
-    "The quote panel over %s has the fields of the specification and two links that close it",
+    "The quote panel over %s has the fields of the specification and two links that close the panel",
     async (path) => {
       const page = await visitor.open(`${path}?quote`);
       const [dialog] = page.all("dialog[open]");
@@ -224,7 +224,7 @@ describe("links of menu and footer", () => {
     for (const path of new Set(listPaths(await visitor.open("/")))) {
       const page = await visitor.open(path);
       expect(page.all("h1"), path).toHaveLength(1);
-      // Only the home page has no quote button in its bar.
+      // Adds the missing link of the home page, which has no quote button in its bar.
       const missing = path.split("?")[0] === "/" ? ["?quote"] : [];
       expect([...listTargets(page), ...missing].sort(), path).toEqual([...expected].sort());
     }

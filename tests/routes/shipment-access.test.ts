@@ -39,7 +39,7 @@ test.each<[string, (path: string) => Promise<Response>]>([
   ["opens", (path) => stranger.get(path)],
   ["uploads a file to", uploadFile],
   ["sends an empty form to", (path) => stranger.post(path, {})],
-])("A stranger who %s a client's shipment gets the same 404 as for an unknown one.", async (_verb, send) => {
+])("A stranger who %s a client's shipment gets the same 404 as for an unknown shipment.", async (_verb, send) => {
   const pages: { page: ParsedPage; path: string }[] = [];
   const calls = await app.proxy.during(async () => {
     for (const path of inaccessiblePaths) pages.push({ path, page: await parsePage(await send(path)) });
@@ -56,7 +56,7 @@ test.each<[string, (path: string) => Promise<Response>]>([
   await expectUnchanged();
 });
 
-test("A stranger's script gets the same data for a client's shipment as for an unknown one.", async () => {
+test("A stranger's script gets the same data for a client's shipment as for an unknown shipment.", async () => {
   const responses = [];
   for (const path of inaccessiblePaths) {
     const response = await stranger.get(`${path}.data`);
@@ -66,7 +66,7 @@ test("A stranger's script gets the same data for a client's shipment as for an u
   expect(responses[0]).not.toContain("A secret cargo");
 });
 
-test("A stranger's payment for a client's shipment leads to the same 404 as for an unknown one.", async () => {
+test("A stranger's payment for a client's shipment leads to the same 404 as for an unknown shipment.", async () => {
   for (const path of inaccessiblePaths) {
     const response = await stranger.post(`${path}/payments`, { payment: "duties" });
     expect(response.headers.get("Location")).toBe(path);

@@ -96,7 +96,7 @@ describe("content", () => {
       expect(all).not.toContain(secret);
   });
 
-  test("An email about a move mentions a note only if the move, or an earlier one in the same email, had one.", async () => {
+  test("An email about a move mentions a note only if the move, or an earlier move in the same email, had a note.", async () => {
     const { id: shipment_id } = await newShipment(app, client, "Moved with words", allDocuments);
     const moved =
       /It moved to (.+)\.\n\nWe wrote you a note\. It stands in the history of the page\.\n\nIt is at stage/;
@@ -134,7 +134,7 @@ describe("content", () => {
     `He said "now", 'then' <b>; (or=?utf-8?Q?not?=) \\ @all`,
     `${"Ä".repeat(119)}!`,
     `${"long words ".repeat(10)}end`,
-  ])("An email has the name of the shipment as the client wrote it: %s", async (name) => {
+  ])("An email has the shipment's name in the client's spelling: %s", async (name) => {
     const { id } = await newShipment(app, client, name);
     await correctStage(id);
     const email = await sendQueued(id);
@@ -186,7 +186,7 @@ describe("delivery by SMTP", () => {
   // Set NOTICES=10000 for a long run.
   const count = Number(process.env.NOTICES ?? 80);
   test(
-    `Two processes send ${count} emails once each, and their memory does not grow.`,
+    `Two processes together send each of ${count} emails once, and their memory does not grow.`,
     async () => {
       server = await startSmtpServer();
       await queueUpdates("Cargo", count);

@@ -26,12 +26,12 @@ const postSignUp = (fields: SignUpFields, person = app.browser()) =>
   person.post("/signup", { ...validFields, ...fields });
 
 const clientIdRequired = "A valid Client ID provided by the company is required.";
-const clientIdInvalid = "This Client ID is not known or has been used. Ask the company for a new one.";
+const clientIdInvalid = "This Client ID is unknown or has already been used. Ask us for a new Client ID.";
 const toRejectionToast = (description: string) => [
   { title: "Sign up Failed", description, variant: "destructive" as const },
 ];
 
-test("The sign-up has the empty, required fields of the specification, hints and links", async () => {
+test("The sign-up page has the specification's fields, empty and required, with hints and links", async () => {
   const page = await app.browser().open("/signup");
   expect(page.all("main label").map((label) => label.text)).toEqual(["Client ID", "Full Name", "Email", "Password"]);
   expect(page.getDescriptions("clientId")).toEqual(["Provided by the company"]);
@@ -79,7 +79,7 @@ describe("invalid sign-up", () => {
     },
   );
 
-  test("An empty sign-up, or one without its fields, names all errors in the order of the form", async () => {
+  test("An empty sign-up and a sign-up without fields show all errors in the order of the form", async () => {
     for (const page of [await submitSignUp({}), await parsePage(await browser.post("/signup", {}))]) {
       expect([page.status, page.toasts]).toEqual([400, toRejectionToast(clientIdRequired)]);
       expect(page.problems.map(({ text }) => text)).toEqual([
@@ -91,7 +91,7 @@ describe("invalid sign-up", () => {
 });
 
 describe("client ID of a sign-up", () => {
-  test("A sign-up gets one response for an unknown and a used client ID, whether or not the address has an account", async () => {
+  test("A sign-up gets the same response for an unknown and a used client ID, whether or not the address has an account", async () => {
     const used = newClientId();
     const known = newAddress("First");
     const unknown = newAddress("Second");
@@ -123,7 +123,7 @@ describe("client ID of a sign-up", () => {
     expect(await countEmailsTo(email)).toBe(1);
   });
 
-  test("A client ID that another sign-up claims while auth fails is rejected as used", async () => {
+  test("A sign-up is rejected if another sign-up claims the same client ID while auth fails", async () => {
     const clientId = newClientId();
     const email = newAddress("Late");
     app.proxy.fail(500, /auth\/v1\/signup/);
@@ -137,7 +137,7 @@ describe("client ID of a sign-up", () => {
 });
 
 describe("successful sign-up", () => {
-  test("A person who signs up reaches the login without a session, and reads once to check the mailbox", async () => {
+  test("A person who signs up reaches the login without a session and sees one toast, which says to check the mailbox", async () => {
     const person = app.browser();
     const email = newAddress("Right");
     const fields = { ...validFields, clientId: newClientId(), email };
@@ -191,7 +191,7 @@ describe("sign-up for an address with an account", () => {
     return { target: response.headers.get("Location"), toasts, text };
   };
 
-  test("A sign-up for a known address looks like one for a new address and claims the client ID as well", async () => {
+  test("A sign-up for a known address gets the same response as a sign-up for a new address, and claims the client ID too", async () => {
     const known = await app.browser().signUpAndLogIn("Known");
     const bystander = newAddress("Bystander");
     const observations = [];
@@ -213,7 +213,7 @@ describe("sign-up for an address with an account", () => {
     expect((await app.browser().post("/login", { email: known, password: "another password" })).status).toBe(400);
   });
 
-  test("A sign-up for an unconfirmed address, also in capitals, looks like the first and sends no second email", async () => {
+  test("A sign-up for an unconfirmed address, also in capitals, gets the same response as the first sign-up and sends no second email", async () => {
     const email = newAddress("Waiting");
     const clientId = newClientId();
     const first = await describeSignUp(email, clientId);

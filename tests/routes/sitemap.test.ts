@@ -70,7 +70,7 @@ describe("robots.txt", () => {
   });
 
   test.each(["/login", "/signup", "/auth/confirm", "/login/verify", "/portal", "/portal/new", "/quote"])(
-    "Crawlers may open %s, which forbids them to list it",
+    "Crawlers may open %s, and the page's headers forbid indexing",
     async (path) => {
       expect(isCrawlAllowed(await readRobots(), path)).toBe(true);
       const page = await visitor.open(path);
@@ -78,7 +78,7 @@ describe("robots.txt", () => {
     },
   );
 
-  test("Crawlers may open every article and no address that only accepts forms", async () => {
+  test("Crawlers may open every article, but no address that only accepts forms", async () => {
     const rules = await readRobots();
     const files = readdirSync("app/routes").filter((name) => /^actions\..*\.tsx?$/.test(name));
     const forms = files.map((name) => `/${name.replace(/\.tsx?$/, "").replaceAll(/_?\./g, "/")}`);

@@ -25,8 +25,8 @@ resultOrThrow(await setChargePaid(app.company, shipment.id, { item: "idf-fee", p
 const page = await clerk.open(shipment.desk);
 
 const createText = (length: number) => `${"Long words ".repeat(length / 10).slice(0, length - 1)}!`;
-const reasonMissing = "Say why, in a few words.";
-const duties = "Save the Duties & Taxes";
+const reasonMissing = "Enter a reason.";
+const duties = "Save charge for Duties & Taxes";
 const arrival = { storageLocation: "mombasa", day: "2026-05-28", size: "20" };
 const invalidForms: [button: string, fields: FormValues, field: string, message: string][] = [
   ["Correct the stage", { stage: "4", reason: " " }, "correct-reason", reasonMissing],
@@ -41,16 +41,16 @@ const invalidForms: [button: string, fields: FormValues, field: string, message:
     "numbers-awb",
     "Remove line breaks and special characters, then try again.",
   ],
-  ["Save arrival", { ...arrival, storageLocation: "" }, "arrival-storageLocation", "Choose the place."],
-  ["Save arrival", { ...arrival, day: "" }, "arrival-day", "Give the day."],
-  ["Save arrival", { ...arrival, day: "31.05.2026" }, "arrival-day", "Give a day such as 2026-05-31."],
-  ["Save arrival", { ...arrival, day: "2026-02-30" }, "arrival-day", "There is no such day."],
-  ["Save arrival", { ...arrival, size: "" }, "arrival-size", "Choose the size."],
-  ["Send note", { note: "\n " }, "note-note", "Write the note."],
+  ["Save arrival", { ...arrival, storageLocation: "" }, "arrival-storageLocation", "Choose the port or ICD."],
+  ["Save arrival", { ...arrival, day: "" }, "arrival-day", "Enter a date."],
+  ["Save arrival", { ...arrival, day: "31.05.2026" }, "arrival-day", "Enter a date such as 2026-05-31."],
+  ["Save arrival", { ...arrival, day: "2026-02-30" }, "arrival-day", "Enter a date that exists, such as 2026-05-31."],
+  ["Save arrival", { ...arrival, size: "" }, "arrival-size", "Choose the container size."],
+  ["Send note", { note: "\n " }, "note-note", "Enter a note."],
   ["Send note", { note: createText(1001) }, "note-note", "Use at most 1,000 characters."],
   [duties, { amount: "" }, "charge-duties-amount", "Enter the amount."],
-  [duties, { amount: "0.00" }, "charge-duties-amount", "Enter an amount above nothing."],
-  [duties, { amount: "5", due: "2026-13-01" }, "charge-duties-due", "Give a day such as 2026-05-31."],
+  [duties, { amount: "0.00" }, "charge-duties-amount", "Enter an amount above 0."],
+  [duties, { amount: "5", due: "2026-13-01" }, "charge-duties-due", "Enter a date such as 2026-05-31."],
   [duties, { amount: "5", note: createText(301) }, "charge-duties-note", "Use at most 300 characters."],
   [duties, { amount: "5", currency: "XAU" }, "charge-duties-currency", "Choose the currency."],
   ...["twelve", "1.234,50", "-5", "1e5", "123456789012", "5.005", "12,5", "1,2,3,4"].map(
@@ -63,7 +63,7 @@ const invalidForms: [button: string, fields: FormValues, field: string, message:
   ),
 ];
 
-/** Expects that a form is rejected with one error, at this field, and stays open and filled in. */
+/** Expects that a form is rejected with exactly one error, at `field`, and stays open and filled in. */
 async function expectFieldError(button: string, fields: FormValues, field: string, message: string): Promise<void> {
   const before = await listShipmentAuditEntries(app.company, shipment.id);
   const rejected = await parsePage(await clerk.submit(page, button, fields));
@@ -72,7 +72,7 @@ async function expectFieldError(button: string, fields: FormValues, field: strin
   const { descriptions, isMarked } = getField(rejected, field);
   expect([descriptions.at(-1), isMarked]).toEqual([message, true]);
   expect(rejected.problems).toEqual([{ text: message, id: field }]);
-  // A list field cannot show an option that it does not have.
+  // A list field cannot show a value without an option.
   const shown = Object.entries(fields).filter(
     ([name]) => !(message.startsWith("Choose") && field.endsWith(`-${name}`)),
   );
@@ -87,23 +87,29 @@ async function expectFieldError(button: string, fields: FormValues, field: strin
 test.each(invalidForms)('"%s" with %j is rejected at its field and stays filled in.', expectFieldError);
 
 test.each([
-  ["Send back the Packing List", { reason: "" }, "reject", "Packing List", reasonMissing],
-  ["Send back the Packing List", { reason: createText(501) }, "reject", "Packing List", "Use at most 500 characters."],
-  ["Take the verification back the Bill of Lading", { reason: "" }, "unverify", "Bill of Lading", reasonMissing],
+  ["Request a new file for the Packing List", { reason: "" }, "reject", "Packing List", reasonMissing],
+  [
+    "Request a new file for the Packing List",
+    { reason: createText(501) },
+    "reject",
+    "Packing List",
+    "Use at most 500 characters.",
+  ],
+  ["Undo verification for the Bill of Lading", { reason: "" }, "unverify", "Bill of Lading", reasonMissing],
 ])('"%s" with %j is rejected at the reason of its document.', async (button, fields, intent, name, message) => {
   const { id } = await getDocument(app.company, shipment.id, name);
   await expectFieldError(button, fields, `${intent}-${id}-reason`, message);
 });
 
 test("A payment cannot be revoked without a reason.", async () => {
-  await expectFieldError("Mark as not paid for IDF Fee", { reason: "" }, "mark-unpaid-idf-fee-reason", reasonMissing);
+  await expectFieldError("Mark as unpaid for IDF Fee", { reason: "" }, "mark-unpaid-idf-fee-reason", reasonMissing);
 });
 
 test.each<[string, FormValues, string]>([
-  ["Correct the stage", { stage: "1", reason: "None" }, "The shipment is at this stage already."],
-  ["Save numbers", { awb: "" }, "The shipment has these numbers already."],
-  ["Save the IDF Fee", { amount: "99" }, "This sum is marked as paid: mark it as not paid first."],
-])('"%s" with %j is rejected, as it contradicts the state of the shipment.', async (button, fields, message) => {
+  ["Correct the stage", { stage: "1", reason: "None" }, "The shipment is already at this stage."],
+  ["Save numbers", { awb: "" }, "The shipment already has these numbers."],
+  ["Save charge for IDF Fee", { amount: "99" }, "This charge is paid. Mark the charge as unpaid first."],
+])('"%s" with %j is rejected for the current state of the shipment.', async (button, fields, message) => {
   const rejected = await parsePage(await clerk.submit(page, button, fields));
   expectRejectedForm(rejected, 409, message);
   expect(rejected.text).toContain("IDF Fee KES 100.00, paid ");
@@ -142,8 +148,8 @@ test.each([unknownId, "not-a-uuid"])("The forms of the shipment %s do not exist.
   for (const { status, h1 } of pages) expect([status, h1]).toEqual([404, "Page not found"]);
 });
 
-test("The note field of every charge has a hint to enter the invoice number.", () => {
+test("The note field of every charge has a hint that suggests the invoice number.", () => {
   const hints = page.all("#payments [id*=-note-]").map(getText);
-  expect(hints).toEqual(Array(hints.length).fill("For the client, such as the number of our invoice"));
+  expect(hints).toEqual(Array(hints.length).fill("The client sees this note. Example: our invoice number"));
   expect(hints).not.toEqual([]);
 });

@@ -104,12 +104,12 @@ const staffActionCases: StaffActionCase[] = [
     logTitle: "Note sent",
   },
   {
-    button: "Save the IDF Fee",
+    button: "Save charge for IDF Fee",
     fields: { amount: "12 500,000.5", currency: "USD", due: "2026-06-30", note: "Invoice 123456" },
     toast: "Charge saved",
     shows: "IDF Fee USD 12,500,000.50, due 30 June 2026 Invoice 123456",
     action: "charge set",
-    logTitle: "Charge set",
+    logTitle: "Charge saved",
     section: "payments",
   },
   {
@@ -123,42 +123,42 @@ const staffActionCases: StaffActionCase[] = [
     prepare: (shipment) => addCharge(shipment),
   },
   {
-    button: "Mark as not paid for IDF Fee",
+    button: "Mark as unpaid for IDF Fee",
     fields: { reason: "The cheque came back" },
-    toast: "Due again",
-    shows: "IDF Fee KES 100.00, due ",
+    toast: "Marked as unpaid",
+    shows: "IDF Fee KES 100.00, unpaid",
     action: "charge unpaid",
-    logTitle: "Marked as not paid",
+    logTitle: "Marked as unpaid",
     section: "payments",
     prepare: (shipment) => addCharge(shipment, "Mark as paid for IDF Fee"),
   },
   {
     button: "Verify the Packing List",
     fields: {},
-    toast: "Verified",
+    toast: "Document verified",
     shows: "Packing List Verified invoice.pdf",
     action: "document verify",
-    logTitle: "Verified: Packing List",
+    logTitle: "Document verified: Packing List",
     section: "document",
     prepare: uploadFile,
   },
   {
-    button: "Send back the Packing List",
+    button: "Request a new file for the Packing List",
     fields: { reason: "Page 2 is unreadable" },
-    toast: "Sent back",
-    shows: "Packing List Sent back, waiting for another file Sent back ",
+    toast: "New file requested",
+    shows: "Packing List New file needed Requested ",
     action: "document reject",
-    logTitle: "Sent back: Packing List",
+    logTitle: "New file requested: Packing List",
     section: "document",
     prepare: uploadFile,
   },
   {
-    button: "Take the verification back the Packing List",
+    button: "Undo verification for the Packing List",
     fields: { reason: "It is last year's" },
-    toast: "Verification taken back",
+    toast: "Verification undone",
     shows: "Packing List To check invoice.pdf",
     action: "document unverify",
-    logTitle: "Verification taken back: Packing List",
+    logTitle: "Verification undone: Packing List",
     section: "document",
     prepare: uploadAndVerify,
   },
@@ -181,7 +181,7 @@ const listEntries = async ({ id }: TestShipment, action: string) =>
 
 describe("forms on the page of a shipment", () => {
   test.each(staffActionCases)(
-    '"$button" is done and logged once if it is clicked three times, and the page shows it.',
+    '"$button" is done and logged once after three clicks, and the page shows the result.',
     async (staffAction) => {
       const { button, fields, action } = staffAction;
       const { shipment, page } = await openCasePage(staffAction);
@@ -202,7 +202,9 @@ describe("forms on the page of a shipment", () => {
         { actor_name: "Akinyi Odhiambo", reason: fields.reason ?? null },
       ]);
       expect(after.text).toMatch(
-        new RegExp(`Log ${staffAction.logTitle} Akinyi Odhiambo \\d{1,2} [A-Z][a-z]+ \\d{4}, \\d\\d:\\d\\d EAT`),
+        new RegExp(
+          `Activity log ${staffAction.logTitle} Akinyi Odhiambo \\d{1,2} [A-Z][a-z]+ \\d{4}, \\d\\d:\\d\\d EAT`,
+        ),
       );
       expect((await clerk.open(shipment.desk)).toasts).toEqual([]);
     },
@@ -211,7 +213,7 @@ describe("forms on the page of a shipment", () => {
   // These three forms have an expected version, an idempotency key, and no visible field.
   const retriedButtons = ["Correct the stage", "Send note", "Verify the Packing List"];
   test.each(staffActionCases.filter(({ button }) => retriedButtons.includes(button)))(
-    '"$button" is not done while the backend fails, stays filled in, and is done once if only the response is lost.',
+    '"$button" is not done and stays filled in while the backend fails, and is done only once after a lost response.',
     async (staffAction) => {
       const { button, fields } = staffAction;
       const { shipment, page } = await openCasePage(staffAction);
@@ -231,7 +233,7 @@ describe("forms on the page of a shipment", () => {
       expect(await listShipmentAuditEntries(app.company, shipment.id)).toHaveLength(entriesBefore);
 
       const lost = await submitDuring("lost answer", failed);
-      // Some forms disappear from the page once their action is done.
+      // Some forms disappear from the page after their action.
       if (listButtons(lost).includes(button)) expect((await clerk.submit(lost, button)).status).toBe(303);
       clerk.cookies.delete("flash");
       expect((await clerk.open(shipment.desk)).text).toContain(staffAction.shows);
@@ -240,13 +242,13 @@ describe("forms on the page of a shipment", () => {
   );
 
   test.each(staffActionCases.filter(({ dependsOnStage }) => dependsOnStage))(
-    '"$button" is rejected if the shipment has moved, with its stage and the filled-in form.',
+    '"$button" is rejected if the shipment has moved, and the page shows the new stage and the filled-in form.',
     async (staffAction) => {
       const { button, fields } = staffAction;
       const { shipment, page } = await openCasePage(staffAction);
       await advanceShipment(app.company, shipment.id);
       const rejected = await parsePage(await clerk.submit(page, button, fields));
-      expectRejectedForm(rejected, 409, "This shipment has changed since you opened it.");
+      expectRejectedForm(rejected, 409, "Someone has changed this shipment. Check the new values, then try again.");
       for (const { id } of rejected.problems) expect(rejected.has(id)).toBe(true);
       expect(rejected.text).toContain("Stage 2/10 Document Verification");
       expect(rejected.form(button).fields).toMatchObject(fields);
@@ -257,40 +259,40 @@ describe("forms on the page of a shipment", () => {
   );
 });
 
-test("A charge form is rejected if another team member has changed the charge, and the page shows the new one.", async () => {
+test("A charge form is rejected if another team member has changed the charge, and the page shows the new charge.", async () => {
   const shipment = await newShipment(app, client, "Charged");
   await addCharge(shipment);
   const page = await clerk.open(shipment.desk);
   resultOrThrow(await setCharge(app.company, shipment.id, { item: "idf-fee", amount: 250, currency: "EUR" }, {}));
   for (const [button, fields] of [
     ["Mark as paid for IDF Fee", {}],
-    ["Save the IDF Fee", { amount: "99", note: "Mine" }],
+    ["Save charge for IDF Fee", { amount: "99", note: "Mine" }],
   ] as const) {
     const rejected = await parsePage(await clerk.submit(page, button, fields));
-    expectRejectedForm(rejected, 409, "This charge has changed since you opened it.");
-    expect(rejected.text).toContain("IDF Fee EUR 250.00, due");
+    expectRejectedForm(rejected, 409, "Someone has changed this charge. Check the new values, then try again.");
+    expect(rejected.text).toContain("IDF Fee EUR 250.00, unpaid");
     expect(rejected.form(button).fields).toMatchObject(fields);
   }
 });
 
-test("A document form is rejected if another team member has verified the document, and the page shows that.", async () => {
+test("A document form is rejected if another team member has verified the document, and the page shows the verification.", async () => {
   const shipment = await newShipment(app, client, "Verified", ["Packing List"]);
   const page = await clerk.open(shipment.desk);
   await verifyDocumentByName(app.company, shipment.id, "Packing List");
-  for (const button of ["Send back the Packing List", "Verify the Packing List"]) {
+  for (const button of ["Request a new file for the Packing List", "Verify the Packing List"]) {
     const rejected = await parsePage(await clerk.submit(page, button, { reason: "Another file" }));
-    expectRejectedForm(rejected, 409, "This document has changed since you opened it.");
+    expectRejectedForm(rejected, 409, "Someone has changed this document. Check the document, then try again.");
     expect(rejected.text).toContain("Packing List Verified");
   }
 });
 
-test("A document is not verified if its file was replaced in the file store, and the page says so.", async () => {
+test("A document is not verified if its file was replaced in the file store, and the page shows the reason.", async () => {
   const shipment = await newShipment(app, client, "Replaced", ["Packing List"]);
   const page = await clerk.open(shipment.desk);
   const { storage_path } = await getDocument(app.company, shipment.id, "Packing List");
   await replaceStoredFile(app.company, storage_path ?? "");
   const rejected = await parsePage(await clerk.submit(page, "Verify the Packing List"));
-  const message = "The Packing List is not verified: The stored file is not the one that was uploaded.";
+  const message = "The Packing List is not verified: The stored file differs from the uploaded file.";
   expectRejectedForm(rejected, 409, message);
   expect(await getDocument(app.company, shipment.id, "Packing List")).toMatchObject({ verified: false });
 });
@@ -306,7 +308,7 @@ describe("what a client sees of staff actions", () => {
   test("A client sees why a document was rejected, uploads another file, and then no longer sees the reason.", async () => {
     const button = "Upload the Packing List";
     expect(listButtons(await client.browser.open(shipment.portal))).not.toContain(button);
-    await submitForm("Send back the Packing List", { reason: "Page 2 is <unreadable>" });
+    await submitForm("Request a new file for the Packing List", { reason: "Page 2 is <unreadable>" });
     const page = await client.browser.open(shipment.portal);
     expect(page.text).toContain("Packing List New file needed: Page 2 is <unreadable>");
     const response = await client.browser.submit(page, button, { file: createPdf("Packing list, again.pdf") });

@@ -32,9 +32,9 @@ const getRow = (page: ParsedPage, email: string) =>
 test("An invited team member sets a password and a second factor, and opens the desk in the invited role.", async () => {
   const email = newEmailAddress("invited");
   const fields = { name: "Otieno <Ouma>", email, role: "lead" };
-  const page = await lead.browser.follow(await submitForm("Invite", fields));
-  expect(page.toasts).toEqual(successToast("The invitation is on its way"));
-  expect(getRow(page, email)).toContain(`Otieno <Ouma> ${email}, lead, invited, not come yet`);
+  const page = await lead.browser.follow(await submitForm("Send invitation", fields));
+  expect(page.toasts).toEqual(successToast("Invitation sent"));
+  expect(getRow(page, email)).toContain(`Otieno <Ouma> ${email}, lead, invited, not yet joined`);
   expect((await getLatestEmailTo(email)).text).toContain("Otieno <Ouma>, you have an account at our desk now.");
 
   const browser = app.browser();
@@ -45,12 +45,12 @@ test("An invited team member sets a password and a second factor, and opens the 
   expect(getRow(await openTeam(), email)).toMatch(/, lead, last login .* EAT/);
 });
 
-test("An invitation form that is sent three times sends one email, the first time and when it is sent again.", async () => {
+test("An invitation form that is sent three times sends only one email, for a first and for a repeated invitation.", async () => {
   const email = newEmailAddress("invited-once");
   const otherTab = copyBrowser(app, lead.browser);
   for (const [button, fields, count] of [
-    ["Invite", { name: "Invited Once", email, role: "clerk" }, 1],
-    ["Send the invitation again to Invited Once", {}, 2],
+    ["Send invitation", { name: "Invited Once", email, role: "clerk" }, 1],
+    ["Send invitation again to Invited Once", {}, 2],
   ] as const) {
     const page = await openTeam();
     const responses = await Promise.all(
@@ -58,7 +58,7 @@ test("An invitation form that is sent three times sends one email, the first tim
     );
     responses.push(await otherTab.submit(page, button, fields));
     expect(responses.map(({ status }) => status)).toEqual([303, 303, 303]);
-    expect((await openTeam()).toasts).toEqual(successToast("The invitation is on its way"));
+    expect((await openTeam()).toasts).toEqual(successToast("Invitation sent"));
     expect([button, await countEmailsTo(email)]).toEqual([button, count]);
     const link = await app.browser().open(await getLatestLinkTo(email));
     expect(link.form("Set password").fields).toHaveProperty("password");
@@ -71,54 +71,54 @@ test("An invitation form that is sent three times sends one email, the first tim
 test.each<[FormValues, string, string]>([
   [{ name: "", email: "x@company.example", role: "clerk" }, "name", "Enter your full name."],
   [{ name: "X", email: "nobody", role: "clerk" }, "email", "Enter an email such as name@example.com."],
-  [{ name: "X", email: "x@company.example", role: "owner" }, "role", "Choose what they may do."],
+  [{ name: "X", email: "x@company.example", role: "owner" }, "role", "Choose a role."],
 ])("An invitation with %j is rejected at its field %s and stays in the form.", async (fields, name, message) => {
-  const page = await parsePage(await submitForm("Invite", fields));
+  const page = await parsePage(await submitForm("Send invitation", fields));
   expect(page.status).toBe(400);
   expect(getField(page, `invite-${name}`).descriptions.at(-1)).toBe(message);
-  expect(page.form("Invite").fields).toMatchObject({ name: fields.name, email: fields.email });
+  expect(page.form("Send invitation").fields).toMatchObject({ name: fields.name, email: fields.email });
 });
 
 test("The address of a client or of a team member cannot be invited, and the form stays filled in.", async () => {
   const client = await newClient(app, "Baraka Mwangi");
   const member = await newStaffMember(app, "clerk", "Akinyi Odhiambo");
   const fields = { name: "Double", email: client.email.toUpperCase(), role: "clerk" };
-  const page = await parsePage(await submitForm("Invite", fields));
-  expectRejectedForm(page, 409, "This address has a client's account. A colleague needs an address of their own.");
-  expect(page.form("Invite").fields).toMatchObject(fields);
+  const page = await parsePage(await submitForm("Send invitation", fields));
+  expectRejectedForm(page, 409, "A client uses this email address. Enter another email address for the team member.");
+  expect(page.form("Send invitation").fields).toMatchObject(fields);
   for (const { id } of page.problems) expect(page.has(id)).toBe(true);
-  const second = await parsePage(await submitForm("Invite", { name: "Double", email: member.email, role: "lead" }));
-  expectRejectedForm(second, 409, "This address is a colleague's already.");
+  const second = await parsePage(
+    await submitForm("Send invitation", { name: "Double", email: member.email, role: "lead" }),
+  );
+  expectRejectedForm(second, 409, "A team member already uses this email address.");
   expect((await client.browser.get("/portal")).status).toBe(200);
 });
 
 test("A changed role applies to open sessions immediately, and a removed team member is signed out.", async () => {
   const member = await newStaffMember(app, "clerk", "Changing Role");
-  const promoted = await lead.browser.follow(await submitForm("Make a lead of Changing Role"));
+  const promoted = await lead.browser.follow(await submitForm("Change role to lead for Changing Role"));
   expect(promoted.toasts).toEqual(successToast("Role changed"));
   expect((await member.browser.get("/desk/team")).status).toBe(200);
-  await submitForm("Make a clerk of Changing Role");
+  await submitForm("Change role to clerk for Changing Role");
   expect((await member.browser.get("/desk/team")).status).toBe(403);
   lead.browser.cookies.delete("flash");
 
-  const button = "Remove Changing Role";
+  const button = "Remove from the desk: Changing Role";
   const rejected = await parsePage(await submitForm(button, { reason: "" }));
-  expect(getField(rejected, `remove-${member.id}-reason`).descriptions).toEqual(["Say why, in a few words."]);
+  expect(getField(rejected, `remove-${member.id}-reason`).descriptions).toEqual(["Enter a reason."]);
   const removed = await lead.browser.follow(await lead.browser.submit(rejected, button, { reason: "Left us" }));
-  expect(removed.toasts).toEqual(successToast("Removed, and signed out everywhere"));
-  expect(removed.text).toMatch(new RegExp(`Removed .*Changing Role, ${member.email}`));
+  expect(removed.toasts).toEqual(successToast("Removed from the desk"));
+  expect(removed.text).toMatch(new RegExp(`Removed team members .*Changing Role, ${member.email}`));
   expect(listDuplicateIds(removed)).toEqual([]);
   expect((await member.browser.get("/desk")).headers.get("Location")).toMatch(/^\/login/);
   const log = await lead.browser.open("/desk/log?what=team+remove");
   expect(log.text).toMatch(new RegExp(`${lead.name} .* Reason: Left us`));
 });
 
-test("A team member whose second factor a lead removes gets an email, is signed out, and sets up another.", async () => {
+test("A team member whose second factor was removed gets an email, is signed out, and must set up a new second factor.", async () => {
   const member = await newStaffMember(app, "clerk", "Phone Lost");
-  const page = await lead.browser.follow(
-    await submitForm("Remove second factor of Phone Lost", { reason: "Phone stolen" }),
-  );
-  expect(page.toasts).toEqual(successToast("They set up a new second factor next"));
+  const page = await lead.browser.follow(await submitForm("Reset 2FA for Phone Lost", { reason: "Phone stolen" }));
+  expect(page.toasts).toEqual(successToast("2FA reset. The team member sets up 2FA at the next login."));
   expect((await getLatestEmailTo(member.email)).subject).toBe("Two-factor authentication is off");
   expect((await member.browser.get("/desk")).headers.get("Location")).toMatch(/^\/login/);
   await member.browser.logIn(member.email, staffPassword);

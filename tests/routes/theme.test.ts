@@ -10,7 +10,7 @@ beforeEach(() => {
 const getTheme = (page: ParsedPage) => page.all("html")[0]?.getAttribute("class");
 const chooseTheme = (theme: string, to = "/contact") => visitor.post("/actions/theme", { theme, to });
 
-test("The site is dark until the visitor chooses light, and dark again after the second button", async () => {
+test("The site is dark until the visitor chooses the light theme, and dark again after the visitor chooses the dark theme", async () => {
   const first = await visitor.open("/contact");
   expect(getTheme(first)).toBe("dark");
   const light = await visitor.follow(await visitor.submit(first, "Use the light theme"));
@@ -21,7 +21,7 @@ test("The site is dark until the visitor chooses light, and dark again after the
 });
 
 test.each(["/", "/contact", "/login", "/actions/quote", "/?quote", "/no-such-page", "/cookie-settings"])(
-  "The page %s stays light, and its theme button leads back to it",
+  "The page %s stays light, and its theme button leads back to the same page",
   async (path) => {
     await chooseTheme("light");
     const page = await visitor.open(path);
@@ -38,7 +38,7 @@ test("A page with form errors and a page with an email draft stay light", async 
     expect(getTheme(await parsePage(await visitor.post("/contact", fields)))).toBe("light");
 });
 
-test("The theme cookie ends with the browser session, script cannot read it, and no cache stores the response", async () => {
+test("The theme cookie ends with the browser session and cannot be read by script, and its response is not cached", async () => {
   const response = await chooseTheme("light");
   expect(response.status).toBe(303);
   expect(response.headers.get("Cache-Control") ?? "").toMatch(noStorePattern);
@@ -50,7 +50,7 @@ test("The theme cookie ends with the browser session, script cannot read it, and
 });
 
 test.each(["purple", "", "LIGHT", "light dark", 'light" onload="alert(1)', "__proto__"])(
-  "The choice of the unknown theme %j means dark",
+  "The choice of the unknown theme %j selects the dark theme",
   async (theme) => {
     expect(getTheme(await visitor.follow(await chooseTheme(theme)))).toBe("dark");
   },
@@ -70,7 +70,7 @@ test.each([
   expect(response.headers.getSetCookie()).toHaveLength(1);
 });
 
-test("A theme form without fields leads home to a dark page", async () => {
+test("A theme form without fields leads to the home page in the dark theme", async () => {
   const response = await visitor.post("/actions/theme", {});
   expect(response.headers.get("Location")).toBe("/");
   expect(getTheme(await visitor.follow(response))).toBe("dark");

@@ -33,7 +33,7 @@ const unsubscribeForms: Record<string, string>[] = [{ enabled: "no" }, { "List-U
 const isSubscribed = async ({ id }: LoggedInClient) =>
   (await sql`select from private.email_opt_outs where account_id = ${id}`).length === 0;
 
-test("Opening an unsubscribe link shows two buttons and changes nothing.", async () => {
+test("The page of an unsubscribe link shows two buttons, and opening the page changes nothing.", async () => {
   const calls = await app.proxy.during(async () => {
     const head = await app.browser().send(new Request(createUnsubscribeUrl(client.id), { method: "HEAD" }));
     expect(head.status).toBe(200);
@@ -45,7 +45,7 @@ test("Opening an unsubscribe link shows two buttons and changes nothing.", async
   expect(await isSubscribed(client)).toBe(true);
 });
 
-test("An unsubscribe page is neither indexed nor cached, nor shown for another link.", async () => {
+test("An unsubscribe page is not indexed and not cached, and exists only for a valid link.", async () => {
   const visitor = site.browser();
   for (const [path, hasButtons] of [
     [getPath(client), true],

@@ -42,7 +42,7 @@ test.each<[string, string, (upload: ReturnType<typeof startUpload>) => void]>([
   ["loses its connection", "192.0.2.3", ({ socket }) => socket.resetAndDestroy()],
   ["is cancelled by the browser", "192.0.2.4", ({ socket }) => socket.destroy()],
 ])(
-  "Visitors at one address have six parallel uploads, and another one as soon as one of them %s.",
+  "Visitors at one address have six parallel uploads, and a seventh as soon as one of the six %s.",
   async (_how, from, end) => {
     const [first] = Array.from({ length: 6 }, () => startUpload("/careers", from));
     await expect.poll(() => getApplicationStatus(from)).toBe(429);
@@ -62,7 +62,7 @@ test.each<[string, string, (upload: ReturnType<typeof startUpload>) => void]>([
   },
 );
 
-test("A client has three parallel uploads from any addresses, and takes no slot of another client or visitor.", async () => {
+test("A client has three parallel uploads from any addresses, and uses no slot of another client or visitor.", async () => {
   const cookie = `session=${client.cookies.get("session")}`;
   for (const address of ["203.0.113.1", "203.0.113.2", "203.0.113.3"])
     startUpload(`${shipment}/documents`, address, cookie);

@@ -48,7 +48,7 @@ test.each([
   ["scan.png", pngBytes, "image/png"],
   ["list.csv", "Box,Weight\n1,20 kg\n", "text/csv"],
 ])(
-  "The file %s is stored with the media type of its content, not the one the browser sends.",
+  "The file %s is stored with the media type of its content, not with the media type that the browser sends.",
   async (name, content, type) => {
     expect((await upload(new File([content], name, { type: "text/html" }))).status).toBe(303);
     const opened = await download();
@@ -76,7 +76,7 @@ test("A file of exactly 10 MiB is stored.", async () => {
   expect((await readDocument()).uploaded).toBe(true);
 });
 
-test("A file of one byte over 10 MiB is rejected with the address to which it can be sent.", async () => {
+test("A file of one byte over 10 MiB is rejected, and the error has an address to which the file can be sent.", async () => {
   const page = await parsePage(await upload(createPdf("large.pdf", 10 * MiB + 1)));
   expect(page.status).toBe(413);
   expect(page.title).toMatch(/^Error: /);
@@ -166,7 +166,7 @@ describe("invalid upload forms", () => {
     expect(await listFiles()).toEqual([]);
   });
 
-  test("A file for a document of another shipment or client, or for none, is rejected and not stored.", async () => {
+  test("A file for a document of another shipment or client, or without a document, is rejected and not stored.", async () => {
     const otherPath = await invoice.client.createShipment("Another");
     const stranger = invoice.app.browser();
     await stranger.signUpAndLogIn("Stranger");
@@ -194,7 +194,7 @@ test("A second file for a document is rejected and changes nothing.", async () =
   for (const name of ["first.pdf", "second.pdf"]) {
     const rejected = await parsePage(await upload(createPdf(name, 5000), page));
     expect(rejected.status).toBe(409);
-    expect(rejected.toasts).toEqual([createUploadFailedToast("This document has been uploaded already.")]);
+    expect(rejected.toasts).toEqual([createUploadFailedToast("This document already has a file.")]);
     for (const { id } of rejected.problems) expect(rejected.has(id), `the link to #${id}`).toBe(true);
   }
   expect(await readDocument()).toEqual(before);
@@ -202,7 +202,7 @@ test("A second file for a document is rejected and changes nothing.", async () =
   expect((await download()).headers.get("Content-Length")).toBe("2000");
 });
 
-test("One of five files that arrive in parallel is stored, and the others are deleted.", async () => {
+test("Of five files for one document that arrive in parallel, one is stored and the other four are deleted.", async () => {
   const page = await invoice.client.open(invoice.path);
   const responses = await Promise.all(
     [1, 2, 3, 4, 5].map((number) => upload(createPdf(`${number}.pdf`, 1000 + number), page)),
@@ -227,7 +227,7 @@ test("A closed shipment shows no upload form and rejects a file.", async () => {
   const response = await invoice.client.submit(page, "Upload the Packing List", { file: createPdf() });
   const rejected = await parsePage(response);
   expect(rejected.status).toBe(409);
-  const message = "This shipment is closed: nothing more can be uploaded to it.";
+  const message = "This shipment is closed, so you cannot upload files.";
   expect(rejected.toasts).toEqual([createUploadFailedToast(message)]);
   for (const { id } of rejected.problems) expect(rejected.has(id), `the link to #${id}`).toBe(true);
   expect(await listFiles()).toEqual(["commercial-invoice-invoice.pdf"]);
@@ -295,7 +295,7 @@ describe("uploads by script", () => {
     expect(await listFiles()).toEqual([]);
   });
 
-  test("A stranger's script gets the same 404 for a client's shipment as for an unknown one.", async () => {
+  test("A stranger's script gets the same 404 for a client's shipment as for an unknown shipment.", async () => {
     const stranger = invoice.app.browser();
     await stranger.signUpAndLogIn("Stranger");
     for (const path of [invoice.path, `/portal/${unknownId}`, "/portal/not-a-uuid"]) {
@@ -308,7 +308,7 @@ describe("uploads by script", () => {
     expect(await listFiles()).toEqual([]);
   });
 
-  test("A visitor's upload redirects to the login page, and then to the shipment.", async () => {
+  test("A visitor's upload redirects to the login page, and the login leads to the shipment.", async () => {
     const address = `${invoice.path}/documents`;
     for (const headers of [acceptsJson, {}]) {
       const response = await sendByScript(createPdf(), headers, invoice.app.browser());

@@ -33,7 +33,7 @@ export async function newAccessRoles(testBackend: TestBackend) {
   const { admin } = testBackend.serviceRole.auth;
   await admin.mfa.deleteFactor({ userId: unprotected.id, id: unprotected.factorId });
   const removed = await newStaffMember(testBackend, "clerk", "removed@company.example");
-  // Only the row changes: the session of this team member stays valid, at AAL2.
+  // Changes only the row, so that the session of the removed team member is still valid at AAL2.
   await testBackend.backend.db.query("update public.staff_members set removed_at = now() where account_id = $1", [
     removed.id,
   ]);

@@ -1,4 +1,4 @@
-/** Steps that route tests of the account page share. */
+/** Shared steps of the route tests of the account page. */
 import process from "node:process";
 import { readEmailsTo } from "./outbox.ts";
 import { type FormValues, origin, password, type TestApp, type TestBrowser } from "./test-app.ts";

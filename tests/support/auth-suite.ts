@@ -1,4 +1,4 @@
-/** Set-up and calls that tests of the auth server share. */
+/** Shared set-up and helper functions for tests of the auth server. */
 import type { AuthError } from "@supabase/supabase-js";
 import { setUpTestBackend } from "./database-suite.ts";
 

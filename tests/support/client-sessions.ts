@@ -1,10 +1,10 @@
-/** Second factors, and client sessions that give no access to the account: ended, or without the code of its second factor. */
+/** Second factors, and client sessions without access: ended sessions, and sessions without the second factor's code. */
 import { Authenticator } from "./authenticator.ts";
 import type { AppSupabaseClient, startTestBackend } from "./test-backend.ts";
 
 type TestBackend = Awaited<ReturnType<typeof startTestBackend>>;
 
-/** Starts to set up a second factor, without verifying it. */
+/** Adds a second factor without verifying the factor. */
 export async function startEnrollment(supabase: AppSupabaseClient, friendlyName = "Phone") {
   const { data, error } = await supabase.auth.mfa.enroll({ factorType: "totp", friendlyName });
   if (error) throw error;
@@ -19,7 +19,7 @@ export async function enrollFactor(supabase: AppSupabaseClient, friendlyName = "
   return { factorId, app, accessToken: verified.data.access_token };
 }
 
-/** Returns a new session: `supabase` can sign out; `token` sends the same access token even after that. */
+/** Returns a new session: `supabase` can sign out; `token` sends the same access token even after signing out. */
 export async function newClientSession(
   testBackend: TestBackend,
   email: string,

@@ -5,12 +5,12 @@ import type { Duplex } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import { setTimeout } from "node:timers/promises";
 
-/** Outage after an interruption in milliseconds: longer than a browser takes to repeat its request. */
+/** Milliseconds without a connection after an interruption. A browser repeats its request within a shorter time. */
 const outageMs = 500;
 
 type ReplacedResponse = { status: number; body: string };
 
-/** Ends a request after its written bytes are sent, because bytes that crossed a connection arrive even if it breaks. */
+/** Ends a request after all written bytes are sent, because sent bytes arrive even if the connection breaks. */
 export function destroyAfterFlush(onward: ClientRequest): void {
   if (onward.socket) onward.socket.destroySoon();
   else onward.destroy();
@@ -73,7 +73,7 @@ export async function startConnectionProxy(site: string) {
     outgoing.once("close", () => outgoing.writableFinished || destroyAfterFlush(onward));
     incoming.pipe(onward);
   });
-  // Requests that a test sends outside its page arrive by CONNECT, and are neither stalled nor cut.
+  // Requests that a test sends outside its page arrive by CONNECT. The proxy neither stalls nor cuts them.
   const tunnels = new Set<Duplex>();
   server.on("connect", (_, tunnel) => {
     tunnels.add(tunnel);
@@ -93,7 +93,7 @@ export async function startConnectionProxy(site: string) {
     replaceResponse: (path: string, replace: (body: string) => ReplacedResponse) => replacements.set(path, replace),
     /** Drops all requests until `restore`. */
     cut,
-    /** Interrupts the connection after each of these byte counts. It is restored after the outage, once `until` resolves. */
+    /** Interrupts the connection after each of these byte counts. Restores it after the outage and after `until` resolves. */
     interruptAfter(bytes: number[], until: () => Promise<void>) {
       interruptions = [...bytes];
       isReadyToContinue = until;

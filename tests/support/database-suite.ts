@@ -1,4 +1,4 @@
-/** Set-up and calls that several files of tests/database share. */
+/** Shared set-up and helper functions for the tests in tests/database. */
 import { createHash, randomUUID } from "node:crypto";
 import { afterAll, beforeAll } from "vitest";
 import { callConcurrently, newStaffMember } from "./staff-members.ts";
@@ -18,7 +18,7 @@ export const invisibleCharacters = ["\t", "\n", "\u000b", "\u001b", "\u009b", "\
 /** Invisible characters that texts of several lines reject too. */
 export const invisibleInText = invisibleCharacters.filter((character) => character !== "\t" && character !== "\n");
 
-/** Starts a backend for the tests of one file. Returns it with functions that use it, all usable from `beforeAll` on. */
+/** Starts a backend for the tests of one file. Returns the backend and functions for it, all usable from `beforeAll` on. */
 export function setUpTestBackend() {
   const testBackend = {} as TestBackend;
   beforeAll(async () => {
@@ -62,7 +62,7 @@ export function setUpTestBackend() {
     return String((await query(insert, [client.id, name]))[0]?.id);
   }
 
-  /** Returns the ID of a document, or "" if the shipment has none of this name. */
+  /** Returns the ID of a document, or "" if the shipment has no document with this name. */
   async function getDocumentId(shipment: string, name: string): Promise<string> {
     const select = "select id from public.documents where shipment_id = $1 and name = $2";
     return String((await query(select, [shipment, name]))[0]?.id ?? "");
@@ -123,7 +123,7 @@ export function setUpTestBackend() {
     );
   }
 
-  /** Runs a job while a trigger executes `body` before some statements of a table. */
+  /** Runs a job while a trigger executes `body` before each of these `events`, such as "insert or update", on a table. */
   async function runWithTrigger(table: string, events: string, body: string, job: () => Promise<unknown>) {
     await testBackend.backend.db.exec(`
       create function public.test_trigger() returns trigger language plpgsql as $$ begin ${body} end $$;
@@ -140,7 +140,7 @@ export function setUpTestBackend() {
   const runWithRejectedWrites = (table: string, message: string, job: () => Promise<unknown>) =>
     runWithTrigger(table, "insert or update", `raise exception '${message}';`, job);
 
-  /** Runs a job while every update of a row of a table takes this long, so that parallel transactions overlap. */
+  /** Runs a job while every update of a row of a table takes `seconds`, so that parallel transactions overlap. */
   const runWithSlowUpdates = (table: string, seconds: number, job: () => Promise<unknown>) =>
     runWithTrigger(table, "update", `perform pg_sleep(${seconds}); return new;`, job);
 

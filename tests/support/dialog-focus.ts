@@ -1,7 +1,7 @@
 import type { Locator, Page } from "@playwright/test";
 import { expect } from "./e2e-fixtures.ts";
 
-/** Moves the focus by Tab through the whole dialog and expects that it stays inside. */
+/** Moves the focus by Tab through the whole dialog and expects that the focus stays inside. */
 export async function expectFocusStays(page: Page, dialog: Locator) {
   await expect(dialog).toHaveJSProperty("open", true);
   expect(await dialog.evaluate((element) => element.contains(document.activeElement)), "focus goes in").toBe(true);

@@ -1,4 +1,4 @@
-/** Set-up and calls that tests of documents and their files share. */
+/** Shared set-up and helper functions for tests of documents and their files. */
 import { createHash } from "node:crypto";
 import { beforeEach } from "vitest";
 import { findDocumentId, objectPath, verifyDocument } from "../../app/models/document.server.ts";
@@ -39,7 +39,7 @@ export function setUpDocuments() {
     shipment.id = await newShipment(owner);
   });
 
-  /** Returns the viewer and the file of a document, as the server reads them for a request. */
+  /** Returns the viewer and the file of a document, by the database function that the server calls for a request. */
   function readPortalFile(
     supabase: AppSupabaseClient,
     document_id: string,
@@ -53,7 +53,7 @@ export function setUpDocuments() {
     return objectPath({ user_id: owner.id, shipment_id: shipment.id, name }, "list.pdf");
   }
 
-  /** Stores a file as the server does and returns its path. */
+  /** Stores a file as the service role and returns the file's path. */
   async function storeFile(name = "Packing List"): Promise<string> {
     const path = await createPath(name);
     const options = { contentType: "application/pdf", upsert: false };
@@ -62,7 +62,7 @@ export function setUpDocuments() {
     return path;
   }
 
-  /** Records a file as the server does. */
+  /** Marks a document as uploaded with the stored file at `path`. */
   function markUploaded(path: string, name = "Packing List") {
     return updateDocument(name, { uploaded: true, storage_path: path, ...fileRecord });
   }
@@ -76,7 +76,7 @@ export function setUpDocuments() {
       .select("id");
   }
 
-  /** Verifies a document as the staff command does. Throws if the verification is rejected. */
+  /** Verifies a document like the staff command. Throws if the verification is rejected. */
   async function verifyByName(name = "Packing List"): Promise<void> {
     const id = await findDocumentId(testBackend.serviceRole, shipment.id, name);
     const { serviceRole } = testBackend;

@@ -14,13 +14,13 @@ export type SiteOptions = {
   breaksConnection: boolean;
   /** Console errors that the test causes on purpose. */
   expectedErrors: RegExp | null;
-  /** Enables animations, as for a visitor who has not paused them. */
+  /** Enables animations, which the tests pause by default. */
   motionEnabled: boolean;
 };
 
 export type ClientCredentials = { email: string; fullName: string; password: string };
 
-/** Statuses of rejected forms and missing pages. The browser logs them as console errors. */
+/** Statuses of rejected forms and missing pages, which the browser logs as console errors. */
 const expectedStatusPattern = /status of (400|404|413|503)/;
 const networkErrorPattern = /net::ERR_/;
 
@@ -40,7 +40,7 @@ export const test = base.extend<SiteOptions & TestFixtures, { client: ClientCred
   expectedErrors: [null, { option: true }],
   motionEnabled: [false, { option: true }],
 
-  // Without a graphics card the 50 animated streaks use half a processor, so only tests of motion run with them.
+  // Without a graphics card the 50 animated streaks use half a processor, so only tests of motion enable the streaks.
   // An init script is used because `storageState` would open an extra page before each test.
   context: async ({ context, motionEnabled: mayMove, javaScriptEnabled }, use) => {
     if (javaScriptEnabled && !mayMove) {
@@ -75,8 +75,8 @@ export const test = base.extend<SiteOptions & TestFixtures, { client: ClientCred
   serviceRole: async ({ dataDir }, use) => use(createServiceRoleClient(dataDir)),
 
   /**
-   * A confirmed client, shared by all tests of a worker. Tests do not change this account, and use names that no other
-   * test gives to its shipments where they look one up by name.
+   * A confirmed client, shared by all tests of a worker. Tests do not change this account. A test that finds a
+   * shipment by its name must use a unique name.
    */
   client: [
     async ({ playwright }, use, worker) => {
@@ -213,7 +213,7 @@ export async function signUp(page: Page, client: ClientCredentials, clientId: st
 
 type LoginCredentials = Pick<ClientCredentials, "email" | "password">;
 
-/** Sends the login form of the open page. */
+/** Fills in and sends the login form of the open page. */
 export async function fillLogin(page: Page, { email, password }: LoginCredentials): Promise<void> {
   await page.getByLabel("Email").fill(email);
   await page.getByLabel("Password", { exact: true }).fill(password);

@@ -3,10 +3,10 @@ import process from "node:process";
 /** Makes password hashes cheap; tests/database/sign-up.test.ts checks their cost in the product. */
 export const cheapPasswordHashes = { LITE_AUTH_BCRYPT_COST: "4" };
 
-/** Deadlines for a busy machine. */
+/** Deadlines that are long enough for a busy machine. */
 export const longDeadlines = { PAGE_SECONDS: "30", WRITE_SECONDS: "30", UPLOAD_SECONDS: "120" };
 
-/** Returns the environment of a site under test, without the site's settings of this process. */
+/** Returns the environment of a site under test. Settings of the site in this process's environment are removed. */
 export function createSiteEnvironment(more: Record<string, string> = {}): Record<string, string> {
   const { PATH = "", HOME = "", TMPDIR, SystemRoot } = process.env;
   return {

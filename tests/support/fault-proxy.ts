@@ -18,7 +18,7 @@ export const allFaults = [...faults, ...ambiguousStatuses];
 /** A response to the calls that match `pattern`. */
 type StubbedResponse = { pattern: RegExp; status: number; body: object };
 
-/** A call that the site sends some time after a request, so tests cannot expect it at a certain place. */
+/** A call that the site sends at any time after a request, so the order of calls cannot include this call. */
 const refundCall = "POST /rest/v1/rpc/refund_rate_limits";
 
 /**
@@ -57,7 +57,7 @@ export async function startFaultProxy(target: string) {
     if (fault === "none" || !fails(call)) return forwardRequest(target, incoming, outgoing);
     const job = jobBeforeFault;
     jobBeforeFault = null;
-    // No `await` without a job: a body that is not read in the same tick would be lost.
+    // Awaits only an existing job, because a body that is not read in the same tick is lost.
     if (job) await job();
     if (fault === "lost answer") return forwardRequest(target, incoming, outgoing, false);
     incoming.resume();
@@ -72,7 +72,7 @@ export async function startFaultProxy(target: string) {
     }
     outgoing.writeHead(fault, { "content-type": "application/json" }).end('{"message":"internal: relation x"}');
   });
-  // Longer than undici reuses a connection, so that it never sends a request on a closing one.
+  // Longer than undici reuses a connection, so that undici never sends a request on a closing connection.
   server.keepAliveTimeout = 65_000;
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
 

@@ -13,9 +13,9 @@ export default async function setup() {
   await getFirstStartDataDir();
 }
 
-/** Returns the folder of the data until this process ends. Its child processes find the folder in STARTED_DATA. */
+/** Returns the folder of the data, which exists until this process ends. Child processes find the folder in STARTED_DATA. */
 export function getFirstStartDataDir(): Promise<string> {
-  // Each Vitest project has its own copy of this module, but all share `process`.
+  // Stores the promise on `process`, because each Vitest project has its own copy of this module.
   const shared = process as typeof process & { firstStart?: Promise<string> };
   const { STARTED_DATA } = process.env;
   shared.firstStart ??= STARTED_DATA ? Promise.resolve(STARTED_DATA) : runFirstStart();

@@ -4,13 +4,13 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
 
-/** Contains a file for each port that `freePort` returned, because the process may listen on it only seconds later. */
+/** Contains a file for each returned port, because a test process may start to listen only seconds later. */
 const reservationFolder = path.join(tmpdir(), "portal-test-ports");
 const reservationMs = 3_600_000;
 
 /**
- * Returns an unused port that no test process got within the last hour. It is below the ports of outgoing connections,
- * which could use it in the meantime.
+ * Returns an unused port that no test process got within the last hour. The port is below the range of outgoing connections,
+ * because an outgoing connection could use the port before the test process does.
  */
 export async function freePort(): Promise<number> {
   mkdirSync(reservationFolder, { recursive: true });

@@ -24,14 +24,14 @@ export const invoiceUploadedToast = {
 /** Reads a response completely, because an unread download occupies one of the client's download slots. */
 const readCompletely = async (response: Response) => new Response(await response.arrayBuffer(), response);
 
-/** Returns the name of a stored file without the random part of its upload. */
+/** Returns the name of a stored file without the random characters that the upload added. */
 export const getFileName = (path: string | null) => path?.replace(/^.*\//, "").replace(/-[0-9a-f]{12}-/, "-");
 
 /** Creates a client for a test file and a shipment before each test. */
 export async function setUpInvoice(name: string) {
   const app = await getTestApp();
   const { browser: client, ...owner } = await newClient(app, name);
-  // Only the first page shows the reminder to set up a second factor.
+  // The first page after the login shows the reminder of the second factor, which later pages do not have.
   await client.open("/portal");
   let path = "";
   beforeEach(async () => {

@@ -41,12 +41,11 @@ export const labels = {
   share: "Share",
   makeLink: "Create share link",
   linkUntil: /^Share link, valid until/,
-  verified: "Verified",
   connectionGone: "No connection.",
   uploaded: "Uploaded. We are checking your file",
   // The desk
   reason: "Reason",
   noteToClient: "Note to the client",
   correctStage: "Correct the stage",
-  correctedStage: "The stage it is really at",
+  correctedStage: "Correct stage",
 } as const;

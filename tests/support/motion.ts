@@ -13,7 +13,7 @@ export async function openMovingPage(page: Page, path: string): Promise<void> {
   await expect(pauseButton(page)).toBeVisible({ timeout: 15_000 });
 }
 
-/** Simulates a device that saves data. Pass it to `addInitScript`. */
+/** Simulates a device that saves data, as an argument of `addInitScript`. */
 export function enableSaveData(): void {
   Object.defineProperty(navigator, "connection", { value: { saveData: true } });
 }

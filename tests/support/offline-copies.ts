@@ -44,7 +44,7 @@ export const listAccountPaths = async (page: Page) => (await readCachedPaths(pag
 export const countWorkers = (page: Page) =>
   page.evaluate(async () => (await navigator.serviceWorker.getRegistrations()).filter(({ active }) => active).length);
 
-/** Makes the worker check at the next page whether the site still has it, as it does once a day. */
+/** Makes the worker do its daily check at the next page: whether the site still has a worker. */
 export const deleteWorkerCache = () => caches.delete("kept1-worker");
 
 export const pollOptions = { timeout: 15_000, intervals: [50, 100, 200] };
@@ -69,7 +69,7 @@ export async function visitAndCache(page: Page, path: string): Promise<void> {
   await waitUntilCached(page, path);
 }
 
-/** Waits until a page has cached everything it caches. */
+/** Waits until a page has finished caching. */
 export async function waitUntilSettled(page: Page): Promise<void> {
   await waitForHydration(page);
   const isLoaded = () => performance.getEntriesByType("resource").some(({ name }) => name.includes("/offline-"));

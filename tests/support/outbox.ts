@@ -3,7 +3,7 @@ import path from "node:path";
 import process from "node:process";
 import PostalMime, { type Email } from "postal-mime";
 
-/** Cached email files. A file does not change after it has its final name. */
+/** Cached email files. A file with its final name does not change. */
 const emailCache = new Map<string, { file: Buffer; text: string }>();
 
 /**
@@ -33,7 +33,7 @@ function readEmailFile(name: string) {
   return email;
 }
 
-/** Returns the confirmation link in the newest email to an address. Throws if no email has one. */
+/** Returns the confirmation link in the newest email to an address. Throws if no email has a confirmation link. */
 export async function getConfirmationLink(dataDir: string, address: string): Promise<string> {
   // Hosted Supabase Auth sends only HTML, and its emails come before all emails of the site.
   const links = (await readEmailsTo(dataDir, address)).map(

@@ -37,7 +37,7 @@ export const findOverflow = (page: Page) =>
     return problems;
   });
 
-/** Returns printed elements that are controls or not content of the page. */
+/** Returns printed elements that do not belong on paper: controls, navigation and links of header and footer. */
 export const findPrintedControls = (page: Page) =>
   page.evaluate(() =>
     [

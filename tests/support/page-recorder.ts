@@ -1,4 +1,4 @@
-/** Records what a page does, and delays responses that it waits for. */
+/** Records announcements, email drafts and policy violations of a page, and delays scripts and forms. */
 import type { Page, Route } from "@playwright/test";
 
 declare global {
@@ -88,7 +88,7 @@ async function holdRequests(page: Page, url: string, isHeld: (route: Route) => b
   });
   return async () => {
     open = true;
-    // `continue` fails for requests of a page that the browser has left.
+    // Ignores the error of `continue` for a request of a page that the browser has left.
     await Promise.all(held.splice(0).map((route) => route.continue().catch(() => {})));
   };
 }

@@ -15,7 +15,7 @@ declare module "vitest" {
   export interface ProvidedContext {
     /** The server's URL without the name of a database. */
     postgres: string;
-    /** The name of a database with the migrations, to copy. */
+    /** The name of the migrated database that tests copy. */
     migrated: string;
   }
 }

@@ -1,4 +1,4 @@
-/** Requests and expectations that tests of rate limits share. */
+/** Shared requests and expectations for tests of rate limits. */
 import { expect } from "vitest";
 import { newProtectedClient, newSessionWithoutCode } from "./second-factor-suite.ts";
 import { noStorePattern, type ParsedPage, password, type TestApp, type TestBrowser } from "./test-app.ts";
@@ -10,7 +10,7 @@ export const getStatus = async (response: Promise<Response>) => (await response)
 export const logIn = (browser: TestBrowser, email: string, typed = wrongPassword) =>
   browser.post("/login", { email, password: typed });
 
-/** Makes requests one after another, and expects this status of each. */
+/** Makes the same request several times, one after another, and expects this status each time. */
 export async function repeat(times: number, send: () => Promise<Response>, status: number): Promise<void> {
   for (let attempt = 1; attempt <= times; attempt += 1)
     expect([attempt, await getStatus(send())]).toEqual([attempt, status]);
@@ -21,7 +21,7 @@ export function expectRateLimited(page: ParsedPage, title: string | null, messag
   expect(page.status).toBe(429);
   expect(page.title).toMatch(/^Error: /);
   const retryAfter = Number(page.headers.get("Retry-After"));
-  // The attempts took a part of the period.
+  // The wait is shorter than the period by the duration of the attempts.
   expect(retryAfter).toBeGreaterThan(Math.max(seconds * 0.8, seconds - 45));
   expect(retryAfter).toBeLessThanOrEqual(seconds);
   const toast = { title, description: expect.stringMatching(message), variant: "destructive" };

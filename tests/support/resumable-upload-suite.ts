@@ -1,4 +1,4 @@
-/** Set-up and expected responses that tests of resumable uploads share. */
+/** Shared set-up and expected responses for tests of resumable uploads. */
 import { afterEach } from "vitest";
 import { createUploadFailedToast, invoiceUploadedToast, setUpInvoice } from "./invoice-fixtures.ts";
 import { createResumableUpload } from "./resumable-upload.ts";
@@ -17,10 +17,10 @@ export const rejected = (status: number, description: unknown) => ({
   status,
   toast: createUploadFailedToast(description),
 });
-/** Returns the response that says how many bytes are stored. */
+/** Returns the expected response with the number of stored bytes. */
 export const received = (storedBytes: number, status = 200) => ({ status, storedBytes });
 
-/** Creates a client for a test file and a shipment before each test, and deletes the client's stored files after it. */
+/** Creates a client for a test file and a shipment for each test. Deletes the client's stored files after each test. */
 export async function setUpResumableUploads() {
   const invoice = await setUpInvoice("Sender");
   const { app, client, owner, readDocument } = invoice;

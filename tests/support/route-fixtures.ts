@@ -1,4 +1,4 @@
-/** Clients and team members for route tests, created as the company creates them, and their shipments and emails. */
+/** Creates clients, team members and shipments for route tests, and reads their emails. */
 import process from "node:process";
 import { expect } from "vitest";
 import type { AppSupabaseClient } from "../../app/lib/supabase/client.server.ts";
@@ -18,9 +18,9 @@ import {
 } from "./test-app.ts";
 
 /** The password of every team member of the tests. */
-export const staffPassword = "a good password of a colleague";
+export const staffPassword = "a good password of a team member";
 
-/** The sender of emails that a test sends without the site. */
+/** The sender of emails that the test sends itself. */
 export const emailSender: EmailSender = {
   name: "The company of the tests",
   email: "office@company.example",
@@ -156,7 +156,7 @@ export async function getDocument(serviceRole: AppSupabaseClient, shipment: stri
   return data;
 }
 
-/** Replaces a stored file, as an owner of the secret key could. */
+/** Replaces a stored file, which needs the secret key. */
 export async function replaceStoredFile(serviceRole: AppSupabaseClient, path: string): Promise<void> {
   const options = { contentType: "application/pdf", upsert: true };
   const { error } = await serviceRole.storage.from("documents").upload(path, "%PDF-1.7 another file", options);
@@ -197,7 +197,7 @@ export function expectRejectedForm(page: ParsedPage, status: number, message: st
   expect(page.toasts).toEqual([]);
 }
 
-/** Returns ids that a page uses more than once: a link or a label would lead to the wrong element. */
+/** Returns ids that a page uses more than once. With a duplicate id, a link or a label leads to the wrong element. */
 export function listDuplicateIds(page: ParsedPage): string[] {
   const ids = page.all("[id]").map((element) => element.getAttribute("id") ?? "");
   return ids.filter((id, index) => ids.indexOf(id) !== index);

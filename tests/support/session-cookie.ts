@@ -1,4 +1,4 @@
-/** Changes the session cookie of a browser, as an attacker or a damaged browser could. */
+/** Changes the session cookie of a browser, like an attacker or a damaged browser. */
 import type { TestBrowser } from "./test-app.ts";
 
 type Session = { access_token: string; refresh_token: string };

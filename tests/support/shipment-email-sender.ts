@@ -10,7 +10,7 @@ import { disableNagle } from "./smtp-server.ts";
 
 export type SenderReport = {
   count: number;
-  /** Bytes in use after a garbage collection: at every `every` emails and at the end. */
+  /** Bytes in use after a garbage collection, measured after every `every` emails and at the end. */
   heap: number[];
 };
 
@@ -46,14 +46,14 @@ if (process.argv[1] === import.meta.filename) {
     globalThis.gc?.();
     heap.push(process.memoryUsage().heapUsed);
   };
-  // Called before each email.
+  // The sender calls this function before each email.
   const isStopped = () => {
     if (checks++ % every === 0) measure();
     return false;
   };
   const backend = serviceRoleClient();
   let count = 0;
-  // The other process may have claimed the remaining emails, so this process ends after two empty rounds.
+  // Ends after two rounds without an email, because the other process may have claimed the remaining emails.
   for (let emptyRounds = 0; emptyRounds < 2; ) {
     const sent = await sendDueShipmentEmails(backend, readEmailSender(), isStopped);
     count += sent;

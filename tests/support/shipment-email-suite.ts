@@ -1,4 +1,4 @@
-/** Set-up and calls that tests of shipment updates share. */
+/** Shared set-up and helper functions for tests of shipment updates. */
 import { beforeEach } from "vitest";
 import { setUpDesk } from "./database-suite.ts";
 
@@ -44,7 +44,7 @@ export function setUpShipmentEmails() {
     await query("update public.email_outbox set due_at = now() where shipment_id = $1", [shipment]);
   }
 
-  /** Lets free storage end in a number of days in East Africa Time, and returns that day. */
+  /** Sets the end of free storage to `days` days from today in East Africa Time. Returns the last day. */
   async function setFreeStorageEnd(shipment: string, days: number, stage = 1): Promise<string> {
     const [row] = await query<{ day: string }>(
       `update public.shipments

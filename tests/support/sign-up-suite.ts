@@ -1,4 +1,4 @@
-/** Set-up and calls that tests of sign-up share. */
+/** Shared set-up and helper functions for tests of sign-up. */
 import { setUpTestBackend } from "./database-suite.ts";
 
 export const password = "a good password";
@@ -31,7 +31,7 @@ export function setUpSignUp() {
     return testBackend.anonymous().auth.signInWithPassword({ email, password: given });
   }
 
-  /** Confirms an address with the token of a link, as the site does after it has checked the password. */
+  /** Confirms an address with the token of a link, like the site after a check of the password. */
   async function confirmEmail(email: string, token = "") {
     await testBackend.serviceRole.rpc("mark_password_proven", { email, token });
     return testBackend.anonymous().auth.verifyOtp({ token_hash: token, type: "signup" });

@@ -53,7 +53,7 @@ export async function startSiteCluster(
     async close() {
       proxy.server.closeAllConnections();
       proxy.server.close();
-      // The first process runs the backend, so it stops last.
+      // Stops the first process last, because it runs the backend.
       for (const site of processes.reverse()) await site.stop("SIGTERM");
     },
   };
@@ -106,7 +106,7 @@ function createRoundRobinProxy(processes: SiteProcess[]) {
     const headers = { ...incoming.headers, connection: "close" };
     const onward = request({ host: "127.0.0.1", port, method, path: url, headers, agent: false }, (answer) => {
       const { connection: _, ...received } = answer.headers;
-      // A response before the end of the request body closes the connection without the rest of the body.
+      // Closes the connection if the response starts before the request body is complete, because the rest is not read.
       outgoing.writeHead(answer.statusCode ?? 502, incoming.complete ? received : { ...received, connection: "close" });
       answer.pipe(outgoing);
       answer.once("error", () => outgoing.destroy());

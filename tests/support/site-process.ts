@@ -1,4 +1,4 @@
-/** One `npm start` under test. This file imports no test library, because scripts use it too. */
+/** The process of `npm start` under test. Scripts use this file too, so the file imports no test library. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
@@ -14,7 +14,7 @@ export const runningProcesses = new Set<ChildProcess>();
 
 /** Ends a process immediately if it runs. */
 export function killProcess(pid: number | null): void {
-  // 0 would kill the whole process group.
+  // The process ID 0 would kill the whole process group.
   if (!pid) return;
   try {
     process.kill(pid, "SIGKILL");
@@ -31,7 +31,7 @@ export const isAlive = (pid: number | null | undefined) =>
 export type ProcessCommand = { cwd: string; args: string[] };
 const npmStartCommand: ProcessCommand = { cwd: root, args: ["app/server/run.js", "start"] };
 
-/** One `npm start` and the output of the site and its backend. */
+/** The process of `npm start`, with the output of the site and its backend. */
 export class SiteProcess {
   output = "";
   readonly child: ChildProcess;
@@ -65,9 +65,9 @@ export class SiteProcess {
     await this.waitUntil(async () => (await fetch(`http://127.0.0.1:${this.port}/healthz`).catch(() => null))?.ok);
   }
 
-  /** Waits for the last line that a start prints for a new developer. */
+  /** Waits until the start has printed its introduction for new developers. */
   async waitForIntroduction(): Promise<void> {
-    await this.waitUntil(() => this.output.includes("Mails go to"));
+    await this.waitUntil(() => this.output.includes("Emails go to"));
   }
 
   private async waitUntil(isMet: () => unknown): Promise<void> {
@@ -81,7 +81,7 @@ export class SiteProcess {
     return this.child.exitCode !== null || this.child.signalCode !== null;
   }
 
-  /** Sends a signal and waits for the end. Returns the exit code or the signal, and the duration in milliseconds. */
+  /** Sends a signal and waits until the process ends. Returns the exit code or signal, and the duration in milliseconds. */
   async stop(signal: NodeJS.Signals): Promise<{ code: number | string | null; ms: number }> {
     if (this.hasEnded) return { code: await this.waitForExit(), ms: 0 };
     const sent = performance.now();
@@ -89,7 +89,7 @@ export class SiteProcess {
     return { code: await this.waitForExit(), ms: performance.now() - sent };
   }
 
-  /** Waits for the end of the process and of its output. */
+  /** Waits until the process and its output end. Returns the exit code or the signal. */
   async waitForExit(): Promise<number | string | null> {
     if (!this.hasEnded) await once(this.child, "close");
     return this.child.exitCode ?? this.child.signalCode;

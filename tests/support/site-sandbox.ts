@@ -30,7 +30,7 @@ export async function createSiteSandbox(
     dataDir,
     port,
     backendPort,
-    /** Starts a site as a process with more environment variables, and does not wait until it is ready. */
+    /** Starts a site as a process with more environment variables. Returns before the site is ready. */
     start: (more: Record<string, string> = {}, from?: ProcessCommand) =>
       new SiteProcess(
         port,
@@ -59,7 +59,7 @@ export async function createSiteSandbox(
     socket: (): Socket => connect(port, "127.0.0.1"),
     /** Returns the process ID of the backend, or null. */
     backendPid: () => findRunningBackend(dataDir)?.pid ?? null,
-    /** Kills the processes that still run and deletes the data. */
+    /** Kills the running processes of the sandbox and deletes the data. */
     async leave() {
       const backend = findRunningBackend(dataDir)?.pid;
       for (const child of runningProcesses) child.kill("SIGKILL");

@@ -23,7 +23,7 @@ const smtpReplies: Record<string, string> = {
 };
 
 export async function startSmtpServer() {
-  /** The source of every accepted email. */
+  /** The source text of every accepted email. */
   const mails: string[] = [];
   const sockets = new Set<Socket>();
   let goesAfter = Number.POSITIVE_INFINITY;
@@ -44,7 +44,7 @@ export async function startSmtpServer() {
         const said = pending.slice(0, at);
         pending = pending.slice(at + end.length);
         if (isData) {
-          // Stops before the reply that accepts the email.
+          // Stops the server before the reply that accepts the email.
           if (mails.length >= goesAfter) return goAway();
           mails.push(said.replaceAll("\r\n..", "\r\n."));
           say("250 taken");
@@ -70,7 +70,7 @@ export async function startSmtpServer() {
     url: `smtp://127.0.0.1:${port}`,
     mails,
     goAway,
-    /** Stops while it receives the next email after `count` accepted ones. */
+    /** Stops the server while it receives the next email after `count` accepted emails. */
     goAwayAfter(count: number) {
       goesAfter = count;
     },

@@ -9,13 +9,13 @@ type TestStaffRole = "clerk" | "lead";
 /** The password of every team member of the tests. */
 export const staffPassword = "a good password of the staff";
 
-const toStaffName = (email: string) => `Colleague ${email.split("@")[0]}`;
+const toStaffName = (email: string) => `Team member ${email.split("@")[0]}`;
 
 /** Returns a new team member: `supabase` has a session at AAL2, `aal1` a session without the second factor's code. */
 export async function newStaffMember(testBackend: TestBackend, role: TestStaffRole, email: string) {
   const { supabase, ...staffMember } = await newStaffMemberWithoutFactor(testBackend, role, email);
   const factor = await enrollFactor(supabase);
-  // Verifying the factor ended the earlier sessions.
+  // Logs in again, because verifying the factor ended the earlier sessions.
   const aal1 = await logIn(testBackend, email);
   return { supabase, aal1, ...staffMember, ...factor };
 }
@@ -73,7 +73,7 @@ export async function readDeskState(testBackend: TestBackend): Promise<Record<st
   return rows[0]?.state ?? {};
 }
 
-/** A call of a database function: with a user's access token, or without one as the service role. */
+/** A call of a database function, with a user's access token or, without a token, as the service role. */
 type RpcCall = { name: string; args: Record<string, unknown>; token?: string };
 
 /** Runs calls at the same time, each in its own database session. Returns each result or the message of its rejection. */
@@ -109,7 +109,7 @@ export function callRepeatedly(testBackend: TestBackend, times: number, call: Rp
   return callConcurrently(testBackend, Array(times).fill(call));
 }
 
-/** Runs a transaction with the rights of an access token, or without one as the service role. */
+/** Runs a transaction with the rights of an access token or, without a token, of the service role. */
 export function runAsCaller<T>(
   testBackend: TestBackend,
   token: string | undefined,

@@ -1,4 +1,4 @@
-/** Set-up and calls that tests of stored files share. */
+/** Shared set-up and helper functions for tests of stored files. */
 import { setUpTestBackend } from "./database-suite.ts";
 import type { AppSupabaseClient } from "./test-backend.ts";
 
@@ -15,14 +15,14 @@ export function setUpStoredFiles() {
   const { testBackend, query } = suite;
   const owner = suite.setUpClient("owner@client.example");
 
-  /** Stores a file as the server does. */
+  /** Stores a file as the service role. */
   async function storeFile(path: string, content: string): Promise<void> {
     const options = { contentType: "application/pdf", upsert: false };
     const { error } = await getDocumentsBucket(testBackend.serviceRole).upload(path, encodeText(content), options);
     if (error) throw error;
   }
 
-  /** Stores a file that belongs to no document yet, in the folder of a new shipment of the owner. */
+  /** Creates a shipment of the owner and stores a file in its folder. The file belongs to no document. */
   async function newStoredFile() {
     const shipmentId = await suite.newShipment(owner);
     const folder = `${owner.id}/${shipmentId}`;

@@ -2,7 +2,7 @@ import { vi } from "vitest";
 
 /**
  * Sets the environment of a site with a hosted backend and `settings`, until vi.unstubAllEnvs(). Modules read their
- * settings once, so a test imports them after this call.
+ * settings once, so a test imports the modules after this call.
  */
 export function stubSettings(settings: Record<string, string> = {}): void {
   vi.resetModules();

@@ -50,9 +50,9 @@ async function startTestApp() {
   };
 }
 
-/** Starts the site as `npm start` does, on the port `at` or a free one, with the backend of `getTestApp`. */
+/** Starts the site like `npm start`, on the port `at` or on a free port, with the backend of `getTestApp`. */
 export async function startTestSite(at = 0) {
-  // The site reads the backend's address once, so the fault proxy must have set its own address before.
+  // The site reads the backend's address once, so the fault proxy must have set its address before the import.
   await getTestApp();
   const { createSite } = await import("../../app/server/web/server.ts");
   const server = await createSite();
@@ -76,7 +76,7 @@ export async function startTestSite(at = 0) {
   };
 }
 
-/** A response with the number of all bytes that its connection received. */
+/** A response, with the number of bytes that its connection received. */
 type MeasuredResponse = { status: number; headers: http.IncomingHttpHeaders; body: Buffer; bytes: number };
 
 /** Sends a request to this machine on a new connection. */
@@ -114,7 +114,7 @@ export class TestBrowser {
     return this.send(new Request(new URL(path, origin), { headers }));
   }
 
-  /** Posts a form as a browser does: multipart for a FormData, otherwise URL-encoded. */
+  /** Posts a form like a browser: multipart for a FormData, otherwise URL-encoded. */
   post(
     path: string,
     fields: Record<string, string> | URLSearchParams | FormData,
@@ -201,7 +201,7 @@ export class TestBrowser {
 
 export type ParsedPage = Awaited<ReturnType<typeof parsePage>>;
 
-/** Returns a function that computes a value at its first call and returns it at every call. */
+/** Returns a function that computes a value at the first call and returns the same value at every call. */
 function memoize<Value>(compute: () => Value): () => Value {
   let cached: { value: Value } | undefined;
   return () => {
@@ -210,10 +210,10 @@ function memoize<Value>(compute: () => Value): () => Value {
   };
 }
 
-/** Parses a response, as a browser without script does. */
+/** Parses a response like a browser without script. */
 export async function parsePage(response: Response) {
   const html = await response.text();
-  // Most tests read one or two parts of a page, so each part is parsed when it is read first.
+  // Most tests read one or two parts of a page, so each part is parsed only when a test reads the part.
   const root = memoize(() => parse(html, { comment: false }));
   const all = (selector: string) => root().querySelectorAll(selector);
   const readText = (selector: string) => memoize(() => getText(root().querySelector(selector)));
@@ -222,7 +222,7 @@ export async function parsePage(response: Response) {
   const text = readText("main");
   const toasts = memoize(() =>
     all("[role=alert], [role=status]").map((toast) => ({
-      // An error summary that is a toast has its title as heading and its message as link.
+      // The toast of an error summary has the title as its heading and the message as its link.
       title: getText(toast.querySelector("h2, p")),
       description: getText(toast.querySelector("p + p, h2 + p, li")),
       variant: toast.getAttribute("role") === "alert" ? "destructive" : "default",
@@ -282,7 +282,7 @@ export async function parsePage(response: Response) {
   };
 }
 
-/** Returns the value that a browser sends for a field, or `otherwise` if it has none. */
+/** Returns the value that a browser sends for a field, or `otherwise` for a field without a value. */
 export function getFieldValue(field: HTMLElement, otherwise = ""): string {
   if (field.tagName === "TEXTAREA") return field.text.replace(/^\n/, "");
   if (field.tagName !== "SELECT") return field.getAttribute("value") ?? otherwise;
@@ -296,7 +296,7 @@ export function getText(element: HTMLElement | null | undefined): string {
   return (element?.structuredText ?? "").replace(/\s+/g, " ").trim();
 }
 
-/** Matches the toast of a backend that does not respond or responds with nonsense. */
+/** Matches the toast after a missing or invalid response of the backend. */
 export const unavailableText = expect.stringMatching(
   /^(Our system is not responding\. Nothing was changed\. Try again in a minute\.|Something went wrong)$/,
 );

@@ -25,7 +25,7 @@ export const toUntypedClient = (supabase: AppSupabaseClient) => supabase as Supa
  */
 export async function startTestBackend() {
   const database = await createMigratedDatabase();
-  // Creating a PGlite database takes seconds, so the project "pglite" copies one.
+  // Creating a PGlite database takes seconds, so the project "pglite" copies an existing database.
   const folder = database ? mkdtempSync(path.join(tmpdir(), "objects-")) : await copyFirstStartDataDir();
   const emails: Email[] = [];
   let deliveryError: Error | null = null;
@@ -76,7 +76,7 @@ export async function startTestBackend() {
   return {
     backend,
     emails,
-    /** Makes the delivery of emails fail with this error, until it is called with null. */
+    /** Makes the delivery of emails fail with this error. With null, emails are delivered again. */
     rejectEmails: (error: Error | null) => {
       deliveryError = error;
     },

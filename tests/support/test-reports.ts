@@ -42,7 +42,7 @@ export function readPlaywrightReport(file: string, succeeded: boolean): TestRunR
     spec.tests.map(({ status, projectName, results }) => ({
       name: `tests/e2e/${spec.file} › ${spec.title} [${projectName}]`,
       ms: results.reduce((total, { duration }) => total + duration, 0),
-      // If a test timed out, its second error names the line.
+      // Reports all errors, because the second error of a timeout names the line.
       errors: results.flatMap(({ errors }) => errors.map(({ message }) => shortenMessage(message))),
       failed: status === "unexpected",
       isFlaky: status === "flaky",

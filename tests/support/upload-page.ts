@@ -1,4 +1,4 @@
-/** The documents on the page of a shipment, and the files stored for them. */
+/** The documents on the page of a shipment, and their stored files. */
 import { mkdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import type { CDPSession, Locator, Page, Request } from "@playwright/test";
@@ -33,12 +33,12 @@ export async function limitUploadSpeed(page: Page, uploadThroughput: number): Pr
   await session.send("Network.emulateNetworkConditions", conditions);
 }
 
-/** Returns the names of the files stored for a shipment, without the random part of each upload. */
+/** Returns the names of the files stored for a shipment, without the random characters that each upload added. */
 export async function listStoredFiles(serviceRole: AppSupabaseClient, shipment: string): Promise<string[]> {
   const owner = await serviceRole.from("shipments").select("user_id").eq("id", shipment).single();
   const { data, error } = await serviceRole.storage.from("documents").list(`${owner.data?.user_id}/${shipment}`);
   if (error) throw error;
-  // The embedded backend returns whole paths.
+  // Removes the folder, because the embedded backend returns whole paths.
   const names = data.map(({ name }) => name.split("/").at(-1) ?? "");
   return names.map((name) => name.replace(/-[0-9a-f]{12}-/, "-")).sort();
 }

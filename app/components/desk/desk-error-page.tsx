@@ -16,7 +16,7 @@ export function DeskErrorPage({ error }: { error: unknown }) {
           Try again
         </ButtonLink>
       ) : (
-        <ButtonLink to="/desk">Today</ButtonLink>
+        <ButtonLink to="/desk">Go to Today</ButtonLink>
       )}
     </>
   );

@@ -11,13 +11,13 @@ export function DocumentPreview({ src, name }: { src: string; name: string }) {
   return (
     <>
       <Button type="button" aria-expanded={isShown} onClick={() => setShown(!isShown)}>
-        {isShown ? "Hide" : "Look"}
-        <span className="sr-only"> at the {name}</span>
+        {isShown ? "Hide preview" : "Preview"}
+        <span className="sr-only"> of the {name}</span>
       </Button>
       {isShown && !isBroken && (
-        <img src={src} alt={`The ${name}, as it was sent`} className="w-full" onError={() => setBroken(true)} />
+        <img src={src} alt={`Preview of the ${name}`} className="w-full" onError={() => setBroken(true)} />
       )}
-      {isShown && isBroken && <p className="w-full text-sm">It cannot be shown. Open it to see why.</p>}
+      {isShown && isBroken && <p className="w-full text-sm">No preview. Open the file instead.</p>}
     </>
   );
 }

@@ -5,30 +5,34 @@ import { eastAfricaTime } from "~/lib/dates";
 import type { TodayPage } from "~/models/desk.server";
 
 const emailKindLabels: Record<string, string> = {
-  "shipment update": "A notice",
-  "email change": "A mail about a new address",
-  erasure: "The answer about erasing",
-  "password change": "The news of the changed password",
-  "second factor": "The news of the removed second factor",
+  "shipment update": "Shipment update",
+  "email change": "Email about a changed email address",
+  erasure: "Reply to an erasure request",
+  "password change": "Password-changed email",
+  "second factor": "2FA reset email",
+  "team invite": "Team invitation",
+  "client ID": "Client ID",
+  "new password": "Password link",
 };
 
 type FailedEmailSummary = TodayPage["failed_emails"]["rows"][number];
 
 export function FailedEmailRow({ mail, isLead }: { mail: FailedEmailSummary; isLead: boolean }) {
   const { id, kind, sent_to, account_id, client_id, is_staff, failed_at: at } = mail;
+  const label = emailKindLabels[kind] ?? kind;
   const name = (
     <span className="sr-only">
-      : the {kind} to {sent_to}
+      : {label} to {sent_to}
     </span>
   );
   const canBeResent = ["team invite", "client ID", "new password"].includes(kind);
   const accountPage = is_staff ? (isLead ? "/desk/team" : null) : account_id && `/desk/clients/${account_id}`;
+  const linkText = is_staff ? "Open Team to send again" : canBeResent ? "Open client to send again" : "Open client";
   return (
     <li className="flex flex-wrap items-center justify-between gap-2 px-4 py-2 text-sm">
       <span>
-        {emailKindLabels[kind] ?? `The ${kind}`} to <span className="font-semibold wrap-anywhere">{sent_to}</span>,{" "}
-        {eastAfricaTime(at)}
-        {is_staff && !isLead && canBeResent && ". A lead sends it again."}
+        {label} to <span className="font-semibold wrap-anywhere">{sent_to}</span>, {eastAfricaTime(at)}
+        {is_staff && !isLead && canBeResent && <span className="block">Ask a lead to send this email again.</span>}
       </span>
       <span className="flex flex-wrap items-center gap-2">
         {client_id && (
@@ -38,12 +42,12 @@ export function FailedEmailRow({ mail, isLead }: { mail: FailedEmailSummary; isL
         )}
         {accountPage && (
           <TextLink to={accountPage}>
-            {canBeResent ? "Send again" : "Tell them"}
+            {linkText}
             {name}
           </TextLink>
         )}
         <IntentForm intent="dismiss-failed-email" values={{ failedEmail: id }}>
-          <Button>Dealt with{name}</Button>
+          <Button>Dismiss{name}</Button>
         </IntentForm>
       </span>
     </li>

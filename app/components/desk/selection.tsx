@@ -8,13 +8,13 @@ export function SelectAllButton({ form }: { form: string }) {
   const toggleAll = () => {
     const element = document.getElementById(form);
     const boxes = [...(element?.querySelectorAll<HTMLInputElement>("input[type=checkbox]:not(:disabled)") ?? [])];
-    const shouldTick = !boxes.every(({ checked }) => checked);
-    for (const box of boxes) box.checked = shouldTick;
+    const shouldSelect = !boxes.every(({ checked }) => checked);
+    for (const box of boxes) box.checked = shouldSelect;
     element?.dispatchEvent(new Event("change"));
   };
   return (
     <Button type="button" onClick={toggleAll}>
-      Tick all
+      Select all
     </Button>
   );
 }

@@ -51,7 +51,7 @@ test.each([
   expect(getOfflineKind(pathname, search)).toBe(kind);
 });
 
-test("The browser stores no offline copies on a shared computer or when a person has turned them off.", () => {
+test("The browser stores no offline copies on a shared computer or when a person has turned offline copies off.", () => {
   for (const cookies of ["", "theme=x", "__Host-offline=on; lite=0", "xshared=1", "shared=10"])
     expect(isOfflineAllowed(cookies), cookies).toBe(true);
   for (const cookies of ["shared=1", "a=b; __Host-shared=1", "offline=off; a=b", "__Host-offline=off"])
@@ -75,7 +75,7 @@ test("Every form that changes how a person logs in deletes the offline copies of
     expect(endsAccountCache(path), path).toBe(false);
 });
 
-test("Only the login and sign-up pages are pages for visitors without an account.", () => {
+test("Only the login and sign-up pages count as auth pages.", () => {
   expect(["/login", "/login/verify", "/signup", "/portal", "/"].filter(isAuthPage)).toEqual([
     "/login",
     "/login/verify",
@@ -83,7 +83,7 @@ test("Only the login and sign-up pages are pages for visitors without an account
   ]);
 });
 
-test("The service worker does not respond to requests for files, secret links and the desk, but to all other pages.", () => {
+test("The service worker responds to requests for pages, except for the desk, secret links and files.", () => {
   for (const path of [
     "/desk",
     "/desk/shipments",

@@ -46,7 +46,7 @@ test.each(["message[0]", "__intent__", "__proto__", "address.city", "", "-a", "1
   },
 );
 
-test("A form without a Content-Length gets status 413 after 64 KiB, even if it has no field.", async () => {
+test("A form without a Content-Length gets status 413 after 64 KiB, even if the form has no field.", async () => {
   let kibibytes = 0;
   const body = new ReadableStream({
     pull(controller) {

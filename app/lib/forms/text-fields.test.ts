@@ -29,7 +29,7 @@ test.each([
 });
 
 test.each(["\n", "\r", "\r\n", "\t"])(
-  "A field of one line rejects %j, and a field of several lines accepts it.",
+  "A one-line field rejects %j, but a field of several lines accepts the text.",
   (sign) => {
     expect(getErrorMessage(name, `Tea${sign}Coffee`)).toMatch(invisibleError);
     expect(message.parse(`Tea${sign}Coffee`)).toBe(`Tea${sign}Coffee`);

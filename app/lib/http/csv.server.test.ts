@@ -7,7 +7,7 @@ const formatCell = (text: string) => csvLine([text]).slice(1, -3);
 test.each([
   ...["=1+1", "+254700", "-2+3", "@SUM(A1)", "＝1+1", "＋1", "－1", "＠SUM(A1)"],
   ...["\tTea", "\rTea", "\t", "\t\tTea"],
-])("A cell that starts with %j gets an apostrophe at its start.", (text) => {
+])("A CSV cell that starts with %j gets an apostrophe at its start.", (text) => {
   expect(formatCell(text)).toBe(`'${text}`);
 });
 
@@ -22,13 +22,13 @@ test.each([
   ["several invisible characters", " \u200b\u00a0\u200f\u2061 "],
   ["a tab", "\t"],
   ["a line break", "\r\n"],
-])("A formula after %s gets an apostrophe.", (_what, before) => {
+])("A formula after %s in a CSV cell gets an apostrophe.", (_what, before) => {
   for (const sign of ["=", "+", "-", "@", "＝", "＠"])
     expect(formatCell(`${before}${sign}1`)).toBe(`${before}'${sign}1`);
 });
 
 test.each([";", "\t", "\n", "\r\n"])(
-  "A formula after %j, which separates cells in some programs, gets an apostrophe.",
+  "A formula in a CSV cell after %j, which separates cells in some programs, gets an apostrophe.",
   (mark) => {
     expect(formatCell(`Tea${mark}=1+1`)).toBe(`Tea${mark}'=1+1`);
     expect(formatCell(`Tea${mark} \u200b@SUM(A1)${mark}－2`)).toBe(`Tea${mark} \u200b'@SUM(A1)${mark}'－2`);
@@ -41,7 +41,7 @@ test.each([
   ['Tea";"=1+1;', `Tea"";""'=1+1;`],
   ['"=1+1', `""'=1+1`],
   ['Tea;" "=1+1', `Tea;"" ""'=1+1`],
-])("A formula after a quotation mark, as in %j, gets an apostrophe.", (text, shown) => {
+])("A formula after a quotation mark in a CSV cell, as in %j, gets an apostrophe.", (text, shown) => {
   expect(formatCell(text)).toBe(shown);
 });
 
@@ -59,7 +59,7 @@ test.each([
   " ",
   "\u200bTea",
   "'=1",
-])("The plain text %j stays unchanged in a cell.", (text) => {
+])("The plain text %j stays unchanged in a CSV cell.", (text) => {
   expect(formatCell(text)).toBe(text);
 });
 

@@ -17,7 +17,7 @@ test("Without any variable the site listens only on the loopback address and sta
   expect(readSettings({})).toMatchObject({ ...embedded, ...address, smtpUrl: null, emailFrom: null });
 });
 
-test("Sizes are in bytes, and times are in milliseconds.", () => {
+test("The settings have all sizes in bytes and all times in milliseconds.", () => {
   const { limits, deadlines } = readSettings({});
   const { formBytes, fileBytes, uploadBytes, bytesPerSecond } = limits;
   expect([formBytes, fileBytes, uploadBytes, bytesPerSecond]).toEqual([65_536, 10_485_760, 209_715_200, 2048]);
@@ -44,7 +44,7 @@ test("The table in README.md lists every environment variable that the site read
     expect(listed).toContainEqual([name, value ?? expect.anything()]);
 });
 
-test("An empty environment variable has the same effect as a missing one.", () => {
+test("An empty environment variable has the same effect as a missing variable.", () => {
   expect(readSettings(Object.fromEntries(variables.map((name) => [name, ""])))).toEqual(readSettings({}));
 });
 
@@ -133,7 +133,7 @@ test.each(hostedKeys)("The error for SUPABASE_URL without %s names both variable
     );
 });
 
-test("The error for a database and a hosted backend names both variables.", () => {
+test("A start with settings for both a database and a hosted backend fails with an error that names both variables.", () => {
   const environment = { ...hostedEnvironment, DATABASE_URL: `postgres://user:${secret}@db.example/portal` };
   expect(getErrorMessage(environment)).toMatch(/^Configuration: .*DATABASE_URL.*SUPABASE_URL/);
 });
@@ -174,6 +174,6 @@ test.each([
   [true, { APP_ORIGIN: "https://portal.example", TRUSTED_PROXIES: "10.0.0.1" }],
   [false, { APP_ORIGIN: "https://portal.example" }],
   [false, { APP_ORIGIN: "https://portal.example", TRUSTED_PROXIES: " , " }],
-])("The site's knowledge of its visitors' IP addresses is %s with %j.", (hasVisitorIps, environment) => {
+])("The setting hasVisitorIps is %s with the environment %j.", (hasVisitorIps, environment) => {
   expect(readSettings(environment).hasVisitorIps).toBe(hasVisitorIps);
 });

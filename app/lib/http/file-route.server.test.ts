@@ -104,7 +104,7 @@ describe("slow readers", () => {
     await expect(read()).rejects.toThrow("The reader is too slow.");
   });
 
-  test("A reader that stops after a fast start is cut off when it continues.", async () => {
+  test("A reader that stops after a fast start is cut off at the next read.", async () => {
     const { read, isReleased } = startReading();
     let sent = 0;
     for (let parts = 0; parts < 5; parts += 1) sent += await read();

@@ -85,7 +85,7 @@ describe("Slots of one account", () => {
   };
   const successes = (count: number) => Array(count).fill("200");
 
-  test("A clerk who downloads six files in parallel cannot start a seventh until one ends.", async () => {
+  test("A clerk who downloads six files in parallel cannot start a seventh download until another download ends.", async () => {
     expect(await transferMany(8, "clerk")).toEqual([...successes(6), "429 60", "429 60"]);
     expect(await transferMany(1, "another clerk")).toEqual(successes(1));
     slots[3]?.release();

@@ -12,8 +12,8 @@ test.each([
   ["email_address_invalid", 400, 400, "We cannot send email to this address. Check the address."],
   ["otp_expired", 403, 400, "This link has been used or has expired."],
   ["over_request_rate_limit", 429, 429, "Too many attempts. Wait a few minutes, then try again."],
-  ["over_email_send_rate_limit", 429, 429, "We have just sent you an email. Wait a minute, then try again."],
-])("The error %s of Supabase Auth becomes a message of the company.", (code, sent, status, reason) => {
+  ["over_email_send_rate_limit", 429, 429, "We have just sent you an email. Wait one minute, then try again."],
+])("The error %s of Supabase Auth is replaced by the site's own message.", (code, sent, status, reason) => {
   expect(toUserError(new AuthApiError(databaseMessage, sent, code))).toEqual({ reason, status });
 });
 
@@ -105,7 +105,7 @@ test.each([
   expect(userErrorFromThrown(thrown)).toEqual(unavailableError);
 });
 
-test("No UserError repeats an internal message of the backend.", () => {
+test("No UserError contains an internal message of the backend.", () => {
   for (const code of ["23502", "42501", "XX000", "unexpected_failure", ""]) {
     for (const status of [0, 400, 401, 403, 404, 409, 422, 500, 503]) {
       for (const name of ["PostgrestError", "StorageApiError", "AuthUnknownError", "Error"]) {

@@ -33,28 +33,25 @@ export function Cargo({ shipment }: ShipmentSectionProps) {
             storage until {calendarDate(arrival.free_storage_ends_on)}.
           </p>
         )}
-        <FormDisclosure
-          title={arrival ? "Change the arrival" : "The cargo has arrived"}
-          open={arrived.rejected !== undefined}
-        >
+        <FormDisclosure title={arrival ? "Change arrival" : "Add arrival"} open={arrived.rejected !== undefined}>
           <p className="mb-3 text-sm text-quiet">
-            Domestic import containers alone: the client is shown their free days. Nothing for cargo in transit.
+            For import containers only, not for transit cargo. The client sees the free days.
           </p>
           <IntentForm intent="arrival" expectedVersion={version} idempotent>
             <SelectField
               field={withStoredValue(arrived.fields.storageLocation, arrived.rejected, arrival?.storage_location ?? "")}
-              label="Place"
+              label="Port or ICD"
               options={Object.entries(STORAGE_LOCATIONS)}
-              prompt="Choose the place"
+              prompt="Choose the port or ICD"
             />
             <Field
               field={withStoredValue(arrived.fields.day, arrived.rejected, arrival?.day ?? "")}
-              label="Day of arrival"
+              label="Arrival date"
               type="date"
             />
             <SelectField
               field={withStoredValue(arrived.fields.size, arrived.rejected, arrival ? String(arrival.size) : "")}
-              label="Container"
+              label="Container size"
               options={Object.entries(containerSizes)}
               prompt="Choose the size"
             />

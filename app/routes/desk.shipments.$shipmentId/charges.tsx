@@ -49,7 +49,7 @@ function ChargeRow({ item, name, charge }: ChargeRowProps) {
       {charge?.paid_at && (
         <ReasonForm
           intent="mark-unpaid"
-          title="Mark as not paid"
+          title="Mark as unpaid"
           subject={` for ${name}`}
           values={{ item }}
           expectedVersion={charge.version}
@@ -61,10 +61,10 @@ function ChargeRow({ item, name, charge }: ChargeRowProps) {
 }
 
 function describeCharge(charge: DeskCharge | undefined): string {
-  if (!charge) return "Nothing is charged yet";
+  if (!charge) return "No charge";
   const sum = `${charge.currency} ${charge.amount.toLocaleString("en-KE", { minimumFractionDigits: 2 })}`;
   if (charge.paid_at) return `${sum}, paid ${eastAfricaTime(charge.paid_at)}`;
-  return charge.due_on ? `${sum}, due ${calendarDate(charge.due_on)}` : `${sum}, due`;
+  return charge.due_on ? `${sum}, due ${calendarDate(charge.due_on)}` : `${sum}, unpaid`;
 }
 
 function ChargeForm({ item, name, charge }: ChargeRowProps) {
@@ -74,8 +74,8 @@ function ChargeForm({ item, name, charge }: ChargeRowProps) {
       open={rejected !== undefined}
       title={
         <span>
-          {charge ? "Change" : "Charge"}
-          <span className="sr-only"> the {name}</span>
+          {charge ? "Change charge" : "Add charge"}
+          <span className="sr-only"> for {name}</span>
         </span>
       }
     >
@@ -94,7 +94,7 @@ function ChargeForm({ item, name, charge }: ChargeRowProps) {
           />
           <Field
             field={withStoredValue(fields.due, rejected, charge?.due_on ?? "")}
-            label="Due day"
+            label="Due date"
             type="date"
             optional
           />
@@ -102,12 +102,12 @@ function ChargeForm({ item, name, charge }: ChargeRowProps) {
         <Field
           field={withStoredValue(fields.note, rejected, charge?.note ?? "")}
           label="Note"
-          hint="For the client, such as the number of our invoice"
+          hint="The client sees this note. Example: our invoice number"
           optional
           autoComplete="off"
         />
         <SubmitButton look="plain">
-          Save<span className="sr-only"> the {name}</span>
+          Save charge<span className="sr-only"> for {name}</span>
         </SubmitButton>
       </IntentForm>
     </FormDisclosure>

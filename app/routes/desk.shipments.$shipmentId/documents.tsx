@@ -41,7 +41,7 @@ type DeskDocumentRowProps = {
 function DeskDocumentRow({ page, document, isClosed }: DeskDocumentRowProps) {
   const state = getDocumentState(document);
   const form = {
-    subject: ` the ${document.name}`,
+    subject: ` for the ${document.name}`,
     values: { document: document.id },
     expectedVersion: document.version,
     idempotent: true,
@@ -52,7 +52,7 @@ function DeskDocumentRow({ page, document, isClosed }: DeskDocumentRowProps) {
         <div className="min-w-0">
           <p className="font-semibold">{document.name} </p>
           <p className={`text-sm ${stateColours[state]}`}>
-            {document.rejected_at ? "Sent back, waiting for another file" : deskDocumentStateLabels[state]}{" "}
+            {document.rejected_at ? "New file needed" : deskDocumentStateLabels[state]}{" "}
           </p>
           {document.uploaded && (
             <p className="text-sm wrap-anywhere text-quiet">
@@ -67,7 +67,7 @@ function DeskDocumentRow({ page, document, isClosed }: DeskDocumentRowProps) {
           )}
           {document.rejected_at && (
             <p className="text-sm wrap-anywhere text-quiet">
-              Sent back {eastAfricaTime(document.rejected_at)}: {document.rejection_reason}
+              Requested {eastAfricaTime(document.rejected_at)}: {document.rejection_reason}
             </p>
           )}
         </div>
@@ -81,7 +81,7 @@ function DeskDocumentRow({ page, document, isClosed }: DeskDocumentRowProps) {
             )}
             {state === "uploaded" && (
               <IntentForm intent="verify" values={form.values} expectedVersion={document.version} idempotent>
-                <SubmitButton pending="Checking…">
+                <SubmitButton pending="Verifying…">
                   Verify<span className="sr-only"> the {document.name}</span>
                 </SubmitButton>
               </IntentForm>
@@ -92,12 +92,12 @@ function DeskDocumentRow({ page, document, isClosed }: DeskDocumentRowProps) {
       {state === "uploaded" && !isClosed && (
         <ReasonForm
           intent="reject"
-          title="Send back"
-          hint="The client reads this, such as: page 2 is unreadable"
+          title="Request a new file"
+          hint="The client sees this reason. Example: page 2 is unreadable"
           {...form}
         />
       )}
-      {state === "verified" && <ReasonForm intent="unverify" title="Take the verification back" {...form} />}
+      {state === "verified" && <ReasonForm intent="unverify" title="Undo verification" {...form} />}
     </li>
   );
 }

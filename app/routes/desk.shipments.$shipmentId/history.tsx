@@ -8,7 +8,7 @@ import type { ShipmentSectionProps } from "./stage-card";
 export function History({ shipment }: ShipmentSectionProps) {
   const { intent, fields } = useIntentForm("note", ["note"]);
   return (
-    <Card title="What the client sees">
+    <Card title="History that the client sees">
       <IntentForm intent={intent} idempotent className="border-b border-line px-4 pt-3 pb-4">
         <TextField field={fields.note} label="Note to the client" rows={2} mandatory />
         <SubmitButton look="plain" pending="Sending…">
@@ -31,7 +31,7 @@ export function History({ shipment }: ShipmentSectionProps) {
         </ol>
       )}
       {shipment.hasOlder && (
-        <p className="border-t border-line px-4 py-2 text-sm text-quiet">The client sees older ones too.</p>
+        <p className="border-t border-line px-4 py-2 text-sm text-quiet">The client also sees older entries.</p>
       )}
     </Card>
   );

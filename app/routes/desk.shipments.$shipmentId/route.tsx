@@ -92,7 +92,7 @@ function ShipmentDetails({ loaderData, actionData }: Route.ComponentProps) {
           ],
           ["Stage", `${stage}/${lastStage} ${status}`],
           [
-            "Move",
+            "Who acts next",
             <>
               <DeskWaitingOnLabel waitingOn={waitingOn} /> since {shipment.waitingSince}
             </>,
@@ -109,11 +109,11 @@ function ShipmentDetails({ loaderData, actionData }: Route.ComponentProps) {
           <Cargo shipment={shipment} />
           <History shipment={shipment} />
         </div>
-        <Card title="Log">
+        <Card title="Activity log">
           <AuditEntryList entries={shipment.audit_entries} />
           <p className="border-t border-line px-4">
             <TextLink to={`/desk/log?shipment=${shipment.id}`} className="text-sm">
-              All of its log
+              Full activity log
             </TextLink>
           </p>
         </Card>

@@ -34,7 +34,7 @@ function NextStageForm({ shipment, search }: StageCardProps) {
       <TextField field={fields.note} label="Note to the client" rows={2} />
       {unchecked > 0 && (
         <p className="mb-3 text-sm text-with-us">
-          {unchecked === 1 ? "1 document is" : `${unchecked} documents are`} not checked yet.
+          {unchecked === 1 ? "1 document to check" : `${unchecked} documents to check`}
         </p>
       )}
       <SubmitButton pending="Moving…">Move to {STAGES[shipment.stage]}</SubmitButton>
@@ -49,7 +49,7 @@ function StageCorrection({ shipment }: ShipmentSectionProps) {
       <IntentForm intent={intent} expectedVersion={shipment.version} idempotent>
         <SelectField
           field={withStoredValue(fields.stage, rejected, String(shipment.stage))}
-          label="The stage it is really at"
+          label="Correct stage"
           options={stageOptions}
         />
         <TextField field={fields.reason} label="Reason" rows={2} mandatory />

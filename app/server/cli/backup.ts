@@ -28,8 +28,9 @@ const demoLeadName = "demo-lead.json";
 
 /** Returns the size of the backup in bytes. Throws if a site uses the data directory. */
 export async function createBackup({ dataDir, databaseUrl }: EmbeddedDataSettings, file: string): Promise<number> {
-  if (!existsSync(path.join(dataDir, "keys.json"))) throw new Error(`There is nothing in ${dataDir} to back up.`);
-  if (existsSync(file)) throw new Error(`${file} is there already: give another name.`);
+  if (!existsSync(path.join(dataDir, "keys.json")))
+    throw new Error(`${dataDir} contains no site data. Set DATA_DIR to the directory of the site.`);
+  if (existsSync(file)) throw new Error(`${file} already exists. Choose another file name.`);
   const { release } = lockDataDir(dataDir);
   const draft = `${path.resolve(file)}.${process.pid}.part`;
   const inside = (name: string) => path.join(dataDir, name);
@@ -43,7 +44,7 @@ export async function createBackup({ dataDir, databaseUrl }: EmbeddedDataSetting
     writeFileSync(inside(backupManifestName), JSON.stringify(manifest), { mode: 0o600 });
     if (databaseUrl) await dumpDatabase(databaseUrl, inside(dumpName));
     else if (!existsSync(inside("database")) || existsSync(inside("database.unfinished")))
-      throw new Error(`There is no database in ${dataDir}: start the site once.`);
+      throw new Error(`${dataDir} contains no database. Start the site once.`);
     const names = [
       backupManifestName,
       "keys.json",
@@ -67,7 +68,7 @@ export async function createBackup({ dataDir, databaseUrl }: EmbeddedDataSetting
 
 /** Restores a backup. Throws, and changes nothing, if the file is damaged or the target holds data. */
 export async function restoreBackup({ dataDir, databaseUrl }: EmbeddedDataSettings, file: string): Promise<void> {
-  if (!existsSync(file)) throw new Error(`There is no file ${file}.`);
+  if (!existsSync(file)) throw new Error(`The file ${file} does not exist.`);
   const existedBefore = existsSync(dataDir);
   const { release } = lockDataDir(dataDir);
   const stagingFolder = restoreFolder(dataDir);
@@ -76,14 +77,14 @@ export async function restoreBackup({ dataDir, databaseUrl }: EmbeddedDataSettin
     const existingName = ["keys.json", "database", "objects", path.basename(stagingFolder)].find((name) =>
       existsSync(path.join(dataDir, name)),
     );
-    if (existingName) throw new Error(`${dataDir} holds data already (${existingName}): move it away first.`);
+    if (existingName) throw new Error(`${dataDir} already contains data (${existingName}). Move this data away first.`);
     mkdirSync(stagingFolder, { mode: 0o700 });
     isStaged = true;
     const manifest = unpackBackup(file, stagingFolder);
     if (manifest.database === "dump" && !databaseUrl)
-      throw new Error(`${file} is of a PostgreSQL database: set DATABASE_URL to an empty one.`);
+      throw new Error(`${file} is a backup of a PostgreSQL database. Set DATABASE_URL to an empty database.`);
     if (manifest.database === "folder" && databaseUrl)
-      throw new Error(`${file} is of a database in a folder: restore it without DATABASE_URL.`);
+      throw new Error(`${file} is a backup without a PostgreSQL database. Unset DATABASE_URL.`);
     if (databaseUrl) await restoreDatabase(databaseUrl, path.join(stagingFolder, dumpName));
     for (const name of ["objects", "database", demoLeadName, "keys.json"]) {
       if (existsSync(path.join(stagingFolder, name)))
@@ -110,6 +111,6 @@ function unpackBackup(file: string, folder: string): BackupManifest {
       throw new Error("The manifest or a file is missing.");
     return manifest;
   } catch (error) {
-    throw new Error(`${file} is no whole backup of this site: nothing was changed.`, { cause: error });
+    throw new Error(`${file} is not a complete backup of this site. Nothing was changed.`, { cause: error });
   }
 }

@@ -13,7 +13,7 @@ function listAuditNamesInSql(): string[] {
   return calls.flatMap((call) => call.slice(0, call.indexOf(";")).match(/'[a-z-]+ [a-z\d-]+'/g) ?? []);
 }
 
-test("Every audit name that the database writes has a label", () => {
+test("Every action name that the database writes to the audit log has a label", () => {
   const names = new Set(listAuditNamesInSql().map((name) => name.slice(1, -1)));
   expect(names.size).toBeGreaterThanOrEqual(allStaffActions.length);
   expect([...names].filter((name) => !(name in AUDIT_LABELS))).toEqual([]);

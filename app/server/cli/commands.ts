@@ -10,14 +10,14 @@ import { type GetActorName, getServiceRole } from "./context.ts";
 import { collapseBlanks, print, printAction } from "./output.ts";
 
 const groupDescriptions: Readonly<Record<string, string>> = {
-  shipment: "shipments of all clients",
-  document: "documents of all clients",
-  charge: "what clients pay",
-  "client-id": "invitations of clients",
-  account: "accounts of clients",
-  team: "the people who work at the desk",
-  "failed-email": "emails that could not be sent",
-  announcement: "a text that all clients see above their shipments",
+  shipment: "change and list shipments",
+  document: "verify, reject and open documents",
+  charge: "save charges and payments",
+  "client-id": "issue, send and withdraw Client IDs",
+  account: "manage client accounts",
+  team: "manage team members",
+  "failed-email": "list and dismiss emails that failed",
+  announcement: "publish and remove the announcement for all clients",
 };
 
 export function getCommandGroup(program: Command, name: string): Command {
@@ -30,8 +30,11 @@ type TargetArguments = {
   find: (supabase: AppSupabaseClient, first: string, second: string) => string | Promise<string>;
 };
 
-const shipmentArgument = { shipment: "the start of the shipment's ID" };
-export const documentArguments = { ...shipmentArgument, document: 'such as "Bill of Lading"' };
+const shipmentArgument = { shipment: "the shipment ID, or its first characters" };
+export const documentArguments = {
+  ...shipmentArgument,
+  document: 'the name of the document, such as "Bill of Lading"',
+};
 
 const targets: Record<StaffActionTarget, TargetArguments> = {
   shipment: { help: shipmentArgument, find: findShipmentId },
@@ -40,8 +43,8 @@ const targets: Record<StaffActionTarget, TargetArguments> = {
     find: async (backend, shipment, name) => findDocumentId(backend, await findShipmentId(backend, shipment), name),
   },
   account: { help: { email: "the email address of the account" }, find: findAccountId },
-  clientId: { help: { "client-id": "such as 7K3Q-X9MD-2HTV-W5BC" }, find: (_, id) => id },
-  failedEmail: { help: { id: "as `failed-email list` shows it" }, find: (_, id) => id },
+  clientId: { help: { "client-id": "the Client ID, such as 7K3Q-X9MD-2HTV-W5BC" }, find: (_, id) => id },
+  failedEmail: { help: { id: "the ID that `failed-email list` shows" }, find: (_, id) => id },
 };
 
 export function addActionCommands(program: Command, getActorName: GetActorName): void {
@@ -60,14 +63,14 @@ function addActionCommand(program: Command, action: StaffAction, getActorName: G
   for (const [name, help] of Object.entries(target?.help ?? {})) command.argument(`<${name}>`, help);
   for (const [field, help] of Object.entries(positional))
     command.argument(isRequired(field) ? `<${field}>` : `[${field}]`, help);
-  if ("reason" in action.schema.shape) options.reason ??= "for the activity log";
+  if ("reason" in action.schema.shape) options.reason ??= "the reason, for the activity log";
   for (const [field, help] of Object.entries(options))
     command.addOption(
       new Option(`--${field.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)} <${field}>`, help)
         .default(defaults[field])
         .makeOptionMandatory(isRequired(field)),
     );
-  command.option("--json", "the result as JSON").action(async () => {
+  command.option("--json", "print the result as JSON").action(async () => {
     const named = command.args.slice(0, Object.keys(target?.help ?? {}).length);
     const typed = Object.keys(positional).map((field, index) => [field, command.args[named.length + index]]);
     const { json, ...given } = command.opts<{ json?: boolean }>();
@@ -89,7 +92,7 @@ function addActionCommand(program: Command, action: StaffAction, getActorName: G
     const line = [...named.map(collapseBlanks), action.toast(outcome.result, fields)].join(": ");
     print(json, outcome.result ?? null, formatLines?.(outcome.result) ?? [line]);
     if (outcome.sent === false)
-      throw new Error("The action was done, but its email could not be sent. `failed-email list` shows it.");
+      throw new Error("The action was done, but the email could not be sent. See `failed-email list`.");
   });
 }
 

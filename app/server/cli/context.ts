@@ -14,13 +14,16 @@ export type GetActorName = () => string;
 export function getServiceRole(): AppSupabaseClient {
   const settings = readSettings();
   const access = settings.backend ?? getRunningAccess(settings.dataDir);
-  if (!access) throw new Error(`No backend is running on ${settings.dataDir}: start the site with npm start first.`);
+  if (!access) throw new Error(`No backend is running on ${settings.dataDir}. Start the site with npm start first.`);
   return serviceRoleClient(access);
 }
 
 export function requireEmbeddedSettings(): Settings {
   const settings = readSettings();
-  if (settings.backend) throw new Error("SUPABASE_URL is set: back up that backend at its host.");
+  if (settings.backend)
+    throw new Error(
+      "This command works only with the embedded backend, but SUPABASE_URL is set. Use the backups of Supabase instead.",
+    );
   return settings;
 }
 

@@ -23,12 +23,12 @@ export function print(json: boolean | undefined, value: unknown, lines: string[]
 }
 
 export function printAction(by: string, entry: NewAuditEntry): void {
-  const line = { time: new Date().toISOString(), level: "info", event: "staff act", by, ...entry };
+  const line = { time: new Date().toISOString(), level: "info", event: "staff action", by, ...entry };
   process.stderr.write(`${escapeInvisible(JSON.stringify(line))}\n`);
 }
 
 export function clientIdLine({ client_id, claimed_at, isUsed, issued_for }: CliClientId): string {
-  const unclaimed = isUsed ? "spent, opened no account" : "unused";
+  const unclaimed = isUsed ? "used without an account" : "unused";
   const state = claimed_at ? `used ${formatTerminalTime(claimed_at)}` : unclaimed;
   return `${client_id}  ${state}${issued_for ? `  for ${collapseBlanks(issued_for)}` : ""}`;
 }

@@ -22,7 +22,8 @@ export async function restoreDatabase(url: string, file: string): Promise<void> 
       `select from pg_class join pg_namespace on pg_namespace.oid = relnamespace
        where nspname not in ('pg_catalog', 'information_schema', 'pg_toast') limit 1`,
     );
-    if (tables.length > 0) throw new Error("The database of DATABASE_URL is not empty: give it an empty one.");
+    if (tables.length > 0)
+      throw new Error("The database of DATABASE_URL is not empty. Set DATABASE_URL to an empty database.");
     await createRoles((sql) => driver.unsafe(sql));
     await runPostgresProgram("pg_restore", url, ["--no-owner", "--single-transaction", "--exit-on-error", file]);
   });
@@ -39,7 +40,8 @@ async function withLockedDatabase(url: string, work: (driver: Sql) => Promise<vo
 
 async function runPostgresProgram(name: string, url: string, args: string[]): Promise<void> {
   const program = findPostgres(name);
-  if (!program) throw new Error(`This needs PostgreSQL's ${name}: install Debian's postgresql-client.`);
+  if (!program)
+    throw new Error(`The program ${name} of PostgreSQL is missing. Install the Debian package postgresql-client.`);
   const address = new URL(url);
   // PGPASSWORD carries the password, because other users of the system can read a program's arguments.
   const password = decodeURIComponent(address.password);

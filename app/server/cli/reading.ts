@@ -19,27 +19,29 @@ export function addReadingCommands(program: Command, getActorName: GetActorName)
     formatLine: (row: Row) => string,
   ) => {
     const command = getCommandGroup(program, group).command("list").description(description);
-    command.option("--json", "an array").action(async ({ json }: { json?: boolean }) => {
+    command.option("--json", "print a JSON array").action(async ({ json }: { json?: boolean }) => {
       const rows = await list(getServiceRole());
       print(json, rows, rows.map(formatLine));
     });
   };
-  addList("shipment", "all shipments, newest first", listAllShipments, shipmentLine);
-  addList("client-id", "all client IDs, newest first", listClientIds, clientIdLine);
-  addList("team", "the team members", listStaffMembers, staffMemberLine);
-  addList("failed-email", "unresolved failed emails, oldest first", listFailedEmails, failedEmailLine);
+  addList("shipment", "list all shipments, newest first", listAllShipments, shipmentLine);
+  addList("client-id", "list all Client IDs, newest first", listClientIds, clientIdLine);
+  addList("team", "list the team members", listStaffMembers, staffMemberLine);
+  addList("failed-email", "list the emails that failed, oldest first", listFailedEmails, failedEmailLine);
 
   const open = getCommandGroup(program, "document").command("open");
-  open.description("write the file of a document into a new file of yours");
+  open.description("save the file of a document as a new file");
   for (const [name, help] of Object.entries(documentArguments)) open.argument(`<${name}>`, help);
-  open.argument("<file>", "such as invoice.pdf").action(async (prefix: string, name: string, file: string) => {
-    const backend = getServiceRole();
-    const shipment = await findShipmentId(backend, prefix);
-    const id = await findDocumentId(backend, shipment, name);
-    const opened = await openFileForStaff(backend, backend, { id, shipment }, getActorName());
-    if ("reason" in opened) throw new Error(opened.reason);
-    await writeFile(file, opened.content, { flag: "wx", mode: 0o600 });
-    printAction(getActorName(), { action: "document open", shipment_id: shipment, document_id: id });
-    print(false, null, [`${file}: the ${name} of ${shipment}`]);
-  });
+  open
+    .argument("<file>", "the new file, such as invoice.pdf")
+    .action(async (prefix: string, name: string, file: string) => {
+      const backend = getServiceRole();
+      const shipment = await findShipmentId(backend, prefix);
+      const id = await findDocumentId(backend, shipment, name);
+      const opened = await openFileForStaff(backend, backend, { id, shipment }, getActorName());
+      if ("reason" in opened) throw new Error(opened.reason);
+      await writeFile(file, opened.content, { flag: "wx", mode: 0o600 });
+      printAction(getActorName(), { action: "document open", shipment_id: shipment, document_id: id });
+      print(false, null, [`${name} of shipment ${shipment} saved as ${file}`]);
+    });
 }

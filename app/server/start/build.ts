@@ -33,7 +33,7 @@ for (const stream of [process.stdout, process.stderr]) stream.on("error", () => 
 export async function ensureBuild(): Promise<void> {
   if (!existsSync(frameworkCli)) {
     if (existsSync(buildMarkerFile)) return;
-    throw new ConfigurationError("There is no build to serve: run npm ci and npm run build first.");
+    throw new ConfigurationError("The build is missing. Run npm ci and npm run build first.");
   }
   if (getNewestTime(sources.map((source) => path.join(root, source))) <= getFileTime(buildMarkerFile)) return;
   console.log("Building the site …");

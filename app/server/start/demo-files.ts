@@ -32,7 +32,7 @@ export function createDemoPage(name: string, cargo: DemoCargo): DemoPage {
     ["To", to],
     ["Carried by", carrier],
   ];
-  const end = [[], ["Made for the demo of this portal: nobody sent these goods."]];
+  const end = [[], ["Sample document for the demo. This shipment does not exist."]];
   const pages: Record<string, DemoPage> = {
     "Commercial Invoice": {
       title: "Commercial Invoice",
@@ -91,7 +91,7 @@ export function createDemoPage(name: string, cargo: DemoCargo): DemoPage {
         ["Goods", goods.map(([, goodsName]) => goodsName).join("; ")],
         ["Packages", cargo.packages],
         ["Cover", "All risks from warehouse to warehouse, with war and strikes"],
-        ["Claims", "Tell the surveyor at the place of arrival within three days"],
+        ["Claims", "Notify the surveyor at the place of arrival within three days"],
         ...end,
       ],
     },

@@ -32,7 +32,9 @@ export function createTotp({ secret }: Pick<DemoLead, "secret">, timestamp = Dat
 export function getDemoTotp({ dataDir, databaseUrl }: Settings): string {
   const lead = databaseUrl ? null : readDemoLead(dataDir);
   if (!lead)
-    throw new Error(`There is no demo lead in ${dataDir}: start the site once, or set DATA_DIR to where it runs.`);
+    throw new Error(
+      `${dataDir} contains no demo lead. Start the site once, or set DATA_DIR to the directory of the running site.`,
+    );
   return createTotp(lead);
 }
 
@@ -80,6 +82,6 @@ function createPassword(): string {
 }
 
 export function getDataOrThrow<Result extends { data: unknown; error: { message: string } | null }>(result: Result) {
-  if (result.error) throw new Error(`The demo could not be stocked: ${result.error.message}`);
+  if (result.error) throw new Error(`The demo data could not be created: ${result.error.message}`);
   return result.data as Extract<Result, { error: null }>["data"];
 }

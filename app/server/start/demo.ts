@@ -119,7 +119,7 @@ const demoDocuments: Readonly<Record<string, DemoDocuments>> = {
     kilograms: 18200,
     goods: [
       ["8422.30", "Bottling line for juice", 1, 184000],
-      ["8422.90", "Spare parts for it", 1, 12600],
+      ["8422.90", "Spare parts for the bottling line", 1, 12600],
     ],
     scanned: ["Bill of Lading"],
     missing: ["Insurance Certificate"],
@@ -176,7 +176,7 @@ async function storeDemoDocuments(serviceRole: AppSupabaseClient): Promise<void>
   for (const { id, documents, tracking_events: events } of shipments) {
     const { rejected: rejectedName, missing = [] } = demoDocuments[id] as DemoDocuments;
     const rejectedDocument = documents.find(({ name, rejected_at }) => name === rejectedName && !rejected_at);
-    const reason = "The second page is missing, and the number of the container cannot be read.";
+    const reason = "The second page is missing. The container number is unreadable.";
     const rejection = rejectedDocument && { document_id: rejectedDocument.id, reason, actor_name: "Wanjiru Demo" };
     if (rejection) resultOrThrow(await runStaffAction(serviceRole, "reject_document", rejection));
     // Shipments without a document that waits for verification get the time of their last event.

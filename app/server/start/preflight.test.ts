@@ -34,7 +34,7 @@ async function occupyPort(port = ""): Promise<void> {
   onTestFinished(() => void holder.close());
 }
 
-/** Starts a process with this program's path in its command line. */
+/** Starts a process whose command line contains the path of a program. */
 function spawnFakeProgram(program: string): ChildProcess {
   const child = spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)", program], { stdio: "ignore" });
   onTestFinished(() => void child.kill("SIGKILL"));
@@ -54,29 +54,31 @@ test("Checks before a start pass twice in a row and leave the data directory emp
   expect(readdirSync(environment.DATA_DIR ?? "")).toEqual([]);
 });
 
-test("A start with a port in use, or with the same port twice, names the port's variable.", async () => {
+test("The error of a start with a port in use, or with one port for two variables, names the port's variable.", async () => {
   const { PORT = "", BACKEND_PORT = "" } = environment;
   await expect(runChecks({ BACKEND_PORT: PORT })).rejects.toThrow(
-    `Port ${PORT} is taken: set BACKEND_PORT to another one.`,
+    `Port ${PORT} is in use. Set BACKEND_PORT to another port.`,
   );
   await occupyPort(PORT);
-  await expect(runChecks()).rejects.toThrow(`Port ${PORT} is taken: set PORT to another one.`);
+  await expect(runChecks()).rejects.toThrow(`Port ${PORT} is in use. Set PORT to another port.`);
   environment.PORT = String(await freePort());
   await occupyPort(BACKEND_PORT);
-  await expect(runChecks()).rejects.toThrow(`Port ${BACKEND_PORT} is taken: set BACKEND_PORT to another one.`);
+  await expect(runChecks()).rejects.toThrow(`Port ${BACKEND_PORT} is in use. Set BACKEND_PORT to another port.`);
   expect(readdirSync(environment.DATA_DIR ?? "")).toEqual([]);
 });
 
-test("A start with a HOST that the machine does not have names the address.", async () => {
-  await expect(runChecks({ HOST: "192.0.2.7" })).rejects.toThrow("This machine has no address 192.0.2.7: set HOST");
+test("The error of a start with a HOST that is no address of the machine names the address.", async () => {
+  await expect(runChecks({ HOST: "192.0.2.7" })).rejects.toThrow(
+    "This machine does not have the address 192.0.2.7. Set HOST",
+  );
 });
 
 describe("Data directory", () => {
-  test("A start with the data directory of a running site names the process that uses it.", async () => {
+  test("A start with the data directory of a running site names the process that uses the directory.", async () => {
     const site = spawnFakeProgram("app/server/start.ts");
     const pid = writeLock(site.pid);
     await expect(runChecks()).rejects.toThrow(
-      `The data in ${environment.DATA_DIR} is in use by process ${pid}: end that one first.`,
+      `The data in ${environment.DATA_DIR} is in use by process ${pid}. Stop this process first.`,
     );
   });
 
@@ -93,7 +95,7 @@ describe("Data directory", () => {
   test("A start fails if the data directory is a file or has an incomplete restore.", async () => {
     await expect(runChecks({ DATA_DIR: process.argv[1] ?? "" })).rejects.toThrow("is a file.");
     mkdirSync(getDataFile("restoring"), { recursive: true });
-    await expect(runChecks()).rejects.toThrow("was cut off: move that folder away and restore again.");
+    await expect(runChecks()).rejects.toThrow("was interrupted. Move this folder away, then restore again.");
   });
 
   test.each([
@@ -107,7 +109,7 @@ describe("Data directory", () => {
     writeFileSync(getDataFile("keys.json"), text);
     const { message } = (await runChecks().catch((error: Error) => error)) as Error;
     expect(message).toBe(
-      `The keys in ${getDataFile("keys.json")} are broken: put back the file of a backup, or remove it and everybody logs in again.`,
+      `The keys in ${getDataFile("keys.json")} are damaged. Restore this file from a backup, or delete it. Deleting it signs out all users.`,
     );
     expect(existsSync(getDataFile("keys.json"))).toBe(true);
   });

@@ -36,10 +36,10 @@ export function listen(server: Server, { port, host, variable }: ListenAddress):
   return new Promise((resolve, reject) => {
     server.once("error", (error: NodeJS.ErrnoException) => {
       const messages: Record<string, string> = {
-        EADDRINUSE: `Port ${port} is taken: set ${variable} to another one.`,
-        EACCES: `Port ${port} may not be used by this user: set ${variable} to one above 1023.`,
-        EADDRNOTAVAIL: `This machine has no address ${host}: set HOST to one it has.`,
-        ENOTFOUND: `This machine has no address ${host}: set HOST to one it has.`,
+        EADDRINUSE: `Port ${port} is in use. Set ${variable} to another port.`,
+        EACCES: `This user may not use port ${port}. Set ${variable} to a port above 1023.`,
+        EADDRNOTAVAIL: `This machine does not have the address ${host}. Set HOST to an address of this machine.`,
+        ENOTFOUND: `This machine does not have the address ${host}. Set HOST to an address of this machine.`,
       };
       reject(new ConfigurationError(messages[error.code ?? ""] ?? error.message));
     });

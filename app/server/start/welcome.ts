@@ -15,12 +15,12 @@ export async function printWelcome(settings: Settings): Promise<void> {
     : [`Demo client       ${demoClient.email}, password ${demoClient.password}`];
   if (lead) {
     accountLines.push(`Demo lead         ${lead.email}, password ${lead.password}`);
-    accountLines.push("  its code        npm run --silent staff -- demo-code");
+    accountLines.push("  2FA code        npm run --silent staff -- demo-code");
   }
   console.log(`
   The site is at    ${settings.origin}
   ${accountLines.join("\n  ")}
-  Unused client ID  ${clientId}
-  Mails go to       ${emailTarget}
+  Unused Client ID  ${clientId}
+  Emails go to      ${emailTarget}
 `);
 }

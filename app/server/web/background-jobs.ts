@@ -16,10 +16,12 @@ export function startBackgroundJobs(): () => Promise<void> {
   let currentRun = Promise.resolve();
   let lastCleanup = 0;
   const runDueJobs = async () => {
-    await runJob("notices wait", () => sendDueShipmentEmails(serviceRoleClient(), readEmailSender(), () => isStopped));
+    await runJob("shipment emails not sent", () =>
+      sendDueShipmentEmails(serviceRoleClient(), readEmailSender(), () => isStopped),
+    );
     if (!isStopped && Date.now() - lastCleanup > cleanupIntervalMs) {
-      const linksDeleted = await runJob("past links stay", () => deleteExpiredLinks(serviceRoleClient()));
-      const chunksDeleted = await runJob("past parts stay", async () =>
+      const linksDeleted = await runJob("expired links not deleted", () => deleteExpiredLinks(serviceRoleClient()));
+      const chunksDeleted = await runJob("expired chunks not deleted", async () =>
         deleteChunks(serviceRoleClient(), await listDeletableChunks(serviceRoleClient())),
       );
       if (linksDeleted && chunksDeleted) lastCleanup = Date.now();

@@ -19,7 +19,7 @@ const requestPage = (html: string, acceptEncoding: string | null) =>
 const readWeight = (text: string) => Number(/<b data-weight="\d+">(\d+)<\/b>/.exec(text)?.[1]);
 const kilobytes = (bytes: number) => Math.ceil((bytes + fileBytes) / 1024);
 
-test("Each encoding of a cached page contains the size of that encoding and the page's files.", async () => {
+test("Each encoding of a cached page states the total size of that encoding and of the page's files.", async () => {
   const { identity, br, gzip } = await encodePage(Buffer.from(page));
   if (!identity || !br || !gzip) throw new Error("an encoding is missing");
   expect(readWeight(identity.toString())).toBe(kilobytes(identity.length));
@@ -27,13 +27,13 @@ test("Each encoding of a cached page contains the size of that encoding and the 
     [brotliDecompressSync(br).toString(), br.length],
     [gunzipSync(gzip).toString(), gzip.length],
   ] as const) {
-    // The page states its size before the rest is compressed, so the size is an estimate.
+    // The page states its size before the rest of the page is compressed, so the size is an estimate.
     expect(Math.abs(readWeight(text) - kilobytes(bytes))).toBeLessThanOrEqual(1);
     expect(text.replace(/>\d+<\/b>/, "></b>")).toBe(page);
   }
 });
 
-test("A cached response without a place for its size stays unchanged.", async () => {
+test("A cached response without a placeholder for its size stays unchanged.", async () => {
   const bytes = Buffer.from([0xff, 0xfe, ...Buffer.from("x".repeat(2000))]);
   const { identity, br, gzip } = await encodePage(bytes);
   expect(identity).toEqual(bytes);
@@ -41,7 +41,7 @@ test("A cached response without a place for its size stays unchanged.", async ()
   expect(gzip && gunzipSync(gzip)).toEqual(bytes);
 });
 
-test("A page that is rendered for one request has an encoding that the browser accepts, and its size.", async () => {
+test("A page that is rendered for one request has an encoding that the browser accepts, and states its size.", async () => {
   const response = await requestPage(page, "gzip, deflate");
   expect(response.headers.get("Content-Encoding")).toBe("gzip");
   expect(response.headers.get("Vary")).toBe("Cookie, Accept-Encoding");

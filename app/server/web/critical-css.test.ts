@@ -42,7 +42,7 @@ test("A page contains the rules of a stylesheet that React Router marks as dynam
   expect(listInlineRules((await finishPage({ html, policy }, files, false)).html)).toContain(".a{");
 });
 
-test("A page contains no unused properties and print rules, but every colour for its drawings.", async () => {
+test("A page contains every colour for its drawings, but no unused properties and no print rules.", async () => {
   const { html } = await finishPage({ html: page('<p class="a">x</p>'), policy }, files, false);
   expect(html).toContain("--color-ink");
   expect(html).toContain("--tw-leading:initial");
@@ -50,7 +50,7 @@ test("A page contains no unused properties and print rules, but every colour for
 });
 
 test.each([true, false])(
-  "A standalone page contains print rules and no stylesheet, with a cached stylesheet: %s.",
+  "A standalone page has inline print rules and no stylesheet link (stylesheet in the browser's cache: %s).",
   async (hasStyles) => {
     const html = page('<p class="a">x</p>').replace("<html", '<html lang="en" data-standalone=""');
     const finished = await finishPage({ html, policy }, files, hasStyles);
@@ -69,13 +69,13 @@ test("A browser that comes from another page of the site gets a link to its cach
   expect(html).not.toContain("<style>");
 });
 
-test("The footer's place for the page's size contains the bytes of the files that the page loads.", async () => {
+test("The placeholder for the page's size contains the number of bytes of the files that the page loads.", async () => {
   const body = '<link rel="modulepreload" href="/assets/a.js"/><span data-weight=""></span>';
   const { html } = await finishPage({ html: page(body), policy }, files, true);
   expect(html).toContain(`<span data-weight="${2048 + css.length}"></span>`);
 });
 
-test("The build fails if its stylesheet has another form than expected.", () => {
+test("The build fails if its stylesheet has an unexpected format.", () => {
   checkStylesheet(css);
   for (const changed of [
     css.replace("/*! licence */", "/*! a * in it */"),

@@ -16,7 +16,7 @@ export function respondToHealthCheck(request: IncomingMessage, response: ServerR
       .writeHead(ready ? 200 : 503, { "Content-Type": "text/plain; charset=utf-8", "Cache-Control": "no-store" })
       .end(`${text}\n`);
   if (path === "/healthz") end(true, "ok");
-  else isBackendReady().then((ready) => end(ready, ready ? "ready" : "the backend does not answer"));
+  else isBackendReady().then((ready) => end(ready, ready ? "ready" : "the backend does not respond"));
   return true;
 }
 

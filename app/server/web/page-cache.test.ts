@@ -39,14 +39,14 @@ function createTestCache(...responses: (() => Response)[]) {
 const runTenTimes = <T>(job: () => Promise<T>) => Promise.all(Array.from({ length: 10 }, job));
 const createPageResponse = () => new Response("a page");
 
-test("Ten parallel requests for one page, and later requests, are rendered once.", async () => {
+test("Ten parallel requests and a later request for one page cause only one rendering.", async () => {
   const { requests, read } = createTestCache(createPageResponse);
   expect(await runTenTimes(() => read())).toEqual(Array(10).fill("a page"));
   expect(await read()).toBe("a page");
   expect(requests).toHaveLength(1);
 });
 
-test("Only addresses that the site's own links have get the best compression.", async () => {
+test("Only addresses in the spelling of the site's own links get the best compression.", async () => {
   const text = Array.from({ length: 3000 }, (_, index) => `<li>Consignment ${(index * 7919) % 1000}</li>`).join("");
   const { pages } = createTestCache(() => new Response(text));
   const compressedSize = async (url: string) => {
@@ -59,8 +59,8 @@ test("Only addresses that the site's own links have get the best compression.", 
     expect(await compressedSize(url), url).not.toBe(best);
 });
 
-test("Invented parameters and spellings of paths do not displace a page from the cache.", async () => {
-  // Ten of these pages exceed the cache for addresses with parameters.
+test("Many addresses with query parameters do not remove the page without parameters from the cache.", async () => {
+  // Ten of these pages exceed the size of the cache for addresses with parameters.
   const text = randomBytes(150_000).toString("hex");
   const { read, readCached } = createTestCache(createPageResponse, () => new Response(text));
   await read();
@@ -162,14 +162,14 @@ test.each([
   expect(isAnonymous(createIncoming(undefined, url))).toBe(true);
 });
 
-test("Parameters that a page does not know make no new page and do not reach its rendering.", async () => {
+test("Unknown query parameters cause no second rendering and are removed before the rendering.", async () => {
   const { requests, read } = createTestCache(createPageResponse);
   for (const query of ["", "?utm_source=x", "?fbclid=1&gclid=2", "?n=1", "?n=2"])
     expect(await read(createIncoming(undefined, `/about${query}`))).toBe("a page");
   expect(requests.map(({ url }) => url)).toEqual([`${origin}/about`]);
 });
 
-test("Parameters that a page knows make one page for each value, in whatever order they are sent.", async () => {
+test("A page is rendered once for each value of its known parameters, whatever their order.", async () => {
   const { requests, read } = createTestCache(createPageResponse);
   for (const query of ["?category=customs&page=2", "?utm_source=x&page=2&category=customs", "?page=2&category=guides"])
     await read(createIncoming(undefined, `/resources/blog${query}`));
@@ -177,7 +177,7 @@ test("Parameters that a page knows make one page for each value, in whatever ord
   expect(searches).toEqual(["?category=customs&page=2", "?category=guides&page=2"]);
 });
 
-test("A request without a cookie gets a cached page by its address.", async () => {
+test("A request without a cookie gets the cached page of its address.", async () => {
   const { read, readCached } = createTestCache(createPageResponse);
   const requests = ["/", "/about", "/about?quote"].map((url) => createIncoming(undefined, url));
   for (const request of requests) await read(request);
@@ -190,7 +190,7 @@ test.each([
   ...["//about", "/about/", "/%61bout", "/./about", "/about#x", "http://elsewhere/about", "/About"].map((url) =>
     createIncoming(undefined, url),
   ),
-])("The request $url with $headers gets no cached page by its address.", async (request) => {
+])("The request $url with $headers gets no cached page.", async (request) => {
   const { read, readCached } = createTestCache(createPageResponse);
   await read();
   expect(readCached(request)).toBeUndefined();

@@ -36,7 +36,7 @@ async function readPieceSizes(request: IncomingMessage): Promise<number[]> {
   try {
     for await (const block of request) sizes.push(block.length);
   } catch {
-    // A closed connection ends the body with an error.
+    // Ignores the error, because a closed connection ends the body with an error.
   }
   return sizes;
 }
@@ -146,7 +146,7 @@ describe("Request body", () => {
     }
   });
 
-  test("A connection with a slow body is closed, but not one with a fast or a complete body.", async () => {
+  test("A connection with a slow body is closed, but a connection with a fast or a complete body stays open.", async () => {
     const [slow, fast, complete] = [openConnection(), openConnection(), openConnection()];
     slow.sendHead("/", "POST", "Content-Length: 1000");
     slow.socket.write("m");

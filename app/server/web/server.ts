@@ -21,12 +21,11 @@ import { guardBody } from "./request-body.ts";
 import { readStaticFiles } from "./static-files.ts";
 
 const hiddenIpsWarning =
-  "APP_ORIGIN is https and TRUSTED_PROXIES is not set, so every visitor seems to have the proxy's address: limits of " +
-  "one address are off. Set TRUSTED_PROXIES to where the proxy is.";
+  "APP_ORIGIN is https, but TRUSTED_PROXIES is empty. Every visitor seems to have the proxy's IP address, so limits " +
+  "per IP address are off. Set TRUSTED_PROXIES to the IP address of the proxy.";
 
 const sampleValuesWarning =
-  "The content has sample values yet, such as a telephone that nobody answers, and visitors read them. " +
-  "`npm run content` lists them.";
+  "The site still shows sample values, such as a sample phone number. `npm run content` lists them.";
 
 type FinishedCompressedPage = FinishedPage & CompressedPage;
 type AppResponse = { response: Response; page?: FinishedCompressedPage };
@@ -36,10 +35,10 @@ type NodeMiddleware = (request: IncomingMessage, response: ServerResponse, next:
 export async function createSite(): Promise<Server> {
   const build = (await import(pathToFileURL(serverBuildFile).href)) as ServerBuild;
   const { origin: siteOrigin, deadlines, trustedProxies, hasVisitorIps } = env();
-  if (!hasVisitorIps) log("warn", "addresses unknown", { message: hiddenIpsWarning });
+  if (!hasVisitorIps) log("warn", "visitor addresses unknown", { message: hiddenIpsWarning });
   const origin = new URL(siteOrigin);
   const samples = origin.protocol === "https:" ? findSamples().length : 0;
-  if (samples > 0) log("warn", "samples", { values: samples, message: sampleValuesWarning });
+  if (samples > 0) log("warn", "sample values", { values: samples, message: sampleValuesWarning });
   const headers = Object.entries(securityHeaders());
   const commonHeaders = headers.flat();
   const isTrusted = compileTrustedProxies(trustedProxies);
@@ -172,7 +171,7 @@ function logCachedResponse(request: IncomingMessage, status: number, route: stri
     method: request.method,
     route,
     status,
-    kept: true,
+    cached: true,
   });
 }
 
@@ -182,7 +181,7 @@ function isHtml({ headers }: Response): boolean {
 
 function createFailureResponse(error: unknown): Response {
   const { name, message } = error instanceof Error ? error : { name: "Error", message: String(error) };
-  log("error", "no answer", { error: name, message });
+  log("error", "response failed", { error: name, message });
   return new Response("Something went wrong. Try again in a minute.", {
     status: 500,
     headers: { "Cache-Control": "private, no-store" },

@@ -27,7 +27,7 @@ test("A valid access token reaches @supabase/lite with the same claims on every 
   expect(await exchangeToken(tokens, token)).toBe(libraryToken);
 });
 
-test("A cached access token does not make a forged token with its signature valid", async () => {
+test("A forged token with the signature of a cached access token is not valid", async () => {
   const tokens = await createTestTokens();
   const token = await tokens.sign(claims);
   await exchangeToken(tokens, token);

@@ -69,7 +69,7 @@ test.each([
   expect(await readHistory()).toEqual([{ version: "20260101000000", name: "first" }]);
 });
 
-test("A corrected migration and the ones after it are applied after a failure", async () => {
+test("After a failed migration is corrected, the migration and all later migrations are applied", async () => {
   writeSqlFile("20260101000000_first.sql", "create table step (number int);");
   writeSqlFile("20260102000000_second.sql", "insert into step values (2); select 1 / 0;");
   writeSqlFile("20260103000000_third.sql", "insert into step values (3);");

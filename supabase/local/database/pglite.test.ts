@@ -85,7 +85,7 @@ test("A transaction still has its role when its first statement has an invalid v
   }
 });
 
-test("A prepared statement sees the library's schema change at the second query at the latest", async () => {
+test("After a schema change by the library, a prepared statement fails at most once", async () => {
   await runQuery(libraryExecutor(), "create table shelf (number int)");
   await runQuery(libraryExecutor(), "insert into shelf values ($1)", 1);
   expect(await runQuery(libraryExecutor(), "select * from shelf")).toEqual([{ number: 1 }]);
@@ -118,7 +118,7 @@ test("A prepared statement returns current rows and columns, also after a failur
   expect(await runAsRole("postgres", "select label from box")).toEqual([{ label: "salt" }]);
 });
 
-test("PGlite runs more statements than it can prepare, and the last used ones stay prepared", async () => {
+test("PGlite runs more statements than it can prepare, and the last used statements stay prepared", async () => {
   for (let number = 0; number < 700; number++) {
     expect((await db.query(`select $1::int + ${number} as sum`, [1])).rows).toEqual([{ sum: 1 + number }]);
   }
@@ -131,7 +131,7 @@ test("PGlite runs more statements than it can prepare, and the last used ones st
   expect(rows).toEqual([{ prepared: 301, first: false, last: true }]);
 });
 
-test("PGlite rejects a statement with more values than it can count, and runs the next one", async () => {
+test("PGlite rejects a statement with more than 32,767 parameters and then runs a valid statement", async () => {
   const { kysely } = database.connection as unknown as { kysely: QueryExecutor };
   const count = (values: number) => {
     const list = Array.from({ length: values }, (_, index) => `$${index + 1}::text`).join(", ");
