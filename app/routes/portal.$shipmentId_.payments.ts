@@ -11,7 +11,7 @@ import type { Route } from "./+types/portal.$shipmentId_.payments";
 export async function action({ request, context, params, url }: Route.ActionArgs) {
   const form = await readForm(request);
   const payment = PAYMENTS.find(({ id }) => id === form.get("payment"));
-  if (!payment) throw data("There is no such payment.", { status: 400 });
+  if (!payment) throw data("This payment item does not exist.", { status: 400 });
   return redirectWithToast(context, shipmentPath(params.shipmentId, url), paymentToast(payment));
 }
 

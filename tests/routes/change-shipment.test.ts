@@ -72,7 +72,7 @@ test("A shipment after stage 1 has no form for changes and rejects an open form.
   const page = await browser.open(portal);
   expect([page.h1, getHref(page, "Change")]).toEqual(["Moving on", undefined]);
   const moved = await openForm(portal);
-  expect(moved.text).toContain("You can change a shipment only at stage 1. To change this shipment, call us.");
+  expect(moved.text).toContain(message);
   expect(moved.all("main form, main input")).toEqual([]);
 });
 

@@ -36,7 +36,10 @@ const authErrors: Readonly<Record<string, UserError>> = {
     status: 400,
   },
   over_request_rate_limit: { reason: "Too many attempts. Wait a few minutes, then try again.", status: 429 },
-  over_email_send_rate_limit: { reason: "We have just sent you an email. Wait one minute, then try again.", status: 429 },
+  over_email_send_rate_limit: {
+    reason: "We have just sent you an email. Wait one minute, then try again.",
+    status: 429,
+  },
 };
 
 type SupabaseError = { message: string; name?: string; code?: string | number; status?: number; statusCode?: string };
