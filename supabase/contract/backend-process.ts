@@ -8,6 +8,8 @@ export type BackendProcessOptions = {
   port: number;
   siteUrl: string;
   smtpUrl: string | null;
+  /** The sender of emails, such as Mizigo <desk@mizigo.example>. */
+  emailFrom: string;
   publishableKey: string;
   secretKey: string;
   /** Signs tokens for @supabase/lite, which do not leave the process. */

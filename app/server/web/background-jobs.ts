@@ -3,7 +3,7 @@ import { serviceRoleClient } from "../../lib/supabase/client.server.ts";
 import { sendDueShipmentEmails } from "../../models/email-delivery.server.ts";
 import { deleteChunks, listDeletableChunks } from "../../models/resumable-upload.server.ts";
 import { deleteExpiredLinks } from "../../models/retention.server.ts";
-import { readEmailSender } from "../cli/content.ts";
+import { readEmailSender, readStages } from "../cli/content.ts";
 
 /** Short compared to the ten minutes from a shipment's update to its email. */
 const checkIntervalMs = 30_000;
@@ -16,7 +16,9 @@ export function startBackgroundJobs(): () => Promise<void> {
   let currentRun = Promise.resolve();
   let lastCleanup = 0;
   const runDueJobs = async () => {
-    await runJob("notices wait", () => sendDueShipmentEmails(serviceRoleClient(), readEmailSender(), () => isStopped));
+    await runJob("notices wait", () =>
+      sendDueShipmentEmails(serviceRoleClient(), readEmailSender(), readStages(), () => isStopped),
+    );
     if (!isStopped && Date.now() - lastCleanup > cleanupIntervalMs) {
       const linksDeleted = await runJob("past links stay", () => deleteExpiredLinks(serviceRoleClient()));
       const chunksDeleted = await runJob("past parts stay", async () =>
