@@ -4,7 +4,6 @@ export type EmailSender = { name: string; email: string; phone: string; origin: 
 
 export type EmailContent = { subject: string; text: string };
 
-/** The name in the greeting. Null gives a greeting without a name. */
 export type RecipientName = string | null;
 
 export function formatSender({ name, email }: EmailSender): string {
@@ -27,7 +26,7 @@ export function passwordLinkEmail(sender: EmailSender, name: RecipientName, toke
   return {
     subject: "Set a new password",
     text: formatEmailText(sender, name, [
-      "You asked us for a new password. Choose it within one hour:",
+      "You asked us for a new password. Choose the new password within one hour:",
       createPasswordUrl(sender, token),
       "",
       "If you did not ask us, ignore this email. Your password stays the same.",
@@ -83,7 +82,6 @@ export function emailChangeConfirmationEmail(sender: EmailSender, token: string)
   };
 }
 
-/** Has no name, because the person who asked for the change chose the address. */
 export function emailTakenEmail(sender: EmailSender): EmailContent {
   return {
     subject: "This email address already has an account",
@@ -135,7 +133,7 @@ export function erasureRejectedEmail(sender: EmailSender, name: RecipientName, r
   return {
     subject: "We cannot erase your account yet",
     text: formatEmailText(sender, name, [
-      "You asked us to erase your account. We cannot erase it yet.",
+      "We cannot erase your account yet.",
       `Reason: ${toOneLine(reason)}`,
       "",
       `You can ask again at any time: ${sender.origin}/portal/account`,

@@ -26,7 +26,6 @@ export type ShipmentEmail = {
   events: ShipmentUpdate[];
 };
 
-/** The number of lines before the footer is at most 12: the news has at most three, the numbers of a shipment two. */
 const maxNewsLines = 3;
 const maxNoteCharacters = 500;
 
@@ -45,7 +44,7 @@ export function shipmentUpdateEmail(
     ...formatNumbers(id, shipment.numbers),
     "",
     ...formatNotes(shipment.events),
-    formatNextAction(shipment.nextAction),
+    formatNextAction(shipment.nextAction, updates),
     "",
     `See the shipment: ${sender.origin}/portal/${id}`,
   ];
@@ -105,7 +104,6 @@ const formatStage = (stage: string) => `${STAGES[Number(stage) - 1]} (${stage} o
 const getPaymentName = (id: string) => PAYMENTS.find((payment) => payment.id === id)?.name ?? id;
 const endSentence = (text: string) => toOneLine(text).replace(/[^.!?…]$/u, "$&.");
 
-/** Returns a line with the short id and the AWB/BL, and a line with the container numbers if there are any. */
 function formatNumbers(id: string, numbers: ShipmentEmail["numbers"]): string[] {
   const [awb, ...others] = numbers.map(([label, number]) => `${label}: ${number}`);
   return [[`Shipment: ${shortId(id)}`, awb].filter(Boolean).join(", "), others.join(", ")].filter(Boolean);
@@ -116,7 +114,6 @@ function formatNotes(updates: ShipmentUpdate[]): string[] {
   return notes.length > 0 ? [`Our note: “${truncate(notes.join("” “"), maxNoteCharacters)}”`] : [];
 }
 
-/** Returns at most `length` characters. A shortened text ends with "…". */
 function truncate(text: string, length: number): string {
   const characters = [...text];
   return characters.length <= length
@@ -127,15 +124,14 @@ function truncate(text: string, length: number): string {
         .trimEnd()}…`;
 }
 
-/** Returns "Next: you upload the Packing List.", or for the company "Next: we …. You do not need to do anything." */
-function formatNextAction({ waitingOn, text }: NextAction): string {
+function formatNextAction({ waitingOn, text }: NextAction, updates: ShipmentUpdate[]): string {
   const [firstSentence = text] = text.match(/^.*?\.(?= |$)/) ?? [];
   if (waitingOn === "client") return `Next: you ${startWithLowerCase(text)}`;
-  if (waitingOn === "company") return `Next: ${startWithLowerCase(firstSentence)} You do not need to do anything.`;
-  return `${firstSentence} You do not need to do anything.`;
+  const sentence = waitingOn === "company" ? `Next: ${startWithLowerCase(firstSentence)}` : firstSentence;
+  // The end of free storage costs the client money, who may want to call us.
+  return updates.some(({ kind }) => kind === "storage") ? sentence : `${sentence} You do not need to do anything.`;
 }
 
-/** Preserves the capitals of an abbreviation such as IDF. */
 function startWithLowerCase(text: string): string {
   return text.replace(/^\p{Lu}(?!\p{Lu})/u, (letter) => letter.toLowerCase());
 }

@@ -3273,15 +3273,17 @@ as $$
   limit 1
 $$;
 
--- Returns the stage before a queued move or correction, or null. The email and the audit entry have equal times.
-create function private.email_previous_stage(shipment_id uuid, kind text, created_at timestamptz) returns integer
+-- Returns the stage before a queued move or correction, or null for other emails. A new shipment has no tracking event.
+create function private.email_previous_stage(shipment_id uuid, kind text, created_at timestamptz) returns smallint
 language sql stable
 set search_path = ''
 as $$
-  select (entry.before ->> 'stage')::integer from public.audit_log as entry
-  where email_previous_stage.kind = 'stage' and entry.shipment_id = email_previous_stage.shipment_id
-    and entry.created_at = email_previous_stage.created_at and entry.action in ('shipment advance', 'shipment correct')
-  limit 1
+  select case email_previous_stage.kind when 'stage' then coalesce((
+    select event.stage from public.tracking_events as event
+    where event.shipment_id = email_previous_stage.shipment_id and event.created_at < email_previous_stage.created_at
+    order by event.created_at desc, event.id desc
+    limit 1
+  ), 1::smallint) end
 $$;
 
 -- Claims the due emails of at most `max_count` shipments for five minutes and returns them, grouped by shipment,

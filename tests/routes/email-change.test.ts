@@ -213,7 +213,7 @@ test.each([
     app.proxy.fail("none");
     expect([page.status, page.problems[0]?.text]).toEqual([503, unavailableText]);
     const [text = ""] = await listEmailTexts(email, subjects.uncertain);
-    expect(text).toContain("was perhaps changed a moment ago");
+    expect(text).toContain("may have been changed");
     expect((await confirmChange(link, password)).headers.get("Location")).toBe("/login");
     expect(await openPortalOf(email, address)).toEqual([400, "/portal"]);
     // The warning goes to the previous address. The new address got only the link.
