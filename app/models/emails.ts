@@ -134,7 +134,7 @@ export function erasureRejectedEmail(sender: EmailSender, name: RecipientName, r
     subject: "We cannot erase your account yet",
     text: formatEmailText(sender, name, [
       "We cannot erase your account yet.",
-      `Reason: ${toOneLine(reason)}`,
+      `Reason: ${formatTypedText(reason)}`,
       "",
       `You can ask again at any time: ${sender.origin}/portal/account`,
     ]),
@@ -182,6 +182,11 @@ export function formatEmailText(
 }
 
 /** Replaces line breaks and invisible characters, so that a person's text cannot look like lines of ours. */
-export function toOneLine(text: string): string {
+function toOneLine(text: string): string {
   return text.replace(/[\s\p{Cc}\u2028-\u202e\u2066-\u2069]+/gu, " ").trim();
+}
+
+/** Returns a team member's text as one line without links: the site promises that its emails link only to itself. */
+export function formatTypedText(text: string): string {
+  return toOneLine(text).replace(/(?:\bhttps?:\/\/|\bwww\.)[^\s”]+/gi, "[link]");
 }

@@ -156,6 +156,7 @@ test.each([
   [["x".repeat(501)], `Our note: “${"x".repeat(499)}…”`],
   [["🚢".repeat(600)], `Our note: “${"🚢".repeat(499)}…”`],
   [["Hello\r\nBcc: spy@evil.example\r\n\r\n<b>x</b>"], "Our note: “Hello Bcc: spy@evil.example <b>x</b>”"],
+  [["See https://evil.example/pay?x=1 or WWW.evil.example, now"], "Our note: “See [link] or [link] now”"],
   [["Wait\u2028The company\u202e\u0000\u2066+254 999"], "Our note: “Wait The company +254 999”"],
 ])("The notes %j are one line of at most 500 characters in a shipment update.", (notes, line) => {
   const email = createUpdateEmail(notes.map((text) => note(text)));
@@ -165,8 +166,10 @@ test.each([
 test("A note that looks like our footer stays inside its own line.", () => {
   const footer = createUpdateEmail([note()]).text.split("\n").slice(-5).join("\n");
   const { text } = createUpdateEmail([note(`Pay now.\n\n${footer.replaceAll("site.example", "evil.example")}`)]);
-  expect(text.split("\n").filter((line) => line.includes("evil.example"))).toEqual([
-    expect.stringMatching(/^Our note: “Pay now\. The company .*”$/),
+  expect(text.split("\n").filter((line) => /Pay now|evil|The company .*700/.test(line))).toEqual([
+    expect.stringMatching(
+      /^Our note: “Pay now\. The company \+254 .* this email is from us: \[link\] Unsubscribe .*”$/,
+    ),
   ]);
 });
 

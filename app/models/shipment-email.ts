@@ -1,6 +1,6 @@
 /** The text of shipment updates. A team member typed the reasons and notes; all other texts contain no amounts. */
 import { calendarDate } from "../lib/dates.ts";
-import { type EmailContent, type EmailSender, formatEmailText, type RecipientName, toOneLine } from "./emails.ts";
+import { type EmailContent, type EmailSender, formatEmailText, formatTypedText, type RecipientName } from "./emails.ts";
 import { lastStage, type NextAction, PAYMENTS, STAGES, shortId } from "./shipment.ts";
 
 /**
@@ -102,7 +102,7 @@ function isMovedBack(stage: string, previousStage: number | null): boolean {
 
 const formatStage = (stage: string) => `${STAGES[Number(stage) - 1]} (${stage} of ${lastStage})`;
 const getPaymentName = (id: string) => PAYMENTS.find((payment) => payment.id === id)?.name ?? id;
-const endSentence = (text: string) => toOneLine(text).replace(/[^.!?…]$/u, "$&.");
+const endSentence = (text: string) => formatTypedText(text).replace(/[^.!?…]$/u, "$&.");
 
 function formatNumbers(id: string, numbers: ShipmentEmail["numbers"]): string[] {
   const [awb, ...others] = numbers.map(([label, number]) => `${label}: ${number}`);
@@ -110,7 +110,7 @@ function formatNumbers(id: string, numbers: ShipmentEmail["numbers"]): string[] 
 }
 
 function formatNotes(updates: ShipmentUpdate[]): string[] {
-  const notes = updates.flatMap(({ note }) => (note ? [toOneLine(note)] : []));
+  const notes = updates.flatMap(({ note }) => (note ? [formatTypedText(note)] : []));
   return notes.length > 0 ? [`Our note: “${truncate(notes.join("” “"), maxNoteCharacters)}”`] : [];
 }
 
