@@ -65,13 +65,13 @@ export async function changePassword(
   const session = await reauthenticate(client, limits, proof);
   if ("reason" in session) return session;
   const { error } = await session.auth.updateUser({ password, current_password: proof.currentPassword });
-  const to = { email: client.email, account_id: client.id, kind: "password change" } as const;
+  const to = { email: client.email, name: client.fullName, account_id: client.id, kind: "password change" } as const;
   // If Supabase Auth did not respond in time, the password may still have been changed.
   const isResultUnknown = error !== null && toUserError(error).status === 503;
   if (error && !(isResultUnknown && (await isPasswordValid(client.email, password)))) {
     await session.auth.signOut({ scope: "local" }).catch(() => undefined);
     if (isResultUnknown) {
-      await trySendEmail(serviceRoleClient(), sender, to, passwordChangedEmail(sender, "perhaps"));
+      await trySendEmail(serviceRoleClient(), sender, to, (name) => passwordChangedEmail(sender, name, "uncertain"));
       return { reason: "Your password may have been changed. Log in again with the new password first.", status: 503 };
     }
     const sameMessage = error.code === "same_password" && "This is your current password. Choose another password.";
@@ -87,7 +87,7 @@ export async function changePassword(
   const serviceRole = serviceRoleClient();
   // Someone who knew the old password may have requested emailed links to the account.
   await serviceRole.rpc("revoke_account_links", { account_id: client.id }).then(undefined, () => undefined);
-  await trySendEmail(serviceRole, sender, to, passwordChangedEmail(sender));
+  await trySendEmail(serviceRole, sender, to, (name) => passwordChangedEmail(sender, name));
   return null;
 }
 
@@ -123,7 +123,7 @@ export async function requestEmailChange(
     attempt.refund();
     return startError;
   }
-  const about = { account_id: client.id, kind: "email change" } as const;
+  const owner = { email: client.email, name: client.fullName, account_id: client.id, kind: "email change" } as const;
   // A taken address gets an email too, so that the response time does not reveal the account.
   const message = start.data ? emailChangeConfirmationEmail(sender, start.data) : emailTakenEmail(sender);
   if (!(await sendEmail({ to: email, ...message }, sender))) {
@@ -134,7 +134,7 @@ export async function requestEmailChange(
       status: 503,
     };
   }
-  await trySendEmail(serviceRole, sender, { email: client.email, ...about }, emailChangeRequestedEmail(sender));
+  await trySendEmail(serviceRole, sender, owner, (name) => emailChangeRequestedEmail(sender, name));
   log("info", "address change asked", { account: pseudonym(client.email) });
   return null;
 }
@@ -187,12 +187,13 @@ export async function confirmEmailChange(
   const user = isResultUnknown && (await serviceRole.auth.admin.getUserById(account).catch(() => null));
   if (updateError && !(user && user.data.user?.email === email)) {
     await serviceRole.rpc("restore_email_change", { token });
-    if (isResultUnknown) await trySendEmail(serviceRole, sender, to, emailChangedEmail(sender, "perhaps"));
+    if (isResultUnknown)
+      await trySendEmail(serviceRole, sender, to, (name) => emailChangedEmail(sender, name, "uncertain"));
     return updateError;
   }
   log("info", "address changed", { account: pseudonym(email) });
   // The addresses are equal if an earlier attempt changed the address. That attempt notified the old address.
-  if (email !== old_email) await trySendEmail(serviceRole, sender, to, emailChangedEmail(sender));
+  if (email !== old_email) await trySendEmail(serviceRole, sender, to, (name) => emailChangedEmail(sender, name));
   return null;
 }
 

@@ -241,6 +241,6 @@ export async function setPassword(
   // An invited team member needs no email about the first password.
   if (link.is_invite) return null;
   const to = { email: link.email, account_id: link.account_id, kind: "password change" } as const;
-  await trySendEmail(serviceRole, sender, to, passwordChangedEmail(sender));
+  await trySendEmail(serviceRole, sender, to, (name) => passwordChangedEmail(sender, name));
   return null;
 }

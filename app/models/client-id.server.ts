@@ -68,12 +68,11 @@ export async function sendClientId(
   const sendResult = await runStaffAction(supabase, "send_client_id", { client_id: clientId, ...staffOptions });
   if ("reason" in sendResult) return sendResult;
   const email = sendResult.result;
+  const { data } = await serviceRole.from("client_ids").select("issued_for").eq("client_id", clientId).maybeSingle();
+  const name = data?.issued_for ?? null;
   return sendOnce(serviceRole, staffOptions.idempotency_key, email, () =>
-    trySendEmail(
-      serviceRole,
-      sender,
-      { kind: "client ID", email, client_id: clientId },
-      clientInvitationEmail(sender, clientId),
+    trySendEmail(serviceRole, sender, { kind: "client ID", email, name, client_id: clientId }, (recipient) =>
+      clientInvitationEmail(sender, recipient, clientId),
     ),
   );
 }

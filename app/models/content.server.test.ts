@@ -173,6 +173,8 @@ describe("npm run content", () => {
       "founded: 1993 # sample\nsince: >- # sample\n  Here since\n  1993\nstats:\n  - value: 36000 # sample\n    suffix: +\n";
     writeFileSync(path.join(folder, "content/data/about.yaml"), years);
     writeFileSync(path.join(folder, "supabase/config.toml"), 'admin_email = "no-reply@mizigo.example"\n');
+    mkdirSync(path.join(folder, "supabase/templates"));
+    writeFileSync(path.join(folder, "supabase/templates/invite.html"), "<p>Hello,</p>\nCall +254 700 000 001</p>\n");
     const texts = ["Samples and laboratory reports followed up", "Resamples, samples and minerals outbound."];
     writeFileSync(path.join(folder, "content/data/home.yaml"), stringify({ texts }));
     writeFileSync(
@@ -194,6 +196,7 @@ describe("npm run content", () => {
     ["the number of the chat", "company.yaml: chat_phone: 254700000001"],
     ["an identifier", "company.yaml: licence: SAMPLE-CAL-0000"],
     ["the sender of emails", "supabase/config.toml: admin_email: no-reply@mizigo.example"],
+    ["a telephone number in an email", "supabase/templates/invite.html: Call +254 700 000 001</p>"],
   ])("The command npm run content lists %s that is a sample.", (_what, line) => {
     expect(lines()).toContain(line.startsWith("supabase/") ? line : `content/data/${line}`);
   });

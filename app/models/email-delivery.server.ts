@@ -1,22 +1,25 @@
-/** Sends account emails immediately, and shipment updates from the database's queue. The texts are in emails.ts. */
+/** Sends account emails immediately, and shipment updates from the database's queue. The texts are in emails.ts and shipment-email.ts. */
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { z } from "zod";
-import { createEmailDelivery, type PlainEmail } from "../../supabase/contract/email-delivery.ts";
+import { createEmailDelivery, type Email } from "../../supabase/contract/email-delivery.ts";
 import { env, readSettings } from "../lib/http/env.server.ts";
 import { log } from "../lib/http/log.server.ts";
 import { type UserError, userErrorFromThrown } from "../lib/http/user-error.server.ts";
 import type { AppSupabaseClient } from "../lib/supabase/client.server.ts";
 import { dataOrThrow, getResultError } from "../lib/supabase/result.server.ts";
-import { type EmailContent, type EmailSender, formatSender, shipmentUpdateEmail } from "./emails.ts";
-import { listNumbers, ShipmentRecord } from "./shipment-fields.server.ts";
+import { sortDocuments } from "./document.ts";
+import { type EmailContent, type EmailSender, formatSender, type RecipientName } from "./emails.ts";
+import { type NextAction, nextAction } from "./shipment.ts";
+import { shipmentUpdateEmail } from "./shipment-email.ts";
+import { ChargeRecord, DocumentRecord, listNumbers, ShipmentRecord, type Stage } from "./shipment-fields.server.ts";
 
 /** `sent` is false if the action succeeded but its email was not sent. */
 export type EmailResult = { sent: boolean } | UserError;
 
-type EmailRecipient = { email: string; kind: string; account_id?: string; client_id?: string };
+type EmailRecipient = { email: string; kind: string; name?: RecipientName; account_id?: string; client_id?: string };
 
 /** Returns false if the email cannot be delivered. The setting MAIL_FROM replaces `sender`. */
-export async function sendEmail(email: Omit<PlainEmail, "from">, sender: EmailSender): Promise<boolean> {
+export async function sendEmail(email: Omit<Email, "from">, sender: EmailSender): Promise<boolean> {
   try {
     const settings = readSettings();
     await createEmailDelivery(settings)({ ...email, from: settings.emailFrom ?? formatSender(sender) });
@@ -26,16 +29,25 @@ export async function sendEmail(email: Omit<PlainEmail, "from">, sender: EmailSe
   }
 }
 
+/** Without a `name`, the greeting has the name of the account. */
 export async function trySendEmail(
   serviceRole: AppSupabaseClient,
   sender: EmailSender,
   to: EmailRecipient,
-  content: EmailContent,
+  createEmail: (name: RecipientName) => EmailContent,
 ): Promise<{ sent: boolean }> {
-  const { email, ...recipient } = to;
-  const sent = await sendEmail({ to: email, ...content }, sender);
+  const { email, name, ...recipient } = to;
+  const accountName = name || (to.account_id ? await findAccountName(serviceRole, to.account_id) : null);
+  const sent = await sendEmail({ to: email, ...createEmail(accountName) }, sender);
   if (!sent) await serviceRole.rpc("record_failed_email", { sent_to: email, ...recipient });
   return { sent };
+}
+
+/** Returns null if the account has no name or if Supabase Auth does not respond, because the email is more important. */
+export async function findAccountName(serviceRole: AppSupabaseClient, account: string): Promise<RecipientName> {
+  const result = await serviceRole.auth.admin.getUserById(account).catch(() => null);
+  const name = result?.data.user?.user_metadata.full_name;
+  return typeof name === "string" && name ? name : null;
 }
 
 /** Calls `send` once per idempotency key, and again only after a failure. */
@@ -67,12 +79,17 @@ const ClaimedShipmentEmail = z.array(
     ids: z.array(z.string()),
     account_id: z.string(),
     email: z.string(),
+    full_name: z.string().nullable(),
     shipment_id: z.string(),
+    documents: z.array(DocumentRecord.pick({ name: true, uploaded: true, rejected_at: true })),
+    charges: z.array(ChargeRecord.pick({ item: true, paid_at: true })),
     events: z.array(
       z.object({
         kind: z.enum(["stage", "rejected", "note", "charge", "storage"]),
         detail: z.string(),
         reason: z.string().nullable(),
+        note: z.string().nullable(),
+        previous_stage: z.number().nullable(),
       }),
     ),
   }),
@@ -90,6 +107,7 @@ const claimTimeoutMs = 240_000;
 export async function sendDueShipmentEmails(
   serviceRole: AppSupabaseClient,
   sender: EmailSender,
+  stages: Stage[],
   isStopped: () => boolean = () => false,
 ): Promise<number> {
   let count = 0;
@@ -99,7 +117,7 @@ export async function sendDueShipmentEmails(
     const startedAt = performance.now();
     for (const email of claimed) {
       if (isStopped() || performance.now() - startedAt > claimTimeoutMs) return count;
-      if (await sendShipmentEmail(serviceRole, sender, email)) count += 1;
+      if (await sendShipmentEmail(serviceRole, sender, stages, email)) count += 1;
     }
     if (claimed.length === 0) return count;
   }
@@ -108,35 +126,30 @@ export async function sendDueShipmentEmails(
 async function sendShipmentEmail(
   serviceRole: AppSupabaseClient,
   sender: EmailSender,
+  stages: Stage[],
   { ids, account_id: account, email, ...shipment }: ClaimedShipmentEmail,
 ): Promise<boolean> {
   const unsubscribeUrl = createUnsubscribeUrl(account);
-  if (await hasStageNote(serviceRole, shipment)) shipment.events.push({ kind: "note", detail: "note", reason: null });
   const headers = { "List-Unsubscribe": `<${unsubscribeUrl}>`, "List-Unsubscribe-Post": "List-Unsubscribe=One-Click" };
-  const content = shipmentUpdateEmail(sender, { ...shipment, numbers: listNumbers(shipment) }, unsubscribeUrl);
+  const details = { numbers: listNumbers(shipment), nextAction: getNextActionForEmail(shipment, stages) };
+  const content = shipmentUpdateEmail(sender, { ...shipment, ...details }, unsubscribeUrl);
   const sent = await sendEmail({ to: email, ...content, headers }, sender);
   dataOrThrow(await serviceRole.rpc("finish_shipment_emails", { email_ids: ids, sent }));
   if (!sent) log("warn", "shipment email not sent", { shipment: shipment.shipment_id });
   return sent;
 }
 
-/** True if a move to a new stage has a note. The queue stores only the stage, and the tracking event stores the note. */
-async function hasStageNote(
-  serviceRole: AppSupabaseClient,
-  { shipment_id, events }: Pick<ClaimedShipmentEmail, "shipment_id" | "events">,
-): Promise<boolean> {
-  const stages = events.filter(({ kind }) => kind === "stage").map(({ detail }) => Number(detail));
-  if (stages.length === 0 || events.some(({ kind }) => kind === "note")) return false;
-  const query = serviceRole
-    .from("tracking_events")
-    .select("note")
-    .eq("shipment_id", shipment_id)
-    .neq("kind", "note")
-    .in("stage", stages)
-    .order("created_at", { ascending: false })
-    .limit(stages.length)
-    .retry(false);
-  return dataOrThrow(await query).some(({ note }) => note !== null);
+/** Leaves out the days on which charges are due: emails contain no details of payments. */
+function getNextActionForEmail(
+  { stage, documents, charges }: Pick<ClaimedShipmentEmail, "stage" | "documents" | "charges">,
+  stages: Stage[],
+): NextAction {
+  const state = {
+    stage,
+    documents: sortDocuments(documents),
+    charges: charges.map((charge) => ({ ...charge, due_on: null })),
+  };
+  return nextAction(state, stages[stage - 1] as Stage);
 }
 
 /** Returns a link that works without a login until SESSION_SECRET changes. */

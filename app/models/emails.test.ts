@@ -1,5 +1,5 @@
-import { expect, test } from "vitest";
-import { emailChangedEmail, passwordChangedEmail, type ShipmentEmail, shipmentUpdateEmail } from "./emails.ts";
+import { describe, expect, test } from "vitest";
+import * as emails from "./emails.ts";
 
 const sender = {
   name: "The company",
@@ -7,81 +7,67 @@ const sender = {
   phone: "+254 700 000 001",
   origin: "http://site.example",
 };
-type ShipmentUpdate = ShipmentEmail["events"][number];
-const stage = (number: number): ShipmentUpdate => ({ kind: "stage", detail: String(number), reason: null });
-const rejected = (reason: string | null): ShipmentUpdate => ({ kind: "rejected", detail: "Packing List", reason });
-const charge: ShipmentUpdate = { kind: "charge", detail: "duties", reason: null };
-const storage: ShipmentUpdate = { kind: "storage", detail: "2026-05-14", reason: null };
-const note: ShipmentUpdate = { kind: "note", detail: "note", reason: null };
+const token = "0a1b2c3d";
 
-/** Returns the email about a shipment at stage 4 with the given events. */
-function createUpdateEmail(...events: ShipmentUpdate[]) {
-  const status = { stage: 4, status: "Customs Declaration", waiting_on: "company" } as const;
-  return shipmentUpdateEmail(
-    sender,
-    { shipment_id: "5a0", name: "Tea", ...status, numbers: [["AWB/BL", "MSKU-9001"]], events },
-    "http://site.example/stop",
-  );
-}
+/** Account emails to a person whose name may be known. */
+const namedEmails: [string, (name: string | null) => emails.EmailContent][] = [
+  ["team invitation", (name) => emails.staffInvitationEmail(sender, name, token)],
+  ["password link", (name) => emails.passwordLinkEmail(sender, name, token)],
+  ["removed second factor", (name) => emails.secondFactorRemovedEmail(sender, name)],
+  ["changed password", (name) => emails.passwordChangedEmail(sender, name)],
+  ["uncertain password", (name) => emails.passwordChangedEmail(sender, name, "uncertain")],
+  ["requested change of address", (name) => emails.emailChangeRequestedEmail(sender, name)],
+  ["changed address", (name) => emails.emailChangedEmail(sender, name)],
+  ["uncertain address", (name) => emails.emailChangedEmail(sender, name, "uncertain")],
+  ["rejected erasure", (name) => emails.erasureRejectedEmail(sender, name, `The law\n\n${"word ".repeat(99)}`)],
+  ["erased account", (name) => emails.accountErasedEmail(sender, name)],
+  ["client invitation", (name) => emails.clientInvitationEmail(sender, name, "7K3Q-X9MD-2HTV-W5BC")],
+];
+const namelessEmails: typeof namedEmails = [
+  ["confirmation of a new address", () => emails.emailChangeConfirmationEmail(sender, token)],
+  ["taken address", () => emails.emailTakenEmail(sender)],
+];
 
-test.each([
-  [[stage(2), note, stage(3), stage(4)], "It moved to Customs Declaration.", /Document Verification|IDF Application/],
-  [[stage(4), stage(4)], "It moved to Customs Declaration.", /corrected/],
-  [[stage(6), stage(3)], "We corrected its stage: it is IDF Application.", /Cargo Tracking/],
-  [[stage(6), stage(3), stage(4)], "We corrected its stage: it is Customs Declaration.", /Cargo Tracking/],
-])("A shipment update with several stages names only the last stage: %j", (events, sentence, passedStages) => {
-  const { text } = createUpdateEmail(...events);
-  expect(text.match(/^(It moved to|We corrected its stage).*$/gm)).toEqual([sentence]);
-  expect(text).not.toMatch(passedStages);
-  expect(text.includes("We wrote you a note.")).toBe(events.includes(note));
+describe.each([...namedEmails, ...namelessEmails])("account email: %s", (kind, create) => {
+  test(`The email "${kind}" has at most 12 lines before the footer and one link of its own.`, () => {
+    const { text } = create("Grace");
+    const lines = text.split("\n");
+    const footerStart = lines.lastIndexOf(sender.name);
+    expect(footerStart - 1).toBeLessThanOrEqual(12);
+    expect(lines.slice(footerStart)).toEqual([
+      ...["The company", "+254 700 000 001"],
+      "We never send bank details by email. Check that this email is from us: http://site.example/additional-info#identity-check",
+      "",
+    ]);
+    expect(lines.slice(0, footerStart).filter((line) => line.includes("http")).length).toBeLessThanOrEqual(1);
+    expect(text).not.toMatch(/e-mail|\bmails?\b|undefined|null/);
+  });
+
+  test(`The email "${kind}" without a name starts with Hello.`, () => {
+    expect(create(null).text).toMatch(/^Hello,\n\n\S/);
+  });
 });
 
-test("A shipment update starts with the most urgent event and mentions several notes once.", () => {
-  const { text } = createUpdateEmail(note, stage(4), note, rejected("Blurred"), note);
-  expect(text).toMatch(/We sent the Packing List back.*It moved to.*We wrote you a note/s);
-  expect(text.match(/We wrote you a note/g)).toHaveLength(1);
+test.each(namedEmails)('The email "%s" greets the person by name.', (_kind, create) => {
+  expect(create("Grace Wanjiru").text).toMatch(/^Hello Grace Wanjiru,\n\n\S/);
 });
 
-test("The subject of a shipment update is its most urgent event, in any order of events.", () => {
-  const subjects: [ShipmentUpdate, string][] = [
-    [rejected("Blurred"), "Tea: Packing List sent back"],
-    [charge, "Tea: Duties & Taxes to pay"],
-    [storage, "Tea: free storage until 14 May 2026"],
-    [stage(4), "Tea: Customs Declaration (4 of 10)"],
-    [note, "Tea: a note from us"],
-  ];
-  for (const [index, [, subject]] of subjects.entries()) {
-    const events = subjects.slice(index).map(([event]) => event);
-    const rotations = events.map((_, first) => [...events.slice(first), ...events.slice(0, first)]);
-    for (const order of [...rotations, events.toReversed()])
-      expect(createUpdateEmail(...order).subject, order.map(({ kind }) => kind).join()).toBe(subject);
-  }
-  expect(createUpdateEmail().subject).toBe("Tea: Customs Declaration");
-});
-
-test.each([
-  ["Page 2 is unreadable", "Page 2 is unreadable"],
-  ["Page 2 is unreadable.", "Page 2 is unreadable"],
-  ["It is blurred. Scan it again! ", "It is blurred. Scan it again"],
-  ["Is it yours?", "Is it yours"],
-  ["Torn...", "Torn"],
-  [null, "the page says why"],
-])("The reason %j for a rejected document ends with one full stop.", (reason, words) => {
-  const { text } = createUpdateEmail(rejected(reason));
-  expect(text).toContain(`\nWe sent the Packing List back: ${words}. Send us another file.\n`);
+test("A name with line breaks and invisible characters stays in the greeting's line.", () => {
+  const { text } = emails.passwordLinkEmail(sender, "Grace\r\n\r\nThe company\u202e\u2028", token);
+  expect(text).toMatch(/^Hello Grace The company,\n\nYou asked/);
 });
 
 test.each([
-  ["password", passwordChangedEmail, "Your password", "The password of your account"],
-  ["address", emailChangedEmail, "Your e-mail address", "The e-mail address of your account"],
-] as const)(
-  "An email about a changed %s says 'perhaps' only if the change is uncertain.",
-  (_what, create, name, fullName) => {
-    const [certain, uncertain] = [create(sender), create(sender, "perhaps")];
-    expect([certain.subject, uncertain.subject]).toEqual([`${name} was changed`, `${name} was perhaps changed`]);
-    expect(certain.text).toContain(`${fullName} was changed a moment ago.`);
-    expect(uncertain.text).toContain(`${fullName} was perhaps changed a moment ago.`);
-    expect(certain.text).not.toContain("perhaps");
-    for (const { text } of [certain, uncertain]) expect(text).toContain("If that was not you, call us at once.");
-  },
-);
+  ["password", emails.passwordChangedEmail, "password"],
+  ["address", emails.emailChangedEmail, "email address"],
+] as const)("An email about a changed %s says may only if the change is uncertain.", (_what, create, name) => {
+  const [certain, uncertain] = [create(sender, "Grace"), create(sender, "Grace", "uncertain")];
+  expect([certain.subject, uncertain.subject]).toEqual([
+    `Your ${name} was changed`,
+    `Your ${name} may have been changed`,
+  ]);
+  expect(certain.text).toContain(`The ${name} of your account was changed.`);
+  expect(uncertain.text).toContain(`The ${name} of your account may have been changed,`);
+  expect(certain.text).not.toContain("may have");
+  for (const { text } of [certain, uncertain]) expect(text).toContain("call us now: +254 700 000 001");
+});

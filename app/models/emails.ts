@@ -1,217 +1,192 @@
-/** Emails are plain text without amounts, files and links to other sites. */
-import { calendarDate } from "../lib/dates.ts";
-import { lastStage, PAYMENTS, STAGES, type WaitingOn } from "./shipment.ts";
+/** The texts of account emails. Emails are plain text without files, amounts and bank details. */
 
 export type EmailSender = { name: string; email: string; phone: string; origin: string };
 
 export type EmailContent = { subject: string; text: string };
 
+export type RecipientName = string | null;
+
 export function formatSender({ name, email }: EmailSender): string {
   return `${name} <${email}>`;
 }
 
-export function staffInvitationEmail(sender: EmailSender, name: string, token: string): EmailContent {
+export function staffInvitationEmail(sender: EmailSender, name: RecipientName, token: string): EmailContent {
   return {
     subject: `Your account at the desk of ${sender.name}`,
-    text: formatEmailText(sender, [
-      `${name}, you have an account at our desk now. Choose its password on this page, within seven days:`,
+    text: formatEmailText(sender, name, [
+      "You have an account at our desk. Create your password within seven days:",
       createPasswordUrl(sender, token),
-      "After that the desk asks you to set up an authenticator on your phone, and opens.",
+      "",
+      "Then log in. The desk asks you to set up two-factor authentication with an app on your phone.",
     ]),
   };
 }
 
-export function passwordLinkEmail(sender: EmailSender, token: string): EmailContent {
+export function passwordLinkEmail(sender: EmailSender, name: RecipientName, token: string): EmailContent {
   return {
     subject: "Set a new password",
-    text: formatEmailText(sender, [
-      "You asked us for a new password. Choose it on this page, within one hour:",
+    text: formatEmailText(sender, name, [
+      "You asked us for a new password. Choose the new password within one hour:",
       createPasswordUrl(sender, token),
-      "If you did not ask, leave the link unopened: your password stays as it is. Call us if it happens again.",
+      "",
+      "If you did not ask us, ignore this email. Your password stays the same.",
     ]),
   };
 }
 
-export function secondFactorRemovedEmail(sender: EmailSender): EmailContent {
+export function secondFactorRemovedEmail(sender: EmailSender, name: RecipientName): EmailContent {
   return {
     subject: "Two-factor authentication is off",
-    text: formatEmailText(sender, [
-      "We took the authenticator off your account a moment ago, and every device is signed out of it.",
-      "The account opens with its password alone now. Log in and set up another authenticator under 2FA.",
-      "If you did not ask for this, call us at once.",
+    text: formatEmailText(sender, name, [
+      "We removed two-factor authentication from your account. All devices have been logged out.",
+      `Log in and set up two-factor authentication again: ${createLoginUrl(sender)}`,
+      "",
+      `If you did not ask us for this, call us now: ${sender.phone}`,
     ]),
   };
 }
 
-/** `certainty` is "perhaps" if Supabase Auth did not respond to the change of the password. */
-export function passwordChangedEmail(sender: EmailSender, certainty: "surely" | "perhaps" = "surely"): EmailContent {
-  const verb = certainty === "surely" ? "was" : "was perhaps";
+/** `certainty` is "uncertain" if Supabase Auth did not respond to the change. */
+export function passwordChangedEmail(
+  sender: EmailSender,
+  name: RecipientName,
+  certainty: "certain" | "uncertain" = "certain",
+): EmailContent {
+  const isCertain = certainty === "certain";
   return {
-    subject: `Your password ${verb} changed`,
-    text: formatEmailText(sender, [
-      `The password of your account ${verb} changed a moment ago. Every other device is signed out then.`,
-      "If that was not you, call us at once.",
+    subject: isCertain ? "Your password was changed" : "Your password may have been changed",
+    text: formatEmailText(sender, name, [
+      isCertain
+        ? "The password of your account was changed. All other devices have been logged out."
+        : "The password of your account may have been changed, because our system did not respond in time.",
+      isCertain
+        ? `Log in with the new password: ${createLoginUrl(sender)}`
+        : `Try the new password first, then the old one: ${createLoginUrl(sender)}`,
+      "",
+      `If you did not change the password, call us now: ${sender.phone}`,
     ]),
   };
 }
 
+/** Has no name, because the address may belong to a stranger. */
 export function emailChangeConfirmationEmail(sender: EmailSender, token: string): EmailContent {
   return {
-    subject: "Confirm your new e-mail address",
-    text: formatEmailText(sender, [
-      "Somebody with an account at our portal wants to use this address from now on. Confirm it on this page, within a day; it asks for the account's password:",
+    subject: "Confirm your new email address",
+    text: formatEmailText(sender, null, [
+      "You (we hope) asked us to use this email address for your account.",
+      "Confirm the address within 24 hours with the password of your account:",
       `${sender.origin}/auth/email?token=${token}`,
-      "If that was not you, do nothing: nothing changes.",
+      "",
+      "If this was not you, ignore this email. Nothing will change.",
     ]),
   };
 }
 
 export function emailTakenEmail(sender: EmailSender): EmailContent {
   return {
-    subject: "Your e-mail address at our portal",
-    text: formatEmailText(sender, [
-      "Somebody asked to use this address for another account at our portal. It has an account already, so nothing was changed.",
-      "If that was you, log in with this address.",
+    subject: "This email address already has an account",
+    text: formatEmailText(sender, null, [
+      "Someone asked to use this email address for another account. Nothing was changed.",
+      `This address already has an account. If you asked, log in with this address: ${createLoginUrl(sender)}`,
+      "",
+      "If this was not you, ignore this email.",
     ]),
   };
 }
 
-export function emailChangeRequestedEmail(sender: EmailSender): EmailContent {
+export function emailChangeRequestedEmail(sender: EmailSender, name: RecipientName): EmailContent {
   return {
-    subject: "Somebody asked to change your e-mail address",
-    text: formatEmailText(sender, [
-      "Somebody who is logged in to your account asked to use another e-mail address for it. We have written to that address; until it is confirmed nothing changes.",
-      "If that was not you, change your password at once, which signs every other device out, and call us.",
+    subject: "A change of your email address was requested",
+    text: formatEmailText(sender, name, [
+      "Someone who is logged in to your account asked to change its email address.",
+      "The address changes only after a confirmation from the new address.",
+      "",
+      "If this was not you, change your password now. This logs out all other devices:",
+      `${sender.origin}/portal/account`,
+      `Then call us: ${sender.phone}`,
     ]),
   };
 }
 
-export function emailChangedEmail(sender: EmailSender, certainty: "surely" | "perhaps" = "surely"): EmailContent {
-  const verb = certainty === "surely" ? "was" : "was perhaps";
+export function emailChangedEmail(
+  sender: EmailSender,
+  name: RecipientName,
+  certainty: "certain" | "uncertain" = "certain",
+): EmailContent {
+  const isCertain = certainty === "certain";
   return {
-    subject: `Your e-mail address ${verb} changed`,
-    text: formatEmailText(sender, [
-      `The e-mail address of your account ${verb} changed a moment ago. Log in with the new one; this address gets no more mail about it then.`,
-      "If that was not you, call us at once.",
+    subject: isCertain ? "Your email address was changed" : "Your email address may have been changed",
+    text: formatEmailText(sender, name, [
+      isCertain
+        ? "The email address of your account was changed. We will no longer write to this address."
+        : "The email address of your account may have been changed, because our system did not respond in time.",
+      isCertain
+        ? `Log in with the new address: ${createLoginUrl(sender)}`
+        : `Try the new address first, then this address: ${createLoginUrl(sender)}`,
+      "",
+      `If you did not change the address, call us now: ${sender.phone}`,
     ]),
   };
 }
 
-export function erasureRejectedEmail(sender: EmailSender, reason: string): EmailContent {
+export function erasureRejectedEmail(sender: EmailSender, name: RecipientName, reason: string): EmailContent {
   return {
-    subject: "Your request to erase your account",
-    text: formatEmailText(sender, [
-      "You asked us to erase your account. We cannot do that yet:",
-      reason,
+    subject: "We cannot erase your account yet",
+    text: formatEmailText(sender, name, [
+      "We cannot erase your account yet.",
+      `Reason: ${formatTypedText(reason)}`,
+      "",
       `You can ask again at any time: ${sender.origin}/portal/account`,
     ]),
   };
 }
 
-export function accountErasedEmail(sender: EmailSender): EmailContent {
+export function accountErasedEmail(sender: EmailSender, name: RecipientName): EmailContent {
   return {
     subject: "Your account is erased",
-    text: formatEmailText(sender, [
-      "As you asked, we have deleted your account, your shipments and their files. This is our last mail to you.",
+    text: formatEmailText(sender, name, [
+      "We have deleted your account, your shipments and their files, as you asked.",
+      "This is our last email to you.",
     ]),
   };
 }
 
-export function clientInvitationEmail(sender: EmailSender, clientId: string): EmailContent {
+export function clientInvitationEmail(sender: EmailSender, name: RecipientName, clientId: string): EmailContent {
   return {
-    subject: `Your client ID at ${sender.name}`,
-    text: formatEmailText(sender, [
-      "You can follow your shipments and send us their documents on our site. Your client ID opens one account:",
+    subject: `Your Client ID at ${sender.name}`,
+    text: formatEmailText(sender, name, [
+      "Here is your Client ID. Use it once to create your account:",
       clientId,
-      "Sign up with it here:",
-      `${sender.origin}/signup?clientId=${clientId}`,
+      "",
+      "With an account, you can follow your shipments and send us their documents.",
+      `Sign up: ${sender.origin}/signup?clientId=${clientId}`,
     ]),
   };
 }
-
-/** Depending on `kind`, `detail` is a stage number, a document's name, a payment item or the last day of free storage. */
-type ShipmentUpdate = {
-  kind: "stage" | "rejected" | "note" | "charge" | "storage";
-  detail: string;
-  reason: string | null;
-};
-
-export type ShipmentEmail = {
-  shipment_id: string;
-  name: string;
-  stage: number;
-  status: string;
-  waiting_on: WaitingOn;
-  numbers: [label: string, number: string][];
-  events: ShipmentUpdate[];
-};
-
-export function shipmentUpdateEmail(
-  sender: EmailSender,
-  shipment: ShipmentEmail,
-  unsubscribeUrl: string,
-): EmailContent {
-  const { name, waiting_on: waitingOn } = shipment;
-  const updates = mergeStageUpdates(shipment.events).sort(
-    (first, second) => getUpdateWeight(first) - getUpdateWeight(second),
-  );
-  const [first] = updates;
-  return {
-    subject: `${name}: ${first ? createSubject(first, shipment) : shipment.status}`,
-    text: formatEmailText(sender, [
-      [name, ...shipment.numbers.map(([label, number]) => `${label}: ${number}`)].join("\n"),
-      ...new Set(updates.map(describeUpdate)),
-      `It is at stage ${shipment.stage} of ${lastStage} now: ${shipment.status}. ${waitingOnSentences[waitingOn]}`,
-      `${sender.origin}/portal/${shipment.shipment_id}`,
-      `No more of these mails: ${unsubscribeUrl}`,
-    ]),
-  };
-}
-
-/** Removes all stage updates but the last. If the stage ever went back, the last update is called a correction. */
-function mergeStageUpdates(updates: ShipmentUpdate[]): ShipmentUpdate[] {
-  const stages = updates.filter(({ kind }) => kind === "stage").map(({ detail }) => Number(detail));
-  const isCorrected = stages.some((stage, index) => stage < (stages[index - 1] ?? 0));
-  const last = updates.findLast(({ kind }) => kind === "stage");
-  return updates
-    .filter((update) => update.kind !== "stage" || update === last)
-    .map((update) => (update === last && isCorrected ? { ...update, reason: "corrected" } : update));
-}
-
-const getUpdateWeight = ({ kind }: ShipmentUpdate) => ["rejected", "charge", "storage", "stage", "note"].indexOf(kind);
-
-const waitingOnSentences: Record<WaitingOn, string> = {
-  client: "It is your move: the page says what we wait for.",
-  company: "It is with us.",
-  nobody: "It is closed.",
-};
-
-function createSubject({ kind, detail: detailText }: ShipmentUpdate, { status, stage }: ShipmentEmail): string {
-  if (kind === "stage") return `${status} (${stage} of ${lastStage})`;
-  if (kind === "rejected") return `${detailText} sent back`;
-  if (kind === "charge") return `${getPaymentName(detailText)} to pay`;
-  if (kind === "storage") return `free storage until ${calendarDate(detailText)}`;
-  return "a note from us";
-}
-
-function describeUpdate({ kind, detail: detailText, reason }: ShipmentUpdate): string {
-  if (kind === "stage") {
-    const status = STAGES[Number(detailText) - 1];
-    return reason ? `We corrected its stage: it is ${status}.` : `It moved to ${status}.`;
-  }
-  if (kind === "rejected")
-    return `We sent the ${detailText} back: ${(reason ?? "the page says why").replace(/[.!?\s]+$/, "")}. Send us another file.`;
-  if (kind === "charge")
-    return `There is something to pay: ${getPaymentName(detailText)}. The page says how much, and until when.`;
-  if (kind === "storage") return `Its free storage ends on ${calendarDate(detailText)}. Each day after it costs money.`;
-  return "We wrote you a note. It stands in the history of the page.";
-}
-
-const getPaymentName = (id: string) => PAYMENTS.find((payment) => payment.id === id)?.name ?? id;
 
 const createPasswordUrl = ({ origin }: EmailSender, token: string) => `${origin}/auth/password?token=${token}`;
+const createLoginUrl = ({ origin }: EmailSender) => `${origin}/login`;
 
-function formatEmailText({ name, phone, origin }: EmailSender, paragraphs: string[]): string {
-  const foot = `${name}\n${phone}\nWe never send bank details by mail. Is this really us? ${origin}/additional-info#identity-check`;
-  return `${[...paragraphs, foot].join("\n\n")}\n`;
+/** Returns the text with a greeting and our footer. The templates in supabase/templates have the same footer. */
+export function formatEmailText(
+  { name, phone, origin }: EmailSender,
+  recipientName: RecipientName,
+  body: string[],
+  footer: string[] = [],
+): string {
+  const greeting = recipientName ? `Hello ${toOneLine(recipientName)},` : "Hello,";
+  const lines = [greeting, "", ...body, "", name, phone];
+  const identityCheck = `${origin}/additional-info#identity-check`;
+  lines.push(`We never send bank details by email. Check that this email is from us: ${identityCheck}`, ...footer);
+  return `${lines.join("\n")}\n`;
+}
+
+/** Replaces line breaks and invisible characters, so that a person's text cannot look like lines of ours. */
+function toOneLine(text: string): string {
+  return text.replace(/[\s\p{Cc}\u2028-\u202e\u2066-\u2069]+/gu, " ").trim();
+}
+
+/** Returns a team member's text as one line without links: the site promises that its emails link only to itself. */
+export function formatTypedText(text: string): string {
+  return toOneLine(text).replace(/(?:\bhttps?:\/\/|\bwww\.)[^\s”]+/gi, "[link]");
 }

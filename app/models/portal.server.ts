@@ -9,16 +9,8 @@ import { readContent, storageTariff } from "./content.server.ts";
 import { fileFieldId, sortDocuments } from "./document.ts";
 import { describeFreeStorage, isStorageUrgent } from "./free-storage.ts";
 import { isUuid } from "./shipment.server.ts";
-import {
-  type NextAction,
-  nextAction,
-  PAYMENTS,
-  type ShipmentState,
-  STAGES,
-  shipmentsPerPage,
-  WAITING_ON,
-} from "./shipment.ts";
-import { ChargeRecord, DocumentRecord, ShipmentRecord, TrackingEventRecord } from "./shipment-fields.server.ts";
+import { type NextAction, nextAction, PAYMENTS, type ShipmentState, shipmentsPerPage } from "./shipment.ts";
+import { ChargeRecord, DocumentRecord, ShipmentRecord, Stages, TrackingEventRecord } from "./shipment-fields.server.ts";
 import { createShipmentSearch, readShipmentFilter, type ShipmentFilter } from "./shipment-filter.ts";
 
 export function listSearch(url: URL): string {
@@ -171,22 +163,7 @@ export async function listShipmentsAfter(
   return shipments;
 }
 
-const Stage = z.object({
-  name: z.string(),
-  waitingOn: z.enum(WAITING_ON),
-  text: z.string().min(1),
-  ours: z.string().optional(),
-});
-
-export const stages = readContent(
-  "stages",
-  z
-    .array(Stage)
-    .refine(
-      (all) => all.map(({ name }) => name).join() === STAGES.join(),
-      "must have the names of the ten stages, in order",
-    ),
-);
+export const stages = readContent("stages", Stages);
 
 export function getNextAction(shipment: ShipmentState): NextAction {
   return nextAction(shipment, stages[shipment.stage - 1] ?? (stages[0] as NextAction));

@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { UserError } from "../lib/http/user-error.server.ts";
 import type { AppSupabaseClient } from "../lib/supabase/client.server.ts";
 import { dataOrThrow, parseResult } from "../lib/supabase/result.server.ts";
-import { type EmailResult, sendEmail, trySendEmail } from "./email-delivery.server.ts";
+import { type EmailResult, findAccountName, sendEmail, trySendEmail } from "./email-delivery.server.ts";
 import { accountErasedEmail, type EmailSender, erasureRejectedEmail } from "./emails.ts";
 import { deleteChunks, listDeletableChunks } from "./resumable-upload.server.ts";
 import { runStaffAction } from "./staff.server.ts";
@@ -51,6 +51,7 @@ export async function eraseAccount(
 ): Promise<UserError | null> {
   const started = await runStaffAction(supabase, "start_erasure", { account_id: account, reason, actor_name });
   if ("reason" in started) return started;
+  const name = sender ? await findAccountName(serviceRole, account) : null;
   try {
     await deleteAccountShipments(serviceRole, account);
     await deleteOrphanedFiles(serviceRole, () => undefined, `${account}/`);
@@ -66,7 +67,7 @@ export async function eraseAccount(
     };
   }
   // A failed email is not recorded, because the erasure must leave no data about the person.
-  if (sender) await sendEmail({ to: started.result, ...accountErasedEmail(sender) }, sender);
+  if (sender) await sendEmail({ to: started.result, ...accountErasedEmail(sender, name) }, sender);
   return null;
 }
 
@@ -80,11 +81,8 @@ export async function rejectErasure(
 ): Promise<EmailResult> {
   const action = await runStaffAction(supabase, "reject_erasure", { account_id: account, reason, actor_name });
   if ("reason" in action) return action;
-  return trySendEmail(
-    serviceRole,
-    sender,
-    { email: action.result, account_id: account, kind: "erasure" },
-    erasureRejectedEmail(sender, reason),
+  return trySendEmail(serviceRole, sender, { email: action.result, account_id: account, kind: "erasure" }, (name) =>
+    erasureRejectedEmail(sender, name, reason),
   );
 }
 

@@ -128,11 +128,8 @@ export async function removeSecondFactors(
   const action = await runStaffAction(supabase, "remove_second_factors", { account_id: account, reason, actor_name });
   if ("reason" in action) return action;
   const { removed, email } = z.object({ removed: z.number(), email: z.string() }).parse(action.result);
-  await trySendEmail(
-    serviceRole,
-    sender,
-    { email, account_id: account, kind: "second factor" },
-    secondFactorRemovedEmail(sender),
+  await trySendEmail(serviceRole, sender, { email, account_id: account, kind: "second factor" }, (name) =>
+    secondFactorRemovedEmail(sender, name),
   );
   return { result: removed };
 }

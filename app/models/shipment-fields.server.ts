@@ -9,7 +9,7 @@ import type { CsvColumn } from "../lib/http/csv.server.ts";
 import { maxContainerCharacters, maxContainers, parseContainerNumbers } from "./container-number.ts";
 import { STORAGE_LOCATIONS, type StorageLocation } from "./desk-labels.ts";
 import { maxLength } from "./limits.ts";
-import { WAITING_ON, type WaitingOn } from "./shipment.ts";
+import { STAGES, WAITING_ON, type WaitingOn } from "./shipment.ts";
 
 /** The shipment in results of database functions. Times are ISO 8601 in UTC, days YYYY-MM-DD. */
 export const ShipmentRecord = z.object({
@@ -63,6 +63,22 @@ export const TrackingEventRecord = z.object({
   note: z.string().nullable(),
   created_at: z.string(),
 });
+
+/** content/data/stages.yaml. `ours` is the text of a stage after the client has acted. */
+export const Stages = z
+  .array(
+    z.object({
+      name: z.string(),
+      waitingOn: z.enum(WAITING_ON),
+      text: z.string().min(1),
+      ours: z.string().optional(),
+    }),
+  )
+  .refine(
+    (all) => all.map(({ name }) => name).join() === STAGES.join(),
+    "must have the names of the ten stages, in order",
+  );
+export type Stage = z.infer<typeof Stages>[number];
 
 const containerNumbersField = z
   .string()

@@ -4,7 +4,13 @@ import type { AppSupabaseClient } from "../lib/supabase/client.server.ts";
 import type { Database } from "../lib/supabase/database.ts";
 import { dataOrThrow, dataOrUserError, getResultError, parseOrUserError } from "../lib/supabase/result.server.ts";
 import { type EmailResult, sendOnce, trySendEmail } from "./email-delivery.server.ts";
-import { type EmailContent, type EmailSender, passwordLinkEmail, staffInvitationEmail } from "./emails.ts";
+import {
+  type EmailContent,
+  type EmailSender,
+  passwordLinkEmail,
+  type RecipientName,
+  staffInvitationEmail,
+} from "./emails.ts";
 import { isUuid } from "./shipment.server.ts";
 
 type DatabaseFunctions = Database["public"]["Functions"];
@@ -96,12 +102,13 @@ export async function inviteStaffMember(
     if ("invite_id" in invited) return created as UserError;
   }
   if ("reason" in invited) return invited;
-  const to = { ...invited, email: member.email, kind: "team invite", hours: invitationHours } as const;
+  const { name, email } = member;
+  const to = { ...invited, name, email, kind: "team invite", hours: invitationHours } as const;
   return issuePasswordLink(
     serviceRole,
     sender,
     to,
-    (token) => staffInvitationEmail(sender, member.name, token),
+    (name, token) => staffInvitationEmail(sender, name, token),
     staffOptions.idempotency_key,
   );
 }
@@ -129,21 +136,23 @@ export async function sendPasswordLink(
   const action = await runStaffAction(supabase, "request_password_link", { account_id: account, actor_name });
   if ("reason" in action) return action;
   const to = { account_id: account, email: action.result, kind: "new password", hours: passwordLinkHours } as const;
-  return issuePasswordLink(serviceRole, sender, to, (token) => passwordLinkEmail(sender, token));
+  return issuePasswordLink(serviceRole, sender, to, (name, token) => passwordLinkEmail(sender, name, token));
 }
 
 async function issuePasswordLink(
   serviceRole: AppSupabaseClient,
   sender: EmailSender,
-  to: { account_id: string; email: string; kind: "team invite" | "new password"; hours: number },
-  createEmail: (token: string) => EmailContent,
+  to: { account_id: string; name?: string; email: string; kind: "team invite" | "new password"; hours: number },
+  createEmail: (name: RecipientName, token: string) => EmailContent,
   request?: string,
 ): Promise<EmailResult> {
-  const { account_id, email, kind, hours } = to;
+  const { account_id, name, email, kind, hours } = to;
   return sendOnce(serviceRole, request, email, async () => {
     const token = dataOrUserError(await serviceRole.rpc("issue_password_link", { account_id, valid_hours: hours }));
     if (typeof token !== "string") return token;
-    return trySendEmail(serviceRole, sender, { account_id, email, kind }, createEmail(token));
+    return trySendEmail(serviceRole, sender, { account_id, name, email, kind }, (recipient) =>
+      createEmail(recipient, token),
+    );
   });
 }
 

@@ -11,7 +11,8 @@ const root = path.resolve(import.meta.dirname, "../..");
 export function findSamples(): string[] {
   return [
     ...(isPresent("content/data") ? findDataSamples() : []),
-    ...(isPresent("supabase/config.toml") ? findEmailSamples() : []),
+    ...(isPresent("supabase/config.toml") ? findEmailSamples("supabase/config.toml") : []),
+    ...(isPresent("supabase/templates") ? findTemplateSamples() : []),
     ...(isPresent("content/blog") ? findPlaceholderArticles() : []),
   ];
 }
@@ -33,8 +34,13 @@ function listSampleValues(node: unknown, keyPath: unknown[]): string[] {
   return isSample ? [`${keyPath.join(".")}: ${node.value}`] : [];
 }
 
-function findEmailSamples(): string[] {
-  const file = "supabase/config.toml";
+function findTemplateSamples(): string[] {
+  return readdirSync(path.join(root, "supabase/templates")).flatMap((name) =>
+    findEmailSamples(`supabase/templates/${name}`),
+  );
+}
+
+function findEmailSamples(file: string): string[] {
   return readFileSync(path.join(root, file), "utf8")
     .split("\n")
     .filter((line) => samplePattern.test(line))

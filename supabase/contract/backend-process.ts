@@ -8,6 +8,8 @@ export type BackendProcessOptions = {
   port: number;
   siteUrl: string;
   smtpUrl: string | null;
+  /** The sender of emails, such as Mizigo <desk@mizigo.example>. */
+  emailFrom: string;
   publishableKey: string;
   secretKey: string;
   /** Signs the tokens for @supabase/lite. These tokens do not leave the process. */

@@ -4,22 +4,21 @@ import path from "node:path";
 import nodemailer from "nodemailer";
 import MailComposer from "nodemailer/lib/mail-composer/index.js";
 
-export type Email = {
-  from: { name: string; address: string };
-  to: string;
-  subject: string;
-  text: string;
-  html: string;
-};
-/** An email of the site. Emails of Supabase Auth also have an HTML part. */
-export type PlainEmail = Omit<Email, "from" | "html"> & { from: string; headers?: Record<string, string> };
+/** `from` is an address such as Mizigo <desk@mizigo.example>. */
+export type Email = { from: string; to: string; subject: string; text: string; headers?: Record<string, string> };
 
-export type DeliverEmail<Kind = Email> = (email: Kind) => Promise<void>;
+export type DeliverEmail = (email: Email) => Promise<void>;
+
+/** The header (RFC 3834) prevents automatic replies, such as absence notes. */
+const addHeaders = (email: Email): Email => ({
+  ...email,
+  headers: { ...email.headers, "Auto-Submitted": "auto-generated" },
+});
 
 /** Writes each email to `folder` as `<UTC time>-<random>.eml`, a format that email apps open. */
-export function createOutboxDelivery(folder: string): DeliverEmail<Email | PlainEmail> {
+export function createOutboxDelivery(folder: string): DeliverEmail {
   return async (email) => {
-    const message = await new MailComposer(email).compile().build();
+    const message = await new MailComposer(addHeaders(email)).compile().build();
     await mkdir(folder, { recursive: true, mode: 0o700 });
     const name = `${new Date().toISOString().replaceAll(":", "-")}-${randomUUID().slice(0, 8)}.eml`;
     const file = path.join(folder, name);
@@ -28,16 +27,16 @@ export function createOutboxDelivery(folder: string): DeliverEmail<Email | Plain
   };
 }
 
-export function createSmtpDelivery(url: string): DeliverEmail<Email | PlainEmail> {
+export function createSmtpDelivery(url: string): DeliverEmail {
   const deadlines = { connectionTimeout: 4000, greetingTimeout: 4000, socketTimeout: 4000 };
   const transport = nodemailer.createTransport({ url, ...deadlines } as object);
   return async (email) => {
-    await transport.sendMail(email);
+    await transport.sendMail(addHeaders(email));
   };
 }
 
 export type EmailDeliverySettings = { smtpUrl: string | null; dataDir: string };
 
-export function createEmailDelivery({ smtpUrl, dataDir }: EmailDeliverySettings): DeliverEmail<Email | PlainEmail> {
+export function createEmailDelivery({ smtpUrl, dataDir }: EmailDeliverySettings): DeliverEmail {
   return smtpUrl ? createSmtpDelivery(smtpUrl) : createOutboxDelivery(path.join(dataDir, "outbox"));
 }

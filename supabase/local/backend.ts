@@ -51,7 +51,6 @@ type ProjectConfig = {
       otp_length: number;
       otp_expiry: number;
       secure_password_change: boolean;
-      smtp: { admin_email: string; sender_name: string };
       template: { confirmation: { subject: string; content_path: string } };
     };
     hook: { before_user_created: { enabled: boolean; uri: string } };
@@ -106,7 +105,7 @@ async function createBackendOnDatabase(database: OpenDatabase, options: BackendO
   });
   app._storageAdapter = createFileStorage(options.objectsDir);
   const mailer = createTemplateMailer({
-    from: { name: auth.email.smtp.sender_name, address: auth.email.smtp.admin_email },
+    from: options.emailFrom,
     siteUrl: options.siteUrl,
     subject: auth.email.template.confirmation.subject,
     template: readFileSync(path.join(projectRoot, auth.email.template.confirmation.content_path), "utf8"),

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import path from "node:path";
 import { parse } from "smol-toml";
 import { describe, expect, test } from "vitest";
+import { parse as parseYaml } from "yaml";
 
 const root = path.resolve(import.meta.dirname, "../..");
 const text = readFileSync(path.join(root, "supabase/config.toml"), "utf8");
@@ -39,13 +40,20 @@ describe("Supabase configuration", () => {
     expect(example).toMatch(/^SMTP_PASS=$/m);
   });
 
-  test("Supabase Auth has our own template for every email, and only the confirmation contains a token", () => {
+  test("Supabase Auth has our own template with our footer for every email, and only the confirmation contains a token", () => {
+    // Supabase Auth gives its templates no name and telephone number of the company.
+    const company = parseYaml(readFileSync(path.join(root, "content/data/company.yaml"), "utf8"));
+    const identityCheck = "{{ .SiteURL }}/additional-info#identity-check";
+    const footer = `<p>${company.name.replaceAll("&", "&amp;")}<br>
+${company.offices[0].phone}<br>
+We never send bank details by email. Check that this email is from us: <a href="${identityCheck}">${identityCheck}</a></p>`;
     const tokensByTemplate = Object.entries(auth.email.template).map(([kind, { subject, content_path }]) => {
       const html = readFileSync(path.join(root, content_path), "utf8");
       expect(subject, kind).not.toBe("");
       const placeholders = new Set([...html.matchAll(/\{\{ \.(\w+) \}\}/g)].map(([, name]) => name));
       expect(placeholders, kind).toContain("SiteURL");
-      expect(html, kind).toContain("{{ .SiteURL }}/additional-info#identity-check");
+      expect(html, kind).toMatch(/^<p>Hello,<\/p>\n/);
+      expect(html, kind).toContain(footer);
       return [kind, [...placeholders].filter((name) => name !== "SiteURL" && name !== "Email")];
     });
     expect(Object.fromEntries(tokensByTemplate)).toEqual({

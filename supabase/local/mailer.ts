@@ -1,12 +1,12 @@
 import type { App } from "@supabase/lite";
 import { convert } from "html-to-text";
-import type { DeliverEmail, Email } from "../contract/email-delivery.ts";
+import type { DeliverEmail } from "../contract/email-delivery.ts";
 
 export type Mailer = NonNullable<App["_mailer"]>;
 
-/** Returns a mailer for confirmation emails. Other kinds throw, because the site does not use them. */
+/** Returns a mailer that sends confirmation emails as plain text. Other kinds throw, because the site does not use them. */
 export function createTemplateMailer(options: {
-  from: Email["from"];
+  from: string;
   siteUrl: string;
   subject: string;
   template: string;
@@ -22,8 +22,7 @@ export function createTemplateMailer(options: {
         from: options.from,
         to: email,
         subject: options.subject,
-        html,
-        text: convert(html, { wordwrap: 100, selectors: [{ selector: "h1", options: { uppercase: false } }] }),
+        text: `${convert(html, { wordwrap: false, selectors: [{ selector: "a", options: { hideLinkHrefIfSameAsText: true } }] })}\n`,
       });
     },
     sendRecovery: reject("recovery"),

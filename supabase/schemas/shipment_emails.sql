@@ -65,7 +65,33 @@ begin
 end
 $$;
 
--- Claims the due emails of at most `max_count` shipments for five minutes and returns them, grouped by shipment.
+-- Returns the note of a queued note or move, or null. One transaction wrote the email and the tracking event, so their
+-- times are equal.
+create function private.email_note(shipment_id uuid, kind text, created_at timestamptz) returns text
+language sql stable
+set search_path = ''
+as $$
+  select event.note from public.tracking_events as event
+  where event.shipment_id = email_note.shipment_id and event.created_at = email_note.created_at
+    and case email_note.kind when 'note' then event.kind = 'note' when 'stage' then event.kind <> 'note' else false end
+  limit 1
+$$;
+
+-- Returns the stage before a queued move or correction, or null for other emails. A new shipment has no tracking event.
+create function private.email_previous_stage(shipment_id uuid, kind text, created_at timestamptz) returns smallint
+language sql stable
+set search_path = ''
+as $$
+  select case email_previous_stage.kind when 'stage' then coalesce((
+    select event.stage from public.tracking_events as event
+    where event.shipment_id = email_previous_stage.shipment_id and event.created_at < email_previous_stage.created_at
+    order by event.created_at desc, event.id desc
+    limit 1
+  ), 1::smallint) end
+$$;
+
+-- Claims the due emails of at most `max_count` shipments for five minutes and returns them, grouped by shipment,
+-- with the notes and the name of the client.
 -- Deletes obsolete emails, and all emails after 30 days.
 create function public.claim_shipment_emails(max_count integer default 50) returns jsonb
 language plpgsql volatile security definer
@@ -117,12 +143,25 @@ begin
     )
     select coalesce(jsonb_agg(private.shipment_json(shipment) || jsonb_build_object(
       'ids', grouped.ids, 'account_id', shipment.user_id, 'email', account.email, 'shipment_id', shipment.id,
-      'events', grouped.events
+      'full_name', account.raw_user_meta_data ->> 'full_name', 'events', grouped.events,
+      'documents', (
+        select coalesce(jsonb_agg(jsonb_build_object(
+          'name', document.name, 'uploaded', document.uploaded, 'rejected_at', document.rejected_at
+        ) order by document.name), '[]'::jsonb)
+        from public.documents as document where document.shipment_id = shipment.id
+      ),
+      -- Without amounts and days, which emails do not contain.
+      'charges', (
+        select coalesce(jsonb_agg(jsonb_build_object('item', charge.item, 'paid_at', charge.paid_at) order by charge.item), '[]'::jsonb)
+        from public.charges as charge where charge.shipment_id = shipment.id
+      )
     )), '[]'::jsonb)
     into claimed
     from (
       select claimed_email.shipment_id, jsonb_agg(claimed_email.id) as ids, jsonb_agg(jsonb_build_object(
-        'kind', claimed_email.kind, 'detail', claimed_email.detail, 'reason', claimed_email.reason
+        'kind', claimed_email.kind, 'detail', claimed_email.detail, 'reason', claimed_email.reason,
+        'note', private.email_note(claimed_email.shipment_id, claimed_email.kind, claimed_email.created_at),
+        'previous_stage', private.email_previous_stage(claimed_email.shipment_id, claimed_email.kind, claimed_email.created_at)
       ) order by claimed_email.created_at, claimed_email.id) as events
       from claimed_email group by claimed_email.shipment_id
     ) as grouped

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from "vitest";
+import { DEFAULT_DOCUMENTS } from "../../app/models/document.ts";
 import { readPage } from "../support/database-suite.ts";
 import {
   type ClaimedEmail,
@@ -10,6 +11,7 @@ import { callRepeatedly } from "../support/staff-members.ts";
 
 const { testBackend, owner, clerk, query, callRpc, newShipment, uploadDocument, claimEmails, finishEmails, makeDue } =
   setUpShipmentEmails();
+const unset = { reason: null, note: null, previous_stage: null };
 let shipment: string;
 beforeEach(async () => {
   shipment = await newShipment(owner);
@@ -31,11 +33,16 @@ describe("claiming shipment emails", () => {
         ...{ ids: expect.any(Array), account_id: owner.id, email: owner.email, shipment_id: shipment, name: "Tea" },
         ...{ stage: 2, status: "Document Verification", waiting_on: "client" },
         ...{ id: shipment, awb: null, container_numbers: [], arrival: null, version: 1, retention_ends_on: day },
-        ...{ waiting_since: text, changed_at: text, created_at: text },
+        ...{ waiting_since: text, changed_at: text, created_at: text, full_name: text },
+        documents: [...DEFAULT_DOCUMENTS].sort().map((name) => ({
+          ...{ name, uploaded: false },
+          rejected_at: name === "Packing List" ? text : null,
+        })),
+        charges: [{ item: "duties", paid_at: null }],
         events: [
-          { kind: "stage", detail: "2", reason: null },
-          { kind: "charge", detail: "duties", reason: null },
-          { kind: "rejected", detail: "Packing List", reason: "Blurred" },
+          { kind: "stage", detail: "2", ...unset, previous_stage: 1 },
+          { kind: "charge", detail: "duties", ...unset },
+          { kind: "rejected", detail: "Packing List", ...unset, reason: "Blurred" },
         ],
       },
     ]);
@@ -43,6 +50,37 @@ describe("claiming shipment emails", () => {
     expect(await claimEmails()).toEqual([]);
     await makeDue(otherShipment);
     expect(await claimEmails()).toMatchObject([{ shipment_id: otherShipment, events: [{ kind: "note" }] }]);
+  });
+
+  test("A claim returns each update with its own note, and each move with the stage before it.", async () => {
+    await callRpc("send_note", { shipment_id: shipment, note: "It came" });
+    await callRpc("move_shipment", { ...createMoveArgs(shipment), note: "It\n  moved" });
+    await callRpc("move_shipment", createMoveArgs(shipment));
+    await callRpc("send_note", { shipment_id: shipment, note: "It rains" });
+    await callRpc("correct_stage", { shipment_id: shipment, stage: 1, reason: "Secret reason" });
+    await makeDue(shipment);
+    const [email] = await claimEmails();
+    expect(email?.events).toEqual([
+      { kind: "note", detail: "note", ...unset, note: "It came" },
+      { kind: "stage", detail: "2", ...unset, note: "It\n  moved", previous_stage: 1 },
+      { kind: "stage", detail: "3", ...unset, previous_stage: 2 },
+      { kind: "note", detail: "note", ...unset, note: "It rains" },
+      { kind: "stage", detail: "1", ...unset, previous_stage: 3 },
+    ]);
+    expect(JSON.stringify(email)).not.toContain("Secret reason");
+  });
+
+  test("A claim returns the name of the client.", async () => {
+    await query(`update auth.users set raw_user_meta_data = '{"full_name": "Grace"}' where id = $1`, [owner.id]);
+    await callRpc("send_note", { shipment_id: shipment, note: "It came" });
+    await makeDue(shipment);
+    expect((await claimEmails())[0]?.full_name).toBe("Grace");
+  });
+
+  test("A claim returns no amount, due day or note of a charge.", async () => {
+    await callRpc("set_charge", { ...createChargeArgs(shipment), due_on: "2031-07-29", note: "Account 77001122" });
+    await makeDue(shipment);
+    expect(JSON.stringify((await claimEmails())[0])).not.toMatch(/1234|KES|2031-07|77001122/);
   });
 
   test("A claim returns no update that is due later.", async () => {

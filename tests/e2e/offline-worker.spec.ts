@@ -41,7 +41,7 @@ test.describe("Browsers that store no offline copies", { tag: "@script" }, () =>
 
   test("The text-only version stores no offline copies and unregisters the worker", async ({ page, connection }) => {
     await visitAndCache(page, "/about");
-    await page.getByRole("button", { name: "Text-only version (saves data)" }).click();
+    await page.getByRole("button", { name: "Text-only version" }).click();
     await expect(page.getByRole("button", { name: "Show pictures again" })).toBeVisible();
     await expect.poll(() => readCachedPaths(page), pollOptions).toEqual({});
     await expect.poll(() => countWorkers(page), pollOptions).toBe(0);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { Authenticator } from "../support/authenticator.ts";
-import { getConfirmationLink } from "../support/outbox.ts";
+import { getConfirmationLink, readEmailsTo } from "../support/outbox.ts";
 import { killProcess, type SiteProcess } from "../support/site-process.ts";
 import { createSiteSandbox } from "../support/site-sandbox.ts";
 import { parsePage } from "../support/test-app.ts";
@@ -8,7 +8,7 @@ import { parsePage } from "../support/test-app.ts";
 let sandbox: Awaited<ReturnType<typeof createSiteSandbox>>;
 let site: SiteProcess;
 beforeAll(async () => {
-  sandbox = await createSiteSandbox({ TRUSTED_PROXIES: "127.0.0.1" });
+  sandbox = await createSiteSandbox({ TRUSTED_PROXIES: "127.0.0.1", MAIL_FROM: "Mizigo <desk@sender.example>" });
   site = sandbox.start();
   await site.waitUntilReady();
 });
@@ -91,4 +91,10 @@ test("The log has one JSON line for each event and no secret or personal data.",
     });
     expect(typeof line.status === "number" && typeof line.ms === "number").toBe(true);
   }
+});
+
+test("The sign-up email of the embedded backend comes from MAIL_FROM.", async () => {
+  const [email] = await readEmailsTo(sandbox.dataDir, "marked.person@client.example");
+  expect(email?.subject).toBe("Confirm your email address");
+  expect(email?.from).toMatchObject({ name: "Mizigo", address: "desk@sender.example" });
 });

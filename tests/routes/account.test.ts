@@ -140,7 +140,7 @@ describe("erasure request", () => {
     expect(rejected.text).not.toContain("The client requested erasure");
     const { subject, text } = await getLatestEmailTo(email);
     expect([subject, text.includes(reason), text.includes(clerk.name)]).toEqual([
-      ...["Your request to erase your account", true, false],
+      ...["We cannot erase your account yet", true, false],
     ]);
     const late = await parsePage(await clerk.browser.submit(opened, button, { reason }));
     expectRejectedForm(late, 409, "This client has no open erasure request.");

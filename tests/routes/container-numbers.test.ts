@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
 import { sendDueShipmentEmails } from "../../app/models/email-delivery.server.ts";
+import { readStages } from "../../app/server/cli/content.ts";
 import { createContainerNumber } from "../support/container-numbers.ts";
 import { emailSender, getLatestEmailTo, newClient, newShipment, newStaffMember } from "../support/route-fixtures.ts";
 import { getTestApp, parsePage } from "../support/test-app.ts";
@@ -115,7 +116,7 @@ test("An email about a shipment names its containers, and a share link does not"
   const { id, portal } = await newContainerShipment("Spare parts");
   await app.company.rpc("send_note", { shipment_id: id, note: "The vessel is late." });
   await sql`update email_outbox set due_at = now() where shipment_id = ${id}`;
-  await sendDueShipmentEmails(app.company, emailSender);
+  await sendDueShipmentEmails(app.company, emailSender, readStages());
   const { text } = await getLatestEmailTo(client.email);
   expect(text).toContain(`AWB/BL: MEDUX4471203\nContainers: ${first}, ${second}`);
   const form = await client.browser.open(`${portal}/share`);

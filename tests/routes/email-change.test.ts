@@ -36,10 +36,10 @@ const { sql } = app;
 afterEach(() => app.proxy.fail("none"));
 
 const subjects = {
-  taken: "Your e-mail address at our portal",
-  requested: "Somebody asked to change your e-mail address",
-  changed: "Your e-mail address was changed",
-  uncertain: "Your e-mail address was perhaps changed",
+  taken: "This email address already has an account",
+  requested: "A change of your email address was requested",
+  changed: "Your email address was changed",
+  uncertain: "Your email address may have been changed",
 };
 const requestedToast = successToast(
   "Confirm your new email",
@@ -77,7 +77,7 @@ test("A client requests a new address once a minute, confirms the address with t
   expect(page.toasts).toEqual(requestedToast);
   expect(page.text).toContain(`We sent an email to ${address}. Open the link in that email to change your address.`);
   const [warning = ""] = await listEmailTexts(email, subjects.requested);
-  expect([warning.includes("change your password at once"), warning.includes(address)]).toEqual([true, false]);
+  expect([warning.includes("change your password now"), warning.includes(address)]).toEqual([true, false]);
   expect(await openPortalOf(email, address)).toEqual(["/portal", 400]);
 
   expect((await confirmChange(link, password)).headers.get("Location")).toBe("/login");
@@ -133,7 +133,7 @@ test("A request for an address with an account gets the usual response, and the 
   const pageOfFree = describePage(await requestChange(browser, free), free);
   expect(describePage(await requestChange(browser, known.email), known.email)).toEqual(pageOfFree);
   const [text = ""] = await listEmailTexts(known.email, subjects.taken);
-  expect(text).toContain("nothing was changed");
+  expect(text).toContain("Nothing was changed.");
   expect(text).not.toMatch(/\/auth\/email|token/);
   expect([await countEmailsTo(known.email), await countEmails(email, subjects.requested)]).toEqual([1, 2]);
   expect(await openPortalOf(known.email, email)).toEqual(["/portal", "/portal"]);
@@ -219,7 +219,7 @@ test.each([
     app.proxy.fail("none");
     expect([page.status, page.problems[0]?.text]).toEqual([503, unavailableText]);
     const [text = ""] = await listEmailTexts(email, subjects.uncertain);
-    expect(text).toContain("was perhaps changed a moment ago");
+    expect(text).toContain("may have been changed");
     expect((await confirmChange(link, password)).headers.get("Location")).toBe("/login");
     expect(await openPortalOf(email, address)).toEqual([400, "/portal"]);
     // The warning goes to the previous address. The new address got only the link.

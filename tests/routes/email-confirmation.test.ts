@@ -1,6 +1,7 @@
 import process from "node:process";
 import { expect, test } from "vitest";
-import { getConfirmationLink } from "../support/outbox.ts";
+import { readEmailSender } from "../../app/server/cli/content.ts";
+import { getConfirmationLink, readEmailsTo } from "../support/outbox.ts";
 import { newClient, newEmailAddress, setUpSecondFactor } from "../support/route-fixtures.ts";
 import { issueClientIds } from "../support/service-role.ts";
 import { getTestApp, parsePage, password } from "../support/test-app.ts";
@@ -54,6 +55,19 @@ test("A confirmed account with a second factor still gives its code on the page 
   expect([response.status, response.headers.get("Location")]).toEqual([303, "/login/verify"]);
   expect((await visitor.get("/portal")).headers.get("Location")).toBe("/login/verify");
 });
+
+// Hosted Supabase Auth sends HTML, with the sender of its own settings.
+if (!process.env.MAILS_DIR) {
+  test("The sign-up email has the sender, header and footer of all our emails.", async () => {
+    const [email] = await readEmailsTo(process.env.DATA_DIR ?? "", await newUnconfirmedAddress());
+    const sender = readEmailSender();
+    expect(email?.from).toMatchObject({ name: sender.name, address: sender.email });
+    expect(email?.headers).toContainEqual(expect.objectContaining({ key: "auto-submitted", value: "auto-generated" }));
+    expect([email?.html, email?.attachments]).toEqual([undefined, []]);
+    expect(email?.text).toMatch(/^Hello,\n/);
+    expect(email?.text).toContain(`\n\n${sender.name}\n${sender.phone}\nWe never send bank details by email.`);
+  });
+}
 
 test.each(["", "?token_hash=", '?token_hash="><script>x'])(
   "The page of the confirmation link %j says that the link is incomplete and has no button",

@@ -3,11 +3,13 @@ import type { Email } from "postal-mime";
 import { afterEach, beforeAll, describe, expect, test } from "vitest";
 import { env } from "../../app/lib/http/env.server.ts";
 import { createUnsubscribeUrl, sendDueShipmentEmails } from "../../app/models/email-delivery.server.ts";
+import { readStages } from "../../app/server/cli/content.ts";
 import { readEmailsTo } from "../support/outbox.ts";
 import {
   allDocuments,
   emailSender,
   getDocument,
+  getLatestEmailTo,
   type LoggedInClient,
   newClient,
   newShipment,
@@ -31,7 +33,7 @@ const listEmails = () => readEmailsTo(process.env.DATA_DIR ?? "", client.email);
 async function sendQueued(shipment: string): Promise<Email & { text: string }> {
   await sql`update email_outbox set due_at = now() where shipment_id = ${shipment}`;
   const before = (await listEmails()).length;
-  expect(await sendDueShipmentEmails(app.company, emailSender)).toBe(1);
+  expect(await sendDueShipmentEmails(app.company, emailSender, readStages())).toBe(1);
   const emails = await listEmails();
   expect(emails).toHaveLength(before + 1);
   const email = emails.at(-1);
@@ -55,18 +57,19 @@ describe("content", () => {
       createUnsubscribeUrl(client.id),
       `${origin}/portal/${id}`,
     ];
-    for (const text of [
-      "It moved to Customs Declaration.",
-      "at stage 4 of 10 now: Customs Declaration. It is your move",
-      "never send bank details by mail",
-      emailSender.phone,
-      `Is this really us? ${links[0]}`,
-      `No more of these mails: ${links[1]}`,
-    ])
-      expect(email.text).toContain(text);
+    const lines = email.text.trimEnd().split("\n");
+    expect(lines).toEqual([
+      ...[`Hello ${client.name},`, "", "Pumps for Juba moved to Customs Declaration (4 of 10)."],
+      ...[`Shipment: ${id.slice(0, 8)}, AWB/BL: N/A`, ""],
+      ...[expect.stringMatching(/^Next: you upload the .*Packing List/), "", `See the shipment: ${links[2]}`, ""],
+      ...[emailSender.name, emailSender.phone],
+      `We never send bank details by email. Check that this email is from us: ${links[0]}`,
+      `Unsubscribe from shipment emails: ${links[1]}`,
+    ]);
     expect(email.text.match(/https?:\S+/g)?.sort()).toEqual(links.sort());
     const listHeaders = (key: string) => email.headers.filter((header) => header.key === key).map(({ value }) => value);
     expect(listHeaders("list-unsubscribe")).toEqual([`<${createUnsubscribeUrl(client.id)}>`]);
+    expect(listHeaders("auto-submitted")).toEqual(["auto-generated"]);
     expect(listHeaders("list-unsubscribe-post")).toEqual(["List-Unsubscribe=One-Click"]);
   });
 
@@ -76,45 +79,70 @@ describe("content", () => {
     const { id: document_id } = await getDocument(app.company, id, "Bill of Lading");
     await callRpc("reject_document", { document_id, reason });
     const { subject, text } = await sendQueued(id);
-    expect(subject).toBe("Pumps for Juba: Bill of Lading sent back");
-    expect(text).toContain(`We sent the Bill of Lading back: ${reason}. Send us another file.`);
-    expect(text).toContain("It is your move");
+    expect(subject).toBe("Pumps for Juba: New file needed: Bill of Lading");
+    expect(text).toContain(`Pumps for Juba needs a new file for the Bill of Lading. Reason: ${reason}.`);
+    expect(text).toMatch(/^Next: you .*Bill of Lading/m);
     expect(text).not.toContain(".pdf");
   });
 
-  test("One email has all queued updates of a shipment, without amounts, accounts or the words of notes.", async () => {
+  test("One email has all queued updates of a shipment, without amounts, due days and notes on charges.", async () => {
     const { id: shipment_id } = await newShipment(app, client, "Charged goods");
     const charge = { amount: 987654.32, currency: "USD", due_on: "2031-07-29", note: "Account 77001122" };
-    await callRpc("send_note", { shipment_id, note: "Secret words" });
+    await callRpc("send_note", { shipment_id, note: "The vessel is late" });
     await correctStage(shipment_id);
     await callRpc("set_charge", { shipment_id, item: "duties", ...charge });
     const { subject, text } = await sendQueued(shipment_id);
-    expect(subject).toBe("Charged goods: Duties & Taxes to pay");
-    expect(text).toMatch(/something to pay: Duties & Taxes[\s\S]*moved to Customs Declaration[\s\S]*a note/);
+    expect(subject).toBe("Charged goods: Payment due: Duties & Taxes");
+    expect(text).toMatch(/payment due: Duties & Taxes[\s\S]*moved to Customs Declaration[\s\S]*“The vessel is late”/);
+    expect(text).toMatch(/^Next: you .*Pay the Duties & Taxes\.$/m);
     const all = `${subject} ${text}`.replace(createUnsubscribeUrl(client.id), "");
-    for (const secret of ["987", "654.32", "USD", "2031", "29 July", "77001122", "Secret words"])
-      expect(all).not.toContain(secret);
+    for (const secret of ["987", "654.32", "USD", "2031", "29 July", "77001122"]) expect(all).not.toContain(secret);
   });
 
-  test("An email about a move mentions a note only if the move, or an earlier move in the same email, had a note.", async () => {
+  test("An email about a move has the notes of its own moves and of no earlier move.", async () => {
     const { id: shipment_id } = await newShipment(app, client, "Moved with words", allDocuments);
-    const moved =
-      /It moved to (.+)\.\n\nWe wrote you a note\. It stands in the history of the page\.\n\nIt is at stage/;
-    await callRpc("move_shipment", { shipment_id, note: "Secret words" });
+    const getNotes = ({ text }: { text: string }) => /^Our note: (.*)$/m.exec(text)?.[1];
+    const injected = "It is on board.\r\nBcc: spy@evil.example\n\nThe company";
+    await callRpc("move_shipment", { shipment_id, note: injected });
     const first = await sendQueued(shipment_id);
     expect(first.subject).toBe("Moved with words: Document Verification (2 of 10)");
-    expect(moved.exec(first.text)?.[1]).toBe("Document Verification");
-    expect(first.text).not.toContain("Secret words");
+    expect(getNotes(first)).toBe("“It is on board. Bcc: spy@evil.example The company”");
+    expect([first.bcc, first.to?.length]).toEqual([undefined, 1]);
 
     await callRpc("move_shipment", { shipment_id });
-    expect((await sendQueued(shipment_id)).text).not.toContain("note");
-    // The shipment was moved to stage 2 before, with a note.
-    await correctStage(shipment_id, 2);
-    expect((await sendQueued(shipment_id)).text).not.toContain("note");
+    expect(getNotes(await sendQueued(shipment_id))).toBeUndefined();
+    await callRpc("send_note", { shipment_id, note: "x".repeat(1000) });
+    expect(getNotes(await sendQueued(shipment_id))).toBe(`“${"x".repeat(499)}…”`);
 
-    await callRpc("move_shipment", { shipment_id, note: "Secret words" });
+    await callRpc("move_shipment", { shipment_id, note: "First" });
     await callRpc("move_shipment", { shipment_id });
-    expect(moved.exec((await sendQueued(shipment_id)).text)?.[1]).toBe("Customs Declaration");
+    await callRpc("send_note", { shipment_id, note: "Second" });
+    const last = await sendQueued(shipment_id);
+    expect([last.subject, getNotes(last)]).toEqual([
+      "Moved with words: Payment Clearance (5 of 10)",
+      "“First” “Second”",
+    ]);
+  });
+
+  test("An email about a shipment that was moved back says so, and names who acts next.", async () => {
+    const { id } = await newShipment(app, client, "Moved back", allDocuments);
+    await correctStage(id, 4);
+    await sendQueued(id);
+    await correctStage(id, 2);
+    const { subject, text } = await sendQueued(id);
+    expect(subject).toBe("Moved back: Moved back to Document Verification (2 of 10)");
+    expect(text).toContain("Moved back moved back to Document Verification (2 of 10).");
+    expect(text).toMatch(/^Next: we check .*\. You do not need to do anything\.$/m);
+  });
+
+  test("An email to a client without a name starts with Hello.", async () => {
+    const nameless = await newClient(app, "Nameless Client");
+    await sql`update auth.users set raw_user_meta_data = raw_user_meta_data - 'full_name' where id = ${nameless.id}`;
+    const { id } = await newShipment(app, nameless, "Tea");
+    await correctStage(id);
+    await sql`update email_outbox set due_at = now() where shipment_id = ${id}`;
+    expect(await sendDueShipmentEmails(app.company, emailSender, readStages())).toBe(1);
+    expect((await getLatestEmailTo(nameless.email)).text).toMatch(/^Hello,\n\nTea moved/);
   });
 
   test("An email about free storage names its last day.", async () => {
@@ -123,10 +151,10 @@ describe("content", () => {
       update shipments set storage_location = 'mombasa', arrived_on = '2026-05-10', container_size = 20,
         free_storage_ends_on = (now() at time zone 'Africa/Nairobi')::date + 2
       where id = ${id} returning to_char(free_storage_ends_on, 'FMDD FMMonth YYYY') as day`;
-    expect(await sendDueShipmentEmails(app.company, emailSender)).toBe(0);
+    expect(await sendDueShipmentEmails(app.company, emailSender, readStages())).toBe(0);
     const { subject, text } = await sendQueued(id);
-    expect(subject).toBe(`Stored goods: free storage until ${row?.day}`);
-    expect(text).toContain(`Its free storage ends on ${row?.day}.`);
+    expect(subject).toBe(`Stored goods: Free storage ends on ${row?.day}`);
+    expect(text).toContain(`Stored goods has free storage until ${row?.day}.`);
   });
 
   test.each([
@@ -139,7 +167,7 @@ describe("content", () => {
     await correctStage(id);
     const email = await sendQueued(id);
     expect(email.subject).toBe(`${name}: Customs Declaration (4 of 10)`);
-    expect(email.text.split("\n")[0]?.trim()).toBe(name);
+    expect(email.text.split("\n")[2]?.trim()).toBe(`${name} moved to Customs Declaration (4 of 10).`);
     expect([email.to?.length, email.cc, email.bcc]).toEqual([1, undefined, undefined]);
   });
 });
@@ -181,7 +209,7 @@ describe("delivery by SMTP", () => {
   }
   const countUnsent = async () =>
     (await sql`select from email_outbox where account_id = ${receiver.id} and sent_at is null`).length;
-  const sendDue = () => sendDueShipmentEmails(app.company, emailSender);
+  const sendDue = () => sendDueShipmentEmails(app.company, emailSender, readStages());
 
   // Set NOTICES=10000 for a long run.
   const count = Number(process.env.NOTICES ?? 80);

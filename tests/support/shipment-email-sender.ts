@@ -37,7 +37,7 @@ export async function runSenderProcess(
 if (process.argv[1] === import.meta.filename) {
   const { sendDueShipmentEmails } = await import("../../app/models/email-delivery.server.ts");
   const { serviceRoleClient } = await import("../../app/lib/supabase/client.server.ts");
-  const { readEmailSender } = await import("../../app/server/cli/content.ts");
+  const { readEmailSender, readStages } = await import("../../app/server/cli/content.ts");
   disableNagle();
   const every = Number(process.argv[2]);
   const heap: number[] = [];
@@ -55,7 +55,7 @@ if (process.argv[1] === import.meta.filename) {
   let count = 0;
   // Ends after two rounds without an email, because the other process may have claimed the remaining emails.
   for (let emptyRounds = 0; emptyRounds < 2; ) {
-    const sent = await sendDueShipmentEmails(backend, readEmailSender(), isStopped);
+    const sent = await sendDueShipmentEmails(backend, readEmailSender(), readStages(), isStopped);
     count += sent;
     emptyRounds = sent === 0 ? emptyRounds + 1 : 0;
   }

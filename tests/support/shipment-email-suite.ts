@@ -3,7 +3,8 @@ import { beforeEach } from "vitest";
 import { setUpDesk } from "./database-suite.ts";
 
 export type QueuedUpdate = { kind: string; detail: string; reason: string | null };
-export type ClaimedEmail = { ids: string[]; shipment_id: string; events: QueuedUpdate[] } & Record<string, unknown>;
+type ClaimedUpdate = QueuedUpdate & { note: string | null; previous_stage: number | null };
+export type ClaimedEmail = { ids: string[]; shipment_id: string; events: ClaimedUpdate[] } & Record<string, unknown>;
 
 /** Like setUpDesk, with an empty email outbox before each test and functions that read and change the outbox. */
 export function setUpShipmentEmails() {

@@ -64,8 +64,8 @@ export function setUpSignUp() {
     return testBackend.emails.filter((message) => message.to === email);
   }
 
-  function extractToken(email: { html: string } | undefined): string {
-    return /token_hash=([0-9a-f]+)/.exec(email?.html ?? "")?.[1] ?? "";
+  function extractToken(email: { text: string } | undefined): string {
+    return /token_hash=([0-9a-f]+)/.exec(email?.text ?? "")?.[1] ?? "";
   }
 
   async function listUsers() {

@@ -3,7 +3,7 @@ import { serviceRoleClient } from "../../lib/supabase/client.server.ts";
 import { sendDueShipmentEmails } from "../../models/email-delivery.server.ts";
 import { deleteChunks, listDeletableChunks } from "../../models/resumable-upload.server.ts";
 import { deleteExpiredLinks } from "../../models/retention.server.ts";
-import { readEmailSender } from "../cli/content.ts";
+import { readEmailSender, readStages } from "../cli/content.ts";
 
 /** Short compared to the ten minutes from a shipment's update to its email. */
 const checkIntervalMs = 30_000;
@@ -17,7 +17,7 @@ export function startBackgroundJobs(): () => Promise<void> {
   let lastCleanup = 0;
   const runDueJobs = async () => {
     await runJob("shipment emails not sent", () =>
-      sendDueShipmentEmails(serviceRoleClient(), readEmailSender(), () => isStopped),
+      sendDueShipmentEmails(serviceRoleClient(), readEmailSender(), readStages(), () => isStopped),
     );
     if (!isStopped && Date.now() - lastCleanup > cleanupIntervalMs) {
       const linksDeleted = await runJob("expired links not deleted", () => deleteExpiredLinks(serviceRoleClient()));

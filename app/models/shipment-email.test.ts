@@ -1,0 +1,189 @@
+import { expect, test } from "vitest";
+import { type ShipmentEmail, shipmentUpdateEmail } from "./shipment-email.ts";
+
+const sender = {
+  name: "The company",
+  email: "office@company.example",
+  phone: "+254 700 000 001",
+  origin: "http://site.example",
+};
+type ShipmentUpdate = ShipmentEmail["events"][number];
+const update = (kind: ShipmentUpdate["kind"], detail: string, more: Partial<ShipmentUpdate> = {}): ShipmentUpdate => ({
+  ...{ kind, detail, reason: null, note: null, previous_stage: null },
+  ...more,
+});
+const stage = (number: number, previous_stage = number - 1, text: string | null = null) =>
+  update("stage", String(number), { previous_stage, note: text });
+const rejected = (reason: string | null, name = "Packing List") => update("rejected", name, { reason });
+const charge = update("charge", "duties");
+const storage = update("storage", "2026-05-14");
+const note = (text: string | null = "The truck leaves at 14:00.") => update("note", "note", { note: text });
+
+const containers = Array.from({ length: 20 }, () => "MSKU9070323").join(", ");
+const nextAction = { waitingOn: "company", text: "We declare your cargo to customs. This takes a day." } as const;
+
+/** Returns the email about a shipment at stage 4 with the given events. */
+function createUpdateEmail(events: ShipmentUpdate[], more: Partial<ShipmentEmail> = {}) {
+  const shipment: ShipmentEmail = {
+    ...{ shipment_id: "5a000000-0000-4000-8000-000000000001", name: "Tea", full_name: "Grace", stage: 4 },
+    ...{ status: "Customs Declaration", nextAction, numbers: [["AWB/BL", "MSKU-9001"]], events },
+    ...more,
+  };
+  return shipmentUpdateEmail(sender, shipment, "http://site.example/stop");
+}
+
+/** Returns the lines before the footer, without the empty line between them. */
+function listBodyLines({ text }: { text: string }): string[] {
+  const lines = text.split("\n");
+  return lines.slice(0, lines.lastIndexOf(sender.name) - 1);
+}
+
+const allKinds: [string, ShipmentUpdate[]][] = [
+  ["a move", [stage(4)]],
+  ["a move back", [stage(1, 4)]],
+  ["a move with a note", [stage(4, 3, "It is raining.")]],
+  ["a rejected document", [rejected("Blurred")]],
+  ["a charge", [charge]],
+  ["free storage", [storage]],
+  ["a note", [note()]],
+  ["two notes of several lines", [note("One\n\n\nTwo\r\nThree"), note("x\n".repeat(500))]],
+  [
+    "everything",
+    [
+      ...["Packing List", "Bill of Lading", "Commercial Invoice"].map((name) => rejected("Blurred\n\nTwice", name)),
+      ...["duties", "idf-fee", "agent-fee"].map((item) => update("charge", item)),
+      ...[storage, stage(3), stage(4), note("A\nB"), note("C\nD"), note("E\nF")],
+    ],
+  ],
+];
+
+test.each(allKinds)("A shipment update about %s has at most 12 lines before the footer.", (_kind, events) => {
+  const numbers: ShipmentEmail["numbers"] = [
+    ["AWB/BL", "MSKU-9001"],
+    ["Containers", containers],
+  ];
+  const email = createUpdateEmail(events, { numbers });
+  const lines = listBodyLines(email);
+  expect(lines.length).toBeLessThanOrEqual(12);
+  expect(lines.slice(0, 2)).toEqual(["Hello Grace,", ""]);
+  expect(lines[2]).toContain("Tea");
+  expect(email.text).toContain(`\nShipment: 5a000000, AWB/BL: MSKU-9001\nContainers: ${containers}\n`);
+  const reassurance = events.includes(storage) ? "" : " You do not need to do anything.";
+  expect(lines).toContain(`Next: we declare your cargo to customs.${reassurance}`);
+  expect(lines.at(-1)).toBe("See the shipment: http://site.example/portal/5a000000-0000-4000-8000-000000000001");
+  expect(email.text.split("\n").slice(lines.length)).toEqual([
+    ...["", "The company", "+254 700 000 001"],
+    "We never send bank details by email. Check that this email is from us: http://site.example/additional-info#identity-check",
+    ...["Unsubscribe from shipment emails: http://site.example/stop", ""],
+  ]);
+});
+
+test.each(allKinds)("A shipment update about %s to a client without a name starts with Hello.", (_kind, events) => {
+  expect(listBodyLines(createUpdateEmail(events, { full_name: null }))[0]).toBe("Hello,");
+  expect(listBodyLines(createUpdateEmail(events, { full_name: "" }))[0]).toBe("Hello,");
+});
+
+test.each([
+  [[stage(2), note(), stage(3), stage(4)], "Customs Declaration (4 of 10)", "moved to Customs Declaration (4 of 10)"],
+  [[stage(1, 4)], "Moved back to Client Onboarding (1 of 10)", "moved back to Client Onboarding (1 of 10)"],
+  [[stage(7, 3)], "Inspection & Release (7 of 10)", "moved to Inspection & Release (7 of 10)"],
+  [[stage(6, 5), stage(3, 6)], "Moved back to IDF Application (3 of 10)", "moved back to IDF Application (3 of 10)"],
+  [
+    [stage(3, 6), stage(4)],
+    "Moved back to Customs Declaration (4 of 10)",
+    "moved back to Customs Declaration (4 of 10)",
+  ],
+  [[stage(5), stage(6), stage(5, 6)], "Payment Clearance (5 of 10)", "moved to Payment Clearance (5 of 10)"],
+  [
+    [stage(5), stage(4, 5)],
+    "Moved back to Customs Declaration (4 of 10)",
+    "moved back to Customs Declaration (4 of 10)",
+  ],
+])("A shipment update with several stages names only the last stage: %j", (events, subject, sentence) => {
+  const email = createUpdateEmail(events);
+  expect(email.subject).toBe(`Tea: ${subject}`);
+  expect(listBodyLines(email).filter((line) => line.includes(" moved "))).toEqual([`Tea ${sentence}.`]);
+});
+
+test("A shipment update starts with the most urgent event and names the shipment there.", () => {
+  const lines = listBodyLines(createUpdateEmail([note(), stage(4), charge, rejected("Blurred")]));
+  expect(lines.slice(2, 5)).toEqual([
+    "Tea needs a new file for the Packing List. Reason: Blurred.",
+    "The shipment has a payment due: Duties & Taxes. The page of the shipment shows the amount and the date.",
+    "The shipment moved to Customs Declaration (4 of 10).",
+  ]);
+});
+
+test("A shipment update with more news than lines says how many updates the page of the shipment shows.", () => {
+  const events = [stage(4), charge, storage, rejected("Blurred"), rejected("Torn", "Bill of Lading")];
+  const lines = listBodyLines(createUpdateEmail(events));
+  expect(lines[4]).toBe("The page of the shipment shows 3 more updates.");
+});
+
+test("The subject of a shipment update is the event that needs the client most, in any order of events.", () => {
+  const subjects: [ShipmentUpdate, string][] = [
+    [rejected("Blurred"), "Tea: New file needed: Packing List"],
+    [charge, "Tea: Payment due: Duties & Taxes"],
+    [storage, "Tea: Free storage ends on 14 May 2026"],
+    [stage(4), "Tea: Customs Declaration (4 of 10)"],
+    [note(), "Tea: Note from us"],
+  ];
+  for (const [index, [, subject]] of subjects.entries()) {
+    const events = subjects.slice(index).map(([event]) => event);
+    const rotations = events.map((_, first) => [...events.slice(first), ...events.slice(0, first)]);
+    for (const order of [...rotations, events.toReversed()])
+      expect(createUpdateEmail(order).subject, order.map(({ kind }) => kind).join()).toBe(subject);
+  }
+  expect(createUpdateEmail([]).subject).toBe("Tea: Customs Declaration");
+});
+
+test.each([
+  ["Page 2 is unreadable", "Page 2 is unreadable."],
+  ["It is blurred. Scan it again! ", "It is blurred. Scan it again!"],
+  ["Is it yours?", "Is it yours?"],
+  ["Torn...", "Torn..."],
+  ["Line 1\nLine 2", "Line 1 Line 2."],
+  [null, "see the page of the shipment."],
+])("The reason %j for a rejected document is one line and ends with a punctuation mark.", (reason, words) => {
+  const { text } = createUpdateEmail([rejected(reason)]);
+  expect(text).toContain(`\nTea needs a new file for the Packing List. Reason: ${words}\n`);
+});
+
+test.each([
+  [["The truck leaves at 14:00."], "Our note: “The truck leaves at 14:00.”"],
+  [["First", null, "Second"], "Our note: “First” “Second”"],
+  [["x".repeat(500)], `Our note: “${"x".repeat(500)}”`],
+  [["x".repeat(501)], `Our note: “${"x".repeat(499)}…”`],
+  [["🚢".repeat(600)], `Our note: “${"🚢".repeat(499)}…”`],
+  [["Hello\r\nBcc: spy@evil.example\r\n\r\n<b>x</b>"], "Our note: “Hello Bcc: spy@evil.example <b>x</b>”"],
+  [["See https://evil.example/pay?x=1 or WWW.evil.example, now"], "Our note: “See [link] or [link] now”"],
+  [["Wait\u2028The company\u202e\u0000\u2066+254 999"], "Our note: “Wait The company +254 999”"],
+])("The notes %j are one line of at most 500 characters in a shipment update.", (notes, line) => {
+  const email = createUpdateEmail(notes.map((text) => note(text)));
+  expect(listBodyLines(email).filter((text) => text.startsWith("Our note"))).toEqual([line]);
+});
+
+test("A note that looks like our footer stays inside its own line.", () => {
+  const footer = createUpdateEmail([note()]).text.split("\n").slice(-5).join("\n");
+  const { text } = createUpdateEmail([note(`Pay now.\n\n${footer.replaceAll("site.example", "evil.example")}`)]);
+  expect(text.split("\n").filter((line) => /Pay now|evil|The company .*700/.test(line))).toEqual([
+    expect.stringMatching(
+      /^Our note: “Pay now\. The company \+254 .* this email is from us: \[link\] Unsubscribe .*”$/,
+    ),
+  ]);
+});
+
+test.each([
+  ["client", "Upload the Packing List.", "Next: you upload the Packing List."],
+  ["client", "Upload the A and B. Pay the IDF Fee.", "Next: you upload the A and B. Pay the IDF Fee."],
+  [
+    "company",
+    "We apply for the form (IDF). It takes a day.",
+    "Next: we apply for the form (IDF). You do not need to do anything.",
+  ],
+  ["company", "IDF agents apply.", "Next: IDF agents apply. You do not need to do anything."],
+  ["nobody", "This shipment is closed. See it here.", "This shipment is closed. You do not need to do anything."],
+] as const)("While the shipment waits for the %s, %j becomes: %s", (waitingOn, text, line) => {
+  const lines = listBodyLines(createUpdateEmail([stage(4)], { nextAction: { waitingOn, text } }));
+  expect(lines).toContain(line);
+});

@@ -1,0 +1,137 @@
+/** The text of shipment updates. A team member typed the reasons and notes; all other texts contain no amounts. */
+import { calendarDate } from "../lib/dates.ts";
+import { type EmailContent, type EmailSender, formatEmailText, formatTypedText, type RecipientName } from "./emails.ts";
+import { lastStage, type NextAction, PAYMENTS, STAGES, shortId } from "./shipment.ts";
+
+/**
+ * Depending on `kind`, `detail` is a stage number, a document's name, a payment item or the last day of free storage.
+ * `note` is the text of a note, or of a move with a note. `previous_stage` is the stage before a move.
+ */
+type ShipmentUpdate = {
+  kind: "stage" | "rejected" | "note" | "charge" | "storage";
+  detail: string;
+  reason: string | null;
+  note: string | null;
+  previous_stage: number | null;
+};
+
+export type ShipmentEmail = {
+  shipment_id: string;
+  name: string;
+  full_name: RecipientName;
+  stage: number;
+  status: string;
+  nextAction: NextAction;
+  numbers: [label: string, number: string][];
+  events: ShipmentUpdate[];
+};
+
+const maxNewsLines = 3;
+const maxNoteCharacters = 500;
+
+export function shipmentUpdateEmail(
+  sender: EmailSender,
+  shipment: ShipmentEmail,
+  unsubscribeUrl: string,
+): EmailContent {
+  const { name, shipment_id: id } = shipment;
+  const updates = mergeStageUpdates(shipment.events).sort(
+    (first, second) => getUpdateWeight(first) - getUpdateWeight(second),
+  );
+  const [first] = updates;
+  const body = [
+    ...formatNews(name, updates),
+    ...formatNumbers(id, shipment.numbers),
+    "",
+    ...formatNotes(shipment.events),
+    formatNextAction(shipment.nextAction, updates),
+    "",
+    `See the shipment: ${sender.origin}/portal/${id}`,
+  ];
+  return {
+    subject: `${name}: ${first ? createSubject(first) : shipment.status}`,
+    text: formatEmailText(sender, shipment.full_name, body, [`Unsubscribe from shipment emails: ${unsubscribeUrl}`]),
+  };
+}
+
+/** Removes all stage updates but the last, which gets the stage before the first update as its previous stage. */
+function mergeStageUpdates(updates: ShipmentUpdate[]): ShipmentUpdate[] {
+  const isStage = ({ kind }: ShipmentUpdate) => kind === "stage";
+  const [first, last] = [updates.find(isStage), updates.findLast(isStage)];
+  return updates
+    .filter((update) => !isStage(update) || update === last)
+    .map((update) => (update === last ? { ...update, previous_stage: first?.previous_stage ?? null } : update));
+}
+
+const getUpdateWeight = ({ kind }: ShipmentUpdate) => ["rejected", "charge", "storage", "stage", "note"].indexOf(kind);
+
+function createSubject({ kind, detail, previous_stage }: ShipmentUpdate): string {
+  if (kind === "stage")
+    return isMovedBack(detail, previous_stage) ? `Moved back to ${formatStage(detail)}` : formatStage(detail);
+  if (kind === "rejected") return `New file needed: ${detail}`;
+  if (kind === "charge") return `Payment due: ${getPaymentName(detail)}`;
+  if (kind === "storage") return `Free storage ends on ${calendarDate(detail)}`;
+  return "Note from us";
+}
+
+/** Only the first line has the name of the shipment. A shipment with only notes has no news lines. */
+function formatNews(name: string, updates: ShipmentUpdate[]): string[] {
+  const news = updates.filter(({ kind }) => kind !== "note");
+  const lines = [...new Set(news.map((update) => describeUpdate(update, "The shipment")))];
+  const [first] = news;
+  if (first) lines[0] = describeUpdate(first, name);
+  else lines.push(`We wrote you a note about ${name}.`);
+  if (lines.length <= maxNewsLines) return lines;
+  const shown = lines.slice(0, maxNewsLines - 1);
+  return [...shown, `The page of the shipment shows ${lines.length - shown.length} more updates.`];
+}
+
+function describeUpdate({ kind, detail, reason, previous_stage }: ShipmentUpdate, shipment: string): string {
+  if (kind === "stage")
+    return `${shipment} moved ${isMovedBack(detail, previous_stage) ? "back " : ""}to ${formatStage(detail)}.`;
+  if (kind === "rejected")
+    return `${shipment} needs a new file for the ${detail}. Reason: ${endSentence(reason ?? "see the page of the shipment")}`;
+  if (kind === "charge")
+    return `${shipment} has a payment due: ${getPaymentName(detail)}. The page of the shipment shows the amount and the date.`;
+  return `${shipment} has free storage until ${calendarDate(detail)}. After this day, you pay for each day of storage.`;
+}
+
+function isMovedBack(stage: string, previousStage: number | null): boolean {
+  return previousStage !== null && Number(stage) <= previousStage;
+}
+
+const formatStage = (stage: string) => `${STAGES[Number(stage) - 1]} (${stage} of ${lastStage})`;
+const getPaymentName = (id: string) => PAYMENTS.find((payment) => payment.id === id)?.name ?? id;
+const endSentence = (text: string) => formatTypedText(text).replace(/[^.!?…]$/u, "$&.");
+
+function formatNumbers(id: string, numbers: ShipmentEmail["numbers"]): string[] {
+  const [awb, ...others] = numbers.map(([label, number]) => `${label}: ${number}`);
+  return [[`Shipment: ${shortId(id)}`, awb].filter(Boolean).join(", "), others.join(", ")].filter(Boolean);
+}
+
+function formatNotes(updates: ShipmentUpdate[]): string[] {
+  const notes = updates.flatMap(({ note }) => (note ? [formatTypedText(note)] : []));
+  return notes.length > 0 ? [`Our note: “${truncate(notes.join("” “"), maxNoteCharacters)}”`] : [];
+}
+
+function truncate(text: string, length: number): string {
+  const characters = [...text];
+  return characters.length <= length
+    ? text
+    : `${characters
+        .slice(0, length - 1)
+        .join("")
+        .trimEnd()}…`;
+}
+
+function formatNextAction({ waitingOn, text }: NextAction, updates: ShipmentUpdate[]): string {
+  const [firstSentence = text] = text.match(/^.*?\.(?= |$)/) ?? [];
+  if (waitingOn === "client") return `Next: you ${startWithLowerCase(text)}`;
+  const sentence = waitingOn === "company" ? `Next: ${startWithLowerCase(firstSentence)}` : firstSentence;
+  // The end of free storage costs the client money, who may want to call us.
+  return updates.some(({ kind }) => kind === "storage") ? sentence : `${sentence} You do not need to do anything.`;
+}
+
+function startWithLowerCase(text: string): string {
+  return text.replace(/^\p{Lu}(?!\p{Lu})/u, (letter) => letter.toLowerCase());
+}
