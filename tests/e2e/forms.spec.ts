@@ -12,7 +12,7 @@ test("A visitor sees what an empty contact form lacks, then gets an email that i
     const summary = page.getByRole("region", { name: labels.errorSummary });
     await expect(summary.getByRole("link")).toHaveText([
       "Enter your full name.",
-      /e-mail address/,
+      "Enter your email.",
       "Enter a subject.",
       "Write your message.",
     ]);

@@ -68,7 +68,7 @@ export function RouteLine(props: {
       )}
       <details className="mt-2 text-sm print:hidden">
         <summary className="inline-flex min-h-11 items-center underline">All ten stages</summary>
-        <ol className="mt-1 list-decimal pl-6">{listStages(stageTexts)}</ol>
+        <ol className="mt-1 list-decimal pl-6 wrap-anywhere">{listStages(stageTexts)}</ol>
       </details>
     </section>
   );
