@@ -316,8 +316,8 @@ end
 $$;
 grant execute on function public.move_shipment(uuid, text, text, boolean, integer, uuid, text) to authenticated, service_role;
 
--- Moves up to 50 shipments, each independently of the others. `moves` is [{"id", "expected_version"}].
--- Returns [{"id", "failure"}], where `failure` is null, "missing" (documents), "closed", "changed" or "unknown".
+-- Moves up to 50 shipments to their next stage, independently of each other. `moves` is [{"id", "expected_version"}].
+-- Returns [{"id", "failure"}]: null, "missing" if a document has no file, "closed", "changed" or "unknown".
 create function public.move_shipments(
   moves jsonb,
   location text default null,

@@ -25,7 +25,7 @@ export function readText(file: string): string {
   return readFileSync(path.join(root, file), "utf8");
 }
 
-/** Returns the folder that guards use for counts. It has at most two levels, such as app/routes. */
+/** Returns the folder that guards use for counts. The folder has at most two levels, such as app/routes. */
 export function folderName(file: string): string {
   return path.dirname(file).split("/").slice(0, 2).join("/");
 }
