@@ -10,7 +10,7 @@ export type Fault = "none" | number | "close" | "hang" | "html" | "half json" | 
 /** Faults that end a call without a timeout. */
 export const faults: readonly Fault[] = [500, 503, "close", "html", "half json"];
 
-/** Statuses that have a meaning in a response of the backend, but not in a response of a proxy in front of it. */
+/** Statuses that have a meaning in a response of the backend, but not in a response of a proxy. */
 export const ambiguousStatuses: readonly Fault[] = [401, 404, 409, 422, 429, 502, 504];
 
 export const allFaults = [...faults, ...ambiguousStatuses];

@@ -63,7 +63,7 @@ export async function recordCspViolations(page: Page): Promise<void> {
   });
 }
 
-/** Delays all scripts, or those with this name. The returned function releases the delayed scripts and all later ones. */
+/** Delays all scripts, or all with this name. The returned function releases all delayed and later scripts. */
 export async function holdScripts(page: Page, name = "*"): Promise<() => Promise<void>> {
   return holdRequests(page, `**/assets/${name}.js`, () => true);
 }

@@ -46,7 +46,7 @@ export async function createAccessTokens(signingKey: JWK, jwtSecret: string): Pr
   };
 }
 
-/** Ends all sessions after a change of the signing key. Without this, the old refresh tokens would still work. */
+/** Ends all sessions after a change of the signing key. Otherwise the old refresh tokens would still work. */
 export async function endSessionsAfterKeyChange(db: SqlSession, { jwks: published }: AccessTokens): Promise<void> {
   const [{ kid } = {}] = published.keys;
   await transaction(db, async () => {
