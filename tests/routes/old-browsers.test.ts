@@ -43,7 +43,7 @@ describe("styles of pages and linked files", () => {
     css.walkAtRules(({ name, params }) => {
       // Container queries are allowed. Browsers without container queries show the menu of the bar closed.
       if (!["media", "supports", "keyframes", "container"].includes(name)) dropped.push(`@${name} ${params}`);
-      // Old browsers know neither ranges nor `not` without a media type. Browsers with `scripting` know such a `not`.
+      // Old browsers drop ranges, and `not` without a media type. Browsers with `scripting` accept this `not`.
       if (name === "media" && /[<>]|not \((?!scripting)/.test(params)) dropped.push(`@media ${params}`);
     });
     css.walkRules((rule) => {
