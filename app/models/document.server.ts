@@ -120,7 +120,7 @@ export async function removeFile(client: Viewer, id: string, expectedVersion: nu
   return null;
 }
 
-/** Rejects a stored file that differs from the uploaded file, and a document whose version is not the expected version. */
+/** Rejects a stored file that differs from the uploaded file, and a document with an unexpected version. */
 export async function verifyDocument(
   supabase: AppSupabaseClient,
   serviceRole: AppSupabaseClient,

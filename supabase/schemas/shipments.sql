@@ -317,7 +317,7 @@ $$;
 grant execute on function public.move_shipment(uuid, text, text, boolean, integer, uuid, text) to authenticated, service_role;
 
 -- Moves up to 50 shipments to their next stage, independently of each other. `moves` is [{"id", "expected_version"}].
--- Returns [{"id", "failure"}]. `failure` is null, "closed", "changed", "unknown", or "missing" if a document has no file.
+-- Returns [{"id", "failure"}]. `failure` is null, "closed", "changed", "unknown", or "missing" if a file is missing.
 create function public.move_shipments(
   moves jsonb,
   location text default null,

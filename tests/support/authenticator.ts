@@ -4,8 +4,8 @@ import { TOTP } from "totp-generator";
 const stepMs = 30_000;
 
 /**
- * An authenticator app for tests. Its library differs from the backend's. The backend accepts a code once, so each code is
- * for a later time step. If the step is more than one step ahead of the clock, the app waits for the clock.
+ * An authenticator app for tests, which does not use the backend's library. The backend accepts a code once, so each
+ * code is for a later time step. If the step is more than one step ahead of the clock, the app waits for the clock.
  */
 export class Authenticator {
   #secret: string;

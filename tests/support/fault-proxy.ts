@@ -72,7 +72,7 @@ export async function startFaultProxy(target: string) {
     }
     outgoing.writeHead(fault, { "content-type": "application/json" }).end('{"message":"internal: relation x"}');
   });
-  // Longer than undici reuses a connection, so that undici never sends a request on a closing connection.
+  // Longer than undici's own keep-alive timeout, so that undici never sends a request on a closing connection.
   server.keepAliveTimeout = 65_000;
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
 
@@ -96,7 +96,7 @@ export async function startFaultProxy(target: string) {
     calls,
     /** Returns the number of separate calls that refund attempts to the rate limits. */
     releases: () => releases,
-    /** The calls with the first 10,000 bytes of their bodies. Calls that bypass the proxy have only bodies of text. */
+    /** The calls with the first 10,000 bytes of their bodies. For calls that bypass the proxy, only text bodies are recorded. */
     bodies,
     /** Makes calls that match a pattern fail until `fail("none")`. */
     fail(kind: Fault, of = /./) {
