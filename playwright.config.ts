@@ -21,7 +21,7 @@ export default defineConfig<SiteOptions>({
   use: {
     baseURL: `http://127.0.0.1:${port}`,
     dataDir,
-    // A service worker would respond to requests that a test intercepts. Only the tests of offline copies allow it.
+    // A service worker would respond to requests that a test intercepts. Tests of offline copies allow the worker.
     serviceWorkers: "block",
     // Tracing all tests would take a quarter of the run time. Use --trace on for one test.
     screenshot: "only-on-failure",

@@ -1,6 +1,6 @@
 /**
  * npm test: runs lint, the type check and all tests in parallel phases, then prints the slowest tests, failures and totals.
- * It uses its own ports and data, so a site can run at the same time.
+ * The run has its own ports and data, so a site can run at the same time.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -125,7 +125,7 @@ async function runProgram(program: string, args: string[], env: Record<string, s
   return code === 0;
 }
 
-/** Returns the promise. Its rejection is handled by a later `await` and does not end the process before. */
+/** Returns the promise. A rejection before the caller's `await` does not end the process. */
 function deferRejection<T>(job: Promise<T>): Promise<T> {
   job.catch(() => undefined);
   return job;

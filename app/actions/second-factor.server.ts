@@ -29,7 +29,7 @@ export type TotpSetupActionData = { result: SubmissionResult | null; toast?: Toa
 const StartedSetupFields = z.object({ factorId: z.uuid(), secret: z.string().regex(/^[A-Z2-7]{16,128}$/) });
 const TotpFields = z.object({ code: TotpCode });
 
-/** Starts or, with a code, completes the set-up of an authenticator. A form field stores the secret in between. */
+/** Starts or, with a code, completes the set-up of an authenticator. A form field stores the secret meanwhile. */
 export async function handleFactorSetup(request: Request, context: RouterContext, client: Viewer, next: string) {
   const form = await readForm(request);
   const issuer = companyDetails.short_name;

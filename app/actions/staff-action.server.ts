@@ -67,6 +67,6 @@ export const dayField = z
   .regex(/^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])$/, "Enter a date such as 2026-05-31.")
   .refine((day) => {
     const date = new Date(`${day}T00:00:00Z`);
-    // Zod runs this check even if the pattern failed. Text that is not a date passes, because the pattern reports it.
+    // Zod runs this check even if the pattern failed. Text that is no date passes here and fails at the pattern.
     return Number.isNaN(date.valueOf()) || date.toISOString().startsWith(day);
   }, "Enter a date that exists, such as 2026-05-31.");

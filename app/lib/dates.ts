@@ -17,7 +17,7 @@ export function eastAfricaTime(iso: string): string {
   return `${dateAndTime.format(new Date(iso))}\u00a0EAT`;
 }
 
-// Only the server uses this format. `@__PURE__` lets the bundler drop it from the browser's script.
+// Only the server uses this format. `@__PURE__` lets the bundler omit the format from scripts.
 const dayAndMonth = /* @__PURE__ */ new Intl.DateTimeFormat("en-GB", {
   day: "numeric",
   month: "short",

@@ -122,7 +122,7 @@ export type LogInFailure = UserError & { title: "Login Failed" | "Sign in Failed
 
 export type LogInResult = { requiresSecondFactor: boolean };
 
-/** Shown if Supabase Auth sends no second email within a minute. The previous link is still valid. */
+/** Shown if Supabase Auth rejects a second email within a minute. The previous link is still valid. */
 const linkNotSentText =
   "Your email is not confirmed yet. Open the link in our email first. No email? Try to log in again in 5 minutes and we will send another.";
 

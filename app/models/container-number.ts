@@ -42,7 +42,7 @@ export function parseContainerNumbers(text: string): { numbers: string[]; proble
   return problem ? { numbers: [...numbers], problem } : { numbers: [...numbers] };
 }
 
-/** Returns the container numbers of a cell, or none if the cell has other content too. */
+/** Returns the container numbers of a cell, or an empty list if the cell has other content too. */
 function findNumbers(cell: string): string[] {
   const compact = cell
     .normalize("NFKC")

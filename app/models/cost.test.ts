@@ -10,7 +10,7 @@ const goods: Import = {
   ...{ what: "container", currency: "KES", value: 0, freight: 0, insurance: 0, rate: 1, duty: 25, excise: 0 },
 };
 
-/** Returns a car of the given excise class, with the CIF value of 1,200,000 of the article importing-a-car-to-kenya. */
+/** Returns a car with this excise rate and a CIF value of 1,200,000, as in the article importing-a-car-to-kenya. */
 const car = (excise: number): Partial<Import> => ({
   ...{ what: "car", value: 1_000_000, freight: 180_000, insurance: 20_000, excise },
 });

@@ -120,7 +120,7 @@ export async function removeFile(client: Viewer, id: string, expectedVersion: nu
   return null;
 }
 
-/** Rejects a stored file that differs from the uploaded file, and a document with another version than expected. */
+/** Rejects a stored file that differs from the uploaded file, and a document with an unexpected version. */
 export async function verifyDocument(
   supabase: AppSupabaseClient,
   serviceRole: AppSupabaseClient,
@@ -161,7 +161,7 @@ export async function findDocumentId(
   return document.id;
 }
 
-/** On the page, the company's email follows `limits`. */
+/** The page shows the company's email address after `limits`. */
 export const uploadHints = {
   limits:
     "Maximum 10 MB per file. Accepted types: PDF, photo (JPG, PNG, WebP, HEIC, TIFF), Word, Excel, ODT, RTF, CSV or text. Email larger files to",

@@ -43,7 +43,7 @@ export async function trySendEmail(
   return { sent };
 }
 
-/** Returns null if the account has no name or if Supabase Auth does not respond, because the email is more important. */
+/** Returns null if the account has no name or Supabase Auth does not respond. The email is then sent without a name. */
 export async function findAccountName(serviceRole: AppSupabaseClient, account: string): Promise<RecipientName> {
   const result = await serviceRole.auth.admin.getUserById(account).catch(() => null);
   const name = result?.data.user?.user_metadata.full_name;

@@ -68,7 +68,7 @@ export function passwordChangedEmail(
   };
 }
 
-/** Has no name, because the address may belong to a stranger. */
+/** The email has no name, because the address may belong to a stranger. */
 export function emailChangeConfirmationEmail(sender: EmailSender, token: string): EmailContent {
   return {
     subject: "Confirm your new email address",

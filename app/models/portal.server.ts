@@ -67,7 +67,7 @@ export type ShipmentListPage = {
 
 type PortalPageResult = Promise<PortalPage | UserError | null>;
 
-/** Portal pages, by the request's Supabase client. The middleware fetches the page in one call for all loaders. */
+/** Caches each request's portal pages, by its Supabase client, so that all loaders share one backend call. */
 const portalPageCaches = new WeakMap<AppSupabaseClient, Map<string, PortalPageResult>>();
 
 function getPortalPageCache(backend: AppSupabaseClient): Map<string, PortalPageResult> {

@@ -54,7 +54,7 @@ export function shipmentUpdateEmail(
   };
 }
 
-/** Removes all stage updates but the last, which gets the stage before the first update as its previous stage. */
+/** Removes all stage updates except the last. The last stage update gets the `previous_stage` of the first. */
 function mergeStageUpdates(updates: ShipmentUpdate[]): ShipmentUpdate[] {
   const isStage = ({ kind }: ShipmentUpdate) => kind === "stage";
   const [first, last] = [updates.find(isStage), updates.findLast(isStage)];

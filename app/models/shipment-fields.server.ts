@@ -64,7 +64,7 @@ export const TrackingEventRecord = z.object({
   created_at: z.string(),
 });
 
-/** content/data/stages.yaml. `ours` is the text of a stage after the client has acted. */
+/** The schema of content/data/stages.yaml. `ours` is the text of a stage after the client has acted. */
 export const Stages = z
   .array(
     z.object({
@@ -160,7 +160,7 @@ export function listNumbers(shipment: ShipmentNumbers): [label: string, text: st
   });
 }
 
-/** Returns the numbers for a line of a list, with only one container number, which matches the search if possible. */
+/** Returns the AWB/BL, one container number and "and 2 more". Prefers the container number that matches the search. */
 export function joinNumbers({ awb, container_numbers }: ShipmentNumbers, search = ""): string {
   const code = search.toUpperCase().replace(/[^A-Z\d]/g, "");
   const container = container_numbers.find((number) => number.includes(code)) ?? container_numbers[0];

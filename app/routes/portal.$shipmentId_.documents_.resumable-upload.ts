@@ -114,7 +114,7 @@ async function parseChunkRequest(
     return createFailedResult({ reason: "The file arrived incomplete. Upload the file again.", status: 400 });
   const { document: documentId, name, size, sha256, from } = header.data;
   const file = { account: client.id, shipment: id.toLowerCase(), document: documentId, size, sha256 };
-  // After a lost connection, browsers repeat a request from its first byte. The offset shows such a repetition early.
+  // After a lost connection, browsers repeat a request from its first byte. Its offset is then below the stored bytes.
   const storedBytes = from === undefined ? 0 : await countReceivedBytes(serviceRoleClient(), file);
   if (typeof storedBytes === "number" && storedBytes > (from ?? 0)) return createChunkResult(storedBytes, 409);
   const shipment = (await getShipment(client, id)) ?? noShipmentError;

@@ -31,7 +31,7 @@ export function stopOnSignals(parent: number | null, stop: () => Promise<void>):
   process.on("SIGHUP", () => (hasTerminal ? end() : clearInterval(parentWatch)));
 }
 
-/** Sends SIGTERM, then SIGKILL if the process is still running after the time that the backend needs to close. */
+/** Sends SIGTERM, then SIGKILL if the process still runs after the longest time that the backend needs to close. */
 export async function endChild(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const killTimer = setTimeout(() => child.kill("SIGKILL"), backendCloseTimeoutMs);

@@ -179,7 +179,7 @@ function createCopyResponse(html: string, status: number): Response {
 /** Returns the number of days since 1 January 1970 in East Africa Time (UTC+3). */
 const getDayNumber = (time: number) => Math.floor((time + 3 * 3_600_000) / offlinePages.dayMs);
 
-/** Deletes expired copies, and unregisters the worker if the site no longer has one. */
+/** Deletes expired copies, and unregisters the worker if the site no longer has the file worker.js. */
 async function runDailyCheck(): Promise<void> {
   if (isUnregistering) return;
   const cache = await caches.open(offlinePages.cacheNames.worker);

@@ -73,7 +73,7 @@ export function assertRestoreFinished(dataDir: string): void {
 
 /**
  * Removes the permissions of group and others from the contents. The folder itself is unchanged if it contains other
- * files, because it may be a home directory.
+ * files, because the folder may be a home directory.
  */
 export function restrictPermissions(dataDir: string): void {
   const names = readdirSync(dataDir);

@@ -49,7 +49,7 @@ async function main(options: BackendProcessOptions): Promise<void> {
     ...options,
     objectsDir: path.join(options.dataDir, "objects"),
     deliver: createEmailDelivery(options),
-    // A PostgreSQL server may hold real data, so no demo account is created. Its password is public.
+    // A PostgreSQL server may hold real data. A demo account would be unsafe there, because its password is public.
     seed: !options.databaseUrl,
     lockTimeoutMs,
   });

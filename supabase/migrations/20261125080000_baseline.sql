@@ -477,7 +477,7 @@ as $$
 $$;
 grant execute on function public.list_staff_members() to service_role;
 
--- Returns the data of /desk/team to a lead, and only the viewer to others.
+-- Returns the data of /desk/team to a lead, and only the viewer to a clerk or client.
 create function public.desk_team() returns jsonb
 language plpgsql stable security definer
 set search_path = ''
@@ -568,7 +568,7 @@ as $$
   )
 $$;
 
--- Returns the idempotency key of one staff action, because one form can perform several. Null if the form has no key.
+-- Returns a separate idempotency key for each staff action of a form. Null if the form has no key.
 create function private.derive_idempotency_key(idempotency_key uuid, payload jsonb) returns uuid
 language sql immutable
 set search_path = ''
@@ -1251,7 +1251,7 @@ grant execute on function public.revoke_account_links(uuid) to service_role;
 
 -- schemas/erasure_requests.sql
 
--- A request lasts until the account is deleted, the company rejects the request or the client withdraws it.
+-- A request lasts until the account is deleted, the company rejects the request or the client withdraws the request.
 create table private.erasure_requests (
   account_id uuid primary key references auth.users (id) on delete cascade,
   requested_at timestamptz not null default now()
@@ -1483,7 +1483,7 @@ as $$
 $$;
 grant execute on function public.redeem_client_id(text, text) to service_role;
 
--- Returns the data of /desk/invitations: 21 unused Client IDs, newest first. A 21st means that a next page exists.
+-- Returns the data of /desk/invitations: 21 unused Client IDs, newest first. Row 21 means that a next page exists.
 create function public.desk_invitations(page integer default 1) returns jsonb
 language plpgsql stable security definer
 set search_path = ''
@@ -2013,8 +2013,8 @@ end
 $$;
 grant execute on function public.move_shipment(uuid, text, text, boolean, integer, uuid, text) to authenticated, service_role;
 
--- Moves up to 50 shipments, each independently of the others. `moves` is [{"id", "expected_version"}].
--- Returns [{"id", "failure"}], where `failure` is null, "missing" (documents), "closed", "changed" or "unknown".
+-- Moves up to 50 shipments to their next stage, independently of each other. `moves` is [{"id", "expected_version"}].
+-- Returns [{"id", "failure"}]. `failure` is null, "closed", "changed", "unknown", or "missing" if a file is missing.
 create function public.move_shipments(
   moves jsonb,
   location text default null,
@@ -2101,7 +2101,7 @@ end
 $$;
 grant execute on function public.correct_stage(uuid, integer, text, integer, uuid, text) to authenticated, service_role;
 
--- Saves the AWB/BL and the container numbers. Null leaves a value unchanged, and an empty value removes it.
+-- Saves the AWB/BL and the container numbers. Null leaves a value unchanged. An empty value removes the value.
 -- Replacing or removing a saved number needs a reason. Raises PT409 if nothing changes.
 create function public.save_shipment_numbers(
   shipment_id uuid,
@@ -2407,7 +2407,7 @@ end
 $$;
 grant execute on function private.check_upload_allowed(boolean, smallint) to authenticated, service_role;
 
--- Removes a document's file. The stored object remains until `npm run staff -- retention` deletes it.
+-- Removes a document's file. `npm run staff -- retention` deletes the stored object later.
 create function private.clear_document_file(document public.documents, rejection_reason text) returns void
 language plpgsql volatile
 set search_path = ''
@@ -3483,7 +3483,7 @@ end
 $$;
 grant execute on function public.resolve_failed_email(uuid, text) to authenticated, service_role;
 
--- True if the caller must send the email, because no process has claimed it within two minutes.
+-- True if the caller must send the email, because no process has claimed the email within two minutes.
 create function public.claim_email(idempotency_key uuid, sent_to text) returns boolean
 language plpgsql volatile security definer
 set search_path = ''

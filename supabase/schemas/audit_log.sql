@@ -52,7 +52,7 @@ as $$
   )
 $$;
 
--- Returns the idempotency key of one staff action, because one form can perform several. Null if the form has no key.
+-- Returns a separate idempotency key for each staff action of a form. Null if the form has no key.
 create function private.derive_idempotency_key(idempotency_key uuid, payload jsonb) returns uuid
 language sql immutable
 set search_path = ''

@@ -150,7 +150,7 @@ as $$
 $$;
 grant execute on function public.redeem_client_id(text, text) to service_role;
 
--- Returns the data of /desk/invitations: 21 unused Client IDs, newest first. A 21st means that a next page exists.
+-- Returns the data of /desk/invitations: 21 unused Client IDs, newest first. Row 21 means that a next page exists.
 create function public.desk_invitations(page integer default 1) returns jsonb
 language plpgsql stable security definer
 set search_path = ''

@@ -182,7 +182,7 @@ end
 $$;
 grant execute on function private.check_upload_allowed(boolean, smallint) to authenticated, service_role;
 
--- Removes a document's file. The stored object remains until `npm run staff -- retention` deletes it.
+-- Removes a document's file. `npm run staff -- retention` deletes the stored object later.
 create function private.clear_document_file(document public.documents, rejection_reason text) returns void
 language plpgsql volatile
 set search_path = ''

@@ -1,4 +1,4 @@
--- A request lasts until the account is deleted, the company rejects the request or the client withdraws it.
+-- A request lasts until the account is deleted, the company rejects the request or the client withdraws the request.
 create table private.erasure_requests (
   account_id uuid primary key references auth.users (id) on delete cascade,
   requested_at timestamptz not null default now()

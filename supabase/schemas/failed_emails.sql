@@ -55,7 +55,7 @@ end
 $$;
 grant execute on function public.resolve_failed_email(uuid, text) to authenticated, service_role;
 
--- True if the caller must send the email, because no process has claimed it within two minutes.
+-- True if the caller must send the email, because no process has claimed the email within two minutes.
 create function public.claim_email(idempotency_key uuid, sent_to text) returns boolean
 language plpgsql volatile security definer
 set search_path = ''

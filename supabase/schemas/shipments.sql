@@ -316,8 +316,8 @@ end
 $$;
 grant execute on function public.move_shipment(uuid, text, text, boolean, integer, uuid, text) to authenticated, service_role;
 
--- Moves up to 50 shipments, each independently of the others. `moves` is [{"id", "expected_version"}].
--- Returns [{"id", "failure"}], where `failure` is null, "missing" (documents), "closed", "changed" or "unknown".
+-- Moves up to 50 shipments to their next stage, independently of each other. `moves` is [{"id", "expected_version"}].
+-- Returns [{"id", "failure"}]. `failure` is null, "closed", "changed", "unknown", or "missing" if a file is missing.
 create function public.move_shipments(
   moves jsonb,
   location text default null,
@@ -404,7 +404,7 @@ end
 $$;
 grant execute on function public.correct_stage(uuid, integer, text, integer, uuid, text) to authenticated, service_role;
 
--- Saves the AWB/BL and the container numbers. Null leaves a value unchanged, and an empty value removes it.
+-- Saves the AWB/BL and the container numbers. Null leaves a value unchanged. An empty value removes the value.
 -- Replacing or removing a saved number needs a reason. Raises PT409 if nothing changes.
 create function public.save_shipment_numbers(
   shipment_id uuid,

@@ -265,7 +265,7 @@ as $$
 $$;
 grant execute on function public.list_staff_members() to service_role;
 
--- Returns the data of /desk/team to a lead, and only the viewer to others.
+-- Returns the data of /desk/team to a lead, and only the viewer to a clerk or client.
 create function public.desk_team() returns jsonb
 language plpgsql stable security definer
 set search_path = ''

@@ -109,7 +109,7 @@ async function createLeadCookie(dataDir: string, backendPort: number): Promise<s
 
 const getSupabaseKey = (supabase: object) => (supabase as { supabaseKey: string }).supabaseKey;
 
-/** Adds clients and shipments until these numbers exist. Each shipment has all documents, most of them with a file. */
+/** Adds clients and shipments until these numbers exist. Most documents of each shipment have a file. */
 async function growDatabase(sql: postgres.Sql, { clients, shipments }: typeof largeDataset): Promise<void> {
   await sql`
     insert into public.client_ids (client_id)

@@ -91,7 +91,7 @@ export function withUniqueUrls(path: string): Partial<autocannon.Options> {
   return { requests: [{ setupRequest: (request) => ({ ...request, path: next() }) }] };
 }
 
-/** Sends `amount` requests for a page, each with another value of a parameter that the page ignores. */
+/** Sends `amount` requests for a page, each with a different value of a parameter that the page ignores. */
 export async function sendInventedParameters(url: string, amount: number): Promise<void> {
   const { pathname } = new URL(url);
   const headers = { "accept-encoding": "br, gzip" };

@@ -12,7 +12,7 @@ const peerFiles: Record<string, string> = {
     name: "bare",
     private: true,
     type: "module",
-    // React Router reads its server runtime from these names. The packages are links to those of this project.
+    // React Router reads its server runtime from these names. The packages are links to this project's packages.
     dependencies: { "@react-router/node": "*", isbot: "*", react: "*", "react-dom": "*" },
   }),
   "react-router.config.ts": "export default { ssr: true };",

@@ -47,7 +47,7 @@ const asJson = process.argv.includes("--json");
 /** Excludes the last public page, which is a 404. */
 const measuredPages = [...publicPages.slice(0, -1), ...authPages];
 
-/** Requests with an unknown query parameter that the site receives before its memory is measured again. */
+/** The number of requests with an unknown query parameter between the first and the last measurement of memory. */
 const inventedRequests = 100_000;
 
 type PaintResult = PageCost & { page: string; connection: string; mode: BrowsingMode };

@@ -98,7 +98,7 @@ export function stopSite({ child }: BenchSite, signal: NodeJS.Signals = "SIGTERM
   });
 }
 
-/** Returns the resident memory of a process in MB; 0 on other systems than Linux. */
+/** Returns the resident memory of a process in MB. Returns 0 if the system is not Linux. */
 export function getMemoryMb({ child }: BenchSite): number {
   try {
     const status = readFileSync(`/proc/${child.pid}/status`, "utf8");

@@ -1,6 +1,6 @@
 /**
  * A proxy that simulates a phone network: opening a connection takes a round trip, and all connections share the bandwidth
- * of each direction. A connection starts with ten segments of 1,460 bytes in flight and doubles them each round trip
+ * of each direction. A connection starts with ten segments of 1,460 bytes in flight, twice as many each round trip
  * (RFC 6928 and slow start, without loss).
  */
 import net from "node:net";

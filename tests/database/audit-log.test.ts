@@ -11,7 +11,7 @@ import { setUpTestBackend } from "../support/database-suite.ts";
 const { testBackend, query } = setUpTestBackend();
 const shipment = "5a000000-0000-4000-8000-000000000001";
 
-// Emptying the table needs a disabled trigger, because the trigger protects the table even from the database's owner.
+// Disables the triggers of the table, because a trigger prevents even the database's owner from deleting rows.
 beforeEach(async () => {
   await testBackend.backend.db.exec(
     "alter table public.audit_log disable trigger user; delete from public.audit_log; alter table public.audit_log enable trigger user;",

@@ -107,7 +107,7 @@ test("The portal's list of waiting shipments leaves out closed shipments, and sh
   await add("Due", { due: "2026-07-01" });
   await add("Rejected", { rejected: "2026-06-01" });
   const closed = { stage: 10, rejected: "2025-01-01", documents: 4, due: "2025-01-01" };
-  // The page examines at most 100 documents and charges, which must not include any of closed shipments.
+  // The page examines at most 100 documents and charges. Closed shipments must not count.
   for (let count = 0; count < 34; count += 1)
     await add("Closed", { ...closed, items: ["idf-fee", "duties", "agent-fee"] });
   await add("With the company");

@@ -33,7 +33,7 @@ afterEach(async () => {
   if ((await readState())?.files === 0) await storeFile();
 });
 
-/** Requests for the owner's data and files. Even a valid token gives access only to the data. */
+/** Requests for the owner's data and files. The owner's valid token gives access to the data, but not to the files. */
 const protectedEndpoints = {
   "reading the account": () => ["GET", "/auth/v1/user"],
   "changing the password": () => ["PUT", "/auth/v1/user", { password: "a stolen password" }],

@@ -98,7 +98,7 @@ test("An invitation form that is sent twice creates only one invitation.", async
   const id = await createStaffAccount(testBackend, email, renamed);
   expect(await invite({ ...form, name: "Nekesa Barasa" })).toEqual({ account_id: id });
   expect((await listAccountAuditEntries(id)).map(({ action }) => action)).toEqual(["team invite"]);
-  // A second form that is sent twice invites the same person only one more time.
+  // A second form invites the same person again. Sending this form twice adds only one invitation.
   const secondForm = { email, name: "Nekesa", idempotency_key: randomUUID() };
   expect(await invite(secondForm)).toEqual({ account_id: id });
   expect(await invite(secondForm)).toEqual({ account_id: id });

@@ -111,7 +111,7 @@ const forgedContent = encodeText("%PDF-1.7 forged");
 const pdfHeaders = { "content-type": "application/pdf" };
 const jsonHeaders = { "content-type": "application/json" };
 
-/** Returns every request of the storage API that writes or removes an object, with resumable uploads and S3. */
+/** Returns every request of the storage API that writes or removes an object, including resumable uploads and S3. */
 function createAttacks(target: string, source: string, into = "documents"): Record<string, StorageRequest> {
   const at = encodeURI(target);
   const pair = (more: object) => ({ bucketId: into, sourceKey: source, destinationKey: target, ...more });

@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import type { Page } from "@playwright/test";
 import { createAndOpenShipment, expect, test } from "../support/e2e-fixtures.ts";
 
-/** Starts a server with one page on another port than the site. */
+/** Starts a server with one page. The server's port differs from the site's port. */
 async function startOtherSite(html: string) {
   const server = createServer((_, answer) => answer.writeHead(200, { "content-type": "text/html" }).end(html));
   await new Promise<void>((resolve) => server.listen(0, resolve));

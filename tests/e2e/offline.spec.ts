@@ -202,7 +202,7 @@ test("Offline copies contain no typed text, no toast and no page of forms or sec
   await expect(page.getByRole("img", { name: "QR code" })).toBeVisible();
   await expect.poll(() => listAccountPaths(page), pollOptions).not.toContain(`/portal/${id}`);
   await waitUntilSettled(page);
-  // After a deletion, the browser caches pages again only from the next page of the account on.
+  // After a deletion, the browser caches pages again only after it has opened a page of the account.
   await visitAndCache(page, "/portal");
   await followAndCache(page, "Contact", "/contact");
   await page.getByLabel("Message").fill("typed secret");

@@ -17,7 +17,7 @@ const definitions = schemas.flatMap(({ noun, text }) =>
 /** Functions that read a page, which are defined in files such as desk_pages.sql and portal_page.sql. */
 const pageFunction = /^(desk|portal)_|^list_(desk|client)_/;
 
-/** Functions that are defined in another schema file than their names say. Add no entries. */
+/** Existing functions whose names belong to another schema file. Add no entries. */
 const exceptions = { role_to_change_account: "staff", shared_shipment: "share_links", touch_shipment: "waiting_on" };
 
 test("Every table and every function is defined exactly once, in one schema file", () => {

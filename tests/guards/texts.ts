@@ -25,7 +25,7 @@ export function readText(file: string): string {
   return readFileSync(path.join(root, file), "utf8");
 }
 
-/** Returns the folder that guards use for counts. It has at most two levels, such as app/routes. */
+/** Returns the folder that guards use for counts. The folder has at most two levels, such as app/routes. */
 export function folderName(file: string): string {
   return path.dirname(file).split("/").slice(0, 2).join("/");
 }
@@ -49,7 +49,7 @@ function readScriptTexts(file: string, content: string): Text[] {
   const texts: Text[] = [];
   const add = (kind: Text["kind"], start: number, text: string) =>
     texts.push({ file, kind, line: source.getLineAndCharacterOfPosition(start).line + 1, text });
-  /** Comments between `from` and `to`, where there are no literals. */
+  /** Returns the comments between `from` and `to`. This range must contain no literals. */
   const addComments = (from: number, to: number) => {
     if (!/\/[/*]/.test(content.slice(from, to))) return;
     const scanner = ts.createScanner(ts.ScriptTarget.Latest, false, undefined, content, undefined, from, to - from);

@@ -158,7 +158,7 @@ function lowerCeilings(figures: Ceilings): void {
   writeFileSync(ceilingsFile, `${JSON.stringify(Object.fromEntries(lowered), null, 2)}\n`);
 }
 
-// npm run words; with -- --lower it also lowers the ceilings.
+// `npm run words` prints the hits. `npm run words -- --lower` also lowers the ceilings.
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
   const texts = readAllTexts();
   const words = findReplacedWords(texts);

@@ -57,7 +57,7 @@ function fillDisk(folder: string, freeBytes: number): () => void {
   return () => rmSync(file);
 }
 
-/** Makes writes to the folder of stored files fail: fills its disk or, without the right to mount, replaces it by a file. */
+/** Makes writes to a folder fail: fills its disk or, without the right to mount, replaces the folder by a file. */
 function makeDiskFull(objects: string): () => void {
   const unmount = mountSmallDisk(objects, 1);
   if (unmount) {

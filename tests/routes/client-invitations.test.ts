@@ -27,7 +27,7 @@ const issueButton = "Issue Client IDs";
 const issue = async (fields: FormValues) => clerk.submit(await clerk.open("/desk/invitations"), issueButton, fields);
 const readClientId = (page: ParsedPage) => /[0-9A-Z]{4}(-[0-9A-Z]{4}){2,}/.exec(page.toasts[0]?.title ?? "")?.[0] ?? "";
 
-/** Opens the page of the invitations that lists a client ID. Throws if no page lists it. */
+/** Opens the page of the invitations that lists a client ID. Throws if no page lists the ID. */
 async function openPageOf(clientId: string): Promise<ParsedPage> {
   let page = await clerk.open("/desk/invitations");
   while (!page.text.includes(clientId)) {

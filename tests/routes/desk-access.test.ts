@@ -213,7 +213,7 @@ test("A clerk sees no link to the team page, gets 403 from the page, and cannot 
     { intent: "remove", account: lead.id, reason: "Mine" },
   ];
   for (const form of forms) expect((await clerk.browser.post("/desk/team", form)).status).toBe(403);
-  // The page of a client accepts these intents for the client's account.
+  // A client's page has these intents. With a lead's ID in the URL, the same page must reject the intents.
   for (const intent of ["send-link", "remove-2fa", "close-account", "erase"]) {
     const response = await clerk.browser.post(`/desk/clients/${lead.id}`, { intent, reason: "Mine" });
     expect([403, 404]).toContain(response.status);

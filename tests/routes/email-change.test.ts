@@ -51,7 +51,7 @@ const newAddress = (name: string) => newEmailAddress(name, "client.example");
 const openPortalOf = async (...emails: string[]) => Promise.all(emails.map((email) => tryLogIn(app, email)));
 const countEmails = async (email: string, subject: string) => (await listEmailTexts(email, subject)).length;
 
-/** Requests another address, after the minute that must pass between two requests. */
+/** Requests another address. First ends the wait of one minute that the site requires between two requests. */
 async function requestChange(browser: TestBrowser, email: string): Promise<ParsedPage> {
   await sql`update private.email_changes set expires_at = expires_at - interval '2 minutes'`;
   return browser.follow(await submitOnAccount(browser, "Change email", { email, currentPassword: password }));

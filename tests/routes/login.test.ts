@@ -90,7 +90,7 @@ describe("rejected login", () => {
       expect([page.status, page.toasts, page.text]).toEqual([400, wrong.page.toasts, wrong.page.text]);
       expect(browser.cookies.has("session")).toBe(false);
     }
-    // Auth does not hash the password of a closed account, so the site logs in again with an unknown address.
+    // Auth rejects a closed account without hashing. To take the same time, the site then tries an unknown address too.
     const counts = [wrong, unknown, closedWithPassword, closedWithGuess].map(({ logins }) => logins.length);
     expect(counts).toEqual([1, 1, 2, 2]);
     const [first, second] = closedWithPassword.logins;

@@ -41,9 +41,9 @@ describe("styles of pages and linked files", () => {
   function listDroppedRules(css: Container): string[] {
     const dropped: string[] = [];
     css.walkAtRules(({ name, params }) => {
-      // Container queries may be missing, because browsers without them show the menu of the bar closed.
+      // Container queries are allowed. Browsers without container queries show the menu of the bar closed.
       if (!["media", "supports", "keyframes", "container"].includes(name)) dropped.push(`@${name} ${params}`);
-      // Old browsers know neither ranges nor `not` without a media type. Browsers with `scripting` know such a `not`.
+      // Old browsers drop ranges, and `not` without a media type. Browsers with `scripting` accept this `not`.
       if (name === "media" && /[<>]|not \((?!scripting)/.test(params)) dropped.push(`@media ${params}`);
     });
     css.walkRules((rule) => {
@@ -144,7 +144,7 @@ describe("text browser", () => {
 
 const inlineElements = /^(a|span|b|strong|time|label|button|input|svg|g|text|path|circle|use|progress)$/i;
 
-/** Returns the places where an inline element ends with a word and the next starts with one, without a blank. */
+/** Returns the places where two inline elements follow each other without a blank between their words. */
 function findJoinedWords(body: HTMLElement | null): string[] {
   const found: string[] = [];
   let previous = "";

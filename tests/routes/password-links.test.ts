@@ -24,7 +24,7 @@ const newPassword = "a new password";
 const changedSubject = "Your password was changed";
 const expiredText = "This link has been used or has expired.";
 
-/** Sends an account a link to a new password and returns the link's path. */
+/** Emails an account a link for setting a new password. Returns the link's path. */
 async function sendLink({ id, email }: { id: string; email: string }): Promise<string> {
   const result = await sendPasswordLink(app.company, app.company, emailSender, id, "The command");
   expect(result).toEqual({ sent: true });

@@ -91,7 +91,7 @@ describe("parallel requests", () => {
     const countLists = () => app.proxy.calls.filter((call) => call.includes("list_upload_chunks")).length;
     const before = countLists();
     const sending = upload.stream(chunkSize, stream.body);
-    // Waits until the site has listed the stored chunks twice, so that the site does not see the next chunk.
+    // Waits until the site has listed the chunks twice, so that neither list has the chunk that is stored below.
     await expect.poll(countLists).toBe(before + 2);
     const name = firstChunk.replace(/0-\d+$/, `${chunkSize}-${chunkSize}`);
     const options = { contentType: "application/octet-stream" };

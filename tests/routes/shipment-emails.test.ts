@@ -29,7 +29,7 @@ async function callRpc(name: string, args: object): Promise<void> {
 
 const listEmails = () => readEmailsTo(process.env.DATA_DIR ?? "", client.email);
 
-/** Makes the queued updates of a shipment due, sends them, and returns the one email. */
+/** Makes the queued updates of a shipment due and sends them as one email. Returns this email. */
 async function sendQueued(shipment: string): Promise<Email & { text: string }> {
   await sql`update email_outbox set due_at = now() where shipment_id = ${shipment}`;
   const before = (await listEmails()).length;

@@ -27,7 +27,7 @@ const getPath = ({ id }: LoggedInClient) => createUnsubscribeUrl(id).replace(ori
 const getToken = ({ id }: LoggedInClient) => new URL(createUnsubscribeUrl(id)).searchParams.get("token") ?? "";
 const getSignature = (account: LoggedInClient) => getToken(account).split(".")[1] ?? "";
 
-/** The form fields that the page's button sends, and those that an email app's button sends (RFC 8058). */
+/** The form fields of the page's button, and the fields of an email app's button (RFC 8058). */
 const unsubscribeForms: Record<string, string>[] = [{ enabled: "no" }, { "List-Unsubscribe": "One-Click" }];
 
 const isSubscribed = async ({ id }: LoggedInClient) =>

@@ -4,8 +4,8 @@ import { TOTP } from "totp-generator";
 const stepMs = 30_000;
 
 /**
- * An authenticator app for tests, with another library than the backend. The backend accepts a code once, so each code is
- * for a later time step. If the step is more than one step ahead of the clock, the app waits for the clock.
+ * An authenticator app for tests, which does not use the backend's library. The backend accepts a code once, so each
+ * code is for a later time step. If the step is more than one step ahead of the clock, the app waits for the clock.
  */
 export class Authenticator {
   #secret: string;
@@ -40,7 +40,7 @@ export class Authenticator {
     return this.#codeAt(Date.now() - 10 * stepMs);
   }
 
-  /** Returns an invalid code of six digits, another code at each call. */
+  /** Returns an invalid code of six digits. The code is different at each call. */
   async wrongCode(): Promise<string> {
     const near = await Promise.all([-2, -1, 0, 1, 2].map((steps) => this.#codeAt(Date.now() + steps * stepMs)));
     let code: string;

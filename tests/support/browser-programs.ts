@@ -21,7 +21,7 @@ export function findChromium(): string | null {
 }
 
 /**
- * Finds a Chromium. Installs the headless shell as root on Debian, or Playwright's Chromium if no other is installed.
+ * Finds a Chromium. Installs the headless shell as root on Debian, or Playwright's Chromium if none is found.
  * Throws an error that says what to install.
  */
 export async function ensureChromium(): Promise<string> {

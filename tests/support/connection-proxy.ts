@@ -73,7 +73,7 @@ export async function startConnectionProxy(site: string) {
     outgoing.once("close", () => outgoing.writableFinished || destroyAfterFlush(onward));
     incoming.pipe(onward);
   });
-  // Requests that a test sends outside its page arrive by CONNECT. The proxy neither stalls nor cuts them.
+  // Requests that a test sends outside its page arrive by CONNECT. The proxy forwards these requests without faults.
   const tunnels = new Set<Duplex>();
   server.on("connect", (_, tunnel) => {
     tunnels.add(tunnel);
@@ -93,7 +93,7 @@ export async function startConnectionProxy(site: string) {
     replaceResponse: (path: string, replace: (body: string) => ReplacedResponse) => replacements.set(path, replace),
     /** Drops all requests until `restore`. */
     cut,
-    /** Interrupts the connection after each of these byte counts. Restores it after the outage and after `until` resolves. */
+    /** Interrupts the connection after each of these byte counts, for `outageMs` and then until `until` resolves. */
     interruptAfter(bytes: number[], until: () => Promise<void>) {
       interruptions = [...bytes];
       isReadyToContinue = until;

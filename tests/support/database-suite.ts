@@ -15,7 +15,7 @@ export const fileColumns = { sha256, file_name: "list.pdf", file_size: 8, media_
 
 /** Characters that a text of one line may not contain: control characters, line ends and direction marks. */
 export const invisibleCharacters = ["\t", "\n", "\u000b", "\u001b", "\u009b", "\u2028", "\u202e", "\u2066"];
-/** Invisible characters that texts of several lines reject too. */
+/** Characters that a text of several lines may not contain: `invisibleCharacters` without tab and line feed. */
 export const invisibleInText = invisibleCharacters.filter((character) => character !== "\t" && character !== "\n");
 
 /** Starts a backend for the tests of one file. Returns the backend and functions for it, all usable from `beforeAll` on. */

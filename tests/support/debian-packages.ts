@@ -6,7 +6,7 @@ import process from "node:process";
 let lastInstallation: Promise<unknown> = Promise.resolve();
 let packageListUpdate: Promise<void> | undefined;
 
-/** Installs a Debian package. Does nothing on other systems than Linux or without root. Never rejects. */
+/** Installs a Debian package. Does nothing unless the system is Linux and the user is root. Never rejects. */
 export function installDebianPackage(name: string): Promise<void> {
   const installed = lastInstallation.then(async () => {
     if (process.platform !== "linux" || process.getuid?.() !== 0) return;

@@ -182,7 +182,7 @@ export async function waitForHydration(page: Page): Promise<void> {
   await expect(page.getByRole("region", { name: labels.notifications })).toBeAttached();
 }
 
-/** Opens a page and waits until it is hydrated. */
+/** Opens a page and waits for its hydration. */
 export async function openHydrated(page: Page, path: string): Promise<void> {
   await page.goto(path);
   await waitForHydration(page);

@@ -3,7 +3,7 @@ import process from "node:process";
 /** Makes password hashes cheap; tests/database/sign-up.test.ts checks their cost in the product. */
 export const cheapPasswordHashes = { LITE_AUTH_BCRYPT_COST: "4" };
 
-/** Deadlines that are long enough for a busy machine. */
+/** Deadlines that the site also meets on a busy machine. */
 export const longDeadlines = { PAGE_SECONDS: "30", WRITE_SECONDS: "30", UPLOAD_SECONDS: "120" };
 
 /** Returns the environment of a site under test. Settings of the site in this process's environment are removed. */

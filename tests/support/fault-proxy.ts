@@ -10,7 +10,7 @@ export type Fault = "none" | number | "close" | "hang" | "html" | "half json" | 
 /** Faults that end a call without a timeout. */
 export const faults: readonly Fault[] = [500, 503, "close", "html", "half json"];
 
-/** Statuses that have a meaning in a response of the backend, but not in a response of a proxy in front of it. */
+/** Statuses that have a meaning in a response of the backend, but not in a response of a proxy. */
 export const ambiguousStatuses: readonly Fault[] = [401, 404, 409, 422, 429, 502, 504];
 
 export const allFaults = [...faults, ...ambiguousStatuses];
@@ -72,7 +72,7 @@ export async function startFaultProxy(target: string) {
     }
     outgoing.writeHead(fault, { "content-type": "application/json" }).end('{"message":"internal: relation x"}');
   });
-  // Longer than undici reuses a connection, so that undici never sends a request on a closing connection.
+  // Longer than undici's own keep-alive timeout, so that undici never sends a request on a closing connection.
   server.keepAliveTimeout = 65_000;
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
 
@@ -96,7 +96,7 @@ export async function startFaultProxy(target: string) {
     calls,
     /** Returns the number of separate calls that refund attempts to the rate limits. */
     releases: () => releases,
-    /** The calls with the first 10,000 bytes of their bodies. Calls that bypass the proxy have only bodies of text. */
+    /** The calls with the first 10,000 bytes of their bodies. Calls that bypass the proxy have only text bodies. */
     bodies,
     /** Makes calls that match a pattern fail until `fail("none")`. */
     fail(kind: Fault, of = /./) {

@@ -1,7 +1,7 @@
 /** Finds parts of a page that do not fit its window or do not belong on paper. */
 import type { Page } from "@playwright/test";
 
-/** Returns `set`, which changes the browser's default font size, and `reset`, which makes it 16 px again. */
+/** Returns `set`, which changes the browser's default font size, and `reset`, which restores the size of 16 px. */
 export async function emulateFontSize(page: Page) {
   const session = await page.context().newCDPSession(page);
   const set = (standard: number) => session.send("Page.setFontSizes", { fontSizes: { standard } });

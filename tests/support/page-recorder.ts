@@ -9,7 +9,7 @@ declare global {
   }
 }
 
-/** Records the announcements of live regions from the first visit on. */
+/** Records the announcements of live regions from the first visit onwards. */
 export async function recordLiveRegions(page: Page): Promise<void> {
   await page.addInitScript(() => {
     window.announcements = [];
@@ -34,7 +34,7 @@ export function readLiveRegions(page: Page): Promise<string[]> {
   return page.evaluate(() => window.announcements.map(({ text }) => text));
 }
 
-/** Records the email drafts that script opens from the first visit on, instead of opening them. */
+/** Records the email drafts that script opens from the first visit onwards. Does not open the drafts. */
 export async function interceptEmailDrafts(page: Page): Promise<void> {
   await page.addInitScript(() => {
     window.emailDrafts = [];
@@ -53,7 +53,7 @@ export async function readEmailDrafts(page: Page) {
   });
 }
 
-/** Records violations of the content security policy from the first visit on. */
+/** Records violations of the content security policy from the first visit onwards. */
 export async function recordCspViolations(page: Page): Promise<void> {
   await page.addInitScript(() => {
     window.violations = [];
@@ -63,7 +63,7 @@ export async function recordCspViolations(page: Page): Promise<void> {
   });
 }
 
-/** Delays all scripts, or those with this name. The returned function releases the delayed scripts and all later ones. */
+/** Delays all scripts, or all with this name. The returned function releases all delayed and later scripts. */
 export async function holdScripts(page: Page, name = "*"): Promise<() => Promise<void>> {
   return holdRequests(page, `**/assets/${name}.js`, () => true);
 }

@@ -84,7 +84,7 @@ export async function startPostgres() {
   };
 }
 
-/** Returns the path of initdb. Installs PostgreSQL on Debian as root. Throws an error that names the package. */
+/** Returns the path of initdb. If initdb is missing, installs PostgreSQL, as root on Debian. Throws if this fails. */
 export async function ensurePostgres(): Promise<string> {
   const found = findPostgres("initdb");
   if (found) return found;

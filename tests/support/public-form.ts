@@ -45,7 +45,7 @@ export function expectInvalidFields(page: ParsedPage, fields: string[], status =
   expect(order, "the error summary is above the h1").toEqual(["SECTION", "H1"]);
 }
 
-/** Returns the mailto link of a page, taken apart as an email app does (RFC 6068). */
+/** Returns the parts of a page's mailto link, parsed as an email app does (RFC 6068). */
 function readEmailDraft(page: ParsedPage) {
   const href = getHref(page, "Open your email app") ?? "";
   const [, to = "", query = ""] = /^mailto:([^?]*)\?(.*)$/.exec(href) ?? [];

@@ -213,7 +213,7 @@ const longTextWords = (
   "office Mombasa Nairobi road county godown warehouse keeper overtime Sunday holiday agent telephone confirmed wrote"
 ).split(" ");
 
-/** Returns text like a person's, with about `length` characters. Each `seed` gives another text. */
+/** Returns text like a person's, with about `length` characters. Each `seed` gives a different text. */
 export function createLongText(seed: number, length: number): string {
   let state = seed * 2654435761 + 1;
   let text = "";

@@ -23,7 +23,7 @@ export type SiteClusterOptions = {
 
 /**
  * Starts `count` processes and the proxy on `port`, and waits until all are ready. The first process starts the embedded
- * backend, unless a hosted backend is under test. The others use it like a hosted backend.
+ * backend, unless a hosted backend is under test. The others use that backend.
  */
 export async function startSiteCluster(
   count: number,

@@ -12,7 +12,7 @@ export const root = path.resolve(import.meta.dirname, "../..");
 /** The started processes that still run. */
 export const runningProcesses = new Set<ChildProcess>();
 
-/** Ends a process immediately if it runs. */
+/** Kills a process. Does nothing if the process has ended. */
 export function killProcess(pid: number | null): void {
   // The process ID 0 would kill the whole process group.
   if (!pid) return;

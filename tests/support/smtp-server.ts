@@ -4,8 +4,8 @@ import { once } from "node:events";
 import { type AddressInfo, createServer, type Socket } from "node:net";
 
 /**
- * Disables Nagle's algorithm for all sockets of this process. With it, the last line of each email waits 40 ms for an
- * acknowledgement that the system delays.
+ * Disables Nagle's algorithm for all sockets of this process. With the algorithm, the last line of each email waits
+ * 40 ms for an acknowledgement that the system delays.
  */
 export function disableNagle(): void {
   subscribe("net.client.socket", (created) => (created as { socket: Socket }).socket.setNoDelay(true));

@@ -21,7 +21,7 @@ let testApp: ReturnType<typeof startTestApp> | undefined;
 
 /**
  * Returns the built app as a function from Request to Response. Its backend is behind a fault proxy. All test files of a
- * worker share it, so a test that makes the proxy fail must end the fault.
+ * worker share the app, so a test that makes the proxy fail must end the fault.
  */
 export function getTestApp() {
   testApp ??= startTestApp();
@@ -40,7 +40,7 @@ async function startTestApp() {
     proxy,
     /** A service-role client that bypasses the proxy, its faults and its record of calls. */
     company: serviceRoleClient({ ...env().backend, url }),
-    /** A connection to the database as its owner, which connects at its first query. */
+    /** A database connection with the rights of the database's owner. Connects at the first query. */
     sql: postgres(process.env.TESTS_DATABASE_URL ?? "", { max: 1, onnotice: () => undefined }),
     browser: () =>
       new TestBrowser((request) => {
@@ -106,7 +106,7 @@ export type FormValues = Record<string, string | File>;
 /** A browser without script. It stores cookies and sends forms, but does not follow redirects by itself. */
 export class TestBrowser {
   readonly cookies = new Map<string, string>();
-  /** The client's IP address, which a trusted proxy would report. Each browser has its own. */
+  /** The client's IP address, which a trusted proxy would report. Each browser has its own address. */
   address = `10.${[0, 0, 0].map(() => Math.floor(Math.random() * 256)).join(".")}`;
   constructor(private readonly handle: (request: Request) => Promise<Response>) {}
 
@@ -164,8 +164,8 @@ export class TestBrowser {
   }
 
   /**
-   * Creates a confirmed client and logs in. Returns the email address. To save time it bypasses the sign-up form, which
-   * tests/routes/sign-up.test.ts and the browser tests use.
+   * Creates a confirmed client and logs in. Returns the email address. To save time, this function bypasses
+   * the sign-up form, which tests/routes/sign-up.test.ts and the browser tests use.
    */
   async signUpAndLogIn(name: string): Promise<string> {
     const email = `${name.toLowerCase().replace(/[^a-z]+/g, "-")}-${Math.random().toString(36).slice(2, 8)}@client.example`;

@@ -20,8 +20,8 @@ export type AppSupabaseClient = SupabaseClient<Database>;
 export const toUntypedClient = (supabase: AppSupabaseClient) => supabase as SupabaseClient;
 
 /**
- * Starts the embedded backend and returns it with Supabase clients. It has its own database on a PostgreSQL server or,
- * in the project "pglite", a folder with the demo. Close it after the tests.
+ * Starts the embedded backend and returns it with Supabase clients. The backend has its own database on a PostgreSQL
+ * server or, in the project "pglite", a folder with the demo. The caller must close the backend after the tests.
  */
 export async function startTestBackend() {
   const database = await createMigratedDatabase();

@@ -90,7 +90,7 @@ async function openOfflineCopy(path: string, isCurrent: () => boolean): Promise<
     setTimeout(resolve, workerReplyTimeout);
   });
   worker.postMessage(path, [port2]);
-  // Without the path, the service worker would wait for the network before it responds with the copy.
+  // Without the path, the service worker would wait for the network before the copy is shown.
   await workerReply;
   if (!isCurrent()) {
     worker.postMessage(null);

@@ -141,7 +141,7 @@ type ToastItemProps = CurrentToast & {
   previousFocus: RefObject<HTMLElement | null>;
 };
 
-/** A toast's timer and state survive when its list moves into a dialog, because the toast is a portal. */
+/** A toast's timer and state survive when its list moves into a dialog, because createPortal renders the toast. */
 function ToastItem({ id, toast, bannerShown, list, isFocused, previousFocus }: ToastItemProps) {
   const [isOpen, setOpen] = useState(true);
   const [isHovered, setHovered] = useState(false);

@@ -6,7 +6,7 @@ type ReportProgress = (sentBytes: number, isConnectionLost: boolean) => void;
 const stallTimeoutMs = 30_000;
 const minRetryDelayMs = 1000;
 const maxRetryDelayMs = 8000;
-/** In bytes. Bad connections get shorter requests, because some proxies forward only complete requests. */
+/** In bytes. Requests get shorter when no bytes arrive, because some proxies forward only complete requests. */
 const minRequestSize = 256 * 1024;
 
 const chunkMediaType = "application/octet-stream";

@@ -120,7 +120,7 @@ export default function ShipmentPage({ loaderData, actionData }: Route.Component
   );
 }
 
-/** The error of a document without a file field, such as one that has received a file meanwhile, links to the documents. */
+/** Links an error to the file field of its document, or to the list of documents if the document has no file field. */
 function getUploadErrors(rejected: RejectedUpload | undefined, documents: { id: string; state: string }[]) {
   if (!rejected) return [];
   const { document, toast } = rejected;

@@ -7,7 +7,7 @@ import { readEmailSender, readStages } from "../cli/content.ts";
 
 /** Short compared to the ten minutes from a shipment's update to its email. */
 const checkIntervalMs = 30_000;
-/** Expired links and chunks are invalid before their deletion, so an hour is soon enough. */
+/** The site rejects expired links and chunks even before their deletion, so one cleanup per hour is enough. */
 const cleanupIntervalMs = 3_600_000;
 
 /** Returns a function that stops the jobs and waits for the current job. */

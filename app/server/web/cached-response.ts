@@ -64,7 +64,7 @@ async function encodeAs(encoding: Encoding, page: Buffer<ArrayBuffer>, quality: 
   return Buffer.concat(chunks);
 }
 
-/** `headers` alternates names and values, as writeHead accepts them. Calls of setHeader take ten times as long. */
+/** `headers` alternates names and values, for writeHead. Calls of setHeader take ten times as long. */
 export function sendCachedResponse(
   request: IncomingMessage,
   response: ServerResponse,

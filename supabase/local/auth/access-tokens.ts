@@ -46,7 +46,7 @@ export async function createAccessTokens(signingKey: JWK, jwtSecret: string): Pr
   };
 }
 
-/** Ends all sessions after a change of the signing key, because a refresh token does not depend on the key. */
+/** Ends all sessions after a change of the signing key. Otherwise the old refresh tokens would still work. */
 export async function endSessionsAfterKeyChange(db: SqlSession, { jwks: published }: AccessTokens): Promise<void> {
   const [{ kid } = {}] = published.keys;
   await transaction(db, async () => {

@@ -75,7 +75,7 @@ async function createUser(db: SqlSession, request: Request): Promise<Response> {
   }
 }
 
-/** Inserts the account before confirming it, because triggers check both steps and their time. */
+/** Inserts the account before confirming it, because triggers check the insert, the confirmation and their times. */
 async function insertUser(
   db: SqlSession,
   { email, passwordHash, data, confirm }: { email: string; passwordHash: string; data: object; confirm: boolean },

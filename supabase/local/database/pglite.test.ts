@@ -127,7 +127,7 @@ test("PGlite runs more statements than it can prepare, and the last used stateme
      from pg_prepared_statements`,
     ["%+ 0 as%", "%+ 699 as%"],
   );
-  // The limit is 300. The statement that this query replaces is closed only by the next query.
+  // The limit is 300. This query prepares statement 301, and only the next query closes the oldest statement.
   expect(rows).toEqual([{ prepared: 301, first: false, last: true }]);
 });
 

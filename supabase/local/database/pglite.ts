@@ -24,7 +24,7 @@ const maxPreparedLength = 4000;
 const unusedArrayTypesQuery = `select typarray from pg_type where typarray <> 0
   and (typtype <> 'b' or typcategory not in ('B', 'D', 'N', 'S') and typname not in ('json', 'jsonb', 'uuid'))`;
 
-/** Removes six of seven parsers, of unused array types, because PGlite copies all parsers for each statement. */
+/** Removes the parsers of unused array types, six of seven, because PGlite copies all parsers for each statement. */
 async function removeUnusedParsers(driver: PGlite): Promise<void> {
   const { rows } = await driver.query<{ typarray: number }>(unusedArrayTypesQuery);
   const unusedTypes = new Set(rows.map(({ typarray }) => String(typarray)));
