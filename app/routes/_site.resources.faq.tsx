@@ -64,7 +64,7 @@ export default function FaqPage({ loaderData: { categories } }: Route.ComponentP
         <aside className="overflow-hidden rounded-label border border-line bg-raised md:flex md:items-center lg:sticky lg:top-20 lg:block lg:self-start">
           <Art name="stamped-entry" className="hidden w-2/5 md:block lg:w-full" />
           <div className="p-5 sm:p-6">
-            <h2 className="text-lg">Can't find your answer?</h2>
+            <h2 className="text-lg">Have another question?</h2>
             <p className="mt-2 mb-5 text-quiet">Ask our customs team.</p>
             <ButtonLink look="action" to="/contact">
               Contact Our Experts
