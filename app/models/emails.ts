@@ -155,7 +155,7 @@ export function clientInvitationEmail(sender: EmailSender, name: RecipientName, 
   return {
     subject: `Your Client ID at ${sender.name}`,
     text: formatEmailText(sender, name, [
-      "Here is your Client ID. Use it once to create your account:",
+      "Here is your Client ID. Use the Client ID once to create your account:",
       clientId,
       "",
       "With an account, you can follow your shipments and send us their documents.",

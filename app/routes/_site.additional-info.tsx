@@ -78,7 +78,7 @@ function IdentityCheck(props: { company: Company; origin: string; licence: strin
             </p>
           </div>
           <div>
-            <h3 className="font-semibold">Our numbers and addresses</h3>
+            <h3 className="font-semibold">Our phone numbers and emails</h3>
             <ul className="mt-1 list-disc pl-6">
               {company.offices.map(({ name, phone, email }) => (
                 <li key={name}>

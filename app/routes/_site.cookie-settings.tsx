@@ -164,9 +164,10 @@ function BrowserStorage() {
       </ul>
       <h3 className="mt-6 font-semibold">Offline copies of pages</h3>
       <p className="mt-1 text-sm">
-        With JavaScript on, your browser stores copies of the public pages that you visit. The last 20 portal pages stay
-        until you sign out. Copies stay on this device for 30 days at most. The browser stores no copies on a shared
-        device or in the text-only version. You can switch off offline copies on your account page in the portal.
+        With JavaScript on, your browser stores copies of the public pages that you visit. The browser stores the last
+        20 portal pages until you sign out. Copies stay on this device for 30 days at most. The browser stores no copies
+        on a shared device or in the text-only version. You can switch off offline copies on your account page in the
+        portal.
       </p>
     </section>
   );
