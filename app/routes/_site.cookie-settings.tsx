@@ -52,7 +52,7 @@ const categories = [
   {
     name: "necessary",
     label: "Strictly Necessary",
-    text: "These cookies log you in, remember your theme and show you confirmations. They are always on.",
+    text: "These cookies log you in, remember your theme and show you confirmations. These cookies are always on.",
   },
   {
     name: "performance",
