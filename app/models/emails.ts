@@ -101,7 +101,7 @@ export function emailChangeRequestedEmail(sender: EmailSender, name: RecipientNa
       "Someone who is logged in to your account asked to change your email address.",
       "The email address changes when the owner of the new address confirms the change.",
       "",
-      "If you did not ask, change your password now to log out all other devices:",
+      "If you did not send the request, change your password now to log out all other devices:",
       `${sender.origin}/portal/account`,
       `Then call us: ${sender.phone}`,
     ]),
