@@ -30,7 +30,10 @@ export const issue = defineStaffAction({
     const [first] = issued.result;
     // The result of a repeated form is empty if its client ID was withdrawn or used after the first submission.
     if (!first)
-      return { reason: "This form has already issued a Client ID. Reload the page to issue another.", status: 409 };
+      return {
+        reason: "This form has already issued a Client ID. Reload the page to issue a new Client ID.",
+        status: 409,
+      };
     if (!fields.email) return issued;
     const email = await sendClientId(supabase, serviceRole(), emailSender(), first, { idempotency_key, actor_name });
     return "reason" in email
@@ -45,7 +48,7 @@ export const issue = defineStaffAction({
     description: "issue Client IDs",
     options: {
       count: "number of Client IDs, 1 to 100",
-      for: "your own name for the client; the client does not see it",
+      for: "your own name for the client; the client cannot see this name",
       email: "the email address to send the Client ID to",
     },
     defaults: { count: "1" },

@@ -105,7 +105,7 @@ export async function requestEmailChange(
   email: string,
 ): Promise<IntentError | null> {
   if (email.toLowerCase() === client.email.toLowerCase()) {
-    const reason = "This is already your email.";
+    const reason = "This is already your email address.";
     return { reason, status: 400, fieldErrors: { email: [reason] } };
   }
   const attempt = await limits.consumeEmailChange(client.id);

@@ -157,7 +157,9 @@ export async function findDocumentId(
   );
   const document = documents.find((document) => document.name.toLowerCase() === name.toLowerCase());
   if (!document)
-    throw new Error(`This shipment has no document "${name}". It has: ${documents.map((d) => d.name).join(", ")}.`);
+    throw new Error(
+      `This shipment has no document "${name}". The documents are: ${documents.map((d) => d.name).join(", ")}.`,
+    );
   return document.id;
 }
 

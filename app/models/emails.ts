@@ -17,7 +17,7 @@ export function staffInvitationEmail(sender: EmailSender, name: RecipientName, t
       "You have an account at our desk. Create your password within seven days:",
       createPasswordUrl(sender, token),
       "",
-      "Then log in. The desk asks you to set up two-factor authentication with an app on your phone.",
+      "After you create your password, log in. The desk asks you to set up two-factor authentication with an app on your phone.",
     ]),
   };
 }
@@ -29,7 +29,7 @@ export function passwordLinkEmail(sender: EmailSender, name: RecipientName, toke
       "You asked us for a new password. Choose the new password within one hour:",
       createPasswordUrl(sender, token),
       "",
-      "If you did not ask us, ignore this email. Your password stays the same.",
+      "If you did not ask for a new password, ignore this email. Your password stays the same.",
     ]),
   };
 }
@@ -41,7 +41,7 @@ export function secondFactorRemovedEmail(sender: EmailSender, name: RecipientNam
       "We removed two-factor authentication from your account. All devices have been logged out.",
       `Log in and set up two-factor authentication again: ${createLoginUrl(sender)}`,
       "",
-      `If you did not ask us for this, call us now: ${sender.phone}`,
+      `If you did not request the removal, call us now: ${sender.phone}`,
     ]),
   };
 }
@@ -73,11 +73,11 @@ export function emailChangeConfirmationEmail(sender: EmailSender, token: string)
   return {
     subject: "Confirm your new email address",
     text: formatEmailText(sender, null, [
-      "You (we hope) asked us to use this email address for your account.",
-      "Confirm the address within 24 hours with the password of your account:",
+      "We received a request to use this email address for an account.",
+      "If you sent the request, confirm the address within 24 hours with the password of your account:",
       `${sender.origin}/auth/email?token=${token}`,
       "",
-      "If this was not you, ignore this email. Nothing will change.",
+      "If you did not send the request, ignore this email. Nothing will change.",
     ]),
   };
 }
@@ -86,10 +86,10 @@ export function emailTakenEmail(sender: EmailSender): EmailContent {
   return {
     subject: "This email address already has an account",
     text: formatEmailText(sender, null, [
-      "Someone asked to use this email address for another account. Nothing was changed.",
-      `This address already has an account. If you asked, log in with this address: ${createLoginUrl(sender)}`,
+      "We received a request to use this email address for another account. Nothing was changed.",
+      `You can log in with the existing account. If you sent the request, log in with this email address: ${createLoginUrl(sender)}`,
       "",
-      "If this was not you, ignore this email.",
+      "If you did not send the request, ignore this email.",
     ]),
   };
 }
@@ -98,10 +98,10 @@ export function emailChangeRequestedEmail(sender: EmailSender, name: RecipientNa
   return {
     subject: "A change of your email address was requested",
     text: formatEmailText(sender, name, [
-      "Someone who is logged in to your account asked to change its email address.",
-      "The address changes only after a confirmation from the new address.",
+      "Someone who is logged in to your account asked to change your email address.",
+      "The email address changes when the owner of the new address confirms the change.",
       "",
-      "If this was not you, change your password now. This logs out all other devices:",
+      "If you did not send the request, change your password now to log out all other devices:",
       `${sender.origin}/portal/account`,
       `Then call us: ${sender.phone}`,
     ]),
@@ -118,7 +118,7 @@ export function emailChangedEmail(
     subject: isCertain ? "Your email address was changed" : "Your email address may have been changed",
     text: formatEmailText(sender, name, [
       isCertain
-        ? "The email address of your account was changed. We will no longer write to this address."
+        ? "The email address of your account was changed. We now send emails to your new address only."
         : "The email address of your account may have been changed, because our system did not respond in time.",
       isCertain
         ? `Log in with the new address: ${createLoginUrl(sender)}`
@@ -145,7 +145,7 @@ export function accountErasedEmail(sender: EmailSender, name: RecipientName): Em
   return {
     subject: "Your account is erased",
     text: formatEmailText(sender, name, [
-      "We have deleted your account, your shipments and their files, as you asked.",
+      "We have deleted your account, your shipments and their files at your request.",
       "This is our last email to you.",
     ]),
   };
@@ -155,7 +155,7 @@ export function clientInvitationEmail(sender: EmailSender, name: RecipientName, 
   return {
     subject: `Your Client ID at ${sender.name}`,
     text: formatEmailText(sender, name, [
-      "Here is your Client ID. Use it once to create your account:",
+      "Here is your Client ID. Use the Client ID once to create your account:",
       clientId,
       "",
       "With an account, you can follow your shipments and send us their documents.",

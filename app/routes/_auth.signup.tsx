@@ -83,7 +83,7 @@ export default function SignUpPage({ actionData, loaderData }: Route.ComponentPr
         Already have an account? <TextLink to="/login">Log in</TextLink>
       </p>
       <p>
-        No Client ID, or it does not work? Call <OfficePhone />.
+        Need help with your Client ID? Call <OfficePhone />.
       </p>
     </>
   );

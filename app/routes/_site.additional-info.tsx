@@ -64,8 +64,8 @@ function IdentityCheck(props: { company: Company; origin: string; licence: strin
     <section id="identity-check" className="mt-12 border-t border-line pt-10">
       <h2 className="text-xl">Is this really us?</h2>
       <p className="mt-3 max-w-prose">
-        Criminals send messages that look like ours. They ask for an urgent fee or a payment to a new account. Check
-        such a message on this page. Do not use the number or the link in the message.
+        Criminals send messages that look like ours. The criminals ask for an urgent fee or a payment into a new
+        account. Check the message with this page. Ignore the number and the link in the message.
       </p>
       <div className="mt-8 grid gap-10 lg:grid-cols-2 lg:gap-16">
         <Licence name={company.name} number={licence} />
@@ -74,11 +74,11 @@ function IdentityCheck(props: { company: Company; origin: string; licence: strin
             <h3 className="font-semibold">Our website and our emails</h3>
             <p className="mt-1 max-w-prose">
               Our only website is <span className="font-mono wrap-anywhere">{origin}</span>. Our emails link only to
-              this website. They contain no files and never ask for a password or a code.
+              this website. Our emails have no attachments. We never ask for a password or a code.
             </p>
           </div>
           <div>
-            <h3 className="font-semibold">Our numbers and addresses</h3>
+            <h3 className="font-semibold">Our phone numbers and emails</h3>
             <ul className="mt-1 list-disc pl-6">
               {company.offices.map(({ name, phone, email }) => (
                 <li key={name}>
@@ -92,8 +92,8 @@ function IdentityCheck(props: { company: Company; origin: string; licence: strin
           <div>
             <h3 className="font-semibold">Our bank details</h3>
             <p className="mt-1 max-w-prose">
-              We never send our bank details by email, SMS or WhatsApp, and never change them in a message. You find
-              them on our signed invoice. Before you pay to a new account, call the head office.
+              We never send our bank details by email, SMS or WhatsApp. Our bank details are on our signed invoice.
+              Before you pay into a new account, call the head office.
             </p>
           </div>
         </div>

@@ -52,7 +52,7 @@ const categories = [
   {
     name: "necessary",
     label: "Strictly Necessary",
-    text: "These cookies log you in, remember your theme and show you confirmations. They are always on.",
+    text: "These cookies log you in, remember your theme and show you confirmations. These cookies are always on.",
   },
   {
     name: "performance",
@@ -82,9 +82,9 @@ const storageEntries = [
   {
     name: "known",
     time: "A year",
-    text: "Remembers that you logged in here. Wrong attempts by others then do not lock you out in this browser.",
+    text: "Remembers that you logged in here. If someone else tries wrong passwords, you can still log in here.",
   },
-  { name: "kept", time: "A minute", text: "Checks whether your browser stores cookies, if a login did not last." },
+  { name: "kept", time: "A minute", text: "Checks after a login whether your browser stores cookies." },
   { name: "offline", time: "A year", text: "Remembers that you switched off offline copies here." },
   { name: "cookieSettings", time: "A year", text: "Remembers your choices on this page." },
 ] as const;
@@ -164,10 +164,10 @@ function BrowserStorage() {
       </ul>
       <h3 className="mt-6 font-semibold">Offline copies of pages</h3>
       <p className="mt-1 text-sm">
-        If scripts are on, your browser stores copies of the public pages that you have seen. It also stores the last 20
-        pages of the portal until you sign out. Copies stay on this device for 30 days at most. The browser stores no
-        copies on a shared device or in the text-only version. You can switch off offline copies on your account page in
-        the portal.
+        With JavaScript on, your browser stores copies of the public pages that you visit. The browser stores the last
+        20 portal pages until you sign out. Copies stay on this device for 30 days at most. The browser stores no copies
+        on a shared device or in the text-only version. You can switch off offline copies on your account page in the
+        portal.
       </p>
     </section>
   );

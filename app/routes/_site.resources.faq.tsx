@@ -46,7 +46,7 @@ export default function FaqPage({ loaderData: { categories } }: Route.ComponentP
       <Title>Frequently Asked Questions</Title>
       <h1 className="max-w-4xl text-2xl">Frequently Asked Questions</h1>
       <p className="mt-4 max-w-prose text-lg text-pretty text-quiet">
-        The questions importers, shippers and families ask us most.
+        The questions that importers, shippers and families ask most.
       </p>
       <div className="mt-10 mb-8 grid gap-x-16 gap-y-12 lg:grid-cols-[1fr_20rem]">
         <div>
@@ -64,7 +64,7 @@ export default function FaqPage({ loaderData: { categories } }: Route.ComponentP
         <aside className="overflow-hidden rounded-label border border-line bg-raised md:flex md:items-center lg:sticky lg:top-20 lg:block lg:self-start">
           <Art name="stamped-entry" className="hidden w-2/5 md:block lg:w-full" />
           <div className="p-5 sm:p-6">
-            <h2 className="text-lg">Can't find your answer?</h2>
+            <h2 className="text-lg">Have another question?</h2>
             <p className="mt-2 mb-5 text-quiet">Ask our customs team.</p>
             <ButtonLink look="action" to="/contact">
               Contact Our Experts

@@ -24,15 +24,15 @@ export default function ForgotPasswordPage({ loaderData }: Route.ComponentProps)
     <AuthPage licence={loaderData.licence}>
       <Title>Forgot password?</Title>
       <h1 className="mb-2 text-xl">Forgot password?</h1>
-      <p className="mb-6 text-quiet">Opening this address sends nothing. The button does.</p>
+      <p className="mb-6 text-quiet">To reset your password, click the button.</p>
       <Form method="post">
         <Button name="forgot">Forgot password?</Button>
       </Form>
       <p className="mt-6">
-        Locked out? Call <OfficePhone />. When we know that it is you, we mail you a link to a new password.
+        Locked out? Call <OfficePhone />. Once we have checked who you are, we email you a link to set a new password.
       </p>
       <p>
-        You remember it? <TextLink to="/login">Log in</TextLink>
+        Remember your password? <TextLink to="/login">Log in</TextLink>
       </p>
     </AuthPage>
   );

@@ -63,11 +63,7 @@ export default function DeskTodayPage({ loaderData, actionData }: Route.Componen
             />
           ))}
         </TodayList>
-        <TodayList
-          title="Free storage ending"
-          count={storage.count}
-          empty="No container is within 3 days of its last free day."
-        >
+        <TodayList title="Free storage ending" count={storage.count} empty="No free storage ends within 3 days.">
           {storage.rows.map(({ shipment_id: shipment, name, free_storage_ends_on: day }) => (
             <TodayRow
               key={shipment}
@@ -95,7 +91,7 @@ export default function DeskTodayPage({ loaderData, actionData }: Route.Componen
         <TodayList
           title="Waiting for client over 7 days"
           count={waiting.count}
-          empty="No shipment has waited for its client for over 7 days."
+          empty="No shipment has waited for the client for over 7 days."
           allHref={`/desk/shipments${createShipmentSearch({ waiting: "client" })}`}
         >
           {waiting.rows.map((item) => (

@@ -157,7 +157,7 @@ function AccountCard({ client }: { client: Omit<DeskClientDetails, "audit_entrie
       )}
       {retentionEnd ? (
         <p className="border-t border-line px-4 py-3 text-sm text-quiet">
-          You can erase this account after {calendarDate(retentionEnd)}. We must store its shipments until then.
+          You can erase this account after {calendarDate(retentionEnd)}. We must store the shipments until then.
         </p>
       ) : (
         <ReasonForm

@@ -59,8 +59,8 @@ export default function ShareLinksPage({ loaderData, actionData }: Route.Compone
       <IntentErrorSummary actionData={actionData} />
       <h1 className="mb-2 text-xl wrap-anywhere">Share {name}</h1>
       <p className="mb-4 text-quiet">
-        Anyone with a share link can see the shipment's name, stage and history. They cannot see documents, charges or
-        your details. A share link works for 30 days. You can end it earlier.
+        Anyone with a share link can see the shipment's name, stage and history. Documents, charges and your details
+        stay private. A share link works for 30 days. You can end the link earlier.
       </p>
       <ul ref={list} className="mb-4 ruled rounded-label border border-line empty:hidden">
         {links.map((link, index) => (
@@ -107,7 +107,7 @@ export default function ShareLinksPage({ loaderData, actionData }: Route.Compone
             </SubmitButton>
           </IntentForm>
         ) : (
-          <p className="text-sm text-quiet">A shipment can have five share links. End a link to create another.</p>
+          <p className="text-sm text-quiet">A shipment can have five share links. End one link to create a new link.</p>
         )}
         <CloseLink to={page} className={buttonClass()}>
           Close

@@ -71,7 +71,7 @@ export default function ShareLinkPage({ loaderData: shipment }: Route.ComponentP
         ))}
       </ol>
       <p className="mt-6 text-sm text-quiet">
-        Our client shared this shipment with you and can end this link. Questions? Call <OfficePhone />.
+        Our client shared this shipment and can end the link. Questions? Call <OfficePhone />.
       </p>
     </>
   );

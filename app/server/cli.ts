@@ -102,7 +102,7 @@ program
     const bytes = await createBackup(requireEmbeddedSettings(), file);
     printAction(getActorName(), { action: "backup", after: { file, bytes } });
     print(false, null, [
-      `Backup written to ${file} (${Math.ceil(bytes / 1024)} KiB). Keep this file secret: it contains keys and documents.`,
+      `Backup written to ${file} (${Math.ceil(bytes / 1024)} KiB). Keep this file secret. The file contains keys and documents.`,
     ]);
   });
 program

@@ -35,7 +35,7 @@ test("A complete quote opens the email app, closes and empties its form, and off
     await expect(dialog.getByLabel(field, { exact: true })).toHaveValue("");
   }
   await expect(dialog.getByRole("textbox", { name: "Message" })).toHaveValue("");
-  await dialog.getByText("Did no email open for your last request?").click();
+  await dialog.getByText("Open the email of your last request").click();
   await expect(dialog.getByRole("link", { name: labels.openEmailApp })).toHaveAttribute(
     "href",
     /^mailto:nairobi@mizigo\.example\?.*Zawadi/,
@@ -58,7 +58,7 @@ test("The toast leads a visitor without an email app to the text of the quote", 
   }
   await dialog.getByLabel("Service").selectOption("Imports");
   await dialog.getByRole("button", { name: labels.prepareEmail }).click();
-  await toast(page, "Opening Email Client...").getByRole("link", { name: "Did no email open?" }).click();
+  await toast(page, "Opening Email Client...").getByRole("link", { name: "Open the email again" }).click();
   const ready = dialog.getByRole("region", { name: labels.emailReady });
   await expect(ready.getByRole("link", { name: labels.openEmailApp })).toHaveAttribute("href", /Zawadi/);
   expect(await readEmailDrafts(page)).toHaveLength(1);

@@ -88,7 +88,11 @@ test("An invitation form that is sent three times issues one client ID and sends
   await clerk.submit(await openPageOf(clientId), `Withdraw ${clientId}`, { reason: "Wrong person" });
   clerk.cookies.delete("flash");
   const rejected = await parsePage(await clerk.submit(form, issueButton, fields));
-  expectRejectedForm(rejected, 409, "This form has already issued a Client ID. Reload the page to issue another.");
+  expectRejectedForm(
+    rejected,
+    409,
+    "This form has already issued a Client ID. Reload the page to issue a new Client ID.",
+  );
   expect([await countEmailsTo(email), await listIssuedFor("Invited Once")]).toEqual([1, []]);
 });
 

@@ -93,7 +93,7 @@ test("A client whose second factor a team member removes is signed out, gets an 
   const page = await submitForm(client, "Reset 2FA");
   const email = await getLatestEmailTo(client.email);
   expect([email.count - emailsBefore, email.subject]).toEqual([1, "Two-factor authentication is off"]);
-  expect(email.text).toContain("If you did not ask us for this, call us now: ");
+  expect(email.text).toContain("If you did not request the removal, call us now: ");
   expect(email.text).not.toContain("They asked by phone");
   expect(page.toasts).toEqual(successToast("2FA reset. The password is now enough to log in."));
   expect(page.text).toContain("2FA Off");

@@ -144,7 +144,7 @@ test("An email form with a wrong password or address sends nothing and preserves
   const address = newAddress("Hasty Address");
   const rejections: [Record<string, string>, string, RegExp][] = [
     [{ email: address, currentPassword: "a guess" }, "currentPassword", /^The password is wrong\.$/],
-    [{ email: email.toUpperCase() }, "email", /^This is already your email\.$/],
+    [{ email: email.toUpperCase() }, "email", /^This is already your email address\.$/],
     [{ email: "no address" }, "email", /^Enter an email such as/],
     [{ email: `${"x".repeat(250)}@client.example` }, "email", /./],
   ];

@@ -144,7 +144,7 @@ describe("login of an unconfirmed address", () => {
     const address = await newUnconfirmedAddress();
     const sentBefore = await countEmailsTo(address);
     const logIn = async () => (await submitLogin({ email: address, password })).page.toasts[0]?.description;
-    const notSent = `${unconfirmedText} Open the link in our email first. No email? Try to log in again in 5 minutes and we will send another.`;
+    const notSent = `${unconfirmedText} Open the link in our email first. No email? Log in again in 5 minutes, and we will email you a new link.`;
     expect(await logIn()).toBe(notSent);
     await sql`update auth.users set confirmation_sent_at = now() - interval '61 seconds' where email = ${address}`;
     for (const fault of [500, "close"] as const) {

@@ -103,7 +103,7 @@ describe("set-up of a second factor", () => {
       [
         {
           title: "Error challenging",
-          description: "This authenticator was removed or replaced in another window. Start again.",
+          description: "This authenticator app was removed or replaced in another window. Start again.",
           variant: "destructive",
         },
       ],

@@ -78,7 +78,7 @@ function LicenceCheck({ licence }: { licence: string }) {
         <TextLink to="/additional-info#identity-check">Is this really us?</TextLink>
       </h2>
       <p className="text-sm text-quiet">
-        Our customs agent licence is <span className="inline-block font-semibold text-ink">{licence}</span>. Check this
+        Our customs agent licence is <span className="inline-block font-semibold text-ink">{licence}</span>. Check the
         number on the Kenya Revenue Authority's list of licensed agents (
         <span className="font-mono text-ink">kra.go.ke</span>), under the name {company?.name}. We never ask for a
         password by email or phone.

@@ -26,7 +26,7 @@ export function EmailDraftPanel({ draft, opens = false }: { draft: EmailDraft; o
         Your email is not sent yet
       </h2>
       <p className="mt-1 text-quiet">
-        Your email app will open with this message to {draft.to}. Send the message from there. We store no copy.
+        Your email app opens with this message to {draft.to}. Send the message in the app. We store no copy.
       </p>
       <a
         href={mailtoHref(draft)}

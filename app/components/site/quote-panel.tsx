@@ -81,7 +81,7 @@ export function QuotePanel({ services }: { services: string[] }) {
             {draft && (
               <details className="mb-4">
                 <summary className="inline-flex min-h-11 items-center underline">
-                  Did no email open for your last request?
+                  Open the email of your last request
                 </summary>
                 <LazyEmailDraftPanel draft={draft} />
               </details>
@@ -106,7 +106,7 @@ function QuoteFetcherForm({ services, page, onSent }: QuoteFetcherFormProps) {
     if (!actionData || !("draft" in actionData)) return;
     onSent(actionData.draft);
     openEmailApp(actionData.draft);
-    const action = { label: "Did no email open?", ...link, state: { ...link.state, mail: true } };
+    const action = { label: "Open the email again", ...link, state: { ...link.state, mail: true } };
     showToast({ ...actionData.toast, action });
     close();
   }, [actionData]);

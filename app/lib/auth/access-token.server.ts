@@ -67,7 +67,7 @@ async function fetchPublishedKeys(url: string, { headers }: { headers: Headers }
   const response = await createSupabaseFetch(null)(url, { headers }).catch(() => null);
   const body: unknown = response?.ok ? await response.json().catch(() => null) : null;
   const keys = KeySetSchema.safeParse(body);
-  if (!keys.success) throw new Error("Auth does not publish its keys at the moment.");
+  if (!keys.success) throw new Error("Supabase Auth returned no signing keys.");
   return Response.json(keys.data);
 }
 

@@ -83,7 +83,7 @@ export function readSettings(source: NodeJS.ProcessEnv = process.env) {
   }
   if (env.SUPABASE_URL && env.DATABASE_URL) {
     throw new ConfigurationError(
-      "Configuration: DATABASE_URL is for the embedded backend, and SUPABASE_URL names another one: set one of them.",
+      "Configuration: DATABASE_URL and SUPABASE_URL are both set. Remove DATABASE_URL to use Supabase, or SUPABASE_URL to use the embedded backend.",
     );
   }
   const backend: BackendAccess | null = env.SUPABASE_URL

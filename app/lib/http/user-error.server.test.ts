@@ -58,7 +58,7 @@ test.each([
   ["22P02", 400],
 ])("A value that violates a constraint (%s, status %i) becomes status 400 with a message.", (code, status) => {
   expect(toUserError({ message: databaseMessage, code, status })).toEqual({
-    reason: "We could not save this. Check what you typed.",
+    reason: "We could not save your entries. Check the form.",
     status: 400,
   });
 });
@@ -94,7 +94,7 @@ test.each([
 
 test.each([
   new TypeError("fetch failed"),
-  new DOMException("The backend did not answer in time.", "TimeoutError"),
+  new DOMException("The backend did not respond in time.", "TimeoutError"),
   new DOMException("This operation was aborted", "AbortError"),
   new SyntaxError("Unexpected token < in JSON"),
   databaseMessage,

@@ -27,12 +27,12 @@ const authErrors: Readonly<Record<string, UserError>> = {
   email_address_invalid: { reason: "We cannot send email to this address. Check the address.", status: 400 },
   otp_expired: { reason: "This link has been used or has expired.", status: 400 },
   mfa_factor_not_found: {
-    reason: "This authenticator was removed or replaced in another window. Start again.",
+    reason: "This authenticator app was removed or replaced in another window. Start again.",
     status: 409,
   },
   mfa_factor_name_conflict: { reason: "You started another set-up in a different window. Start again.", status: 409 },
   too_many_enrolled_mfa_factors: {
-    reason: "You have the maximum number of authenticators. Remove one first.",
+    reason: "You have the maximum number of authenticator apps. Remove one app first.",
     status: 400,
   },
   over_request_rate_limit: { reason: "Too many attempts. Wait a few minutes, then try again.", status: 429 },
@@ -57,7 +57,7 @@ export function toUserError(error: SupabaseError): UserError {
     return { reason: "Remove special characters, then try again.", status: 400 };
   // A check constraint or type rejects a value that the form accepted.
   if (code === "23514" || /^22[0-9A-Z]{3}$/.test(code)) {
-    return { reason: "We could not save this. Check what you typed.", status: 400 };
+    return { reason: "We could not save your entries. Check the form.", status: 400 };
   }
   if (isHookError(error, code)) return { reason: error.message, status: 400 };
   if (code === "42501" || status === 403) return { reason: "You are not allowed to make this change.", status: 403 };

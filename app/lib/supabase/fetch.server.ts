@@ -97,7 +97,7 @@ export async function withTimeout<T>(milliseconds: number, promise: Promise<T>, 
   const settled = new AbortController();
   const signal = abortSignal ? AbortSignal.any([settled.signal, abortSignal]) : settled.signal;
   const expiry = setTimeout(milliseconds, undefined, { signal }).then(() => {
-    throw new DOMException("The backend did not answer in time.", "TimeoutError");
+    throw new DOMException("The backend did not respond in time.", "TimeoutError");
   });
   try {
     return await Promise.race([promise, expiry]);

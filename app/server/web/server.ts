@@ -21,8 +21,8 @@ import { guardBody } from "./request-body.ts";
 import { readStaticFiles } from "./static-files.ts";
 
 const hiddenIpsWarning =
-  "APP_ORIGIN is https, but TRUSTED_PROXIES is empty. Every visitor seems to have the proxy's IP address, so limits " +
-  "per IP address are off. Set TRUSTED_PROXIES to the IP address of the proxy.";
+  "APP_ORIGIN is https, but TRUSTED_PROXIES is empty. Limits per IP address are off, because every " +
+  "visitor seems to have the proxy's IP address. Set TRUSTED_PROXIES to the IP address of the proxy.";
 
 const sampleValuesWarning =
   "The site still shows sample values, such as a sample phone number. `npm run content` lists them.";
