@@ -75,7 +75,7 @@ export default function ShipmentPage({ loaderData, actionData }: Route.Component
       <h1 className="text-xl">{shipment.name}</h1>
       <dl className="mt-1 flex flex-wrap gap-x-6 gap-y-1 text-sm text-quiet">
         {shipment.numbers.map(([label, number]) => (
-          <div key={label} className="flex gap-2">
+          <div key={label} className="flex flex-wrap gap-x-2">
             <dt className="shrink-0">{label}</dt>
             <dd className="font-mono text-ink">{number}</dd>
           </div>
