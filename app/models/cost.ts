@@ -106,7 +106,7 @@ export function parseImport(input: Partial<Record<string, string>>, classes: num
   return { what, currency, excise, registered, ...(numbers as Record<NumberField, number>) };
 }
 
-/** KS 1515 limits the age of cars. "doubtful": too old by calendar years, as in KEBS notices, but not by months. */
+/** KS 1515 limits the age of cars. "doubtful": too old by calendar years, as KEBS counts them, but not by months. */
 export function checkCarAge(registered: string, today: string, years: number): "refused" | "doubtful" | "taken" {
   const [year = 0, month = 0] = registered.split("-").map(Number);
   const [thisYear = 0, thisMonth = 0] = today.split("-").map(Number);

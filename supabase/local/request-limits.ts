@@ -57,7 +57,7 @@ export async function requestLimitError(request: Request): Promise<Response | nu
     0,
   );
   if (values <= maxValues && lists.every(({ length }) => length <= maxItems)) return null;
-  return errorResponse(413, `More than ${maxItems} at once: send them in several requests.`);
+  return errorResponse(413, `A request has at most ${maxItems} items. Send several requests.`);
 }
 
 function errorResponse(status: number, message: string): Response {

@@ -117,7 +117,7 @@ describe("link to a new password", () => {
   });
 
   test("A link that an email scanner opens many times stays valid, can set the previous password again, and names no person", async () => {
-    const { browser, email, id, name, link } = await newClientWithLink("Scanned Mail");
+    const { browser, email, id, name, link } = await newClientWithLink("Scanned Email");
     const page = await app.browser().open(link);
     for (const text of [email, id, name]) expect(page.html).not.toContain(text);
     expect((await copyBrowser(app, browser).open(link)).h1).toBe("Set your password");

@@ -211,8 +211,8 @@ describe("delivery by SMTP", () => {
     (await sql`select from email_outbox where account_id = ${receiver.id} and sent_at is null`).length;
   const sendDue = () => sendDueShipmentEmails(app.company, emailSender, readStages());
 
-  // Set NOTICES=10000 for a long run.
-  const count = Number(process.env.NOTICES ?? 80);
+  // Set EMAILS=10000 for a long run.
+  const count = Number(process.env.EMAILS ?? 80);
   test(
     `Two processes together send each of ${count} emails once, and their memory does not grow.`,
     async () => {
@@ -231,7 +231,7 @@ describe("delivery by SMTP", () => {
         expect(sent).toBeGreaterThan(count / 10);
         // The heap grows until all code has run once, so the first two measurements are ignored.
         const [first = 0, last = 0] = [heap[2], heap.at(-1)];
-        if (process.env.NOTICES) process.stdout.write(`${sent} sent, heap ${heap.join(" ")}\n`);
+        if (process.env.EMAILS) process.stdout.write(`${sent} sent, heap ${heap.join(" ")}\n`);
         expect(last - first, JSON.stringify(heap)).toBeLessThan(1_500_000 + 200 * sent);
       }
     },
