@@ -21,6 +21,7 @@ const replacedWords: [word: string, pattern: RegExp, instead: string][] = [
   ["beside", /\bbesides?\b/, "next to, in addition to"],
   ["brothers", /\bbrothers\b/, "related items"],
   ["colleague", /\bcolleagues?\b/, "team member"],
+  ["e-mail", /\be-mails?\b/, "email"],
   ["dear", /\bdear(?:er|est)?\b/, "expensive"],
   ["door", /\bdoors?\b/, "entry point, login page"],
   ["goes on", /\b(?:go|goes|going|went) on\b/, "continues"],
