@@ -127,7 +127,7 @@ describe("the page of a shipment", () => {
     expect(page.text).toContain("No tracking history yet.");
     expect(page.all("[aria-current=step]").map(getText)).toEqual([
       "Client Onboarding",
-      "Client Onboarding: Upload the four documents. We start as soon as we have all four.",
+      "Client Onboarding: Upload the four documents. We start work as soon as we have all four documents.",
     ]);
     expect(page.all("[aria-label=Progress] details li")).toHaveLength(10);
     expect(page.text).toContain("Packing List Not uploaded A list of what each package contains");
@@ -252,7 +252,7 @@ test("The list and the page of a shipment show who it waits for, and link to the
   expect(page.text).toContain("KES 12,500.50, due 4 May 2030. At the bank");
   expect(page.text).toMatch(/Waiting for you\. Upload the .*\. Pay the Duties & Taxes by 4 May 2030\./);
   expect((await browser.open(rice.portal)).text).toContain(
-    "With us. We have your documents and start work within one working day.",
+    "With us. We have your documents. We start work within one working day.",
   );
 });
 
