@@ -61,7 +61,7 @@ export const erase = defineStaffAction({
   toast: () => "Account erased",
   redirectTo: "/desk/clients",
   command: {
-    description: "erase a client's account after the retention period of its shipments",
+    description: "erase a client's account after the retention period of the client's shipments",
     defaults: { reason: "Requested by the client" },
   },
 });

@@ -40,7 +40,7 @@ export const meta: Route.MetaFunction = ({ matches }) =>
   createPageMeta(matches, {
     title: "Our Services",
     description:
-      "Customs clearing, sea and air freight, storage, removals and inland transport in East Africa: what we do, what we need from you, and how long it takes.",
+      "Customs clearing, sea and air freight, storage, removals and inland transport in East Africa. See what we do, what we need from you and how long each service takes.",
     path: "/services",
   });
 

@@ -114,7 +114,7 @@ function AccountCard({ client }: { client: Omit<DeskClientDetails, "audit_entrie
   return (
     <Card title="Account">
       <p className="px-4 pt-3 text-sm text-quiet">
-        A client who downloads their data can read the reasons that you enter here.
+        The client's data download contains the reasons that you enter here.
       </p>
       {client.erasure_requested_at && (
         <div className="border-b border-line pt-3">
@@ -124,7 +124,7 @@ function AccountCard({ client }: { client: Omit<DeskClientDetails, "audit_entrie
           <ReasonForm
             intent="reject-erasure"
             title="Reject erasure request"
-            text="We email this reason to the client, exactly as you write it."
+            text="We email your exact words to the client."
             hint="For example: By law we must store your last shipment until 4 May 2033"
           />
         </div>
