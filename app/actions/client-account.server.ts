@@ -25,7 +25,7 @@ export const resetSecondFactor = defineStaffAction({
   schema: ReasonFields,
   run: ({ supabase, serviceRole, emailSender, options: { actor_name } }, account, { reason }) =>
     removeSecondFactors(supabase, serviceRole(), emailSender(), account, reason, actor_name),
-  toast: () => "2FA reset. The password is now enough to log in.",
+  toast: () => "2FA reset. The client can now log in with the password only.",
   command: { description: "remove a lost authenticator app; check the caller's identity first" },
 });
 

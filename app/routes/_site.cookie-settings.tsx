@@ -150,7 +150,7 @@ function BrowserStorage() {
         What we store in your browser
       </h2>
       <p className="mt-1 mb-3 text-quiet">
-        All these cookies are strictly necessary and set only by us. We set each cookie only when needed.
+        All these cookies are strictly necessary. Only our site sets cookies. Each cookie is set when needed.
       </p>
       <ul className="ruled border-y border-line text-sm">
         {storageEntries.map(({ name, time, text }) => (

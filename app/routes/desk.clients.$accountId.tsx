@@ -143,7 +143,7 @@ function AccountCard({ client }: { client: Omit<DeskClientDetails, "audit_entrie
         <ReasonForm
           intent="remove-2fa"
           title="Reset 2FA"
-          text="Resetting 2FA signs the client out everywhere. The password is then enough to log in."
+          text="Resetting 2FA signs out all devices of the client. The client then logs in with the password only."
         />
       )}
       {client.closed ? (
@@ -152,12 +152,12 @@ function AccountCard({ client }: { client: Omit<DeskClientDetails, "audit_entrie
         <ReasonForm
           intent="close-account"
           title="Close account"
-          text="Closing the account signs the client out everywhere and prevents logins. The shipments stay."
+          text="Closing the account signs out all devices of the client and prevents logins. The shipments stay stored."
         />
       )}
       {retentionEnd ? (
         <p className="border-t border-line px-4 py-3 text-sm text-quiet">
-          You can erase this account after {calendarDate(retentionEnd)}. We must store the shipments until then.
+          You can erase this account after {calendarDate(retentionEnd)}. We must store the shipments until that day.
         </p>
       ) : (
         <ReasonForm

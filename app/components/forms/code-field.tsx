@@ -8,7 +8,7 @@ export function CodeField({ field }: { field: FormField }) {
       field={field}
       clearOnError
       label="6-digit code"
-      hint="From your authenticator app, with or without spaces"
+      hint="6 digits from your authenticator app, with or without spaces"
       inputMode="numeric"
       autoComplete="one-time-code"
       spellCheck={false}
