@@ -65,7 +65,7 @@ function IdentityCheck(props: { company: Company; origin: string; licence: strin
       <h2 className="text-xl">How to recognise us</h2>
       <p className="mt-3 max-w-prose">
         Criminals send messages that look like ours. The criminals ask for an urgent fee or a payment into a new
-        account. Check the message with this page. Ignore the number and the link in the message.
+        account. Compare the message with this page. Ignore the number and the link in the message.
       </p>
       <div className="mt-8 grid gap-10 lg:grid-cols-2 lg:gap-16">
         <Licence name={company.name} number={licence} />

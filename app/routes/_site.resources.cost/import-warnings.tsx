@@ -26,8 +26,8 @@ export function ImportWarnings({ rates, what, cargo, ruling, penalty }: ImportWa
       )}
       {ruling === "doubtful" && (
         <p className="mt-3 rounded-label border-2 border-attention px-4 py-3 font-semibold">
-          KEBS may reject this car. In its public notices, KEBS has counted whole calendar years. By this count, the car
-          had to arrive by 31 December {latestArrivalYear}. Ask us before you pay.
+          KEBS may reject this car. In its public notices, KEBS has counted whole calendar years. Counted in calendar
+          years, the car had to arrive by 31 December {latestArrivalYear}. Ask us before you pay.
         </p>
       )}
       <dl className="mt-3 grid gap-3 text-sm">
