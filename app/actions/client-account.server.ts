@@ -25,7 +25,7 @@ export const resetSecondFactor = defineStaffAction({
   schema: ReasonFields,
   run: ({ supabase, serviceRole, emailSender, options: { actor_name } }, account, { reason }) =>
     removeSecondFactors(supabase, serviceRole(), emailSender(), account, reason, actor_name),
-  toast: () => "2FA reset. The password is now enough to log in.",
+  toast: () => "2FA reset. The client can now log in with the password only.",
   command: { description: "remove a lost authenticator app; check the caller's identity first" },
 });
 
@@ -61,7 +61,7 @@ export const erase = defineStaffAction({
   toast: () => "Account erased",
   redirectTo: "/desk/clients",
   command: {
-    description: "erase a client's account after the retention period of its shipments",
+    description: "erase a client's account after the retention period of the client's shipments",
     defaults: { reason: "Requested by the client" },
   },
 });

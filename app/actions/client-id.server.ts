@@ -22,7 +22,7 @@ export const issue = defineStaffAction({
     })
     .refine(({ count, email }) => !email || count === 1, {
       path: ["count"],
-      message: "Enter 1, or clear the email. We can email one Client ID at a time.",
+      message: "We can email one Client ID at a time. Enter 1, or clear the email field.",
     }),
   async run({ supabase, serviceRole, emailSender, options: { idempotency_key, actor_name } }, _, fields) {
     const issued = await issueClientIds(supabase, fields, { idempotency_key, actor_name });
@@ -37,7 +37,7 @@ export const issue = defineStaffAction({
     if (!fields.email) return issued;
     const email = await sendClientId(supabase, serviceRole(), emailSender(), first, { idempotency_key, actor_name });
     return "reason" in email
-      ? { ...email, reason: `Client ID ${first} was issued, but the email was not sent. ${email.reason}` }
+      ? { ...email, reason: `Client ID ${first} was issued. The email was not sent. ${email.reason}` }
       : { ...issued, ...email };
   },
   toast(ids, { email }) {
@@ -48,7 +48,7 @@ export const issue = defineStaffAction({
     description: "issue Client IDs",
     options: {
       count: "number of Client IDs, 1 to 100",
-      for: "your own name for the client; the client cannot see this name",
+      for: "your own name for the client, visible only to team members",
       email: "the email address to send the Client ID to",
     },
     defaults: { count: "1" },

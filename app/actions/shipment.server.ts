@@ -43,7 +43,7 @@ export const advance = defineStaffAction({
   },
   toast: ({ status }) => `Moved to ${status}`,
   command: {
-    description: "move a shipment to its next stage, even if documents are missing",
+    description: "move a shipment to the next stage, even with missing documents",
     options: { location: "the location that the client sees", note: "a note to the client" },
     defaults: { confirmMissing: "yes" },
   },
@@ -88,8 +88,8 @@ export const saveNumbers = defineStaffAction({
   },
   toast: () => "Numbers saved",
   command: {
-    description: 'save the numbers of a shipment; "" removes a number; changes and removals need a reason',
-    options: numberHelp,
+    description: 'save the numbers of a shipment; "" removes a number',
+    options: { ...numberHelp, reason: "the reason; needed to change or remove a number" },
   },
 });
 

@@ -17,7 +17,7 @@ export const setAnnouncement = defineStaffAction({
     runStaffAction(supabase, "announce", { text, idempotency_key, actor_name }),
   toast: () => "Announcement published",
   command: {
-    description: "publish an announcement to all clients and replace the current announcement",
+    description: "publish or replace the announcement for all clients",
     arguments: { text: "the text of the announcement" },
   },
 });

@@ -47,7 +47,9 @@ const ArticleFields = z.object({
 export const Frontmatter = ArticleFields.superRefine((article, context) => {
   for (const part of ["scene", "glance"] as const) {
     if (Boolean(article[part]) !== article.placeholder) continue;
-    const message = article.placeholder ? "a placeholder has none" : "an article that is no placeholder has one";
+    const message = article.placeholder
+      ? "must be absent from a placeholder"
+      : "is missing. Only a placeholder can omit this field";
     context.addIssue({ code: "custom", path: [part], message });
   }
 });
@@ -121,7 +123,7 @@ export function listNextArticles({ slug, category }: Article): ArticleSummary[] 
 export function getLegalText(name: "privacy" | "terms" | "legal"): LegalText {
   const file = `content/pages/${name}.mdx`;
   const compiled = pageFiles[`../../${file}`];
-  if (!compiled) throw new Error(`${file}: there is no such file`);
+  if (!compiled) throw new Error(`${file}: the file is missing`);
   const { frontmatter, html, headings } = compiled;
   return { ...checkContent(file, PageFrontmatter, frontmatter), html, headings };
 }

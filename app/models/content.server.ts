@@ -164,7 +164,7 @@ export const costRates = readContent("cost", CostRates);
 export function readContent<T>(name: string, schema: z.ZodType<T>): T {
   const file = `content/data/${name}.yaml`;
   const source = dataFiles[`../../${file}`];
-  if (source === undefined) throw new Error(`${file}: there is no such file`);
+  if (source === undefined) throw new Error(`${file}: the file is missing`);
   return checkContent(
     file,
     schema,

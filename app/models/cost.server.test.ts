@@ -26,7 +26,7 @@ test("A missing import duty has the rate from the content, and an empty import d
 
 test.each([
   ["value", "", "Enter the price of the goods."],
-  ["value", "-1", "The price cannot be less than 0."],
+  ["value", "-1", "The price must be 0 or more."],
   ["value", "0", "The price must be more than 0."],
   ["value", "2,000,000,000,000", "The price is too high. Enter at most 1,000,000,000,000."],
   ["value", "eight thousand", "Enter the price in digits, such as 12,500.50."],
@@ -34,7 +34,7 @@ test.each([
   ["insurance", "x", "Enter the insurance in digits, such as 150.50."],
   ["rate", "", "Enter how many shillings one unit of the currency costs."],
   ["rate", "20000", "The exchange rate is too high. Enter at most 10,000 shillings for one unit."],
-  ["duty", "101", "The import duty cannot be more than 100 percent."],
+  ["duty", "101", "The import duty must be at most 100 percent."],
   ["what", "boat", "Choose what you import."],
   ["currency", "TZS", "Choose one of the currencies."],
   ["excise", "", "Choose the excise duty of the car: 20, 25 or 35 percent."],

@@ -73,7 +73,7 @@ const numberFieldTexts: Record<NumberField, { subject: string; missing: string; 
   duty: {
     subject: "The import duty",
     missing: "Enter the import duty in percent, such as 25.",
-    tooMuch: "The import duty cannot be more than 100 percent.",
+    tooMuch: "The import duty must be at most 100 percent.",
     like: "25",
   },
 };
@@ -85,7 +85,7 @@ function numberField(name: NumberField) {
     if (typeof result === "number") return result;
     const messages = {
       unreadable: input.trim() === "" ? missing : `Enter ${subject.toLowerCase()} in digits, such as ${like}.`,
-      negative: `${subject} cannot be less than 0.`,
+      negative: `${subject} must be 0 or more.`,
       zero: `${subject} must be more than 0.`,
       "too much": tooMuch ?? `${subject} is too high. Enter at most 1,000,000,000,000.`,
     };

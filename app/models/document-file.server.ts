@@ -106,7 +106,7 @@ export async function detectMediaType(fileName: string, content: Uint8Array): Pr
     : allowedTypes.includes((await fileTypeFromBuffer(getSignatureBytes(content)))?.mime ?? "");
   if (fits) return { type };
   return {
-    reason: `The content of this file does not match its ending .${extension}. Choose another file.`,
+    reason: `The content of this file does not match the extension .${extension}. Choose another file.`,
     status: 400,
   };
 }

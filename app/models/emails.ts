@@ -77,7 +77,7 @@ export function emailChangeConfirmationEmail(sender: EmailSender, token: string)
       "If you sent the request, confirm the address within 24 hours with the password of your account:",
       `${sender.origin}/auth/email?token=${token}`,
       "",
-      "If you did not send the request, ignore this email. Nothing will change.",
+      "If you did not send the request, ignore this email. The request expires after 24 hours.",
     ]),
   };
 }
@@ -136,7 +136,7 @@ export function erasureRejectedEmail(sender: EmailSender, name: RecipientName, r
       "We cannot erase your account yet.",
       `Reason: ${formatTypedText(reason)}`,
       "",
-      `You can ask again at any time: ${sender.origin}/portal/account`,
+      `You can request erasure again at any time: ${sender.origin}/portal/account`,
     ]),
   };
 }
@@ -158,7 +158,7 @@ export function clientInvitationEmail(sender: EmailSender, name: RecipientName, 
       "Here is your Client ID. Use the Client ID once to create your account:",
       clientId,
       "",
-      "With an account, you can follow your shipments and send us their documents.",
+      "With an account, you can follow your shipments and send us documents.",
       `Sign up: ${sender.origin}/signup?clientId=${clientId}`,
     ]),
   };

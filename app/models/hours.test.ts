@@ -41,8 +41,8 @@ test.each([
   ["a day twice", [{ ...week, ...times }, saturday, sunday, sunday], /each of Mon/],
   ["a missing day", [{ ...week, ...times }, saturday], /each of Mon/],
   ["an unknown day", [{ ...week, ...times }, saturday, { ...sunday, weekdays: ["Sunday"] }], /Sun/],
-  ["a time in 12-hour format", [{ ...week, ...times, opens: "8:00" }, saturday, sunday], /24 hours/],
-  ["no closing time", [{ ...week, opens: "08:00" }, saturday, sunday], /both opens and closes/],
+  ["a time in 12-hour format", [{ ...week, ...times, opens: "8:00" }, saturday, sunday], /24-hour time/],
+  ["no closing time", [{ ...week, opens: "08:00" }, saturday, sunday], /opens and closes together/],
   ["closing before opening", [{ ...week, opens: "17:00", closes: "08:00" }, saturday, sunday], /later than opens/],
   [
     "text for different hours",

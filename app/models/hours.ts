@@ -4,7 +4,7 @@ import { z } from "zod";
 const weekdays = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"] as const;
 const dayNames = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
 
-const clockTime = z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/, 'must be a time of 24 hours such as "08:00"');
+const clockTime = z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/, 'must be a 24-hour time such as "08:00"');
 
 const HoursLine = z
   .object({
@@ -15,7 +15,7 @@ const HoursLine = z
     closes: clockTime.optional(),
   })
   .superRefine(({ hours, opens, closes }, issues) => {
-    if (!opens !== !closes) issues.addIssue("needs both opens and closes, or neither");
+    if (!opens !== !closes) issues.addIssue("must have opens and closes together, or omit both");
     if (!opens || !closes) return;
     if (opens >= closes) issues.addIssue("closes must be later than opens");
     const words = `${formatClock(opens)} to ${formatClock(closes)}`;

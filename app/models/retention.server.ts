@@ -62,7 +62,7 @@ export async function eraseAccount(
     // The removed sentence would be false, because earlier steps of the erasure have changed data.
     const message = (error as Error).message.replace("Nothing was changed. ", "");
     return {
-      reason: `The account is closed, but not completely erased. ${message} Erase the account again.`,
+      reason: `The account is closed. Some data of the account remains. ${message} Erase the account again.`,
       status: 503,
     };
   }
@@ -102,7 +102,7 @@ async function deleteAccountShipments(serviceRole: AppSupabaseClient, account: s
     const shipments = dataOrThrow(await query);
     if (shipments.length === 0) return;
     for (const { id } of shipments) {
-      if (!(await deleteShipment(serviceRole, id))) throw new Error("A shipment must be stored longer now.");
+      if (!(await deleteShipment(serviceRole, id))) throw new Error("The retention of a shipment was extended.");
     }
   }
 }
@@ -113,7 +113,7 @@ async function deleteOrphanedFiles(serviceRole: AppSupabaseClient, report: Repor
     if (files.length === 0) return;
     const bucket = serviceRole.storage.from("documents");
     const removed = dataOrThrow(await bucket.remove(files.slice(0, filesPerDelete)));
-    if (removed.length === 0) throw new Error(`The document store does not delete ${files[0]}.`);
+    if (removed.length === 0) throw new Error(`The document store failed to delete ${files[0]}.`);
     await report({ files: removed.length });
   }
 }

@@ -98,7 +98,8 @@ export async function findShipmentId(serviceRole: AppSupabaseClient, prefix: str
     .limit(2)
     .retry(false);
   const [found, another] = dataOrThrow(await query);
-  if (another) throw new Error(`Several shipments have an id that begins with ${prefix}. Enter more of the id.`);
+  if (another)
+    throw new Error(`Several shipments have an id that begins with ${prefix}. Enter more characters of the id.`);
   if (!found) throw new Error(`There is no shipment ${prefix}.`);
   return found.id;
 }

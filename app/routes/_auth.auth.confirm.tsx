@@ -61,7 +61,7 @@ export default function ConfirmPage({ actionData, loaderData }: Route.ComponentP
         <p className="mb-6">This link is not complete. Open the link in our email again.</p>
       )}
       <p className="mt-6 text-quiet">
-        Has the link expired? <TextLink to="/login">Log in</TextLink> and we will email you a new one.
+        Has the link expired? <TextLink to="/login">Log in</TextLink> and we will email you a new link.
       </p>
       <p className="mt-4 text-quiet">
         Did someone else sign up with your email? Ignore our email. To open your own account, wait one hour and{" "}

@@ -36,7 +36,7 @@ export default function AdditionalInfoPage({ loaderData }: Route.ComponentProps)
       <Title>Additional information</Title>
       <h1 className="text-2xl">Additional information</h1>
       <p className="mt-3 max-w-prose text-lg text-balance text-quiet">
-        These are our KRA registration numbers and our managing director.
+        Our KRA registration numbers and our managing director.
       </p>
       <dl className="mt-8 grid gap-3 sm:grid-cols-2 lg:grid-cols-4">
         {loaderData.rows.map(({ label, value }) => (
@@ -62,10 +62,10 @@ function IdentityCheck(props: { company: Company; origin: string; licence: strin
   const { company, origin, licence } = props;
   return (
     <section id="identity-check" className="mt-12 border-t border-line pt-10">
-      <h2 className="text-xl">Is this really us?</h2>
+      <h2 className="text-xl">How to recognise us</h2>
       <p className="mt-3 max-w-prose">
         Criminals send messages that look like ours. The criminals ask for an urgent fee or a payment into a new
-        account. Check the message with this page. Ignore the number and the link in the message.
+        account. Compare the message with this page. Ignore the number and the link in the message.
       </p>
       <div className="mt-8 grid gap-10 lg:grid-cols-2 lg:gap-16">
         <Licence name={company.name} number={licence} />
@@ -117,7 +117,7 @@ function Licence({ name, number }: { name: string; number: string }) {
           Type <span className="font-mono font-semibold">kra.go.ke</span> into your browser. This is the website of the
           Kenya Revenue Authority.
         </li>
-        <li className={stationClass}>Find the list of licensed customs agents there.</li>
+        <li className={stationClass}>On the website, find the list of licensed customs agents.</li>
         <li className={stationClass}>
           Find our number on the list, next to the name <span className="font-semibold">{name}</span>. If our number is
           missing, call the head office before you pay anyone.

@@ -57,35 +57,35 @@ const categories = [
   {
     name: "performance",
     label: "Performance & Analytics",
-    text: "These cookies would count which pages people read. We use none at present.",
+    text: "Not in use at present: cookies that count which pages people read.",
   },
   {
     name: "functional",
     label: "Functional",
-    text: "These cookies would remember more of your choices. We use none at present.",
+    text: "Not in use at present: cookies that remember more of your choices.",
   },
   {
     name: "marketing",
     label: "Marketing & Targeting",
-    text: "These cookies would measure our advertising. We use none at present.",
+    text: "Not in use at present: cookies that measure our advertising.",
   },
 ] as const;
 
 /** Section 14 of the privacy policy repeats this list. */
 const storageEntries = [
   { name: "session", time: "30 days without a visit", text: "Logs you in to the portal, until you sign out." },
-  { name: "flash", time: "One page", text: "Carries one message to the next page." },
+  { name: "flash", time: "One page", text: "Shows one confirmation on the next page." },
   { name: "theme", time: "Until the browser closes", text: "Remembers the light or dark theme." },
   { name: "lite", time: "A year", text: "Remembers whether you chose the text-only version." },
   { name: "shared", time: "Until the browser closes", text: "Remembers that you logged in on a shared device." },
-  { name: "reminded", time: "Until the browser closes", text: "Remembers that we reminded you of the second factor." },
+  { name: "reminded", time: "Until the browser closes", text: "Remembers that we reminded you to set up 2FA." },
   {
     name: "known",
     time: "A year",
     text: "Remembers that you logged in here. If someone else tries wrong passwords, you can still log in here.",
   },
   { name: "kept", time: "A minute", text: "Checks after a login whether your browser stores cookies." },
-  { name: "offline", time: "A year", text: "Remembers that you switched off offline copies here." },
+  { name: "offline", time: "A year", text: "Remembers that you switched off offline copies." },
   { name: "cookieSettings", time: "A year", text: "Remembers your choices on this page." },
 ] as const;
 
@@ -150,7 +150,7 @@ function BrowserStorage() {
         What we store in your browser
       </h2>
       <p className="mt-1 mb-3 text-quiet">
-        All these cookies are strictly necessary and set only by us. We set each cookie only when you need it.
+        All these cookies are strictly necessary. Only our site sets cookies. Each cookie is set when needed.
       </p>
       <ul className="ruled border-y border-line text-sm">
         {storageEntries.map(({ name, time, text }) => (

@@ -41,7 +41,7 @@ export default function BlogPage({ loaderData }: Route.ComponentProps) {
         <div>
           <h1 className="text-2xl">Blog</h1>
           <p className="mt-3 max-w-prose text-lg text-balance text-quiet">
-            Practical guides: what to do, who does it and what it costs.
+            Practical guides: each step, who is responsible and the cost.
           </p>
         </div>
         <CategoryFilter category={category} categories={categories} />

@@ -40,7 +40,7 @@ export const meta: Route.MetaFunction = ({ matches }) =>
   createPageMeta(matches, {
     title: "Our Services",
     description:
-      "Customs clearing, sea and air freight, storage, removals and inland transport in East Africa: what we do, what we need from you, and how long it takes.",
+      "Customs clearing, sea and air freight, storage, removals and inland transport in East Africa. See what we do, what we need from you and how long each service takes.",
     path: "/services",
   });
 
@@ -63,7 +63,7 @@ export default function ServicesPage({ loaderData: { intro, services, open } }: 
           <div>
             <h2 className="text-xl">Need a Custom Solution?</h2>
             <p className="mt-2 max-w-prose text-quiet">
-              Write what you ship, from where, to where and when. Someone who knows the route will reply.
+              Write what you ship, the route and the dates. Someone who knows the route will reply.
             </p>
           </div>
           <div className="flex flex-wrap gap-3">

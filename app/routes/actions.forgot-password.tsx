@@ -29,7 +29,7 @@ export default function ForgotPasswordPage({ loaderData }: Route.ComponentProps)
         <Button name="forgot">Forgot password?</Button>
       </Form>
       <p className="mt-6">
-        Locked out? Call <OfficePhone />. Once we have checked who you are, we email you a link to set a new password.
+        Locked out? Call <OfficePhone />. After an identity check, we email you a link to set a new password.
       </p>
       <p>
         Remember your password? <TextLink to="/login">Log in</TextLink>

@@ -180,7 +180,8 @@ function TodayList({ title, count, empty, allHref, className, children }: TodayL
         {count === 0 ? <p className="px-4 py-3 text-sm text-quiet">{empty}</p> : <ul className="ruled">{children}</ul>}
         {count > children.length && (
           <p className="border-t border-line px-4 py-2 text-sm text-quiet">
-            Only the {children.length} oldest are shown. {allHref && <TextLink to={allHref}>Show all</TextLink>}
+            This list shows the {children.length} oldest entries.{" "}
+            {allHref && <TextLink to={allHref}>Show all</TextLink>}
           </p>
         )}
       </Card>

@@ -114,7 +114,7 @@ function AccountCard({ client }: { client: Omit<DeskClientDetails, "audit_entrie
   return (
     <Card title="Account">
       <p className="px-4 pt-3 text-sm text-quiet">
-        A client who downloads their data can read the reasons that you enter here.
+        The client's data download contains the reasons that you enter here.
       </p>
       {client.erasure_requested_at && (
         <div className="border-b border-line pt-3">
@@ -124,7 +124,7 @@ function AccountCard({ client }: { client: Omit<DeskClientDetails, "audit_entrie
           <ReasonForm
             intent="reject-erasure"
             title="Reject erasure request"
-            text="We email this reason to the client, exactly as you write it."
+            text="We email your exact words to the client."
             hint="For example: By law we must store your last shipment until 4 May 2033"
           />
         </div>
@@ -143,7 +143,7 @@ function AccountCard({ client }: { client: Omit<DeskClientDetails, "audit_entrie
         <ReasonForm
           intent="remove-2fa"
           title="Reset 2FA"
-          text="Resetting 2FA signs the client out everywhere. The password is then enough to log in."
+          text="Resetting 2FA signs out all devices of the client. The client then logs in with the password only."
         />
       )}
       {client.closed ? (
@@ -152,12 +152,12 @@ function AccountCard({ client }: { client: Omit<DeskClientDetails, "audit_entrie
         <ReasonForm
           intent="close-account"
           title="Close account"
-          text="Closing the account signs the client out everywhere and prevents logins. The shipments stay."
+          text="Closing the account signs out all devices of the client and prevents logins. The shipments stay stored."
         />
       )}
       {retentionEnd ? (
         <p className="border-t border-line px-4 py-3 text-sm text-quiet">
-          You can erase this account after {calendarDate(retentionEnd)}. We must store the shipments until then.
+          You can erase this account after {calendarDate(retentionEnd)}. We must store the shipments until that day.
         </p>
       ) : (
         <ReasonForm

@@ -64,7 +64,7 @@ export default function ChangeShipmentPage({ loaderData, actionData }: Route.Com
         </Form>
       ) : (
         <p id={fields.name.id}>
-          This shipment is past stage 1. Call us to change its name or numbers.{" "}
+          This shipment is past stage 1. Call us to change the name or numbers.{" "}
           <CloseLink to={page} className="inline-flex min-h-11 items-center underline">
             Back to the shipment
           </CloseLink>

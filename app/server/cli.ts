@@ -27,7 +27,7 @@ const actorName = oneLine("").overwrite(collapseBlanks).min(1, "Enter a name.").
 
 const program = new Command("npm run --silent staff --")
   .description("Run the staff actions of the desk, and maintain the server.")
-  .option("--by <name>", "your name, as the activity log shows it", createParser(actorName), getOsUser())
+  .option("--by <name>", "your name for the activity log", createParser(actorName), getOsUser())
   .showSuggestionAfterError()
   .configureHelp({ showGlobalOptions: true, sortSubcommands: true })
   .configureOutput({ outputError: (text, write) => write(`${firstLine(text)}\n`) });

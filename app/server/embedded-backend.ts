@@ -37,7 +37,7 @@ export function readKeys(dataDir: string): EmbeddedKeys | null {
     return EmbeddedKeys.parse(JSON.parse(text));
   } catch {
     throw new DataDirError(
-      `The keys in ${file} are damaged. Restore this file from a backup, or delete it. Deleting the file signs out all users.`,
+      `The keys in ${file} are damaged. Restore this file from a backup, or delete this file. Deleting the file signs out all users.`,
     );
   }
 }

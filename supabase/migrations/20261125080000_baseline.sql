@@ -259,10 +259,10 @@ begin
     select name, role into found_name, found_role from public.staff_members where account_id = auth.uid();
   end if;
   if found_name is null then
-    raise sqlstate 'PT403' using message = 'Only team members can do this.';
+    raise sqlstate 'PT403' using message = 'Only team members can take this action.';
   end if;
   if required_role = 'lead' and found_role <> 'lead' then
-    raise sqlstate 'PT403' using message = 'Only leads can do this.';
+    raise sqlstate 'PT403' using message = 'Only leads can take this action.';
   end if;
   return row(found_name, auth.uid())::private.actor;
 end
@@ -339,7 +339,7 @@ begin
       and (users.last_sign_in_at is not null or not has_logged_in)
   );
   if cardinality(other_leads) = 0 then
-    raise sqlstate 'PT409' using message = 'This is the last lead. Make another team member a lead first.';
+    raise sqlstate 'PT409' using message = 'This team member is the last lead. Make another team member a lead first.';
   end if;
 end
 $$;
@@ -629,7 +629,7 @@ begin
       return old;
     end if;
   end if;
-  raise sqlstate 'PT403' using message = 'Entries of the audit log cannot be changed or deleted.';
+  raise sqlstate 'PT403' using message = 'Entries of the audit log are permanent.';
 end
 $$;
 
@@ -1045,7 +1045,7 @@ begin
   select email into address from auth.users
   where id = request_password_link.account_id and email_confirmed_at is not null and coalesce(banned_until < now(), true);
   if not found then
-    raise sqlstate 'PT409' using message = 'This account is closed, or its email address is not confirmed.';
+    raise sqlstate 'PT409' using message = 'A password link needs an open account with a confirmed email address.';
   end if;
   perform private.insert_audit_entry(actor, 'account send-password-link', account_id => request_password_link.account_id);
   return address;
@@ -1432,7 +1432,7 @@ begin
   select sent_to into address from public.client_ids
   where client_ids.client_id = send_client_id.client_id and email_hash is null and sent_to is not null;
   if not found then
-    raise sqlstate 'PT409' using message = 'This Client ID is unknown or used, or has no email address. Issue a new Client ID.';
+    raise sqlstate 'PT409' using message = 'You can resend only an unused Client ID that has an email address. Issue a new Client ID.';
   end if;
   if private.is_repeated_action(key) then
     return address;
@@ -1647,7 +1647,7 @@ begin
     )
     and not exists (select from public.staff_members where account_id = new.id and created_at = now())
   then
-    raise exception 'the password of this sign-up was not given';
+    raise exception 'the password of this sign-up is missing';
   end if;
   return new;
 end
@@ -1949,7 +1949,7 @@ begin
     return;
   end if;
   if shipment.stage > 1 then
-    raise sqlstate 'PT409' using message = 'This shipment is past stage 1. Call us to change its name or numbers.';
+    raise sqlstate 'PT409' using message = 'This shipment is past stage 1. Call us to change the name or numbers.';
   end if;
   if shipment.version is distinct from change_shipment.expected_version then
     raise sqlstate 'PT409' using message = 'This shipment has changed. Check the new values, then try again.';
@@ -2401,7 +2401,7 @@ begin
     raise sqlstate 'PT409' using message = 'This document already has a file.';
   end if;
   if stage = 10 then
-    raise sqlstate 'PT409' using message = 'This shipment is closed, so you cannot upload files.';
+    raise sqlstate 'PT409' using message = 'This shipment is closed. Call us to send more files.';
   end if;
 end
 $$;
@@ -2597,7 +2597,7 @@ begin
   -- With share locks, two rejections could deadlock, because each rejection also updates the shipment.
   select shipments.stage into stage from public.shipments where id = document.shipment_id for no key update;
   if stage = 10 then
-    raise sqlstate 'PT409' using message = 'This shipment is closed, so the client cannot upload a new file.';
+    raise sqlstate 'PT409' using message = 'This shipment is closed. Reopen the shipment to request a new file.';
   end if;
   perform private.clear_document_file(document, trimmed_reason);
   update public.shipments set staff_action_at = now() where id = document.shipment_id;
@@ -2638,7 +2638,7 @@ begin
   end if;
   perform from public.shipments where id = document.shipment_id and stage < 10 for no key update;
   if not found then
-    raise sqlstate 'PT409' using message = 'This shipment is closed, so its documents cannot change.';
+    raise sqlstate 'PT409' using message = 'This shipment is closed. Call us to change a document.';
   end if;
   perform private.clear_document_file(document, null);
   return document.storage_path;

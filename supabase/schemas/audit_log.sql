@@ -113,7 +113,7 @@ begin
       return old;
     end if;
   end if;
-  raise sqlstate 'PT403' using message = 'Entries of the audit log cannot be changed or deleted.';
+  raise sqlstate 'PT403' using message = 'Entries of the audit log are permanent.';
 end
 $$;
 

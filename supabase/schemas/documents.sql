@@ -176,7 +176,7 @@ begin
     raise sqlstate 'PT409' using message = 'This document already has a file.';
   end if;
   if stage = 10 then
-    raise sqlstate 'PT409' using message = 'This shipment is closed, so you cannot upload files.';
+    raise sqlstate 'PT409' using message = 'This shipment is closed. Call us to send more files.';
   end if;
 end
 $$;
@@ -372,7 +372,7 @@ begin
   -- With share locks, two rejections could deadlock, because each rejection also updates the shipment.
   select shipments.stage into stage from public.shipments where id = document.shipment_id for no key update;
   if stage = 10 then
-    raise sqlstate 'PT409' using message = 'This shipment is closed, so the client cannot upload a new file.';
+    raise sqlstate 'PT409' using message = 'This shipment is closed. Reopen the shipment to request a new file.';
   end if;
   perform private.clear_document_file(document, trimmed_reason);
   update public.shipments set staff_action_at = now() where id = document.shipment_id;
@@ -413,7 +413,7 @@ begin
   end if;
   perform from public.shipments where id = document.shipment_id and stage < 10 for no key update;
   if not found then
-    raise sqlstate 'PT409' using message = 'This shipment is closed, so its documents cannot change.';
+    raise sqlstate 'PT409' using message = 'This shipment is closed. Call us to change a document.';
   end if;
   perform private.clear_document_file(document, null);
   return document.storage_path;

@@ -252,7 +252,7 @@ begin
     return;
   end if;
   if shipment.stage > 1 then
-    raise sqlstate 'PT409' using message = 'This shipment is past stage 1. Call us to change its name or numbers.';
+    raise sqlstate 'PT409' using message = 'This shipment is past stage 1. Call us to change the name or numbers.';
   end if;
   if shipment.version is distinct from change_shipment.expected_version then
     raise sqlstate 'PT409' using message = 'This shipment has changed. Check the new values, then try again.';

@@ -134,7 +134,7 @@ begin
     )
     and not exists (select from public.staff_members where account_id = new.id and created_at = now())
   then
-    raise exception 'the password of this sign-up was not given';
+    raise exception 'the password of this sign-up is missing';
   end if;
   return new;
 end

@@ -47,10 +47,10 @@ begin
     select name, role into found_name, found_role from public.staff_members where account_id = auth.uid();
   end if;
   if found_name is null then
-    raise sqlstate 'PT403' using message = 'Only team members can do this.';
+    raise sqlstate 'PT403' using message = 'Only team members can take this action.';
   end if;
   if required_role = 'lead' and found_role <> 'lead' then
-    raise sqlstate 'PT403' using message = 'Only leads can do this.';
+    raise sqlstate 'PT403' using message = 'Only leads can take this action.';
   end if;
   return row(found_name, auth.uid())::private.actor;
 end
@@ -127,7 +127,7 @@ begin
       and (users.last_sign_in_at is not null or not has_logged_in)
   );
   if cardinality(other_leads) = 0 then
-    raise sqlstate 'PT409' using message = 'This is the last lead. Make another team member a lead first.';
+    raise sqlstate 'PT409' using message = 'This team member is the last lead. Make another team member a lead first.';
   end if;
 end
 $$;

@@ -13,7 +13,7 @@ beforeEach(async () => {
   shipment = await newShipment(owner);
 });
 const outdated = "409 This shipment has changed. Check the new values, then try again.";
-const movedOn = "409 This shipment is past stage 1. Call us to change its name or numbers.";
+const movedOn = "409 This shipment is past stage 1. Call us to change the name or numbers.";
 const change = (more: object = {}, supabase: AppSupabaseClient = owner.supabase) =>
   callRpc(
     "change_shipment",

@@ -100,7 +100,9 @@ describe("documents at the desk", () => {
     await unverify();
     await callRpc("correct_stage", { shipment_id: shipment, stage: 10, reason: "Done" });
     const before = await readDeskState(testBackend);
-    expect(await getRejection(reject())).toBe("409 This shipment is closed, so the client cannot upload a new file.");
+    expect(await getRejection(reject())).toBe(
+      "409 This shipment is closed. Reopen the shipment to request a new file.",
+    );
     expect(await readDeskState(testBackend)).toEqual(before);
   });
 

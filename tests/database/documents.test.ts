@@ -60,7 +60,7 @@ describe("upload permission", () => {
     expect(await requestUpload(owner.supabase, id)).toEqual([409, "PT409", "This document already has a file."]);
     const { id: lading = "" } = (await findDocument("Bill of Lading")) ?? {};
     await closeShipment();
-    const closed = "This shipment is closed, so you cannot upload files.";
+    const closed = "This shipment is closed. Call us to send more files.";
     expect(await requestUpload(owner.supabase, lading)).toEqual([409, "PT409", closed]);
   });
 });

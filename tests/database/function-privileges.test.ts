@@ -157,8 +157,8 @@ const expectedGrants: Record<string, string[]> = {
 /** The name of the outcome for each error code and message. */
 const outcomesByRejection: Record<string, string> = {
   "42501 denied": "-",
-  "PT403 Only team members can do this.": "staff only",
-  "PT403 Only leads can do this.": "leads only",
+  "PT403 Only team members can take this action.": "staff only",
+  "PT403 Only leads can take this action.": "leads only",
   "PT403 Log in again to continue.": "log in again",
 };
 const [runs, staff, leads, again, viewer] = ["runs", "staff only", "leads only", "log in again", "viewer only"];
@@ -236,7 +236,7 @@ test.each(["remove_second_factors", "request_password_link"])(
   async (name) => {
     const args = { account_id: people.newcomer.id };
     const { error } = await toUntypedClient(people.clientsByRole["a clerk"]).rpc(name, args);
-    expect([error?.code, error?.message]).toEqual(["PT403", "Only leads can do this."]);
+    expect([error?.code, error?.message]).toEqual(["PT403", "Only leads can take this action."]);
     for (const role of ["a lead", "the service role"] as const) {
       const { error: failure } = await toUntypedClient(people.clientsByRole[role]).rpc(name, args);
       expect(["PT403", "42501"], role).not.toContain(failure?.code);

@@ -82,7 +82,7 @@ test("A verified file or a file of a closed shipment cannot be removed.", async 
   before = await listDocuments();
   const otherFile = await findDocument("Bill of Lading");
   expect(await removeFile(owner.supabase, 1, otherFile?.id)).toBe(
-    "409 This shipment is closed, so its documents cannot change.",
+    "409 This shipment is closed. Call us to change a document.",
   );
   expect(await listDocuments()).toEqual(before);
 });

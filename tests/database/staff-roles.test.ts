@@ -134,7 +134,7 @@ describe("the last lead", () => {
     query<{ account_id: string }>(
       "select account_id from public.staff_members where role = 'lead' and removed_at is null",
     );
-  const lastLead = "This is the last lead. Make another team member a lead first.";
+  const lastLead = "This team member is the last lead. Make another team member a lead first.";
 
   test("Neither the last lead nor the service role can remove the last lead or change the role to clerk.", async () => {
     expect(await leads()).toEqual([{ account_id: lead.id }]);

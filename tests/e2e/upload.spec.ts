@@ -139,7 +139,7 @@ test("A file that is too large, empty or of a wrong type is reported before send
   expect(posts).toEqual([]);
 
   await test.step("a server error", async () => {
-    const message = "The content of this file does not match its ending .pdf. Choose another file.";
+    const message = "The content of this file does not match the extension .pdf. Choose another file.";
     await fileField(page, "Packing List").setInputFiles({
       ...createPdfPayload("list.pdf", 500),
       buffer: Buffer.from("<h1>Hello</h1>"),

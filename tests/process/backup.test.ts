@@ -113,7 +113,7 @@ describe.each(["PGlite", "PostgreSQL"])("Backup of %s", (database) => {
     await newShipment(newBrowser, "Coffee after the restore", 2000);
     await site.stop("SIGTERM");
 
-    const holdsData = / already contains data \(keys\.json\)\. Move this data away first\.$/;
+    const holdsData = / already contains data \(keys\.json\)\. Move this data to another directory first\.$/;
     await expect(restoreBackup(elsewhere, file)).rejects.toThrow(holdsData);
     if (database === "PostgreSQL") {
       const { dataDir } = await createEmptySandbox("PGlite");
@@ -187,7 +187,7 @@ test("A failed backup or restore prints one line with the reason.", async () => 
   expect(results.map(({ code }) => code)).toEqual([1, 1, 1, 1]);
   expect(results.map(({ stderr }) => stderr.trim())).toEqual([
     `${place.dataDir} contains no site data. Set DATA_DIR to the directory of the site.`,
-    "This command works only with the embedded backend, but SUPABASE_URL is set. Use the backups of Supabase instead.",
+    "SUPABASE_URL is set. This command works only with the embedded backend. Use the backups of Supabase instead.",
     `The file ${missingFile} does not exist.`,
     `${textFile} is not a complete backup of this site. Nothing was changed.`,
   ]);

@@ -53,7 +53,7 @@ describe("proof of identity", () => {
       const texts = ["Stage 5/10", "Waiting for you. Pay the Duties & Taxes.", "3/4 verified"];
       for (const text of [...texts, "SAMPLE-CAL-0000", "kra.go.ke"]) expect(getText(aside)).toContain(text);
       expect(page.html.indexOf("<form", page.html.indexOf("<main"))).toBeLessThan(page.html.indexOf("<aside"));
-      const link = page.all("main a").find((each) => getText(each) === "Is this really us?");
+      const link = page.all("main a").find((each) => getText(each) === "How to recognise us");
       expect(link?.getAttribute("href")).toBe("/additional-info#identity-check");
     },
   );
@@ -61,7 +61,10 @@ describe("proof of identity", () => {
   test("The proof of our identity starts with our licence, has our site and numbers, and says that we email no bank details", async () => {
     const page = await app.browser().open("/additional-info");
     const [section] = page.all("section#identity-check");
-    expect(section?.querySelectorAll("h2, h3").map(getText).slice(0, 2)).toEqual(["Is this really us?", "Our licence"]);
+    expect(section?.querySelectorAll("h2, h3").map(getText).slice(0, 2)).toEqual([
+      "How to recognise us",
+      "Our licence",
+    ]);
     expect(getText(section?.querySelector("section"))).toContain("SAMPLE-CAL-0000");
     const texts = [origin, "+254 700 000 001", "nairobi@mizigo.example", "kra.go.ke", "never send our bank details"];
     for (const text of texts) expect(getText(section)).toContain(text);

@@ -81,7 +81,7 @@ describe("careers form", () => {
 
   const wrongType = "Choose a CV that is a .pdf, .doc or .docx file.";
   const wrongContent = (ending: string) =>
-    `The content of this file does not match its ending ${ending}. Choose another file.`;
+    `The content of this file does not match the extension ${ending}. Choose another file.`;
   test.each<{ what: string; file: File | string; problem: string }>([
     { what: "a program", file: createFile("cv.exe", "MZ", "x".repeat(99)), problem: wrongType },
     { what: "a program whose name contains .pdf", file: createFile("cv.pdf.exe", "%PDF-1.4"), problem: wrongType },

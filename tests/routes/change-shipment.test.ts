@@ -67,7 +67,7 @@ test("A shipment after stage 1 has no form for changes and rejects an open form.
   const form = await openForm(portal);
   resultOrThrow(await moveShipment(app.company, id, { despiteMissing: true }, {}));
   const late = await parsePage(await browser.submit(form, "Save changes", { name: "Too late" }));
-  const message = "This shipment is past stage 1. Call us to change its name or numbers.";
+  const message = "This shipment is past stage 1. Call us to change the name or numbers.";
   expect([late.status, late.problems.map(({ text }) => text)]).toEqual([409, [message]]);
   const page = await browser.open(portal);
   expect([page.h1, getHref(page, "Change")]).toEqual(["Moving on", undefined]);

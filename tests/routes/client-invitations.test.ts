@@ -109,7 +109,7 @@ test("A form sends a client ID again only once, and only an unused client ID wit
   expect(listButtons(await openPageOf(unsent))).not.toContain(`Send again ${unsent}`);
   await app.browser().post("/signup", { clientId, fullName: "Came In", email: newEmailAddress("came-in"), password });
   const rejected = await parsePage(await clerk.submit(page, button, { idempotencyKey: crypto.randomUUID() }));
-  const message = "This Client ID is unknown or used, or has no email address. Issue a new Client ID.";
+  const message = "You can resend only an unused Client ID that has an email address. Issue a new Client ID.";
   expectRejectedForm(rejected, 409, message);
   expect(await countEmailsTo(email)).toBe(2);
 });
@@ -130,7 +130,11 @@ test.each<[FormValues, string, string]>([
     "count",
     "Enter a number from 1 to 100.",
   ]),
-  [{ count: "2", email: "a@b.example" }, "count", "Enter 1, or clear the email. We can email one Client ID at a time."],
+  [
+    { count: "2", email: "a@b.example" },
+    "count",
+    "We can email one Client ID at a time. Enter 1, or clear the email field.",
+  ],
   [{ email: "nobody" }, "email", "Enter an email such as name@example.com."],
   [{ for: "x".repeat(121) }, "for", "Use at most 120 characters."],
 ])("An invitation form with %j issues nothing and shows the error at its field %s.", async (fields, name, message) => {
@@ -158,7 +162,7 @@ test("A withdrawn client ID cannot create an account and cannot be withdrawn aga
 });
 
 describe("emails that fail", () => {
-  const notSent = 'Done, but the email could not be sent. See "Emails that failed" on the page Today.';
+  const notSent = 'The change is saved. The email was not sent. See "Emails that failed" on the page Today.';
 
   async function runWithoutMailServer(send: () => Promise<Response>): Promise<Response> {
     process.env.SMTP_URL = `smtp://127.0.0.1:${await freePort()}`;

@@ -95,7 +95,7 @@ test("A client whose second factor a team member removes is signed out, gets an 
   expect([email.count - emailsBefore, email.subject]).toEqual([1, "Two-factor authentication is off"]);
   expect(email.text).toContain("If you did not request the removal, call us now: ");
   expect(email.text).not.toContain("They asked by phone");
-  expect(page.toasts).toEqual(successToast("2FA reset. The password is now enough to log in."));
+  expect(page.toasts).toEqual(successToast("2FA reset. The client can now log in with the password only."));
   expect(page.text).toContain("2FA Off");
   expect((await client.browser.get("/portal")).headers.get("Location")).toBe("/login");
   await client.browser.logIn(client.email);
@@ -126,7 +126,7 @@ test("A client is not erased while a shipment must be stored, and the client's p
   const page = await openAccount(client);
   expect(listButtons(page)).not.toContain("Erase account");
   expect(page.text).toMatch(
-    /You can erase this account after \d{1,2} [A-Z][a-z]+ \d{4}\. We must store its shipments until then\./,
+    /You can erase this account after \d{1,2} [A-Z][a-z]+ \d{4}\. We must store the shipments until that day\./,
   );
   const { action } = page.form("Close account");
   const rejected = await parsePage(await clerk.browser.post(action, { intent: "erase", form: "erase", reason: "x" }));

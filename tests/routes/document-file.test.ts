@@ -190,7 +190,7 @@ describe("removing a file", () => {
     const closed = await openShipment();
     expect(getHref(closed, "Remove file: Commercial Invoice")).toBeUndefined();
     expect(getFileAddress(closed)).toBeDefined();
-    expect(await sendForm()).toBe("This shipment is closed, so its documents cannot change.");
+    expect(await sendForm()).toBe("This shipment is closed. Call us to change a document.");
 
     await setStage(2);
     await verifyDocumentByName(app.company, invoice.shipmentId, "Commercial Invoice");

@@ -90,7 +90,7 @@ test("An unknown confirmation link is rejected, and the page says how to get a n
   const page = await parsePage(await visitor.submit(form, "Confirm and log in", { email, password }));
   expect([page.status, page.title.startsWith("Error: ")]).toEqual([400, true]);
   expect(page.toasts).toEqual(toRejectionToast(expiredText));
-  expect(page.text).toContain("Has the link expired? Log in and we will email you a new one.");
+  expect(page.text).toContain("Has the link expired? Log in and we will email you a new link.");
 });
 
 test("The owner of a mailbox cannot confirm a stranger's sign-up without the stranger's password", async () => {

@@ -116,7 +116,7 @@ test.each<[string, Record<string, string>]>([
 
 test("A rejected form from another site shows a page with the reason.", async () => {
   const page = await parsePage(await client.post("/login", {}, { Origin: "https://evil.example" }));
-  expect([page.status, page.h1]).toEqual([403, "This form was not sent from our site"]);
+  expect([page.status, page.h1]).toEqual([403, "This form was sent from another site"]);
   expect(listLinkAddresses(page, "main a")).toEqual(["/"]);
 });
 

@@ -126,7 +126,7 @@ describe("rejected resumable uploads", () => {
     const png = new File([new Uint8Array([137, 80, 78, 71, 13, 10, 26, 10]), new Uint8Array(fileSize)], "scan.pdf");
     const upload = await createUpload(png);
     await upload.send(0);
-    const message = "The content of this file does not match its ending .pdf. Choose another file.";
+    const message = "The content of this file does not match the extension .pdf. Choose another file.";
     expect(await upload.finish()).toMatchObject(rejected(400, message));
     expect(await listStored()).toEqual({ files: [], chunks: [] });
     const program = await createUpload(new File([new Uint8Array(fileSize)], "invoice.exe"));
@@ -190,7 +190,7 @@ describe("rejected resumable uploads", () => {
     const other = await createUpload(createPatternedPdf("b.pdf", fileSize), { document: "Packing List" });
     await other.send(0, chunkSize);
     await app.company.from("shipments").update({ stage: 10 }).eq("id", invoice.shipmentId);
-    const closed = rejected(409, "This shipment is closed, so you cannot upload files.");
+    const closed = rejected(409, "This shipment is closed. Call us to send more files.");
     for (const step of steps) expect(await other[step](chunkSize)).toMatchObject(closed);
     expect((await readDocument(invoice.path, "Packing List")).uploaded).toBe(false);
     expect(await countChunks()).toBe(0);
@@ -211,7 +211,7 @@ describe("access to resumable uploads", () => {
     const unknown = await createResumableUpload(stranger, `/portal/${crypto.randomUUID()}`, document, file);
     for (const step of steps) {
       const response = await foreign[step](chunkSize);
-      expect(response).toMatchObject(rejected(404, "There is no such shipment."));
+      expect(response).toMatchObject(rejected(404, "Shipment not found."));
       expect(await unknown[step](chunkSize)).toEqual(response);
     }
     expect((await (await createResumableUpload(stranger, strangersPath, document, file)).send(0)).status).toBe(400);

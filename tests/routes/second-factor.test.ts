@@ -182,7 +182,7 @@ describe("session before the code", () => {
     const page = await half.follow(redirect);
     expect(page.headers.get("X-Robots-Tag")).toBe("noindex");
     expect(page.all("main a")[0]?.getAttribute("href")).toBe("tel:+254700000001");
-    expect(page.text).toContain("Lost your phone? Call +254 700 000 001. Once we have checked who you are");
+    expect(page.text).toContain("Lost your phone? Call +254 700 000 001. After an identity check");
     const used = await parsePage(await half.submit(page, "Verify", { code: await authenticator.lastCode() }));
     expectCodeError(used, usedCodeText);
     expect(used.toasts[0]).toEqual(toRejectionToast(usedCodeText));
@@ -202,7 +202,7 @@ describe("session before the code", () => {
 
 test("A client with one authenticator is advised to add a new phone before the old one is removed", async () => {
   const { browser } = await newClient(app, "New phone");
-  const advice = "New phone? Add your new phone first, then remove the old one.";
+  const advice = "New phone? Add your new phone first, then remove your old phone.";
   for (const [count, isAdvised] of [false, true, false].entries()) {
     const page = await browser.open(path);
     expect([page.all("main li").length, page.text.includes(advice)]).toEqual([count, isAdvised]);

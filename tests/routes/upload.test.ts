@@ -92,7 +92,7 @@ test.each([
   [
     "a PNG with the extension of a PDF",
     new File([pngBytes], "scan.pdf"),
-    "The content of this file does not match its ending .pdf. Choose another file.",
+    "The content of this file does not match the extension .pdf. Choose another file.",
   ],
 ])(
   "An upload of %s is rejected at its field, and the form then accepts another file.",
@@ -227,7 +227,7 @@ test("A closed shipment shows no upload form and rejects a file.", async () => {
   const response = await invoice.client.submit(page, "Upload the Packing List", { file: createPdf() });
   const rejected = await parsePage(response);
   expect(rejected.status).toBe(409);
-  const message = "This shipment is closed, so you cannot upload files.";
+  const message = "This shipment is closed. Call us to send more files.";
   expect(rejected.toasts).toEqual([createUploadFailedToast(message)]);
   for (const { id } of rejected.problems) expect(rejected.has(id), `the link to #${id}`).toBe(true);
   expect(await listFiles()).toEqual(["commercial-invoice-invoice.pdf"]);
@@ -301,7 +301,7 @@ describe("uploads by script", () => {
     for (const path of [invoice.path, `/portal/${unknownId}`, "/portal/not-a-uuid"]) {
       const response = await sendByScript(createPdf(), acceptsJson, stranger, path);
       expect(response.status).toBe(404);
-      expect(await response.json()).toEqual({ toast: createUploadFailedToast("There is no such shipment.") });
+      expect(await response.json()).toEqual({ toast: createUploadFailedToast("Shipment not found.") });
       expect((await stranger.follow(await sendByScript(createPdf(), {}, stranger, path))).status).toBe(404);
     }
     expect(await readDocument()).toMatchObject(noFile);

@@ -8,7 +8,7 @@ export function CodeField({ field }: { field: FormField }) {
       field={field}
       clearOnError
       label="6-digit code"
-      hint="From your authenticator app, with or without spaces"
+      hint="6 digits from your authenticator app, with or without spaces"
       inputMode="numeric"
       autoComplete="one-time-code"
       spellCheck={false}
@@ -33,7 +33,7 @@ export function SecondFactorFields(props: {
 export function LostAuthenticatorHelp() {
   return (
     <p className="mt-6 text-quiet">
-      Lost your phone? Call <OfficePhone />. Once we have checked who you are, we can remove 2FA from your account.
+      Lost your phone? Call <OfficePhone />. After an identity check, we can remove 2FA from your account.
     </p>
   );
 }

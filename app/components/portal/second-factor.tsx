@@ -36,8 +36,8 @@ function FactorList(props: { area: Area; factors: Factor[]; rejected: RejectedFo
       <h1 className="mb-2 text-xl">Manage 2FA</h1>
       <p className="mb-6 text-quiet">
         {area === "/desk" && factors.length === 0 ? "Set up 2FA to open the desk. " : ""}
-        With two-factor authentication (2FA), you log in with your password and a code from an authenticator app.
-        Someone who steals your password still cannot log in.
+        With two-factor authentication (2FA), you log in with your password and a code from an authenticator app. 2FA
+        protects your account if someone steals your password.
       </p>
       {factors.length > 0 && (
         <ul className="mb-6 ruled rounded-label border border-line bg-raised">
@@ -55,7 +55,7 @@ function FactorList(props: { area: Area; factors: Factor[]; rejected: RejectedFo
         </ul>
       )}
       {factors.length === 1 && (
-        <p className="mb-4 text-quiet">New phone? Add your new phone first, then remove the old one.</p>
+        <p className="mb-4 text-quiet">New phone? Add your new phone first, then remove your old phone.</p>
       )}
       <Form method="post" id={form.id}>
         <SubmitButton name="begin" look={factors.length > 0 ? "plain" : "action"} pending="Preparing…">
@@ -113,7 +113,7 @@ function FactorSetup({
           You can also type this key into the app:
           <span className="mt-1 block font-mono text-base break-words">{setup.secret.match(/.{1,4}/g)?.join(" ")}</span>
         </li>
-        <li>Enter the code that the app shows now.</li>
+        <li>Enter the current code from the app.</li>
       </ol>
       <Form method="post" replace id={form.id} noValidate>
         <input type="hidden" name="factorId" value={setup.factorId} />

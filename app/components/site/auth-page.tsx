@@ -15,9 +15,9 @@ export function AuthPage({ licence, children }: { licence: string; children: Rea
         <h2 className="text-lg">What you get in the portal</h2>
         <ExampleShipment />
         <ul className="mt-5 grid gap-2 text-quiet">
-          <li>Follow each shipment through its ten stages, and see who must act next.</li>
-          <li>Upload documents from your phone or computer, and see when we verify them.</li>
-          <li>We email you when we need something.</li>
+          <li>Follow each shipment through ten stages. See who must act next.</li>
+          <li>Upload documents from your phone or computer. See which documents we verified.</li>
+          <li>We email you when you need to act.</li>
         </ul>
         <LicenceCheck licence={licence} />
       </aside>
@@ -75,7 +75,7 @@ function LicenceCheck({ licence }: { licence: string }) {
   return (
     <section className="mt-8 border-l-2 border-action pl-4">
       <h2 className="font-semibold">
-        <TextLink to="/additional-info#identity-check">Is this really us?</TextLink>
+        <TextLink to="/additional-info#identity-check">How to recognise us</TextLink>
       </h2>
       <p className="text-sm text-quiet">
         Our customs agent licence is <span className="inline-block font-semibold text-ink">{licence}</span>. Check the

@@ -36,7 +36,7 @@ export function EmailDraftPanel({ draft, opens = false }: { draft: EmailDraft; o
         Open your email app
       </a>
       <label htmlFor="email-text" className="mt-6 block text-sm font-semibold">
-        No email app? Copy this text and send it on WhatsApp
+        No email app? Copy this text to WhatsApp
       </label>
       <textarea
         id="email-text"

@@ -5,7 +5,7 @@ import { Title } from "./title";
 
 const explanations: Record<number, { title: string; text: string }> = {
   403: {
-    title: "This form was not sent from our site",
+    title: "This form was sent from another site",
     text: "Open the page on this site, then send the form again.",
   },
   404: { title: "Page not found", text: "Check the address. The page may have moved." },
@@ -21,7 +21,7 @@ export function ErrorPage({ error }: { error: unknown }) {
     explanations[status] ??
     (status < 500
       ? { title: "We cannot process this request", text: String(response?.data?.reason ?? response?.data) }
-      : { title: "Something went wrong", text: "The fault is ours. Try again in a minute." });
+      : { title: "Something went wrong", text: "Our system failed. Try again in a minute." });
   return (
     <>
       <Title>{title}</Title>

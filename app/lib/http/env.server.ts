@@ -67,7 +67,7 @@ export function readSettings(source: NodeJS.ProcessEnv = process.env) {
     `http://${host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host.replace(/^.*:.*$/, "[$&]")}:${port}`;
   if (env.NODE_ENV === "production" && !isSafeOrigin(origin)) {
     throw new ConfigurationError(
-      `Configuration: APP_ORIGIN: must be an https address, as ${origin} is not this machine.`,
+      `Configuration: APP_ORIGIN: must be an https address, because ${origin} is another machine.`,
     );
   }
   const hosted = {
@@ -162,7 +162,9 @@ export function env(): AppSettings {
   const settings = readSettings();
   const { backend, sessionSecret } = settings;
   if (!backend || !sessionSecret) {
-    throw new ConfigurationError("Configuration: there is no backend. Start the site with npm start or npm run dev.");
+    throw new ConfigurationError(
+      "Configuration: SUPABASE_URL is missing. To use the embedded backend, start the site with npm start or npm run dev.",
+    );
   }
   cachedSettings = { ...settings, backend, sessionSecret };
   return cachedSettings;

@@ -99,9 +99,9 @@ describe("slow readers", () => {
     const first = await read();
     expect(first).toBeGreaterThan(0);
     seconds = first / 2048 + 61;
-    await expect(read()).rejects.toThrow("The reader is too slow.");
+    await expect(read()).rejects.toThrow("The client reads the response too slowly.");
     expect(isReleased()).toBe(true);
-    await expect(read()).rejects.toThrow("The reader is too slow.");
+    await expect(read()).rejects.toThrow("The client reads the response too slowly.");
   });
 
   test("A reader that stops after a fast start is cut off at the next read.", async () => {
@@ -112,7 +112,7 @@ describe("slow readers", () => {
     sent += await read();
     expect([sent < 1_000_000, isReleased()]).toEqual([true, false]);
     seconds = sent / 2048 + 1;
-    await expect(read()).rejects.toThrow("The reader is too slow.");
+    await expect(read()).rejects.toThrow("The client reads the response too slowly.");
     expect(isReleased()).toBe(true);
   });
 

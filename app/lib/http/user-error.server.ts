@@ -30,7 +30,7 @@ const authErrors: Readonly<Record<string, UserError>> = {
     reason: "This authenticator app was removed or replaced in another window. Start again.",
     status: 409,
   },
-  mfa_factor_name_conflict: { reason: "You started another set-up in a different window. Start again.", status: 409 },
+  mfa_factor_name_conflict: { reason: "You started to set up 2FA in another window. Start again.", status: 409 },
   too_many_enrolled_mfa_factors: {
     reason: "You have the maximum number of authenticator apps. Remove one app first.",
     status: 400,

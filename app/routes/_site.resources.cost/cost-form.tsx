@@ -61,7 +61,7 @@ export function CostForm(props: {
         <Field
           field={fields.rate}
           label="Exchange rate"
-          hint="KES for one unit of the currency. Use KRA's rate for this week. Not needed for KES"
+          hint="KES for one unit of the currency. Use KRA's rate for this week. Leave empty for KES"
           {...numberFieldProps}
         />
       </div>

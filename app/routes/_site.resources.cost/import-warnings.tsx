@@ -21,13 +21,13 @@ export function ImportWarnings({ rates, what, cargo, ruling, penalty }: ImportWa
       {ruling === "refused" && (
         <p className="mt-3 rounded-label border-2 border-failure px-4 py-3 font-semibold text-failure">
           KEBS rejects this car, because {years} years or more have passed since its first registration. Do not pay for
-          it.
+          this car.
         </p>
       )}
       {ruling === "doubtful" && (
         <p className="mt-3 rounded-label border-2 border-attention px-4 py-3 font-semibold">
-          KEBS may reject this car. In its public notices, KEBS has counted whole calendar years. By this count, the car
-          had to arrive by 31 December {latestArrivalYear}. Ask us before you pay.
+          KEBS may reject this car. In its public notices, KEBS has counted whole calendar years. Counted in calendar
+          years, the car had to arrive by 31 December {latestArrivalYear}. Ask us before you pay.
         </p>
       )}
       <dl className="mt-3 grid gap-3 text-sm">
@@ -44,8 +44,8 @@ export function ImportWarnings({ rates, what, cargo, ruling, penalty }: ImportWa
         </Warning>
         {isCar && (
           <Warning name="Used cars may cost more" look="border-attention">
-            For a used car, KRA takes the value from its own price list and reduces it by the car's age. Your taxes can
-            be higher than on the invoice price.
+            For a used car, KRA uses its own price list, reduced by the car's age. Your taxes can be higher than on the
+            invoice price.
           </Warning>
         )}
       </dl>

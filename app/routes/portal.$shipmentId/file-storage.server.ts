@@ -70,4 +70,4 @@ export function createFailedResult({ reason, status }: UserError): UploadResult 
 
 export const noDocumentError: UserError = { reason: "Choose the document that the file belongs to.", status: 400 };
 
-export const noShipmentError: UserError = { reason: "There is no such shipment.", status: 404 };
+export const noShipmentError: UserError = { reason: "Shipment not found.", status: 404 };

@@ -158,7 +158,7 @@ function OfflinePagesSection({ account }: AccountSectionProps) {
   return (
     <Card title="Offline copy">
       {account.isShared ? (
-        <p className="px-4 py-3 text-sm text-quiet">On a shared device, we store no pages.</p>
+        <p className="px-4 py-3 text-sm text-quiet">A shared device stores no pages.</p>
       ) : (
         <IntentForm intent="offline-pages" className="px-4 py-3">
           <label className="mb-3 flex items-start gap-3 text-sm">

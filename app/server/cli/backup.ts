@@ -77,7 +77,8 @@ export async function restoreBackup({ dataDir, databaseUrl }: EmbeddedDataSettin
     const existingName = ["keys.json", "database", "objects", path.basename(stagingFolder)].find((name) =>
       existsSync(path.join(dataDir, name)),
     );
-    if (existingName) throw new Error(`${dataDir} already contains data (${existingName}). Move this data away first.`);
+    if (existingName)
+      throw new Error(`${dataDir} already contains data (${existingName}). Move this data to another directory first.`);
     mkdirSync(stagingFolder, { mode: 0o700 });
     isStaged = true;
     const manifest = unpackBackup(file, stagingFolder);

@@ -92,7 +92,7 @@ function addActionCommand(program: Command, action: StaffAction, getActorName: G
     const line = [...named.map(collapseBlanks), action.toast(outcome.result, fields)].join(": ");
     print(json, outcome.result ?? null, formatLines?.(outcome.result) ?? [line]);
     if (outcome.sent === false)
-      throw new Error("The action was done, but the email could not be sent. See `failed-email list`.");
+      throw new Error("The change is saved. The email was not sent. See `failed-email list`.");
   });
 }
 

@@ -22,7 +22,7 @@ export function requireEmbeddedSettings(): Settings {
   const settings = readSettings();
   if (settings.backend)
     throw new Error(
-      "This command works only with the embedded backend, but SUPABASE_URL is set. Use the backups of Supabase instead.",
+      "SUPABASE_URL is set. This command works only with the embedded backend. Use the backups of Supabase instead.",
     );
   return settings;
 }
@@ -32,7 +32,7 @@ export async function recordDeletion(supabase: AppSupabaseClient, by: string, en
   try {
     await recordAuditEntry(supabase, by, entry);
   } catch (error) {
-    throw new Error(`The data was deleted, but the activity log has no entry: ${(error as Error).message}`, {
+    throw new Error(`The data was deleted. The activity log entry failed: ${(error as Error).message}`, {
       cause: error,
     });
   }

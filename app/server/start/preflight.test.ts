@@ -109,7 +109,7 @@ describe("Data directory", () => {
     writeFileSync(getDataFile("keys.json"), text);
     const { message } = (await runChecks().catch((error: Error) => error)) as Error;
     expect(message).toBe(
-      `The keys in ${getDataFile("keys.json")} are damaged. Restore this file from a backup, or delete it. Deleting the file signs out all users.`,
+      `The keys in ${getDataFile("keys.json")} are damaged. Restore this file from a backup, or delete this file. Deleting the file signs out all users.`,
     );
     expect(existsSync(getDataFile("keys.json"))).toBe(true);
   });

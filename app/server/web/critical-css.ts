@@ -121,11 +121,12 @@ function removeUnusedVariables(css: string): string {
 /** Throws if Tailwind's output no longer matches the patterns above, or if PurgeCSS would drop a rule that pages use. */
 export function checkStylesheet(css: string): void {
   const [lostRule] = /:is\([^{},]*\):nth-[^{}]*/.exec(css) ?? [];
-  if (lostRule) throw new Error(`A page would have no rules for ${lostRule}: write its variant as [&>li:nth-child(…)]`);
+  if (lostRule)
+    throw new Error(`PurgeCSS would drop the rules of ${lostRule}. Write the variant as [&>li:nth-child(…)]`);
   const remaining = removeUnusedVariables(removePrintRules(css.replaceAll("var(", "(")));
   for (const part of [/\/\*!/, /@media print\s*\{/, /--tw-[\w-]+\s*:/]) {
     if (part.test(css) && !part.test(remaining)) continue;
-    throw new Error(`The stylesheet has another form now: look at ${part} in app/server/web/critical-css.ts`);
+    throw new Error(`The format of the stylesheet has changed. Check ${part} in app/server/web/critical-css.ts`);
   }
 }
 
