@@ -30,15 +30,13 @@ const results = await Promise.all([
   runPhases([
     ["unit and database tests", () => runVitest("unit", "database"), [postgresReady]],
     ["route tests", () => runVitest("routes", "pglite"), [firstStartReady]],
+    ["process tests", () => runVitest("process"), [firstStartReady, postgresReady]],
   ]),
   runPhases([
     ["lint", () => runScript("lint")],
     ["type check", runTypeCheck],
     ["journeys", runPlaywright, [firstStartReady, chromiumReady]],
-  ]),
-  runPhases([
     ["settings, journeys in Firefox", () => runVitest("settings", "firefox"), [firstStartReady, firefoxReady]],
-    ["process tests", () => runVitest("process"), [firstStartReady, postgresReady]],
   ]),
 ]);
 rmSync(workDir, { recursive: true, force: true });
