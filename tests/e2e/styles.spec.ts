@@ -30,7 +30,7 @@ test("On a phone the table of contents opens by a click and leads to a section",
   const section = page.getByRole("heading", { name: "14. Governing law" });
   const entry = page.getByRole("link", { name: "14. Governing law" });
   await expect(entry).toHaveCount(0);
-  await page.getByText("On this page").filter({ visible: true }).click();
+  await page.getByText("On this page", { exact: true }).filter({ visible: true }).click();
   await entry.click();
   await expect(section).toBeInViewport();
 });
