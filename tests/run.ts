@@ -31,12 +31,12 @@ const results = await Promise.all([
     ["unit and database tests", () => runVitest("unit", "database"), [postgresReady]],
     ["route tests", () => runVitest("routes", "pglite"), [firstStartReady]],
     ["process tests", () => runVitest("process"), [firstStartReady, postgresReady]],
-    ["settings, journeys in Firefox", () => runVitest("settings", "firefox"), [firstStartReady, firefoxReady]],
   ]),
   runPhases([
     ["lint", () => runScript("lint")],
     ["type check", runTypeCheck],
     ["journeys", runPlaywright, [firstStartReady, chromiumReady]],
+    ["settings, journeys in Firefox", () => runVitest("settings", "firefox"), [firstStartReady, firefoxReady]],
   ]),
 ]);
 rmSync(workDir, { recursive: true, force: true });
