@@ -24,7 +24,12 @@ type RouterContext = Readonly<RouterContextProvider>;
 export type TotpSetupData = { factorId: string; secret: string; uri: string; qr: string };
 
 /** A null `setup` closes the set-up form. A missing `setup` means a lost connection: the page stays unchanged. */
-export type TotpSetupActionData = { result: SubmissionResult | null; toast?: Toast; setup?: TotpSetupData | null };
+export type TotpSetupActionData = {
+  result: SubmissionResult | null;
+  formError?: string;
+  toast?: Toast;
+  setup?: TotpSetupData | null;
+};
 
 const StartedSetupFields = z.object({ factorId: z.uuid(), secret: z.string().regex(/^[A-Z2-7]{16,128}$/) });
 const TotpFields = z.object({ code: TotpCode });

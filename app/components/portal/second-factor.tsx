@@ -14,13 +14,16 @@ type Area = "/portal" | "/desk";
 
 export function SecondFactors(props: { area: Area; factors: Factor[]; actionData: TotpSetupActionData | undefined }) {
   const { area, factors, actionData } = props;
-  const { result, toast } = actionData ?? {};
   const newSetup = actionData ? ("setup" in actionData ? actionData.setup : undefined) : null;
   // After a lost connection, the setup key must stay on the page, because the user's app already has that key.
   const [setup, setSetup] = useState(newSetup);
   if (newSetup !== undefined && newSetup !== setup) setSetup(newSetup);
   return setup ? (
-    <FactorSetup area={area} setup={setup} rejected={result ? { result, toast } : undefined} />
+    <FactorSetup
+      area={area}
+      setup={setup}
+      rejected={actionData?.result || actionData?.formError ? actionData : undefined}
+    />
   ) : (
     <FactorList area={area} factors={factors} rejected={actionData} />
   );
