@@ -45,7 +45,7 @@ function createDeskIntent(action: StaffAction, pageTargets: { [Target in StaffAc
     return {
       toast:
         outcome.sent === false
-          ? 'The change is saved. The email was not sent. See "Emails that failed" on the page Today.'
+          ? 'The change is saved. The email was not sent. See "Emails that failed" on the Today page.'
           : action.toast(outcome.result, fields),
       anchor: action.getAnchor?.(id),
       redirectTo: action.redirectTo,

@@ -48,7 +48,7 @@ export async function handleFactorSetup(request: Request, context: RouterContext
   const started = StartedSetupFields.safeParse({ factorId: form.get("factorId"), secret: form.get("secret") });
   if (!started.success)
     return createNotStartedResult(
-      createErrorToast("Verification failed", "The form arrived incomplete. Start again."),
+      createErrorToast("Verification failed", "We received only part of the form. Start again."),
       400,
     );
   const { factorId, secret } = started.data;

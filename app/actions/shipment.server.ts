@@ -43,7 +43,7 @@ export const advance = defineStaffAction({
   },
   toast: ({ status }) => `Moved to ${status}`,
   command: {
-    description: "move a shipment to the next stage, even with missing documents",
+    description: "move a shipment to the next stage, even if documents are missing",
     options: { location: "the location that the client sees", note: "a note to the client" },
     defaults: { confirmMissing: "yes" },
   },
@@ -88,8 +88,8 @@ export const saveNumbers = defineStaffAction({
   },
   toast: () => "Numbers saved",
   command: {
-    description: 'save the numbers of a shipment; "" removes a number',
-    options: { ...numberHelp, reason: "the reason; needed to change or remove a number" },
+    description: 'save the AWB/BL and container numbers of a shipment; "" removes a number',
+    options: { ...numberHelp, reason: "the reason; required to change or remove a number" },
   },
 });
 
@@ -136,14 +136,14 @@ export const note = defineStaffAction({
 
 export const extendRetention = defineStaffAction({
   name: "shipment extend-retention",
-  label: "Retention extended",
+  label: "Retention period extended",
   target: "shipment",
   schema: z.object({ day: dayField }),
   run: ({ supabase, options: { actor_name } }, shipment_id, { day }) =>
     runStaffAction(supabase, "extend_shipment_retention", { shipment_id, day, actor_name }),
-  toast: (_, { day }) => `Retention extended to ${day}`,
+  toast: (_, { day }) => `Retention period extended to ${day}`,
   command: {
-    description: "extend the retention of a shipment, for a dispute or by law",
-    arguments: { day: "the new last day of retention, such as 2040-12-31" },
+    description: "extend the retention period of a shipment, because of a dispute or a legal duty",
+    arguments: { day: "the new last day of the retention period, such as 2040-12-31" },
   },
 });

@@ -72,7 +72,7 @@ export async function changePassword(
     await session.auth.signOut({ scope: "local" }).catch(() => undefined);
     if (isResultUnknown) {
       await trySendEmail(serviceRoleClient(), sender, to, (name) => passwordChangedEmail(sender, name, "uncertain"));
-      return { reason: "Your password may have been changed. Log in again with the new password first.", status: 503 };
+      return { reason: "Your password may have been changed. Log in again: try the new password first.", status: 503 };
     }
     const sameMessage = error.code === "same_password" && "This is your current password. Choose another password.";
     return sameMessage

@@ -48,8 +48,8 @@ export const Frontmatter = ArticleFields.superRefine((article, context) => {
   for (const part of ["scene", "glance"] as const) {
     if (Boolean(article[part]) !== article.placeholder) continue;
     const message = article.placeholder
-      ? "must be absent from a placeholder"
-      : "is missing. Only a placeholder can omit this field";
+      ? "must be left out of a placeholder article"
+      : "is missing. Only a placeholder article can omit this field";
     context.addIssue({ code: "custom", path: [part], message });
   }
 });

@@ -124,7 +124,7 @@ export type LogInResult = { requiresSecondFactor: boolean };
 
 /** Shown if Supabase Auth rejects a second email within a minute. The previous link is still valid. */
 const linkNotSentText =
-  "Your email is not confirmed yet. Open the link in our email first. No email? Log in again in 5 minutes, and we will email you a new link.";
+  "Your email address is not confirmed yet. Open the link in our email first. No email? Log in again in 5 minutes, and we will email you a new link.";
 
 /** Only the right password reveals that an address is unconfirmed. Backend failures do not count as failed logins. */
 export async function logIn(
@@ -154,7 +154,7 @@ export async function logIn(
       .catch((error: Error) => ({ error }));
     const reason = resent.error
       ? linkNotSentText
-      : "Your email is not confirmed yet. We have emailed you a new link. Open that link, then log in.";
+      : "Your email address is not confirmed yet. We have emailed you a new link. Open that link, then log in.";
     return { title: "Login Failed", reason, status: 400 };
   }
   const userError = toUserError(error);

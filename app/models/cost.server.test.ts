@@ -21,7 +21,7 @@ test("An address without any field of the cost calculator has no cost query.", (
 test("A missing import duty has the rate from the content, and an empty import duty is an error.", () => {
   const { duty: _, ...rest } = car;
   expect(parseForm(rest)?.cargo?.duty).toBe(25);
-  expect(getFormErrors({ ...car, duty: "" })).toEqual({ duty: ["Enter the import duty in percent, such as 25."] });
+  expect(getFormErrors({ ...car, duty: "" })).toEqual({ duty: ["Enter the import duty as a percentage, such as 25."] });
 });
 
 test.each([
@@ -32,13 +32,13 @@ test.each([
   ["value", "eight thousand", "Enter the price in digits, such as 12,500.50."],
   ["freight", "", "Enter the freight, or 0 if the price includes it."],
   ["insurance", "x", "Enter the insurance in digits, such as 150.50."],
-  ["rate", "", "Enter how many shillings one unit of the currency costs."],
-  ["rate", "20000", "The exchange rate is too high. Enter at most 10,000 shillings for one unit."],
-  ["duty", "101", "The import duty must be at most 100 percent."],
+  ["rate", "", "Enter how many KES you pay for 1 unit of the currency."],
+  ["rate", "20000", "The exchange rate is too high. Enter at most 10,000 KES for 1 unit of the currency."],
+  ["duty", "101", "The import duty must be at most 100%."],
   ["what", "boat", "Choose what you import."],
   ["currency", "TZS", "Choose one of the currencies."],
-  ["excise", "", "Choose the excise duty of the car: 20, 25 or 35 percent."],
-  ["excise", "0", "Choose the excise duty of the car: 20, 25 or 35 percent."],
+  ["excise", "", "Choose the excise duty of the car: 20%, 25% or 35%."],
+  ["excise", "0", "Choose the excise duty of the car: 20%, 25% or 35%."],
   ["registered", "", "Enter the month of first registration, such as 2021-04."],
   ["registered", "Marching 2020", "Enter the month of first registration, such as 2021-04."],
   ["registered", "2020-13", "Enter the month of first registration, such as 2021-04."],
@@ -73,9 +73,9 @@ test("A quote request from the cost calculator names the import and its estimate
   expect(cargo && quoteForCost(cargo, costRates)).toEqual({
     service: "Imports",
     message: [
-      "Send me a quote for this import.",
+      "Please send me a quote for this import.",
       "",
-      "What: A car, first registered March 2020",
+      "Import: A car, first registered March 2020",
       "Price: USD 8,000",
       "Freight: USD 1,200",
       "Insurance: USD 120.5",
@@ -83,7 +83,7 @@ test("A quote request from the cost calculator names the import and its estimate
       "Import duty: 25%",
       "Excise duty: 25%",
       "",
-      "Your site's estimate: CIF KES 1,207,005, taxes KES 1,047,076.",
+      "Estimate on your website: CIF KES 1,207,005, taxes KES 1,047,076.",
     ].join("\n"),
   });
 });

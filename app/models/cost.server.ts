@@ -66,14 +66,14 @@ const numberFieldTexts: Record<NumberField, { subject: string; missing: string; 
   },
   rate: {
     subject: "The exchange rate",
-    missing: "Enter how many shillings one unit of the currency costs.",
-    tooMuch: "The exchange rate is too high. Enter at most 10,000 shillings for one unit.",
+    missing: "Enter how many KES you pay for 1 unit of the currency.",
+    tooMuch: "The exchange rate is too high. Enter at most 10,000 KES for 1 unit of the currency.",
     like: "129.50",
   },
   duty: {
     subject: "The import duty",
-    missing: "Enter the import duty in percent, such as 25.",
-    tooMuch: "The import duty must be at most 100 percent.",
+    missing: "Enter the import duty as a percentage, such as 25.",
+    tooMuch: "The import duty must be at most 100%.",
     like: "25",
   },
 };
@@ -101,7 +101,7 @@ const fixedValue = <T>(value: T) =>
     .transform(() => value);
 
 function createCostSchema(isCar: boolean, isKes: boolean, classes: number[], today: string) {
-  const oneClass = `Choose the excise duty of the car: ${classes.join(", ").replace(/, (\d+)$/, " or $1")} percent.`;
+  const oneClass = `Choose the excise duty of the car: ${classes.join("%, ").replace(/, (\d+)$/, " or $1")}%.`;
   const month = "Enter the month of first registration, such as 2021-04.";
   return z.object({
     what: z.enum(importKinds, "Choose what you import."),
@@ -162,9 +162,9 @@ export function quoteForCost(cargo: Import, rates: CostRates): { service: string
   const { what, registered, currency, value, freight, insurance, rate, duty, excise } = cargo;
   const { cif, taxes } = estimateCost(cargo, getPercents(rates));
   const message = [
-    "Send me a quote for this import.",
+    "Please send me a quote for this import.",
     "",
-    `What: ${IMPORT_KINDS[what]}${registered ? `, first registered ${monthName(registered)}` : ""}`,
+    `Import: ${IMPORT_KINDS[what]}${registered ? `, first registered ${monthName(registered)}` : ""}`,
     `Price: ${currency} ${formatAmount(value)}`,
     `Freight: ${currency} ${formatAmount(freight)}`,
     `Insurance: ${currency} ${formatAmount(insurance)}`,
@@ -172,7 +172,7 @@ export function quoteForCost(cargo: Import, rates: CostRates): { service: string
     `Import duty: ${duty}%`,
     ...(what === "car" ? [`Excise duty: ${excise}%`] : []),
     "",
-    `Your site's estimate: CIF KES ${formatAmount(cif)}, taxes KES ${formatAmount(taxes)}.`,
+    `Estimate on your website: CIF KES ${formatAmount(cif)}, taxes KES ${formatAmount(taxes)}.`,
   ];
   return { service: "Imports", message: message.join("\n") };
 }

@@ -167,7 +167,7 @@ export async function findDocumentId(
 export const uploadHints = {
   limits:
     "Maximum 10 MB per file. Accepted types: PDF, photo (JPG, PNG, WebP, HEIC, TIFF), Word, Excel, ODT, RTF, CSV or text. Email larger files to",
-  drop: "You can also drop a file on its document.",
+  drop: "You can also drag a file onto its document.",
 };
 
 const documentExplanations: Partial<Record<string, string>> = {

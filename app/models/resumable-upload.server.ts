@@ -85,7 +85,7 @@ export async function assembleFile(
   }
   if (hash("sha256", content) === file.sha256) return content;
   await deleteUploadChunks(serviceRole, file);
-  return { reason: "The file arrived damaged. Upload the file again.", status: 400 };
+  return { reason: "The file was damaged during the upload. Upload the file again.", status: 400 };
 }
 
 /** Ignores errors, because a background job deletes expired chunks later. */

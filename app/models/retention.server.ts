@@ -62,7 +62,7 @@ export async function eraseAccount(
     // The removed sentence would be false, because earlier steps of the erasure have changed data.
     const message = (error as Error).message.replace("Nothing was changed. ", "");
     return {
-      reason: `The account is closed. Some data of the account remains. ${message} Erase the account again.`,
+      reason: `The account is closed. Some of the data was not deleted. ${message} Erase the account again.`,
       status: 503,
     };
   }
@@ -102,7 +102,7 @@ async function deleteAccountShipments(serviceRole: AppSupabaseClient, account: s
     const shipments = dataOrThrow(await query);
     if (shipments.length === 0) return;
     for (const { id } of shipments) {
-      if (!(await deleteShipment(serviceRole, id))) throw new Error("The retention of a shipment was extended.");
+      if (!(await deleteShipment(serviceRole, id))) throw new Error("The retention period of a shipment was extended.");
     }
   }
 }

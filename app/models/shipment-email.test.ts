@@ -108,16 +108,16 @@ test.each([
 test("A shipment update starts with the most urgent event and names the shipment there.", () => {
   const lines = listBodyLines(createUpdateEmail([note(), stage(4), charge, rejected("Blurred")]));
   expect(lines.slice(2, 5)).toEqual([
-    "Tea needs a new file for the Packing List. Reason: Blurred.",
-    "The shipment has a payment due: Duties & Taxes. The page of the shipment shows the amount and the date.",
+    "We need a new file for the Packing List of the shipment “Tea”. Reason: Blurred.",
+    "A payment is due for the shipment: Duties & Taxes. You can see the amount and any due date in the portal.",
     "The shipment moved to Customs Declaration (4 of 10).",
   ]);
 });
 
-test("A shipment update with more news than lines says how many updates the page of the shipment shows.", () => {
+test("A shipment update with more news than lines says how many more updates the portal shows.", () => {
   const events = [stage(4), charge, storage, rejected("Blurred"), rejected("Torn", "Bill of Lading")];
   const lines = listBodyLines(createUpdateEmail(events));
-  expect(lines[4]).toBe("The page of the shipment shows 3 more updates.");
+  expect(lines[4]).toBe("You can see 3 more updates in the portal.");
 });
 
 test("The subject of a shipment update is the event that needs the client most, in any order of events.", () => {
@@ -143,10 +143,10 @@ test.each([
   ["Is it yours?", "Is it yours?"],
   ["Torn...", "Torn..."],
   ["Line 1\nLine 2", "Line 1 Line 2."],
-  [null, "see the page of the shipment."],
+  [null, "see the shipment in the portal."],
 ])("The reason %j for a rejected document is one line and ends with a punctuation mark.", (reason, words) => {
   const { text } = createUpdateEmail([rejected(reason)]);
-  expect(text).toContain(`\nTea needs a new file for the Packing List. Reason: ${words}\n`);
+  expect(text).toContain(`\nWe need a new file for the Packing List of the shipment “Tea”. Reason: ${words}\n`);
 });
 
 test.each([
@@ -174,8 +174,8 @@ test("A note that looks like our footer stays inside its own line.", () => {
 });
 
 test.each([
-  ["client", "Upload the Packing List.", "Next: you upload the Packing List."],
-  ["client", "Upload the A and B. Pay the IDF Fee.", "Next: you upload the A and B. Pay the IDF Fee."],
+  ["client", "Upload the Packing List.", "Your next step: upload the Packing List."],
+  ["client", "Upload the A and B. Pay the IDF Fee.", "Your next step: upload the A and B. Pay the IDF Fee."],
   [
     "company",
     "We apply for the form (IDF). It takes a day.",

@@ -77,23 +77,23 @@ function createSubject({ kind, detail, previous_stage }: ShipmentUpdate): string
 /** Only the first line has the name of the shipment. A shipment with only notes has no news lines. */
 function formatNews(name: string, updates: ShipmentUpdate[]): string[] {
   const news = updates.filter(({ kind }) => kind !== "note");
-  const lines = [...new Set(news.map((update) => describeUpdate(update, "The shipment")))];
+  const lines = [...new Set(news.map((update) => describeUpdate(update, "")))];
   const [first] = news;
-  if (first) lines[0] = describeUpdate(first, name);
-  else lines.push(`We wrote you a note about ${name}.`);
+  if (first) lines[0] = describeUpdate(first, ` “${name}”`);
+  else lines.push(`We wrote you a note about the shipment “${name}”.`);
   if (lines.length <= maxNewsLines) return lines;
   const shown = lines.slice(0, maxNewsLines - 1);
-  return [...shown, `The page of the shipment shows ${lines.length - shown.length} more updates.`];
+  return [...shown, `You can see ${lines.length - shown.length} more updates in the portal.`];
 }
 
-function describeUpdate({ kind, detail, reason, previous_stage }: ShipmentUpdate, shipment: string): string {
+function describeUpdate({ kind, detail, reason, previous_stage }: ShipmentUpdate, quotedName: string): string {
   if (kind === "stage")
-    return `${shipment} moved ${isMovedBack(detail, previous_stage) ? "back " : ""}to ${formatStage(detail)}.`;
+    return `The shipment${quotedName} moved ${isMovedBack(detail, previous_stage) ? "back " : ""}to ${formatStage(detail)}.`;
   if (kind === "rejected")
-    return `${shipment} needs a new file for the ${detail}. Reason: ${endSentence(reason ?? "see the page of the shipment")}`;
+    return `We need a new file for the ${detail} of the shipment${quotedName}. Reason: ${endSentence(reason ?? "see the shipment in the portal")}`;
   if (kind === "charge")
-    return `${shipment} has a payment due: ${getPaymentName(detail)}. The page of the shipment shows the amount and the date.`;
-  return `${shipment} has free storage until ${calendarDate(detail)}. After this day, you pay for each day of storage.`;
+    return `A payment is due for the shipment${quotedName}: ${getPaymentName(detail)}. You can see the amount and any due date in the portal.`;
+  return `Free storage of the shipment${quotedName} ends on ${calendarDate(detail)}. After that day, you pay for each day of storage.`;
 }
 
 function isMovedBack(stage: string, previousStage: number | null): boolean {
@@ -126,7 +126,7 @@ function truncate(text: string, length: number): string {
 
 function formatNextAction({ waitingOn, text }: NextAction, updates: ShipmentUpdate[]): string {
   const [firstSentence = text] = text.match(/^.*?\.(?= |$)/) ?? [];
-  if (waitingOn === "client") return `Next: you ${startWithLowerCase(text)}`;
+  if (waitingOn === "client") return `Your next step: ${startWithLowerCase(text)}`;
   const sentence = waitingOn === "company" ? `Next: ${startWithLowerCase(firstSentence)}` : firstSentence;
   // The end of free storage costs the client money, who may want to call us.
   return updates.some(({ kind }) => kind === "storage") ? sentence : `${sentence} You do not need to do anything.`;

@@ -185,7 +185,7 @@ export function createShipmentColumns<Row extends ShipmentTableRow>(
     ...numberNames.map((name): CsvColumn<Row> => [numbers[name].label, numbers[name].format]),
     ["Stage", ({ stage }) => String(stage)],
     ["Status", ({ status }) => status],
-    ["Waiting on", ({ waiting_on }) => waitingOnLabels[waiting_on]],
+    ["Who acts next", ({ waiting_on }) => waitingOnLabels[waiting_on]],
     ["Opened (EAT)", ({ created_at }) => sortableTime(created_at)],
     ["Last change (EAT)", ({ changed_at }) => sortableTime(changed_at)],
   ];

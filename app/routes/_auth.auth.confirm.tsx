@@ -49,7 +49,7 @@ export default function ConfirmPage({ actionData, loaderData }: Route.ComponentP
       <h1 className="mb-2 text-xl">Confirm your email address</h1>
       {loaderData.token ? (
         <Form method="post" id={form.id} noValidate>
-          <p className="mb-6 text-quiet">Enter the email and password of your sign-up to confirm and log in.</p>
+          <p className="mb-6 text-quiet">Enter the email and password that you used to sign up.</p>
           <input type="hidden" name="token" value={loaderData.token} />
           <Field field={fields.email} label="Email" type="email" autoComplete="username" />
           <PasswordField field={fields.password} label="Password" autoComplete="current-password" />
@@ -64,7 +64,7 @@ export default function ConfirmPage({ actionData, loaderData }: Route.ComponentP
         Has the link expired? <TextLink to="/login">Log in</TextLink> and we will email you a new link.
       </p>
       <p className="mt-4 text-quiet">
-        Did someone else sign up with your email? Ignore our email. To open your own account, wait one hour and{" "}
+        Did someone else sign up with your email? Ignore our email. To create your own account, wait one hour and{" "}
         <TextLink to="/signup">sign up</TextLink> with your Client ID. Need help? Call <OfficePhone />.
       </p>
     </>

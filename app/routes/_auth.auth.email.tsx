@@ -35,7 +35,7 @@ export default function EmailChangePage({ loaderData: change, actionData }: Rout
       password={{ label: "Your password", autoComplete: "current-password" }}
       button="Confirm new email"
       pending="Confirming…"
-      expired={`${expiredLinkText} Change your email again on your account page.`}
+      expired={`${expiredLinkText} Request the change again on your account page.`}
     >
       <p className="mb-6">
         After you confirm, you log in with <span className="font-semibold wrap-anywhere">{change?.email}</span>. Your

@@ -105,7 +105,7 @@ export default function LoginPage({ actionData, loaderData }: Route.ComponentPro
         <a className="py-3.5 underline" href={`mailto:${loaderData.mail}`}>
           {loaderData.mail}
         </a>
-        . After an identity check, we email you a link to set a new password.
+        . We check your identity, then email you a link to set a new password.
       </p>
       <p>
         No account yet? <TextLink to="/signup">Sign up with your Client ID</TextLink>

@@ -45,7 +45,7 @@ export async function action({ request, context }: Route.ActionArgs) {
 }
 
 export const meta: Route.MetaFunction = () => [
-  { name: "description", content: "Create your client account with the Client ID from the company." },
+  { name: "description", content: "Create your client account with the Client ID that we gave you." },
 ];
 
 export default function SignUpPage({ actionData, loaderData }: Route.ComponentProps) {
@@ -56,7 +56,7 @@ export default function SignUpPage({ actionData, loaderData }: Route.ComponentPr
       <FormErrorSummary rejected={actionData} form={form} />
       <h1 className="mb-2 text-xl">Create your client account</h1>
       <p className="mb-6 text-quiet">
-        Sign-up needs a Client ID. In your account you follow your shipments and upload documents.
+        You need a Client ID to sign up. In your account, you can follow your shipments and upload documents.
       </p>
       <Form method="post" id={form.id} noValidate>
         <Field

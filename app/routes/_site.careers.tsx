@@ -52,7 +52,7 @@ export function action({ request, context }: Route.ActionArgs) {
     if (submission.status !== "success") return rejectForm(submission.reply());
     return redirectWithToast(context, "/careers", {
       title: "Thank you for your interest",
-      description: `Your application is not sent yet. This form stored nothing. Email your application to ${applicationEmail}.`,
+      description: `Your application has not been sent, because this form only checks your entries. Email your application to ${applicationEmail}.`,
       variant: "default",
     });
   });
@@ -91,7 +91,7 @@ function CareersForm(props: { rejected: RejectedForm | undefined; intro: string;
       <h1 className="mb-2 text-2xl">Careers</h1>
       <p className="mb-4 max-w-prose text-lg text-quiet">{intro}</p>
       <p className="mb-6 max-w-prose border-l-2 border-attention pl-4">
-        This form only checks your entries and stores nothing. Email your application to{" "}
+        This form only checks your entries. To apply, email your application to{" "}
         <a className="py-3.5 underline" href={`mailto:${mail}`}>
           {mail}
         </a>

@@ -44,7 +44,7 @@ export const meta: Route.MetaFunction = ({ matches }) =>
   createPageMeta(matches, {
     title: "Cookie Settings",
     description:
-      "Choose which optional cookies this site may set. Necessary cookies log you in and protect your forms.",
+      "Choose which optional cookies this site may set. Necessary cookies log you in and remember your settings.",
     path: "/cookie-settings",
   });
 
@@ -74,7 +74,7 @@ const categories = [
 /** Section 14 of the privacy policy repeats this list. */
 const storageEntries = [
   { name: "session", time: "30 days without a visit", text: "Logs you in to the portal, until you sign out." },
-  { name: "flash", time: "One page", text: "Shows one confirmation on the next page." },
+  { name: "flash", time: "Until the next page", text: "Shows one confirmation on the next page." },
   { name: "theme", time: "Until the browser closes", text: "Remembers the light or dark theme." },
   { name: "lite", time: "A year", text: "Remembers whether you chose the text-only version." },
   { name: "shared", time: "Until the browser closes", text: "Remembers that you logged in on a shared device." },
@@ -150,7 +150,7 @@ function BrowserStorage() {
         What we store in your browser
       </h2>
       <p className="mt-1 mb-3 text-quiet">
-        All these cookies are strictly necessary. Only our site sets cookies. Each cookie is set when needed.
+        All these cookies are strictly necessary. Only our site sets them, and only when they are needed.
       </p>
       <ul className="ruled border-y border-line text-sm">
         {storageEntries.map(({ name, time, text }) => (
@@ -164,9 +164,9 @@ function BrowserStorage() {
       </ul>
       <h3 className="mt-6 font-semibold">Offline copies of pages</h3>
       <p className="mt-1 text-sm">
-        With JavaScript on, your browser stores copies of the public pages that you visit. The browser stores the last
-        20 portal pages until you sign out. Copies stay on this device for 30 days at most. The browser stores no copies
-        on a shared device or in the text-only version. You can switch off offline copies on your account page in the
+        With JavaScript on, your browser stores copies of the public pages that you visit. It also stores your last 20
+        portal pages until you sign out. Copies stay on this device for 30 days at most. The browser stores no copies on
+        a shared device or in the text-only version. You can switch off offline copies on your account page in the
         portal.
       </p>
     </section>

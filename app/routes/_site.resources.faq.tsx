@@ -19,7 +19,7 @@ export const meta: Route.MetaFunction = ({ matches, loaderData }) => [
   ...createPageMeta(matches, {
     title: "Frequently Asked Questions",
     description:
-      "Answers for importers and shippers in East Africa about documents, duties, clearance times, LCL or FCL, used cars, household goods and permits.",
+      "Answers for importers and shippers in East Africa about documents, duties, clearance times, shared or full containers, used cars, household goods and permits.",
     path: "/resources/faq",
   }),
   { "script:ld+json": structuredData(loaderData?.categories ?? []) },
@@ -46,7 +46,7 @@ export default function FaqPage({ loaderData: { categories } }: Route.ComponentP
       <Title>Frequently Asked Questions</Title>
       <h1 className="max-w-4xl text-2xl">Frequently Asked Questions</h1>
       <p className="mt-4 max-w-prose text-lg text-pretty text-quiet">
-        The questions that importers, shippers and families ask most.
+        The questions that importers, shippers and families ask us most often.
       </p>
       <div className="mt-10 mb-8 grid gap-x-16 gap-y-12 lg:grid-cols-[1fr_20rem]">
         <div>

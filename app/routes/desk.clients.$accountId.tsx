@@ -114,7 +114,7 @@ function AccountCard({ client }: { client: Omit<DeskClientDetails, "audit_entrie
   return (
     <Card title="Account">
       <p className="px-4 pt-3 text-sm text-quiet">
-        The client's data download contains the reasons that you enter here.
+        The client can read the reasons that you enter here in the data download.
       </p>
       {client.erasure_requested_at && (
         <div className="border-b border-line pt-3">
@@ -143,7 +143,7 @@ function AccountCard({ client }: { client: Omit<DeskClientDetails, "audit_entrie
         <ReasonForm
           intent="remove-2fa"
           title="Reset 2FA"
-          text="Resetting 2FA signs out all devices of the client. The client then logs in with the password only."
+          text="Resetting 2FA signs the client out on all devices. The client then logs in with the password only."
         />
       )}
       {client.closed ? (
@@ -152,7 +152,7 @@ function AccountCard({ client }: { client: Omit<DeskClientDetails, "audit_entrie
         <ReasonForm
           intent="close-account"
           title="Close account"
-          text="Closing the account signs out all devices of the client and prevents logins. The shipments stay stored."
+          text="Closing the account signs the client out on all devices and prevents logins. The shipments of the client are not deleted."
         />
       )}
       {retentionEnd ? (

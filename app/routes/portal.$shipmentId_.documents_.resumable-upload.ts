@@ -68,7 +68,7 @@ export async function loader({ request, context, params }: Route.LoaderArgs) {
 /** Stores a chunk, or assembles all chunks into the document's file. */
 export async function action({ request, context, params }: Route.ActionArgs) {
   if (request.headers.get("Content-Type") !== "application/octet-stream") {
-    throw data("This address accepts only file content.", { status: 415 });
+    throw data("This URL accepts only file content.", { status: 415 });
   }
   return respond(request, context, params.shipmentId, (upload) =>
     runUploadExclusively(upload.file, async (signal) => {
@@ -111,7 +111,7 @@ async function parseChunkRequest(
   if ("reason" in client) return createFailedResult(client);
   const header = UploadHeader.safeParse(Object.fromEntries(new URLSearchParams(request.headers.get("Upload") ?? "")));
   if (!header.success)
-    return createFailedResult({ reason: "The file arrived incomplete. Upload the file again.", status: 400 });
+    return createFailedResult({ reason: "We received only part of the file. Upload the file again.", status: 400 });
   const { document: documentId, name, size, sha256, from } = header.data;
   const file = { account: client.id, shipment: id.toLowerCase(), document: documentId, size, sha256 };
   // After a lost connection, browsers repeat a request from its first byte. Its offset is then below the stored bytes.

@@ -71,7 +71,7 @@ export default function ShareLinkPage({ loaderData: shipment }: Route.ComponentP
         ))}
       </ol>
       <p className="mt-6 text-sm text-quiet">
-        Our client shared this shipment and can end the link. Questions? Call <OfficePhone />.
+        One of our clients shared this link and can end it at any time. Questions? Call <OfficePhone />.
       </p>
     </>
   );

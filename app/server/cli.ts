@@ -108,7 +108,7 @@ program
 program
   .command("restore")
   .description("restore a backup into an empty DATA_DIR and, with DATABASE_URL, an empty database")
-  .argument("<file>", "the file of the backup")
+  .argument("<file>", "the backup file")
   .action(async (file: string) => {
     const { restoreBackup } = await import("./cli/backup.ts");
     const settings = requireEmbeddedSettings();

@@ -140,7 +140,7 @@ async function createBackendOnDatabase(database: OpenDatabase, options: BackendO
     db,
     runUnlocked: async (work) => {
       const result = await mutex.runUnlocked(work);
-      if (closing) throw new DatabaseUnavailableError("The backend is ending.");
+      if (closing) throw new DatabaseUnavailableError("The backend is shutting down.");
       await database.ensureConnected();
       return result;
     },
@@ -170,7 +170,7 @@ async function createBackendOnDatabase(database: OpenDatabase, options: BackendO
       const limitError = preparedRequest.then(requestLimitError);
       limitError.catch(() => undefined);
       return mutex.runExclusive(async () => {
-        if (closing) return Response.json({ message: "The backend is ending." }, { status: 503 });
+        if (closing) return Response.json({ message: "The backend is shutting down." }, { status: 503 });
         database.skipsSessionCheck = !pathname.startsWith("/auth/");
         return respondOrUnavailable(database, async () => {
           const response = (await limitError) ?? (await handleRequest(await preparedRequest));
@@ -191,7 +191,7 @@ async function createBackendOnDatabase(database: OpenDatabase, options: BackendO
 
 /** Returns the job's response, or 503 if the database is unreachable or was lost during the job. */
 async function respondOrUnavailable(database: OpenDatabase, job: () => Promise<Response>): Promise<Response> {
-  const unavailable = () => Response.json({ message: "The database does not answer." }, { status: 503 });
+  const unavailable = () => Response.json({ message: "The database does not respond." }, { status: 503 });
   try {
     await database.ensureConnected();
     const response = await job();
@@ -217,7 +217,7 @@ function markFirstStart(dataDir: string): () => void {
 /** Returns the seconds of a Go duration such as 1m0s. Throws for other units. */
 function parseDurationSeconds(duration: string): number {
   const match = /^(?=.)(?:(\d+)m)?(?:(\d+)s)?$/.exec(duration);
-  if (!match) throw new Error(`supabase/config.toml: "${duration}" is no duration such as 1m0s.`);
+  if (!match) throw new Error(`supabase/config.toml: "${duration}" is not a valid duration. Use a value such as 1m0s.`);
   const [, minutes = "0", seconds = "0"] = match;
   return Number(minutes) * 60 + Number(seconds);
 }

@@ -612,7 +612,7 @@ begin
     raise sqlstate 'PT400' using message = 'Use at most 500 characters.';
   end if;
   if not private.is_plain_text(reason) then
-    raise sqlstate 'PT400' using message = 'Remove special characters, then try again.';
+    raise sqlstate 'PT400' using message = 'The text contains invisible characters. Delete the text and type it again.';
   end if;
   return btrim(reason);
 end
@@ -629,7 +629,7 @@ begin
       return old;
     end if;
   end if;
-  raise sqlstate 'PT403' using message = 'Entries of the audit log are permanent.';
+  raise sqlstate 'PT403' using message = 'Entries in the audit log cannot be changed or deleted.';
 end
 $$;
 
@@ -1045,7 +1045,7 @@ begin
   select email into address from auth.users
   where id = request_password_link.account_id and email_confirmed_at is not null and coalesce(banned_until < now(), true);
   if not found then
-    raise sqlstate 'PT409' using message = 'A password link needs an open account with a confirmed email address.';
+    raise sqlstate 'PT409' using message = 'You can send a password link only to an open account with a confirmed email address.';
   end if;
   perform private.insert_audit_entry(actor, 'account send-password-link', account_id => request_password_link.account_id);
   return address;
@@ -3646,7 +3646,7 @@ declare
   shipment public.shipments := private.lock_shipment(shipment_id, null);
 begin
   if shipment.retention_ends_on >= day then
-    raise sqlstate 'PT409' using message = 'Enter a later date. You can only extend the retention of a shipment.';
+    raise sqlstate 'PT409' using message = 'Enter a later date. You can extend the retention period of a shipment, but you cannot shorten it.';
   end if;
   update public.shipments set retention_ends_on = day where id = shipment.id;
   perform private.insert_audit_entry(

@@ -96,7 +96,7 @@ begin
     raise sqlstate 'PT400' using message = 'Use at most 500 characters.';
   end if;
   if not private.is_plain_text(reason) then
-    raise sqlstate 'PT400' using message = 'Remove special characters, then try again.';
+    raise sqlstate 'PT400' using message = 'The text contains invisible characters. Delete the text and type it again.';
   end if;
   return btrim(reason);
 end
@@ -113,7 +113,7 @@ begin
       return old;
     end if;
   end if;
-  raise sqlstate 'PT403' using message = 'Entries of the audit log are permanent.';
+  raise sqlstate 'PT403' using message = 'Entries in the audit log cannot be changed or deleted.';
 end
 $$;
 

@@ -70,7 +70,7 @@ test("A password link can be requested for an account, but not for a closed or u
   const requestLink = (account = client.id) => callRpc("request_password_link", { account_id: account });
   expect(await requestLink()).toBe(client.email);
   await close();
-  const unavailable = "409 A password link needs an open account with a confirmed email address.";
+  const unavailable = "409 You can send a password link only to an open account with a confirmed email address.";
   expect(await getRejection(requestLink())).toBe(unavailable);
   expect(await getRejection(requestLink(randomUUID()))).toBe(unavailable);
   const [row] = (await testBackend.serviceRole.rpc("issue_client_ids", {})).data ?? [];

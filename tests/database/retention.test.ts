@@ -330,7 +330,7 @@ test("An interrupted erasure is finished by erasing the account again.", async (
   const breaking = breakRequests("/admin/users/");
   expect(await eraseClient(client, breaking)).toEqual({
     reason:
-      "The account is closed. Some data of the account remains. Our system is not responding. Try again in a minute. " +
+      "The account is closed. Some of the data was not deleted. Our system is not responding. Try again in a minute. " +
       "Erase the account again.",
     status: 503,
   });

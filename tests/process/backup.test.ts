@@ -187,7 +187,7 @@ test("A failed backup or restore prints one line with the reason.", async () => 
   expect(results.map(({ code }) => code)).toEqual([1, 1, 1, 1]);
   expect(results.map(({ stderr }) => stderr.trim())).toEqual([
     `${place.dataDir} contains no site data. Set DATA_DIR to the directory of the site.`,
-    "SUPABASE_URL is set. This command works only with the embedded backend. Use the backups of Supabase instead.",
+    "SUPABASE_URL is set. This command works only with the embedded backend. Use Supabase's own backups instead.",
     `The file ${missingFile} does not exist.`,
     `${textFile} is not a complete backup of this site. Nothing was changed.`,
   ]);

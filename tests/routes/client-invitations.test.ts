@@ -162,7 +162,7 @@ test("A withdrawn client ID cannot create an account and cannot be withdrawn aga
 });
 
 describe("emails that fail", () => {
-  const notSent = 'The change is saved. The email was not sent. See "Emails that failed" on the page Today.';
+  const notSent = 'The change is saved. The email was not sent. See "Emails that failed" on the Today page.';
 
   async function runWithoutMailServer(send: () => Promise<Response>): Promise<Response> {
     process.env.SMTP_URL = `smtp://127.0.0.1:${await freePort()}`;

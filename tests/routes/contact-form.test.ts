@@ -162,7 +162,7 @@ describe("contact form", () => {
   test("A contact form shows its errors, or the draft, above the rest of the page", async () => {
     const invalid = await sendContact({ ...contact, subject: "" });
     expect(invalid.text).toMatch(/There is a problem.*Chat on WhatsApp/s);
-    expect((await sendContact(contact)).text).toMatch(/Your email is not sent yet.*Chat on WhatsApp/s);
+    expect((await sendContact(contact)).text).toMatch(/Your email has not been sent yet.*Chat on WhatsApp/s);
   });
 
   test("Markup and address characters in a contact form stay text in the draft and in the page", async () => {

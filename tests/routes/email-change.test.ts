@@ -37,7 +37,7 @@ afterEach(() => app.proxy.fail("none"));
 
 const subjects = {
   taken: "This email address already has an account",
-  requested: "A change of your email address was requested",
+  requested: "Someone asked to change your email address",
   changed: "Your email address was changed",
   uncertain: "Your email address may have been changed",
 };

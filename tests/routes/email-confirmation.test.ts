@@ -102,7 +102,7 @@ test("The owner of a mailbox cannot confirm a stranger's sign-up without the str
   expect(page.toasts).toEqual(toRejectionToast(wrongLoginText));
   expect(page.value("email")).toBe(email);
   expect(page.html).not.toContain("the owner's own");
-  expect((await logIn(email, thiefPassword)).toasts[0]?.description).toMatch(/^Your email is not confirmed/);
+  expect((await logIn(email, thiefPassword)).toasts[0]?.description).toMatch(/^Your email address is not confirmed/);
   const confirmed = await owner.submit(page, "Confirm and log in", { email, password: thiefPassword });
   expect(confirmed.status).toBe(303);
 });

@@ -119,7 +119,7 @@ test.each([
     const request = { method: "POST", body: Buffer.from(body, "latin1"), headers };
     const page = await parsePage(await client.send(new Request(new URL(path, origin), request)));
     expect(page.status).toBe(400);
-    expect(page.text).toContain("The form arrived incomplete.");
+    expect(page.text).toContain("We received only part of the form.");
   }
 });
 

@@ -101,7 +101,7 @@ describe("home page", () => {
       certifications.home.map(({ short, name, description }) => `${short} ${name} ${description}`),
     );
     expect(listTexts("#testimonials figure")).toEqual(
-      testimonials.map(({ name, company, text }) => `Rated 5 of 5 ${text} ${name} ${company}`),
+      testimonials.map(({ name, company, text }) => `Rated 5 out of 5 ${text} ${name} ${company}`),
     );
   });
 

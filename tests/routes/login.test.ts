@@ -125,7 +125,7 @@ describe("rejected login", () => {
 });
 
 describe("login of an unconfirmed address", () => {
-  const unconfirmedText = "Your email is not confirmed yet.";
+  const unconfirmedText = "Your email address is not confirmed yet.";
 
   test("A login with any number of attempts reveals only with the right password that the address is not confirmed", async () => {
     const address = await newUnconfirmedAddress();

@@ -188,7 +188,7 @@ describe("CSV of a client's shipments", () => {
     const [heading, row] = await readCsv(await timed.browser.get("/portal/shipments.csv"));
     expect(heading).toEqual([
       ...["Shipment number", "Name", "AWB/BL", "Containers", "Stage", "Status"],
-      ...["Waiting on", "Opened (EAT)", "Last change (EAT)"],
+      ...["Who acts next", "Opened (EAT)", "Last change (EAT)"],
     ]);
     expect(row?.slice(-2)).toEqual(["2026-03-01 00:04", "2027-01-01 02:30"]);
   });

@@ -125,7 +125,7 @@ test("A damaged form shows a page with the reason.", async () => {
   for (const path of ["/login", "/signup", shipment]) {
     const page = await parsePage(await send("POST", path, { body: "--x\r\ncut o", headers }));
     expect([path, page.status]).toEqual([path, 400]);
-    expect(page.text, path).toContain("The form arrived incomplete.");
+    expect(page.text, path).toContain("We received only part of the form.");
   }
 });
 

@@ -114,7 +114,7 @@ describe("rejected resumable uploads", () => {
     const upload = await createUpload(createPatternedPdf("a.pdf", fileSize));
     await upload.send(0, chunkSize);
     await upload.send(chunkSize, 0, new Uint8Array(fileSize - chunkSize));
-    const message = "The file arrived damaged. Upload the file again.";
+    const message = "The file was damaged during the upload. Upload the file again.";
     expect(await upload.finish()).toMatchObject(rejected(400, message));
     expect(await listStored()).toEqual({ files: [], chunks: [] });
     expect(await upload.ask()).toMatchObject(received(0));

@@ -136,7 +136,9 @@ test.each(["", "toString", "constructor", "__proto__", "move"])(
   async (intent) => {
     const rejected = await parsePage(await clerk.post(shipment.desk, { intent, note: "x", reason: "x" }));
     expect(rejected.status).toBe(400);
-    expect(rejected.text).toContain("This page has changed. Open the page again, then send the form.");
+    expect(rejected.text).toContain(
+      "This page has changed since you opened it. Reload the page, then send the form again.",
+    );
     expectNoInternals(rejected);
   },
 );

@@ -100,20 +100,18 @@ function FactorSetup({
       </h1>
       <ol className="mb-6 grid list-decimal gap-4 pl-6">
         <li>
-          Is your authenticator app on another device? Scan this QR code with the app.
+          Add your account to your authenticator app. If the app is on another device, scan this QR code:
           <div
             role="img"
             aria-label="QR code for your authenticator app"
-            className="mt-2 size-52 bg-white [&>svg]:size-full"
+            className="my-2 size-52 bg-white [&>svg]:size-full"
             dangerouslySetInnerHTML={{ __html: setup.qr }}
           />
-        </li>
-        <li>
-          Is the app on this device?
+          If the app is on this device:
           <a href={setup.uri} className="flex min-h-11 w-fit items-center underline">
             Open your authenticator app
           </a>
-          You can also type this key into the app:
+          Or type this key into the app:
           <span className="mt-1 block font-mono text-base break-words">{setup.secret.match(/.{1,4}/g)?.join(" ")}</span>
         </li>
         <li>Enter the current code from the app.</li>

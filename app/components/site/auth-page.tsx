@@ -16,8 +16,8 @@ export function AuthPage({ licence, children }: { licence: string; children: Rea
         <ExampleShipment />
         <ul className="mt-5 grid gap-2 text-quiet">
           <li>Follow each shipment through ten stages. See who must act next.</li>
-          <li>Upload documents from your phone or computer. See which documents we verified.</li>
-          <li>We email you when you need to act.</li>
+          <li>Upload documents from your phone or computer. See which documents we have verified.</li>
+          <li>We email you when we need something from you.</li>
         </ul>
         <LicenceCheck licence={licence} />
       </aside>

@@ -79,7 +79,7 @@ class FileTooLargeError extends Error {}
 
 async function readMultipart(request: Request, fields: FormDataBuilder, fileBytes: number): Promise<FormData> {
   const type = request.headers.get("Content-Type") ?? "";
-  if (getMediaType(request) !== "multipart/form-data") throw data("This address accepts only forms.", { status: 415 });
+  if (getMediaType(request) !== "multipart/form-data") throw data("This URL accepts only forms.", { status: 415 });
   const boundary = getMultipartBoundary(type);
   if (!boundary || boundary.length > maxBoundaryLength || !request.body) throw createDamagedFormError();
   const { formBytes } = env().limits;
@@ -144,5 +144,6 @@ const isInvalidUtf8Error = (error: unknown) =>
   error instanceof TypeError && (error as NodeJS.ErrnoException).code === "ERR_ENCODING_INVALID_ENCODED_DATA";
 
 const createDamagedFormError = () =>
-  data("The form arrived incomplete. Go back and send the form again.", { status: 400 });
-const createFormTooLargeError = () => data("The text is too long for this form.", { status: 413 });
+  data("We received only part of the form. Go back and send the form again.", { status: 400 });
+const createFormTooLargeError = () =>
+  data("This form contains too much text. Go back and shorten the text.", { status: 413 });

@@ -52,7 +52,10 @@ export async function handleIntentFor<Sender>(
   const form = await readForm(request);
   const intent = String(form.get("intent"));
   const definition = Object.hasOwn(forms, intent) ? forms[intent] : undefined;
-  if (!definition) throw data("This page has changed. Open the page again, then send the form.", { status: 400 });
+  if (!definition)
+    throw data("This page has changed since you opened it. Reload the page, then send the form again.", {
+      status: 400,
+    });
   const metadata = readIntentMetadata(form);
   const formState = { form: String(form.get("form") ?? ""), idempotencyKey: metadata.idempotency_key };
   const submission = parseWithZod(form, { schema: definition.schema });

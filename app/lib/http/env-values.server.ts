@@ -18,7 +18,7 @@ export const positiveInteger = (defaultValue: number, max = 1_000_000) =>
 export const ipAddresses = z
   .string()
   .transform((value) => value.split(/[\s,]+/).filter(Boolean))
-  .refine(areIpAddresses, "must be addresses or ranges such as 10.0.0.0/8, separated by commas");
+  .refine(areIpAddresses, "must be IP addresses or ranges such as 10.0.0.0/8, separated by commas");
 export const optional = <T extends z.ZodType>(schema: T) =>
   z.preprocess((value) => (value === "" ? undefined : value), schema.optional());
 

@@ -67,7 +67,7 @@ export function readSettings(source: NodeJS.ProcessEnv = process.env) {
     `http://${host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host.replace(/^.*:.*$/, "[$&]")}:${port}`;
   if (env.NODE_ENV === "production" && !isSafeOrigin(origin)) {
     throw new ConfigurationError(
-      `Configuration: APP_ORIGIN: must be an https address, because ${origin} is another machine.`,
+      `Configuration: APP_ORIGIN: must be an https address, because ${origin} is not on this machine.`,
     );
   }
   const hosted = {

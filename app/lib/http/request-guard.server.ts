@@ -34,7 +34,7 @@ const uploadChunkRoute = "/portal/:shipmentId/documents/resumable-upload";
 export const requestGuardMiddleware: MiddlewareFunction<Response> = async ({ request, pattern }, next) => {
   const { method, headers } = request;
   if (method === "GET" || method === "HEAD") return next();
-  if (method !== "POST") throw data("This address accepts only GET and POST requests.", { status: 405 });
+  if (method !== "POST") throw data("This URL accepts only GET and POST requests.", { status: 405 });
 
   const site = headers.get("Sec-Fetch-Site");
   const origin = headers.get("Origin");
@@ -44,7 +44,7 @@ export const requestGuardMiddleware: MiddlewareFunction<Response> = async ({ req
   const type = (headers.get("Content-Type") ?? "").split(";")[0]?.trim().toLowerCase();
   const types = ["application/x-www-form-urlencoded", "multipart/form-data"];
   if (`/${pattern.replace(/^\//, "")}` === uploadChunkRoute) types.push(byteMediaType);
-  if (!types.includes(type ?? "")) throw data("This address accepts only forms.", { status: 415 });
+  if (!types.includes(type ?? "")) throw data("This URL accepts only forms.", { status: 415 });
   return next();
 };
 

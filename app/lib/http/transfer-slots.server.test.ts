@@ -27,7 +27,7 @@ function requestSlot(address: string, bytes?: number, account?: string) {
 test("Uploads of visitors use at most their share of the memory, from any number of IP addresses.", () => {
   const [first] = ["192.0.2.101", "192.0.2.102"].map((address) => requestSlot(address, 10_000_000));
   expect(requestSlot("192.0.2.103", 9_000_000)).toEqual({
-    reason: "We are receiving too many files. Try again in a minute.",
+    reason: "Too many files are uploading at the moment. Try again in a minute.",
     status: 503,
   });
   expect(requestSlot("192.0.2.104", 1000)).toHaveProperty("release");

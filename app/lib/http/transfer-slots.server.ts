@@ -35,7 +35,7 @@ export function acquireUploadSlot(
   }
   const isFull =
     reservedBytes.uploads + bytes > uploadBytes || (!account && reservedBytes.visitors + bytes > uploadBytes / 2);
-  if (isFull) return noSlotError(context, "uploads", "We are receiving too many files.", 503);
+  if (isFull) return noSlotError(context, "uploads", "Too many files are uploading at the moment.", 503);
   return createSlot(owner, bytes, account ? ["uploads"] : ["uploads", "visitors"]);
 }
 
@@ -50,7 +50,7 @@ export function acquireDownloadSlot(
   if ((slotCounts.get(owner) ?? 0) >= maxParallelDownloads)
     return noSlotError(context, "downloads of one client", "Your other files are still downloading.", 429);
   if (reservedBytes.downloads + fileBytes > uploadBytes)
-    return noSlotError(context, "downloads", "We are sending too many files.", 503);
+    return noSlotError(context, "downloads", "Too many files are downloading at the moment.", 503);
   return createSlot(owner, fileBytes, ["downloads"]);
 }
 

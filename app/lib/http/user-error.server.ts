@@ -54,10 +54,10 @@ export function toUserError(error: SupabaseError): UserError {
   const ownError = /^PT(4\d\d|503)$/.exec(error.statusCode ?? code);
   if (ownError) return { reason: error.message, status: Number(ownError[1]) };
   if (code === "22021" || code === "22P05")
-    return { reason: "Remove special characters, then try again.", status: 400 };
+    return { reason: "The text contains invisible characters. Delete the text and type it again.", status: 400 };
   // A check constraint or type rejects a value that the form accepted.
   if (code === "23514" || /^22[0-9A-Z]{3}$/.test(code)) {
-    return { reason: "We could not save your entries. Check the form.", status: 400 };
+    return { reason: "We could not save the form. Check your entries, then try again.", status: 400 };
   }
   if (isHookError(error, code)) return { reason: error.message, status: 400 };
   if (code === "42501" || status === 403) return { reason: "You are not allowed to make this change.", status: 403 };

@@ -59,7 +59,7 @@ export function Hero({ intro, taglines, search_terms, actionData }: HeroProps) {
               Request an update
             </SubmitButton>
             <p className="mt-3 text-sm text-quiet">
-              We reply by email in working hours. Clients can see every stage online:
+              We reply by email during working hours. Clients can see every stage online:
             </p>
             <TextLink to="/signup" className="text-sm font-semibold">
               Sign up with your Client ID

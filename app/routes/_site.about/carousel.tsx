@@ -15,7 +15,7 @@ export function Carousel({ scenes }: { scenes: (typeof about)["story"]["scenes"]
   return (
     <div
       ref={carousel}
-      {...(motion && { role: "region", "aria-roledescription": "carousel", "aria-label": "Scenes of our story" })}
+      {...(motion && { role: "region", "aria-roledescription": "carousel", "aria-label": "Scenes from our story" })}
     >
       <ol
         ref={row}

@@ -73,7 +73,7 @@ export const headers: Route.HeadersFunction = ({ loaderHeaders }) => loaderHeade
 export const meta: Route.MetaFunction = ({ matches }) =>
   createPageMeta(matches, {
     title: "Contact",
-    description: "Write to, call or visit our offices. Find addresses, phone numbers and working hours.",
+    description: "Write to us, call us or visit our offices. Find addresses, phone numbers and working hours.",
     path: "/contact",
   });
 

@@ -61,14 +61,14 @@ export function CostForm(props: {
         <Field
           field={fields.rate}
           label="Exchange rate"
-          hint="KES for one unit of the currency. Use KRA's rate for this week. Leave empty for KES"
+          hint="How many KES you pay for 1 unit of your currency, such as 129.50 for USD 1. Use this week's rate from the Kenya Revenue Authority. Leave empty for KES"
           {...numberFieldProps}
         />
       </div>
       <Field
         field={fields.duty}
-        label="Import duty in percent"
-        hint="25 for most finished goods. The HS code of your goods decides the rate"
+        label="Import duty (%)"
+        hint="25 for most finished goods. The customs code (HS code) of your goods decides the rate"
         {...numberFieldProps}
       />
       <Button look="action" className="w-full">

@@ -47,13 +47,13 @@ export function EstimateBreakdown({ rates, cargo, lines }: EstimateBreakdownProp
           <EstimateLine
             name="Excise duty"
             amount={lines?.excise}
-            calculation={`${excise}% of CIF and import duty`}
+            calculation={`${excise}% of CIF plus import duty`}
             citation={excise_duty}
           />
           <EstimateLine
             name="VAT"
             amount={lines?.vat}
-            calculation={`${vat.percent}% of CIF, import and excise duty`}
+            calculation={`${vat.percent}% of CIF plus import and excise duty`}
             citation={vat}
           />
           <EstimateLine

@@ -20,32 +20,32 @@ export function ImportWarnings({ rates, what, cargo, ruling, penalty }: ImportWa
       <h2 className="text-xl">Check before you pay</h2>
       {ruling === "refused" && (
         <p className="mt-3 rounded-label border-2 border-failure px-4 py-3 font-semibold text-failure">
-          KEBS rejects this car, because {years} years or more have passed since its first registration. Do not pay for
-          this car.
+          The Kenya Bureau of Standards (KEBS) rejects this car, because it was first registered {years} or more years
+          ago. Do not pay for this car.
         </p>
       )}
       {ruling === "doubtful" && (
         <p className="mt-3 rounded-label border-2 border-attention px-4 py-3 font-semibold">
-          KEBS may reject this car. In its public notices, KEBS has counted whole calendar years. Counted in calendar
-          years, the car had to arrive by 31 December {latestArrivalYear}. Ask us before you pay.
+          The Kenya Bureau of Standards (KEBS) may reject this car. KEBS notices count calendar years instead of months.
+          By that count, the car had to arrive by 31 December {latestArrivalYear}. Ask us before you pay.
         </p>
       )}
       <dl className="mt-3 grid gap-3 text-sm">
         {isCar && (
           <Warning name="Age limit and steering" look="border-failure" citation={age}>
-            KEBS rejects a car that is {years} years old or more, counted from the month of its first registration. KEBS
-            also rejects every car with left-hand drive.
+            The Kenya Bureau of Standards (KEBS) rejects a car that is {years} or more years old, counted from the month
+            of first registration. KEBS also rejects every car with left-hand drive.
             {ruling === "taken" && ` Your car must arrive by 31 December ${latestArrivalYear}.`}
           </Warning>
         )}
         <Warning name="Missing certificate" look="border-attention" citation={certificate}>
-          Without a certificate of conformity you pay a penalty of {certificate.percent}% of CIF.
+          Without a certificate of conformity, you pay a penalty of {certificate.percent}% of CIF.
           {penalty !== undefined && ` For this import, the penalty is KES ${formatAmount(penalty)}.`}
         </Warning>
         {isCar && (
           <Warning name="Used cars may cost more" look="border-attention">
-            For a used car, KRA uses its own price list, reduced by the car's age. Your taxes can be higher than on the
-            invoice price.
+            The Kenya Revenue Authority taxes a used car by its own price list, with a deduction for the car's age. Your
+            taxes can be higher than the taxes on the invoice price.
           </Warning>
         )}
       </dl>

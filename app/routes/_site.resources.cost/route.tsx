@@ -36,7 +36,7 @@ export const meta: Route.MetaFunction = ({ matches, location }) =>
   createPageMeta(matches, {
     title: "What will it cost?",
     description:
-      "Estimate duty, VAT and levies on a car or goods imported to Kenya, in shillings. Each rate has a date and a source.",
+      "Estimate duty, VAT and levies on a car or goods imported into Kenya, in shillings. Each rate has a date and a source.",
     path: "/resources/cost",
     noindex: location.search !== "",
   });

@@ -121,7 +121,7 @@ function ShipmentEmailsSection({ account }: AccountSectionProps) {
             defaultChecked={account.shipment_emails_enabled}
             className="mt-0.5 size-6 shrink-0"
           />
-          Email me about my shipments: new stages, new files needed, payments, free storage and notes
+          Email me about my shipments: new stages, files to upload again, payments, free storage and notes
         </label>
         <SubmitButton look="plain">Save email settings</SubmitButton>
       </IntentForm>
@@ -158,7 +158,7 @@ function OfflinePagesSection({ account }: AccountSectionProps) {
   return (
     <Card title="Offline copy">
       {account.isShared ? (
-        <p className="px-4 py-3 text-sm text-quiet">A shared device stores no pages.</p>
+        <p className="px-4 py-3 text-sm text-quiet">This is a shared device, so it stores no pages.</p>
       ) : (
         <IntentForm intent="offline-pages" className="px-4 py-3">
           <label className="mb-3 flex items-start gap-3 text-sm">
@@ -196,7 +196,7 @@ function DataSection({ account }: AccountSectionProps) {
             ? `On ${erasureRequested} you asked us to erase your account. We will reply by email.`
             : retentionEnd
               ? `By law, we must store your shipments until ${retentionEnd}. You can still send a request. We will email you what we can delete and when.`
-              : "We permanently delete your account, your shipments and their files. We will reply by email."}
+              : "If you ask us, we permanently delete your account, your shipments and their files. We reply by email."}
         </p>
         {erasureRequested && <input type="hidden" name="withdraw" value="yes" />}
         <SubmitButton look="plain" pending="Sending…">

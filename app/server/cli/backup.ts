@@ -44,7 +44,7 @@ export async function createBackup({ dataDir, databaseUrl }: EmbeddedDataSetting
     writeFileSync(inside(backupManifestName), JSON.stringify(manifest), { mode: 0o600 });
     if (databaseUrl) await dumpDatabase(databaseUrl, inside(dumpName));
     else if (!existsSync(inside("database")) || existsSync(inside("database.unfinished")))
-      throw new Error(`${dataDir} contains no database. Start the site once.`);
+      throw new Error(`${dataDir} contains no database. Start the site once to create the database.`);
     const names = [
       backupManifestName,
       "keys.json",

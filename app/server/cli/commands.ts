@@ -12,7 +12,7 @@ import { collapseBlanks, print, printAction } from "./output.ts";
 const groupDescriptions: Readonly<Record<string, string>> = {
   shipment: "change and list shipments",
   document: "verify, reject and open documents",
-  charge: "save charges and payments",
+  charge: "save charges and mark charges as paid",
   "client-id": "issue, send and withdraw Client IDs",
   account: "manage client accounts",
   team: "manage team members",

@@ -22,7 +22,7 @@ export function requireEmbeddedSettings(): Settings {
   const settings = readSettings();
   if (settings.backend)
     throw new Error(
-      "SUPABASE_URL is set. This command works only with the embedded backend. Use the backups of Supabase instead.",
+      "SUPABASE_URL is set. This command works only with the embedded backend. Use Supabase's own backups instead.",
     );
   return settings;
 }
@@ -32,9 +32,12 @@ export async function recordDeletion(supabase: AppSupabaseClient, by: string, en
   try {
     await recordAuditEntry(supabase, by, entry);
   } catch (error) {
-    throw new Error(`The data was deleted. The activity log entry failed: ${(error as Error).message}`, {
-      cause: error,
-    });
+    throw new Error(
+      `The data was deleted. The entry in the activity log could not be saved: ${(error as Error).message}`,
+      {
+        cause: error,
+      },
+    );
   }
 }
 

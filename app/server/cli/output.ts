@@ -28,7 +28,7 @@ export function printAction(by: string, entry: NewAuditEntry): void {
 }
 
 export function clientIdLine({ client_id, claimed_at, isUsed, issued_for }: CliClientId): string {
-  const unclaimed = isUsed ? "used without an account" : "unused";
+  const unclaimed = isUsed ? "used, account deleted" : "unused";
   const state = claimed_at ? `used ${formatTerminalTime(claimed_at)}` : unclaimed;
   return `${client_id}  ${state}${issued_for ? `  for ${collapseBlanks(issued_for)}` : ""}`;
 }

@@ -41,7 +41,7 @@ async function withLockedDatabase(url: string, work: (driver: Sql) => Promise<vo
 async function runPostgresProgram(name: string, url: string, args: string[]): Promise<void> {
   const program = findPostgres(name);
   if (!program)
-    throw new Error(`The program ${name} of PostgreSQL is missing. Install the Debian package postgresql-client.`);
+    throw new Error(`The PostgreSQL program ${name} is missing. Install the Debian package postgresql-client.`);
   const address = new URL(url);
   // PGPASSWORD carries the password, because other users of the system can read a program's arguments.
   const password = decodeURIComponent(address.password);

@@ -114,7 +114,7 @@ async function refreshSession(options: AuthRoutesOptions, request: Request): Pro
 async function runBeforeUserCreatedHook(options: AuthRoutesOptions, input: SignUpParams): Promise<Response | null> {
   if (!options.beforeUserCreated) return null;
   const [, schema, name] = /^pg-functions:\/\/postgres\/(\w+)\/(\w+)$/.exec(options.beforeUserCreated) ?? [];
-  if (!schema || !name) throw new Error(`Not the address of a hook: ${options.beforeUserCreated}`);
+  if (!schema || !name) throw new Error(`This is not a valid hook address: ${options.beforeUserCreated}`);
   const now = new Date().toISOString();
   const event = {
     metadata: { uuid: randomUUID(), time: now, name: "before-user-created" },

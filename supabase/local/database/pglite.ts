@@ -132,7 +132,9 @@ function createStatementRunner(driver: PGlite): { run: StatementRunner; forget: 
     try {
       for (const { text, values } of statements) {
         if (values.length > maxStatementValues) {
-          throw Object.assign(new Error(`A statement has at most ${maxStatementValues} values.`), { code: "54023" });
+          throw Object.assign(new Error(`A statement can have at most ${maxStatementValues} values.`), {
+            code: "54023",
+          });
         }
         if (transactionControlPattern.test(text)) {
           fields = [];
