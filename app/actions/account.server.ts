@@ -59,7 +59,7 @@ export function createAccountIntents(
         const rejected = await requestEmailChange(viewer, limits, getEmailSender(), toCredentials(typed), email);
         return (
           rejected ?? {
-            toast: "Confirm your new email",
+            toast: "Confirm your new email address",
             description: "Open the link in the email that we sent to your new address.",
           }
         );

@@ -31,10 +31,7 @@ export const LoginFields = z.object({
   email: emailAddress,
   password: z
     .string("Enter your password.")
-    .refine(
-      (password) => countBytes(password) <= 72,
-      "This password is too long. Passwords have at most 72 characters.",
-    ),
+    .refine((password) => countBytes(password) <= 72, "This password is too long. Use at most 72 characters."),
 });
 
 export const clientIdInLink = z.string().regex(/^[0-9A-Za-z-]{12,64}$/);

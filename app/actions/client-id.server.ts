@@ -31,7 +31,7 @@ export const issue = defineStaffAction({
     // The result of a repeated form is empty if its client ID was withdrawn or used after the first submission.
     if (!first)
       return {
-        reason: "This form has already issued a Client ID. Reload the page to issue a new Client ID.",
+        reason: "You have already issued a Client ID with this form. Reload the page to issue another one.",
         status: 409,
       };
     if (!fields.email) return issued;

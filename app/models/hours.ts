@@ -15,9 +15,9 @@ const HoursLine = z
     closes: clockTime.optional(),
   })
   .superRefine(({ hours, opens, closes }, issues) => {
-    if (!opens !== !closes) issues.addIssue("must have opens and closes together, or omit both");
+    if (!opens !== !closes) issues.addIssue('must have both "opens" and "closes", or neither');
     if (!opens || !closes) return;
-    if (opens >= closes) issues.addIssue("closes must be later than opens");
+    if (opens >= closes) issues.addIssue('"closes" must be later than "opens"');
     const words = `${formatClock(opens)} to ${formatClock(closes)}`;
     if (hours !== words) issues.addIssue(`hours must say "${words}", to match opens and closes`);
   });

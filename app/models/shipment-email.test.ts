@@ -102,7 +102,7 @@ test.each([
 ])("A shipment update with several stages names only the last stage: %j", (events, subject, sentence) => {
   const email = createUpdateEmail(events);
   expect(email.subject).toBe(`Tea: ${subject}`);
-  expect(listBodyLines(email).filter((line) => line.includes(" moved "))).toEqual([`Tea ${sentence}.`]);
+  expect(listBodyLines(email).filter((line) => line.includes(" moved "))).toEqual([`The shipment “Tea” ${sentence}.`]);
 });
 
 test("A shipment update starts with the most urgent event and names the shipment there.", () => {

@@ -64,8 +64,8 @@ export default function ConfirmPage({ actionData, loaderData }: Route.ComponentP
         Has the link expired? <TextLink to="/login">Log in</TextLink> and we will email you a new link.
       </p>
       <p className="mt-4 text-quiet">
-        Did someone else sign up with your email? Ignore our email. To create your own account, wait one hour and{" "}
-        <TextLink to="/signup">sign up</TextLink> with your Client ID. Need help? Call <OfficePhone />.
+        Did someone else sign up with your email address? Ignore our email. To create your own account, wait one hour
+        and <TextLink to="/signup">sign up</TextLink> with your Client ID. Need help? Call <OfficePhone />.
       </p>
     </>
   );

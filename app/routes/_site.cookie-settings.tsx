@@ -73,7 +73,7 @@ const categories = [
 
 /** Section 14 of the privacy policy repeats this list. */
 const storageEntries = [
-  { name: "session", time: "30 days without a visit", text: "Logs you in to the portal, until you sign out." },
+  { name: "session", time: "30 days without a visit", text: "Lets you use the portal until you sign out." },
   { name: "flash", time: "Until the next page", text: "Shows one confirmation on the next page." },
   { name: "theme", time: "Until the browser closes", text: "Remembers the light or dark theme." },
   { name: "lite", time: "A year", text: "Remembers whether you chose the text-only version." },

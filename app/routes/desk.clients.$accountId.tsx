@@ -113,9 +113,7 @@ function AccountCard({ client }: { client: Omit<DeskClientDetails, "audit_entrie
     client.retention_ends_on && new Date(client.retention_ends_on) >= new Date() ? client.retention_ends_on : null;
   return (
     <Card title="Account">
-      <p className="px-4 pt-3 text-sm text-quiet">
-        The client can read the reasons that you enter here in the data download.
-      </p>
+      <p className="px-4 pt-3 text-sm text-quiet">The client can download the reasons that you enter here.</p>
       {client.erasure_requested_at && (
         <div className="border-b border-line pt-3">
           <p className="mb-1 px-4 text-sm font-semibold text-attention">
@@ -125,7 +123,7 @@ function AccountCard({ client }: { client: Omit<DeskClientDetails, "audit_entrie
             intent="reject-erasure"
             title="Reject erasure request"
             text="We email your exact words to the client."
-            hint="For example: By law we must store your last shipment until 4 May 2033"
+            hint="For example: By law, we must store the records of your last shipment until 4 May 2033"
           />
         </div>
       )}
@@ -157,7 +155,8 @@ function AccountCard({ client }: { client: Omit<DeskClientDetails, "audit_entrie
       )}
       {retentionEnd ? (
         <p className="border-t border-line px-4 py-3 text-sm text-quiet">
-          You can erase this account after {calendarDate(retentionEnd)}. We must store the shipments until that day.
+          You can erase this account after {calendarDate(retentionEnd)}. We must store the shipment records until that
+          day.
         </p>
       ) : (
         <ReasonForm

@@ -95,7 +95,7 @@ test("An offline copy from an earlier day shows its date, and is deleted after 3
   connection.cut();
   await page.goto("/about");
   await expect(main(page).locator("p").first()).toHaveText(
-    /^No connection\. This page is from \d+ \w+ \d{4}, \d\d:\d\d\sEAT\.$/,
+    /^No connection\. This copy of the page is from \d+ \w+ \d{4}, \d\d:\d\d\sEAT\.$/,
   );
   await page.goto("/services");
   await expect(heading(page)).toHaveText(labels.noConnection);

@@ -184,7 +184,9 @@ test("Staff commands list and delete expired data while the site runs, and exten
 
   const rejected = await sandbox.staff(["account", "erase", email]);
   expect(rejected.code).toBe(1);
-  expect(rejected.stderr).toBe(`Nothing was deleted. We must store the shipments of this account until 2099-12-31.\n`);
+  expect(rejected.stderr).toBe(
+    `Nothing was deleted. We must store the shipment records of this account until 2099-12-31.\n`,
+  );
   expect((await browser.get("/portal")).status).toBe(200);
 });
 

@@ -91,7 +91,7 @@ test("An invitation form that is sent three times issues one client ID and sends
   expectRejectedForm(
     rejected,
     409,
-    "This form has already issued a Client ID. Reload the page to issue a new Client ID.",
+    "You have already issued a Client ID with this form. Reload the page to issue another one.",
   );
   expect([await countEmailsTo(email), await listIssuedFor("Invited Once")]).toEqual([1, []]);
 });

@@ -126,11 +126,11 @@ test("A client is not erased while a shipment must be stored, and the client's p
   const page = await openAccount(client);
   expect(listButtons(page)).not.toContain("Erase account");
   expect(page.text).toMatch(
-    /You can erase this account after \d{1,2} [A-Z][a-z]+ \d{4}\. We must store the shipments until that day\./,
+    /You can erase this account after \d{1,2} [A-Z][a-z]+ \d{4}\. We must store the shipment records until that day\./,
   );
   const { action } = page.form("Close account");
   const rejected = await parsePage(await clerk.browser.post(action, { intent: "erase", form: "erase", reason: "x" }));
-  const message = `Nothing was deleted. We must store the shipments of this account until ${data?.retention_ends_on}.`;
+  const message = `Nothing was deleted. We must store the shipment records of this account until ${data?.retention_ends_on}.`;
   expectRejectedForm(rejected, 409, message);
   expect((await client.browser.open("/portal")).text).toContain("Stored");
 });

@@ -42,7 +42,7 @@ const subjects = {
   uncertain: "Your email address may have been changed",
 };
 const requestedToast = successToast(
-  "Confirm your new email",
+  "Confirm your new email address",
   "Open the link in the email that we sent to your new address.",
 );
 const expiredText = "This link has been used or has expired.";
@@ -59,7 +59,7 @@ async function requestChange(browser: TestBrowser, email: string): Promise<Parse
 
 /** Opens the link and submits its form with this password. */
 const confirmChange = async (link: string, typed: string, browser = app.browser()) =>
-  browser.submit(await browser.open(link), "Confirm new email", { password: typed });
+  browser.submit(await browser.open(link), "Confirm new email address", { password: typed });
 
 /** Returns a new client who has requested another address, and the link in the email to it. */
 async function newRequest(name: string) {
@@ -94,7 +94,7 @@ test("The page of the link shows only the new address, rejects a wrong password,
   const { email, name, address, link } = await newRequest("Opened");
   expect(link).toMatch(/^\/auth\/email\?token=[0-9a-f]{64}$/);
   const form = await app.browser().open(link);
-  expect([form.status, form.h1, form.text.includes(address)]).toEqual([200, "Confirm your new email", true]);
+  expect([form.status, form.h1, form.text.includes(address)]).toEqual([200, "Confirm your new email address", true]);
   expect([form.html.includes(email), form.html.includes(name)]).toEqual([false, false]);
   expect(form.headers.get("Cache-Control") ?? "").toMatch(noStorePattern);
   expect(form.html).toContain('<meta name="robots" content="noindex"');
@@ -197,13 +197,13 @@ test("A failure of the backend changes no address, and the link is valid afterwa
   const form = await visitor.open(link);
   for (const call of [/rpc\/email_change/, /auth\/v1\/token/, /auth\/v1\/admin\/users/, /./]) {
     app.proxy.fail(500, call);
-    const page = await parsePage(await visitor.submit(form, "Confirm new email", { password }));
+    const page = await parsePage(await visitor.submit(form, "Confirm new email address", { password }));
     app.proxy.fail("none");
     expect([call, page.status]).toEqual([call, 503]);
     expectNoInternals(page);
   }
   expect(await openPortalOf(email, address)).toEqual(["/portal", 400]);
-  expect((await visitor.submit(form, "Confirm new email", { password })).status).toBe(303);
+  expect((await visitor.submit(form, "Confirm new email address", { password })).status).toBe(303);
   expect(await tryLogIn(app, address)).toBe("/portal");
 });
 

@@ -41,7 +41,7 @@ async function newUnconfirmedAddress(): Promise<string> {
 describe("rejected login", () => {
   const emailMissing = "Enter your email.";
   const passwordMissing = "Enter your password.";
-  const passwordTooLong = "This password is too long. Passwords have at most 72 characters.";
+  const passwordTooLong = "This password is too long. Use at most 72 characters.";
   test.each([
     ["no email address", { email: "", password }, [emailMissing]],
     ["half an email address", { email: "b@", password }, ["Enter an email such as name@example.com."]],

@@ -17,7 +17,7 @@ export const test = base.extend({
   },
 });
 
-const offlineBannerPattern = /^No connection\. This page is from \d\d:\d\d\sEAT\.$/;
+const offlineBannerPattern = /^No connection\. This copy of the page is from \d\d:\d\d\sEAT\.$/;
 export const main = (page: Page) => page.locator("main");
 export const expectOfflineCopy = (page: Page) =>
   expect(main(page).locator("p").first()).toHaveText(offlineBannerPattern);

@@ -57,7 +57,7 @@ async function handleResponseTimeout(path: string): Promise<void> {
 function getSlowResponseToast(): Toast {
   const nextStep = linkPath
     ? "The next page is still loading."
-    : "We are still waiting for a response. Stay on this page.";
+    : "Our server has not responded yet. Stay on this page.";
   return {
     title: "Slow connection",
     description: nextStep,

@@ -80,7 +80,7 @@ function createCopyBanner(copy: Document, now: Date): HTMLElement {
   const line = createParagraph(copy, "", "mb-8 border-l-4 border-attention pl-4");
   const iso = now.toISOString();
   const choice = `${iso}|${eastAfricaTime(iso).split(", ")[1]}|${eastAfricaTime(iso)}`;
-  line.append("No connection. This page is from ", copy.createComment(choice), ".");
+  line.append("No connection. This copy of the page is from ", copy.createComment(choice), ".");
   line.setAttribute("role", "status");
   return line;
 }

@@ -78,10 +78,9 @@ function LicenceCheck({ licence }: { licence: string }) {
         <TextLink to="/additional-info#identity-check">How to recognise us</TextLink>
       </h2>
       <p className="text-sm text-quiet">
-        Our customs agent licence is <span className="inline-block font-semibold text-ink">{licence}</span>. Check the
-        number on the Kenya Revenue Authority's list of licensed agents (
-        <span className="font-mono text-ink">kra.go.ke</span>), under the name {company?.name}. We never ask for a
-        password by email or phone.
+        Our customs agent licence number is <span className="inline-block font-semibold text-ink">{licence}</span>. The
+        Kenya Revenue Authority's list of licensed agents (<span className="font-mono text-ink">kra.go.ke</span>) shows
+        this number next to the name {company?.name}. We never ask for your password by email or phone.
       </p>
     </section>
   );

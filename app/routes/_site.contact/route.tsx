@@ -116,7 +116,9 @@ function ContactContent({ actionData, opening, hours, prefill }: ContactContentP
           <h2 id="write" className="text-lg">
             {ready ? "Write another message" : "Write to us"}
           </h2>
-          <p className="mt-1 mb-6 text-quiet">Your email app opens with this message. Send the message in the app.</p>
+          <p className="mt-1 mb-6 text-quiet">
+            When you continue, your email app opens with this message. Send the message from the app.
+          </p>
           <Form method="post" id={form.id} noValidate>
             <div className="sm:grid sm:grid-cols-2 sm:gap-x-4">
               <Field field={fields.name} label="Full Name" autoComplete="name" />
