@@ -26,8 +26,9 @@ export function ImportWarnings({ rates, what, cargo, ruling, penalty }: ImportWa
       )}
       {ruling === "doubtful" && (
         <p className="mt-3 rounded-label border-2 border-attention px-4 py-3 font-semibold">
-          The Kenya Bureau of Standards (KEBS) may reject this car. KEBS notices count calendar years instead of months.
-          By that count, the car had to arrive by 31 December {latestArrivalYear}. Ask us before you pay.
+          The Kenya Bureau of Standards (KEBS) may reject this car. The public notices of KEBS count calendar years
+          instead of months. By that count, the car had to arrive by 31 December {latestArrivalYear}. Ask us before you
+          pay.
         </p>
       )}
       <dl className="mt-3 grid gap-3 text-sm">
