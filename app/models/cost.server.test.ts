@@ -39,9 +39,9 @@ test.each([
   ["currency", "TZS", "Choose one of the currencies."],
   ["excise", "", "Choose the excise duty of the car: 20%, 25% or 35%."],
   ["excise", "0", "Choose the excise duty of the car: 20%, 25% or 35%."],
-  ["registered", "", "Enter the month of first registration, such as 2021-04."],
-  ["registered", "Marching 2020", "Enter the month of first registration, such as 2021-04."],
-  ["registered", "2020-13", "Enter the month of first registration, such as 2021-04."],
+  ["registered", "", "Enter the month of first registration, such as 04/2021."],
+  ["registered", "Marching 2020", "Enter the month of first registration, such as 04/2021."],
+  ["registered", "2020-13", "Enter the month of first registration, such as 04/2021."],
   ["registered", "2026-12", "This month is in the future. Enter the month of first registration."],
 ])("The cost calculator rejects a %s of %j with its message.", (name, typed, words) => {
   expect(getFormErrors({ ...car, [name]: typed })).toEqual({ [name]: [words] });

@@ -102,7 +102,7 @@ const fixedValue = <T>(value: T) =>
 
 function createCostSchema(isCar: boolean, isKes: boolean, classes: number[], today: string) {
   const oneClass = `Choose the excise duty of the car: ${classes.join("%, ").replace(/, (\d+)$/, " or $1")}%.`;
-  const month = "Enter the month of first registration, such as 2021-04.";
+  const month = "Enter the month of first registration, such as 04/2021.";
   return z.object({
     what: z.enum(importKinds, "Choose what you import."),
     registered: isCar

@@ -153,7 +153,7 @@ test.each([`13/${year}`, `${year}-00`, `Mayor ${year}`, `${year}`, "5", "05/21",
   "The month of registration %j is rejected with an example and stays in its field",
   async (registered) => {
     const page = await openEstimate({ ...car, registered });
-    expect(page.getDescriptions("registered").join(" ")).toContain("such as 2021-04");
+    expect(page.getDescriptions("registered").join(" ")).toContain("such as 04/2021");
     expect(page.value("registered")).toBe(registered);
   },
 );

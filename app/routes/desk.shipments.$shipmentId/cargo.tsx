@@ -35,7 +35,7 @@ export function Cargo({ shipment }: ShipmentSectionProps) {
         )}
         <FormDisclosure title={arrival ? "Change arrival" : "Add arrival"} open={arrived.rejected !== undefined}>
           <p className="mb-3 text-sm text-quiet">
-            For import containers only, not for transit cargo. The client sees the free days.
+            For import containers only, not for transit cargo. The client sees when free storage ends.
           </p>
           <IntentForm intent="arrival" expectedVersion={version} idempotent>
             <SelectField

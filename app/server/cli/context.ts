@@ -14,7 +14,8 @@ export type GetActorName = () => string;
 export function getServiceRole(): AppSupabaseClient {
   const settings = readSettings();
   const access = settings.backend ?? getRunningAccess(settings.dataDir);
-  if (!access) throw new Error(`No backend is running on ${settings.dataDir}. Start the site with npm start first.`);
+  if (!access)
+    throw new Error(`No backend is running with the data in ${settings.dataDir}. Start the site with npm start first.`);
   return serviceRoleClient(access);
 }
 

@@ -89,7 +89,7 @@ async function signUp(options: AuthRoutesOptions, request: Request): Promise<Res
 async function handleResend(options: AuthRoutesOptions, request: Request): Promise<Response> {
   const input = await readJsonBody<{ type: unknown; email: unknown }>(request.clone());
   if (input.type !== "signup")
-    return authError(400, "validation_failed", "Only the email of a sign-up can be sent again");
+    return authError(400, "validation_failed", "Only a confirmation email can be sent again");
   const account = await findAccount(options.db, input.email);
   if (!account || account.confirmed) return options.next(request);
   const wait = await resendConfirmation(options, account);
