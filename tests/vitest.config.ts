@@ -52,9 +52,9 @@ export default defineConfig({
       {
         extends: true,
         test: {
-          // Runs the tests of grants and types on PGlite. The project "database" runs the same tests on PostgreSQL.
+          // Runs two files on PGlite too. The project "database" runs them on PostgreSQL. Route tests and journeys use PGlite.
           name: "pglite",
-          include: ["tests/database/{row-level-security,function-privileges,table-privileges,types}.test.ts"],
+          include: ["tests/database/{row-level-security,types}.test.ts"],
           globalSetup: "tests/support/first-start-data.ts",
         },
       },
