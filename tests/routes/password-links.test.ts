@@ -219,7 +219,7 @@ describe("link of an account with a second factor", () => {
   });
 
   test("A client with a second factor reads whom to call about a lost authenticator, and a client without a second factor does not", async () => {
-    const lostText = /Lost your phone\? Call \+254 700 000 001\. After an identity check/;
+    const lostText = /Lost your phone\? Call \+254 700 000 001\. We check your identity/;
     const client = await newClientWithLink("New Phone");
     expect((await app.browser().open(client.link)).text).not.toMatch(lostText);
     await setUpSecondFactor(client.browser, "/portal/2fa");

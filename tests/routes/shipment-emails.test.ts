@@ -146,7 +146,7 @@ describe("content", () => {
     await correctStage(id);
     await sql`update email_outbox set due_at = now() where shipment_id = ${id}`;
     expect(await sendDueShipmentEmails(app.company, emailSender, readStages())).toBe(1);
-    expect((await getLatestEmailTo(nameless.email)).text).toMatch(/^Hello,\n\nTea moved/);
+    expect((await getLatestEmailTo(nameless.email)).text).toMatch(/^Hello,\n\nThe shipment “Tea” moved/);
   });
 
   test("An email about free storage names its last day.", async () => {

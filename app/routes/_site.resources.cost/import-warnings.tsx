@@ -34,7 +34,7 @@ export function ImportWarnings({ rates, what, cargo, ruling, penalty }: ImportWa
       <dl className="mt-3 grid gap-3 text-sm">
         {isCar && (
           <Warning name="Age limit and steering" look="border-failure" citation={age}>
-            The Kenya Bureau of Standards (KEBS) rejects a car that is {years} or more years old, counted from the month
+            The Kenya Bureau of Standards (KEBS) rejects a car that is {years} years old or more, counted from the month
             of first registration. KEBS also rejects every car with left-hand drive.
             {ruling === "taken" && ` Your car must arrive by 31 December ${latestArrivalYear}.`}
           </Warning>
