@@ -42,7 +42,7 @@ test.each([
   ["a missing day", [{ ...week, ...times }, saturday], /each of Mon/],
   ["an unknown day", [{ ...week, ...times }, saturday, { ...sunday, weekdays: ["Sunday"] }], /Sun/],
   ["a time in 12-hour format", [{ ...week, ...times, opens: "8:00" }, saturday, sunday], /24-hour time/],
-  ["no closing time", [{ ...week, opens: "08:00" }, saturday, sunday], /opens and closes together/],
+  ["no closing time", [{ ...week, opens: "08:00" }, saturday, sunday], /both "opens" and "closes"/],
   ["closing before opening", [{ ...week, opens: "17:00", closes: "08:00" }, saturday, sunday], /later than "opens"/],
   [
     "text for different hours",

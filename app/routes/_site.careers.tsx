@@ -91,7 +91,7 @@ function CareersForm(props: { rejected: RejectedForm | undefined; intro: string;
       <h1 className="mb-2 text-2xl">Careers</h1>
       <p className="mb-4 max-w-prose text-lg text-quiet">{intro}</p>
       <p className="mb-6 max-w-prose border-l-2 border-attention pl-4">
-        This form only checks your entries. To apply, email your application to{" "}
+        This form does not send or store anything. To apply, email your application to{" "}
         <a className="py-3.5 underline" href={`mailto:${mail}`}>
           {mail}
         </a>

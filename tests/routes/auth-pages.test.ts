@@ -27,7 +27,7 @@ describe("login page", () => {
   test("A client who is locked out reads whom to call and where to write", async () => {
     const { text } = await app.browser().open("/login");
     expect(text).toMatch(/Forgot password\? Locked out\? Call \+254 700 000 001 or email nairobi@mizigo\.example\./);
-    expect(text).toContain("we email you a link to set a new password");
+    expect(text).toContain("We check your identity, then email you a link to set a new password");
   });
 
   test("A click on 'Forgot password?' shows one toast, which says that the feature is coming soon", async () => {

@@ -56,7 +56,7 @@ describe("careers form", () => {
     expect(page.getDescriptions("cv").join()).toMatch(/\.pdf, \.doc or \.docx/);
     // ARIA has no "required" for file fields.
     expect(listRequiredFields(page)).toEqual(["name", "email"]);
-    expect(page.text).toContain("stores nothing. Email your application to nairobi@mizigo.example.");
+    expect(page.text).toContain("This form does not send or store anything. To apply, email your application to nairobi@mizigo.example.");
     expect(page.all("main a[href='mailto:nairobi@mizigo.example']")).toHaveLength(1);
   });
 
@@ -143,7 +143,7 @@ describe("careers form", () => {
     expect(page.toasts).toEqual([
       {
         title: expect.stringMatching(/thank you/i),
-        description: expect.stringMatching(/not sent .* Email your application to nairobi@mizigo\.example\.$/),
+        description: expect.stringMatching(/not been sent, .* Email your application to nairobi@mizigo\.example\.$/),
         variant: "default",
       },
     ]);

@@ -182,7 +182,7 @@ describe("session before the code", () => {
     const page = await half.follow(redirect);
     expect(page.headers.get("X-Robots-Tag")).toBe("noindex");
     expect(page.all("main a")[0]?.getAttribute("href")).toBe("tel:+254700000001");
-    expect(page.text).toContain("Lost your phone? Call +254 700 000 001. After an identity check");
+    expect(page.text).toContain("Lost your phone? Call +254 700 000 001. We check your identity");
     const used = await parsePage(await half.submit(page, "Verify", { code: await authenticator.lastCode() }));
     expectCodeError(used, usedCodeText);
     expect(used.toasts[0]).toEqual(toRejectionToast(usedCodeText));
