@@ -56,7 +56,9 @@ describe("careers form", () => {
     expect(page.getDescriptions("cv").join()).toMatch(/\.pdf, \.doc or \.docx/);
     // ARIA has no "required" for file fields.
     expect(listRequiredFields(page)).toEqual(["name", "email"]);
-    expect(page.text).toContain("This form does not send or store anything. To apply, email your application to nairobi@mizigo.example.");
+    expect(page.text).toContain(
+      "This form does not send or store anything. To apply, email your application to nairobi@mizigo.example.",
+    );
     expect(page.all("main a[href='mailto:nairobi@mizigo.example']")).toHaveLength(1);
   });
 

@@ -35,7 +35,9 @@ test("An invited team member sets a password and a second factor, and opens the 
   const page = await lead.browser.follow(await submitForm("Send invitation", fields));
   expect(page.toasts).toEqual(successToast("Invitation sent"));
   expect(getRow(page, email)).toContain(`Otieno <Ouma> ${email}, lead, invited, not yet joined`);
-  expect((await getLatestEmailTo(email)).text).toContain("Hello Otieno <Ouma>,\n\nYou now have an account for the desk, the pages of our website for team members.");
+  expect((await getLatestEmailTo(email)).text).toContain(
+    "Hello Otieno <Ouma>,\n\nYou now have an account for the desk, the pages of our website for team members.",
+  );
 
   const browser = app.browser();
   await browser.submit(await browser.open(await getLatestLinkTo(email)), "Set password", { password: staffPassword });
