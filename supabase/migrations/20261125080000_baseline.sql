@@ -3424,6 +3424,20 @@ for each row
 when (new.created_at >= now() and new.shipment_id is not null)
 execute function private.queue_action_email();
 
+-- The figures for METRICS_PORT. Updates in their ten minutes of delay are not waiting.
+create function public.email_backlog() returns jsonb
+language sql stable security definer
+set search_path = ''
+as $$
+  select jsonb_build_object(
+    'waiting', count(*),
+    'oldest_seconds', coalesce(extract(epoch from now() - min(due_at))::integer, 0),
+    'failed', (select count(*) from public.failed_emails where resolved_at is null)
+  )
+  from public.email_outbox where sent_at is null and failed_at is null and due_at <= now()
+$$;
+grant execute on function public.email_backlog() to service_role;
+
 -- schemas/failed_emails.sql
 
 create table public.failed_emails (

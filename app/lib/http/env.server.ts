@@ -14,6 +14,8 @@ const Environment = z.object({
   APP_ORIGIN: optional(origin),
   DATA_DIR: optional(z.string()),
   BACKEND_PORT: positiveInteger(54_321, 65_535),
+  METRICS_PORT: optional(positiveInteger(0, 65_535)),
+  HSTS_SUBDOMAINS: optional(z.literal("yes", "must be yes or empty")),
   DATABASE_URL: optional(
     z.url({ protocol: /^postgres(ql)?$/, error: "must look like postgres://user:password@host:5432/database" }),
   ),
@@ -99,6 +101,9 @@ export function readSettings(source: NodeJS.ProcessEnv = process.env) {
     origin,
     dataDir: path.resolve(env.DATA_DIR ?? ".data"),
     backendPort: env.BACKEND_PORT,
+    metricsPort: env.METRICS_PORT ?? null,
+    /** True if browsers must use https for the subdomains of the site too. */
+    hasHttpsSubdomains: env.HSTS_SUBDOMAINS === "yes",
     databaseUrl: env.DATABASE_URL ?? null,
     backend,
     sessionSecret: env.SESSION_SECRET ?? null,

@@ -5,6 +5,7 @@ import type { MiddlewareFunction } from "react-router";
 import { escapeInvisible } from "../../../supabase/contract/invisible-characters.ts";
 import { env } from "./env.server.ts";
 import { readIpAddress } from "./ip-address.server.ts";
+import { logChannel } from "./metrics.server.ts";
 
 export const requestIdHeader = "X-Request-Id";
 
@@ -16,6 +17,7 @@ const requestFields = new AsyncLocalStorage<{ requestId: string; address: string
 /** Never log a password, token, cookie, code, Client ID, file or query string. Times are in UTC. */
 export function log(level: LogLevel, event: string, fields: LogFields = {}): void {
   const line = { time: new Date().toISOString(), level, event, ...requestFields.getStore(), ...fields };
+  logChannel.publish(line);
   if (pendingLines.push(escapeInvisible(JSON.stringify(line))) === 1) setImmediate(writePendingLines);
 }
 

@@ -2,6 +2,7 @@ import type { RouterContextProvider } from "react-router";
 import { env } from "./env.server.ts";
 import { getNetwork, readIpAddress } from "./ip-address.server.ts";
 import { log } from "./log.server.ts";
+import { transferChannel } from "./metrics.server.ts";
 import { getRateLimiter } from "./rate-limiter.server.ts";
 import type { UserError } from "./user-error.server.ts";
 
@@ -68,6 +69,8 @@ function noSlotError(
 function createSlot(owner: string, bytes: number, pools: (keyof typeof reservedBytes)[]): TransferSlot {
   slotCounts.set(owner, (slotCounts.get(owner) ?? 0) + 1);
   for (const pool of pools) reservedBytes[pool] += bytes;
+  const kind = pools.includes("downloads") ? "downloads" : "uploads";
+  transferChannel.publish({ kind, change: 1 });
   let isReleased = false;
   return {
     release() {
@@ -77,6 +80,7 @@ function createSlot(owner: string, bytes: number, pools: (keyof typeof reservedB
       if (remaining > 0) slotCounts.set(owner, remaining);
       else slotCounts.delete(owner);
       for (const pool of pools) reservedBytes[pool] -= bytes;
+      transferChannel.publish({ kind, change: -1 });
     },
   };
 }

@@ -573,6 +573,7 @@ export type Database = {
       }
       desk_team: { Args: Record<PropertyKey, never>; Returns: Json }
       desk_today: { Args: Record<PropertyKey, never>; Returns: Json }
+      email_backlog: { Args: Record<PropertyKey, never>; Returns: Json }
       email_change: { Args: { token: string }; Returns: Json }
       end_announcement: { Args: { actor_name?: string }; Returns: undefined }
       extend_shipment_retention: {

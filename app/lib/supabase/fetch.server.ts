@@ -1,6 +1,7 @@
 import { setTimeout } from "node:timers/promises";
 import { decodeJwt, decodeProtectedHeader } from "jose";
 import { deadlines } from "../http/env.server.ts";
+import { backendCallChannel } from "../http/metrics.server.ts";
 
 /** Repeats failed reads and session refreshes twice. Writes are sent once, because a lost write may have taken effect. */
 export function createSupabaseFetch(
@@ -35,12 +36,24 @@ async function fetchWithRetry(
   for (let attempt = 1; ; attempt += 1) {
     const isLastTry = !isRepeatable || attempt === 3;
     try {
-      const response = await fetch(input, { ...init, signal });
+      const response = await measuredFetch(input, { ...init, signal });
       if (isLastTry || ![502, 503, 504].includes(response.status)) return response;
     } catch (error) {
       if (isLastTry || signal.aborted) throw error;
     }
     await setTimeout(100 * 2 ** attempt, undefined, { signal });
+  }
+}
+
+async function measuredFetch(...args: Parameters<typeof fetch>): Promise<Response> {
+  const start = performance.now();
+  let status = 0;
+  try {
+    const response = await fetch(...args);
+    status = response.status;
+    return response;
+  } finally {
+    backendCallChannel.publish({ url: String(args[0]), status, ms: performance.now() - start });
   }
 }
 
