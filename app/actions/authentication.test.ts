@@ -8,7 +8,7 @@ const form = {
   email: "achieng@client.example",
   password: "harbour at dusk",
 };
-/** Returns an email address of `length` characters. The minimum is 200. */
+/** Returns a valid email address of `length` characters. `length` must be at least 200. */
 const createEmailAddress = (length: number) =>
   `${"a".repeat(60)}@${"b".repeat(60)}.${"c".repeat(60)}.${"d".repeat(length - 191)}.example`;
 
@@ -75,7 +75,7 @@ test.each([
   expect(confirmationToken.safeParse(token).success).toBe(false);
 });
 
-/** Returns the invalid fields with their messages. */
+/** Returns the field name and the message of each error. */
 function listErrors(result: ReturnType<typeof SignUpFields.safeParse>): [string, string][] {
   return result.error?.issues.map(({ path, message }) => [path.join("."), message]) ?? [];
 }

@@ -20,12 +20,14 @@ type StaffActionCall = {
 /** The kind of record that an action changes. The form field with the record's ID has the same name. */
 export type StaffActionTarget = "shipment" | "document" | "account" | "clientId" | "failedEmail";
 
-/** `sent` is false if the action was done but its email could not be sent. */
+/** `sent` is false if the action succeeded but its email could not be sent. */
 type StaffActionOutcome<Result> = { result?: Result; sent?: boolean } | IntentError;
 
 type FieldTexts<Fields> = { [Field in keyof Fields]?: string };
 
-/** Help texts by field. The order of the keys in `arguments` is the order of the command's arguments. */
+/**
+ * Each text explains a field in the command's help. The keys of `arguments` have the order of the command's arguments.
+ */
 type StaffCommand<Fields, Result> = {
   description: string;
   arguments?: FieldTexts<Fields>;
@@ -44,7 +46,7 @@ export type StaffAction<Schema extends z.ZodObject = z.ZodObject, Result = unkno
   schema: Schema;
   run(call: StaffActionCall, target: string, fields: z.output<Schema>): Promise<StaffActionOutcome<Result>>;
   toast(result: Result, fields: z.output<Schema>): string;
-  /** Returns the fragment, such as "#payments", of the part of the page that shows the change. */
+  /** Returns the URL fragment, such as "#payments", of the page section that shows the change. */
   getAnchor?(target: string): string;
   redirectTo?: string;
   command: StaffCommand<z.input<Schema>, Result>;
@@ -54,19 +56,19 @@ export function defineStaffAction<Schema extends z.ZodObject, Result>(action: St
   return action;
 }
 
-/** private.require_reason in the database has the same message. */
+/** The database function private.require_reason returns the same message. */
 export const reasonMissing = "Enter a reason.";
 
 export const reasonField = severalLines(reasonMissing)
   .min(1, reasonMissing)
   .max(...maxLength("reason"));
 
-/** A calendar day as YYYY-MM-DD. */
 export const dayField = z
   .string("Enter a date.")
   .regex(/^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])$/, "Enter a date such as 2026-05-31.")
   .refine((day) => {
     const date = new Date(`${day}T00:00:00Z`);
-    // Zod runs this check even if the pattern failed. Text that is no date passes here and fails at the pattern.
+    // Zod also runs this check on text that failed the pattern. Such text passes here, so that it causes only one
+    // error.
     return Number.isNaN(date.valueOf()) || date.toISOString().startsWith(day);
   }, "Enter a date that exists, such as 2026-05-31.");

@@ -179,7 +179,10 @@ const documentExplanations: Partial<Record<string, string>> = {
 
 type DescribedDocument = z.infer<typeof DocumentRecord>;
 
-/** `words` is like "New file needed: page 2 is unreadable", `file` like "invoice-2291.pdf, 212 KB, 14:05 EAT". */
+/**
+ * Returns `words` such as "New file needed: page 2 is unreadable" and `file` such as "invoice-2291.pdf, 212 KB, 14:05
+ * EAT".
+ */
 export function describeDocument(document: DescribedDocument, shipment: string, timeOf = shortTime) {
   const { id, name, rejected_at, rejection_reason, file_name, file_size, uploaded_at } = document;
   const state = getDocumentState(document);

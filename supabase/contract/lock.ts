@@ -5,7 +5,7 @@ import process from "node:process";
 import { setTimeout } from "node:timers/promises";
 import { DataDirError, openDataDir, rethrowAsDataDirError } from "./data-dir.ts";
 
-/** The process that holds a data directory. `site` is the process id of the site. The backend ends with the site. */
+/** The process that holds a data directory. `site` is the process ID of the site. The backend ends with the site. */
 export type LockHolder = { pid: number; url: string | null; site?: number };
 
 const lockFile = (dataDir: string) => path.join(dataDir, "backend.lock");
@@ -78,7 +78,8 @@ export async function lockDataDirWithin(milliseconds: number, dataDir: string, s
 /** Creates the lock file as a link to the draft, which succeeds in only one process. Replaces a dead process's lock. */
 function takeLockFile(dataDir: string, draft: string): void {
   if (tryLink(draft, lockFile(dataDir))) return;
-  // Each process writes its claim before it reads other claims. Of two processes, at least one sees the other's claim.
+  // Each process writes its claim before it reads other claims. So of two processes, at least one sees the other's
+  // claim.
   const claim = `${lockFile(dataDir)}.claim.${process.pid}`;
   writeFileSync(claim, "", { mode: 0o600 });
   try {
@@ -92,7 +93,9 @@ function takeLockFile(dataDir: string, draft: string): void {
   }
 }
 
-/** How long to wait for the claims of other processes. A process normally holds a claim for one or two milliseconds. */
+/**
+ * The maximum time to wait for other processes' claims. A process normally holds a claim for one or two milliseconds.
+ */
 const claimTimeoutMs = 1000;
 
 /** Waits for the claims of other processes. Throws if a process with a lower id claims the lock, or after a timeout. */

@@ -8,7 +8,7 @@ type FieldProps = {
   hint?: string;
   type?: "text" | "email" | "password" | "tel" | "date" | "search";
   optional?: boolean;
-  /** Empties the input after a rejected submission, for passwords and codes. */
+  /** True for passwords and codes: a rejected submission empties the input. */
   clearOnError?: boolean;
   children?: ReactNode;
 } & Pick<ComponentProps<"input">, "autoComplete" | "inputMode" | "autoCapitalize" | "spellCheck">;

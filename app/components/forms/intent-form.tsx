@@ -10,12 +10,15 @@ import {
   useActionForm,
 } from "~/components/forms/form";
 
-/** `form` is the id of the rejected form. `idempotencyKey` is the key that the form was sent with. */
+/** `form` is the id of the rejected form. `idempotencyKey` is the idempotency key that the form contained. */
 export type RejectedIntent = RejectedForm & { form?: string; idempotencyKey?: string };
 
 const useRejectedIntent = () => useActionData() as RejectedIntent | undefined;
 
-/** A retry sends the key of the rejected form, so that an action with a lost response takes effect only once. */
+/**
+ * A retry sends the idempotency key of the rejected form. After a lost response, the action thus takes effect only
+ * once.
+ */
 function useIdempotencyKey(): string | undefined {
   const loaderData = useMatches().at(-1)?.loaderData as { idempotencyKey?: string } | undefined;
   return useRejectedIntent()?.idempotencyKey ?? loaderData?.idempotencyKey;
@@ -74,7 +77,7 @@ export function IntentForm(props: {
   );
 }
 
-/** Counts successful submissions. As a React key, the count resets only this form. */
+/** Counts successful submissions. With the count as its React key, a form is reset without other forms. */
 function useResetCount(id: string, rejected: RejectedIntent | undefined): number {
   const [count, setCount] = useState(0);
   const { state, formData } = useNavigation();

@@ -18,7 +18,10 @@ export function PasswordField(props: Omit<ComponentProps<typeof Field>, "type" |
   );
 }
 
-/** Password managers save the password for this email. Text browsers show hidden inputs, so script adds this input. */
+/**
+ * Password managers save the password for this email. Text browsers show hidden inputs, so only hydration adds the
+ * input.
+ */
 export function HiddenUsername({ email }: { email: string }) {
   const isHydrated = useIsHydrated();
   return isHydrated && <input type="email" autoComplete="username" defaultValue={email} hidden readOnly />;

@@ -1,7 +1,9 @@
 import { type FormEvent, useSyncExternalStore } from "react";
 import type { Toast } from "~/lib/http/toast";
 
-/** `bannerShown`: the server's HTML showed the toast as a banner. `announced`: screen readers have read that banner. */
+/**
+ * `bannerShown`: the server's HTML contained the toast as a banner. `announced`: screen readers have read that banner.
+ */
 export type CurrentToast = { id: number; toast: Toast; bannerShown: boolean; announced: boolean };
 
 type ToastState = { current: CurrentToast | null; waiting: Toast | null; isReady: boolean };
@@ -51,7 +53,6 @@ export function showToastInsteadOfSubmit(event: FormEvent, toast: Toast): void {
   showToast(toast);
 }
 
-/** Removes a toast and shows the waiting toast. */
 export function endToast(id: number): void {
   if (toastState.current?.id !== id) return;
   const { waiting } = toastState;

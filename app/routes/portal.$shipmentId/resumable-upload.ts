@@ -6,14 +6,17 @@ type ReportProgress = (sentBytes: number, isConnectionLost: boolean) => void;
 const stallTimeoutMs = 30_000;
 const minRetryDelayMs = 1000;
 const maxRetryDelayMs = 8000;
-/** In bytes. Requests get shorter when no bytes arrive, because some proxies forward only complete requests. */
+/**
+ * In bytes. Requests become smaller if the server receives no bytes, because some proxies forward only complete
+ * requests.
+ */
 const minRequestSize = 256 * 1024;
 
 const chunkMediaType = "application/octet-stream";
 
 /** For a file that was moved, changed or deleted after the user chose the file. */
 const unreadableFileOutcome: UploadOutcome = {
-  kind: "refused",
+  kind: "rejected",
   status: 400,
   toast: {
     title: "Upload failed",

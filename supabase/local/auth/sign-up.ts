@@ -39,7 +39,9 @@ export function hashPassword(password: string): Promise<string> {
   return bcrypt.hash(password, bcryptCost());
 }
 
-/** Returns a hash for the password check of an unknown address, which must take as long as for a known address. */
+/**
+ * Returns a dummy hash. Comparing a password with it makes a login with an unknown address as slow as any other login.
+ */
 export function dummyPasswordHash(): Promise<string> {
   const hash = dummyHashByCost.get(bcryptCost()) ?? hashPassword(randomUUID());
   dummyHashByCost.set(bcryptCost(), hash);
