@@ -1,4 +1,4 @@
-/** Excludes percent-encoding, empty segments and a final slash, which @supabase/lite may route differently. */
+/** Excludes percent-encoding, empty segments and a final slash, for which @supabase/lite may choose another route. */
 const canonicalPathPattern = /^\/(auth|rest|storage)\/v1(\/[\w.~!$&'()*+,:@=-]+)+$/;
 
 /** The auth routes that the site uses. Other routes of @supabase/lite, such as magic links and OAuth, return 404. */

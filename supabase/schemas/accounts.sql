@@ -1,4 +1,4 @@
--- Returns the id of the account with this email address, or null.
+-- Returns the account's ID, or null.
 create function public.find_account_id(email text) returns uuid
 language sql stable security definer
 set search_path = ''

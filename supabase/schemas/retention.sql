@@ -1,4 +1,4 @@
--- True if the email's news is out of date, such as a charge that is paid now.
+-- True if the email is out of date, for example because the charge has been paid.
 create function private.is_obsolete_email(email public.email_outbox) returns boolean
 language sql stable security definer
 set search_path = ''

@@ -14,7 +14,9 @@ const dateInYears = (years: number) => {
 };
 const newTestClient = () => testBackend.newClient(`person-${++clientCount}@client.example`);
 
-/** Returns a shipment with a packing list's file and a file without a document. `until` is the last day of storage. */
+/**
+ * Returns a shipment with a packing list's file and a file without a document. `until` is the last day of retention.
+ */
 async function newShipment(client: TestClient, until?: string) {
   const id = await createShipment(client);
   const names = ["packing-list-0123456789ab-x.pdf", "bill-of-lading-0123456789ab-half.pdf"];
@@ -35,11 +37,11 @@ async function newShipment(client: TestClient, until?: string) {
   return { id, files };
 }
 
-/** Moves the creation of stored files 25 hours into the past. */
+/** Makes stored files 25 hours old. */
 const ageFiles = (names: string[]) =>
   query("update storage.objects set created_at = now() - interval '25 hours' where name = any($1)", [names]);
 
-/** Moves the creation and the last use of an account into the past. */
+/** Sets the creation and the last use of an account to `years` ago. */
 const setLastSeen = (client: TestClient, years: number) =>
   query(
     `with seen as (select now() - make_interval(years => $2) as at),
@@ -75,14 +77,14 @@ async function runRetention(company = testBackend.serviceRole) {
   return reports;
 }
 
-/** Returns a service-role client whose requests to URLs with this text fail. */
+/** Returns a service-role client whose requests fail if their URL contains `part`. */
 const breakRequests = (part: string) =>
   testBackend.serviceRoleThrough(async (request, next) => {
     if (request.url.includes(part)) throw new TypeError("the connection broke");
     return next(request);
   });
 
-/** Erases an account like the staff command. Returns the error, or null. */
+/** Erases an account as the staff command does. Returns the error, or null. */
 const eraseClient = (client: TestClient, company = testBackend.serviceRole) =>
   eraseAccount(testBackend.serviceRole, company, client.id, "They asked", "Wanjiru");
 
@@ -269,7 +271,7 @@ test("Erasing an account deletes only data of this account, except for data that
   const stranger = await newTestClient();
   const past = await newShipment(client, dateInYears(-1));
   const foreign = await newShipment(stranger, dateInYears(-1));
-  // A sign-up with the address of an existing account stores a hash of the address with the client ID.
+  // A sign-up with the email address of an existing account stores a hash of that address with the Client ID.
   const issued = (await testBackend.serviceRole.rpc("issue_client_ids", {})).data?.[0]?.client_id ?? "";
   await testBackend.serviceRole.rpc("redeem_client_id", { client_id: issued, email: client.email });
   const readHash = () =>

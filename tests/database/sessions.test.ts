@@ -300,7 +300,7 @@ function signJwt(payload: object, secret: string): string {
 const { d: _, ...publishedKey } = backendKeys.signingKey;
 const otherSigningKey = generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey;
 
-/** Returns a token with the key ID of auth, signed with another key. */
+/** Returns a token with the key ID of Supabase Auth but signed with another key. */
 function signWithOtherKey(payload: object): string {
   const content = `${encodeBase64Url(decodeProtectedHeader(owner.accessToken))}.${encodeBase64Url(payload)}`;
   const signature = sign("sha256", Buffer.from(content), { key: otherSigningKey, dsaEncoding: "ieee-p1363" });

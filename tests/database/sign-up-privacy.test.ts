@@ -99,7 +99,7 @@ test("Resending sends the email to unconfirmed addresses only, once a minute, wi
   expect(listEmailsTo(unknown)).toEqual([]);
 });
 
-// The error codes of GoTrue 2.196.0, the auth server of hosted Supabase.
+// The error codes of GoTrue 2.196.0, the program that runs as Supabase Auth on hosted Supabase.
 test.each([
   ["/auth/v1/token?grant_type=password", '{"email":5,"password":"x"}', "bad_json"],
   ["/auth/v1/token?grant_type=password", '{"email":"a@client.example","password":["x"]}', "bad_json"],
@@ -156,7 +156,7 @@ test("A login and a sign-up calculate one password hash, whether or not the addr
   const logIn = (email: string) =>
     postJson("/auth/v1/token?grant_type=password", { email, password: "a wrong password" });
   const signUpAgain = async (email: string) => postJson("/auth/v1/signup", await createSignUpForm(email));
-  // The first login creates the hash with which unknown addresses are compared.
+  // The first login creates the dummy hash for logins with unknown email addresses.
   await logIn(newEmailAddress());
   const requests = {
     "login, known": () => logIn(registered),

@@ -45,7 +45,7 @@ test("A photo over 2 MB is shrunk before the upload, and the module that shrinks
     else sizes.push(Number((await request.allHeaders())["content-length"]));
   });
   await fileField(page, "Packing List").setInputFiles(createPdfPayload("list.pdf", 3_000_000));
-  // Requests that follow a file choice start within two frames.
+  // After a file is chosen, its requests start within two animation frames.
   await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))));
   const large = createPhoto("IMG 2041.PNG", 2600, 500);
   expect(large.buffer.length).toBeGreaterThan(2 * 1024 * 1024);

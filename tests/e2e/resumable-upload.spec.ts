@@ -81,7 +81,8 @@ test("The upload of a 9 MB file continues after ten lost connections and sends l
   const owner = await company.from("shipments").select("user_id").eq("id", shipment).single();
   const account = owner.data?.user_id ?? "";
   const storedBefore = await countStoredBytes(company, account);
-  // The site stores received bytes before the browser asks again, except incomplete chunks under 16 KB and headers.
+  // The site stores the received bytes before the browser asks for the number of stored bytes. It does not store a last
+  // chunk of under 16 KB. 20,000 bytes per interruption also cover the headers.
   connection.interruptAfter(lengths, async () => {
     const unstored = 20_000 * (lengths.length - connection.countRemainingInterruptions());
     const least = connection.received() - before - unstored;

@@ -28,9 +28,9 @@ const backendOptions = {
 let server: Awaited<ReturnType<typeof startPostgres>>;
 let url: string;
 let sandbox: Awaited<ReturnType<typeof createSiteSandbox>>;
-/** The site, which runs across several tests. */
+/** The running site, shared by several tests. */
 let site: SiteProcess;
-/** The browser of a client, and the address of the client's shipment. */
+/** A client's browser, and the path of the client's shipment page. */
 let browser: TestBrowser;
 let address: string;
 beforeAll(async () => {

@@ -30,7 +30,7 @@ const foreignKey = generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey
 const sign = (claims: JWTPayload, header: { kid?: string }, key = foreignKey) =>
   new SignJWT(claims).setProtectedHeader({ alg: "ES256", ...header }).sign(key);
 
-/** Returns the client's token with some claims changed, signed with auth's own key. */
+/** Returns the client's token with some claims changed, signed with the key of Supabase Auth. */
 function signAsAuth(change: JWTPayload) {
   const { signingKey } = ensureKeys(process.env.DATA_DIR ?? "");
   const key = createPrivateKey({ key: signingKey, format: "jwk" });
