@@ -81,7 +81,7 @@ describe("client IDs by email", () => {
     expect(await send(id, { actor_name: "Otieno" }, testBackend.serviceRole)).toBe("tea@client.example");
     const lines = (await listActions("client-id send")).slice(before);
     expect(lines.map(({ actor_name }) => actor_name)).toEqual([clerk.name, lead.name, "Otieno", "Otieno"]);
-    // The log is stored longer than the client's data, and an unused client ID could still create an account.
+    // The log is stored longer than the client's data, and an unused Client ID could still create an account.
     for (const secret of ["tea@client.example", id]) expect(JSON.stringify(lines)).not.toContain(secret);
   });
 

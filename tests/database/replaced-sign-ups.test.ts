@@ -25,7 +25,7 @@ test("After an hour, a sign-up with another client ID replaces an unconfirmed si
   expect((await logInAs(email, password)).error).toBeNull();
   expect(await getClaimAccountId(first)).toBeNull();
   expect(await getClaimAccountId(second)).toBe((await findUser(email))?.id);
-  // The first client ID stays used, so that its response does not reveal the replacement.
+  // The first Client ID stays used, so that its response does not reveal the replacement.
   expect(await isAdmitted(first, email)).toBe(true);
   expect(await isAdmitted(first, newEmailAddress())).toBe(false);
   expect((await signUp(newEmailAddress(), first)).error?.message).toBe(clientIdInvalid);

@@ -87,7 +87,7 @@ if (probe) {
       const response = await postShipment(`Crate ${next}, ${"x".repeat(100)}`);
       if (response.status === 303) acknowledged.push(response.headers.get("Location") ?? "");
       else failedPage = await parsePage(response);
-      // The client IDs fill the space that the database has reserved for its write-ahead log.
+      // The Client IDs fill the space that the database has reserved for its write-ahead log.
       await createServiceRoleClient(sandbox.dataDir).rpc("issue_client_ids", { how_many: 1000 });
     }
     expect([502, 503]).toContain(failedPage?.status);

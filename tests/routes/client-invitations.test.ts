@@ -27,7 +27,7 @@ const issueButton = "Issue Client IDs";
 const issue = async (fields: FormValues) => clerk.submit(await clerk.open("/desk/invitations"), issueButton, fields);
 const readClientId = (page: ParsedPage) => /[0-9A-Z]{4}(-[0-9A-Z]{4}){2,}/.exec(page.toasts[0]?.title ?? "")?.[0] ?? "";
 
-/** Opens the page of the invitations that lists a client ID. Throws if no page lists the ID. */
+/** Opens the page of the invitations that lists a Client ID. Throws if no page lists the ID. */
 async function openPageOf(clientId: string): Promise<ParsedPage> {
   let page = await clerk.open("/desk/invitations");
   while (!page.text.includes(clientId)) {
@@ -38,7 +38,7 @@ async function openPageOf(clientId: string): Promise<ParsedPage> {
   return page;
 }
 
-/** Returns the client IDs that were issued for a recipient. */
+/** Returns the Client IDs that were issued for a recipient. */
 async function listIssuedFor(recipient: string): Promise<string[]> {
   const { data } = await app.company.from("client_ids").select("client_id").eq("issued_for", recipient);
   return (data ?? []).map(({ client_id }) => client_id);

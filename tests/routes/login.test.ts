@@ -30,7 +30,7 @@ async function submitLogin(typed: FormValues) {
   return { page, browser, logins };
 }
 
-/** Signs up and does not confirm the address. */
+/** Signs up and does not confirm the email address. */
 async function newUnconfirmedAddress(): Promise<string> {
   const [clientId = ""] = await issueClientIds(app.company, 1);
   const address = newEmailAddress("Waiting", "client.example");
@@ -90,7 +90,8 @@ describe("rejected login", () => {
       expect([page.status, page.toasts, page.text]).toEqual([400, wrong.page.toasts, wrong.page.text]);
       expect(browser.cookies.has("session")).toBe(false);
     }
-    // Auth rejects a closed account without hashing. To take the same time, the site then tries an unknown address too.
+    // Supabase Auth rejects a closed account without hashing. To take the same time, the site then tries an unknown
+    // address too.
     const counts = [wrong, unknown, closedWithPassword, closedWithGuess].map(({ logins }) => logins.length);
     expect(counts).toEqual([1, 1, 2, 2]);
     const [first, second] = closedWithPassword.logins;

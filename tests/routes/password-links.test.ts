@@ -41,7 +41,7 @@ async function newProtectedClientWithLink(name: string) {
   return { ...client, link: await sendLink(client) };
 }
 
-/** Invites a team member and returns the address and the path of the link. */
+/** Invites a team member. Returns the email address and the path of the link. */
 async function inviteClerk(name: string) {
   const email = newEmailAddress(name);
   const clerk = { name, email, role: "clerk" };

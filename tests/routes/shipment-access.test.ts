@@ -21,7 +21,7 @@ async function expectUnchanged(): Promise<void> {
   expect(files).toEqual([]);
 }
 
-/** Returns the HTML with placeholders for the requested address and the nonce. */
+/** Returns the HTML with placeholders for the requested path, its ID and the nonce. */
 function normalizeHtml(page: ParsedPage, path: string): string {
   const nonce = /'nonce-([^']+)'/.exec(page.headers.get("Content-Security-Policy") ?? "")?.[1] ?? "";
   return page.html.replaceAll(path, "PATH").replaceAll(path.replace("/portal/", ""), "ID").replaceAll(nonce, "NONCE");

@@ -11,7 +11,7 @@ let unusedClientIds = await issueClientIds(app.company, 20);
 const newClientId = () => unusedClientIds.pop() ?? "";
 const newAddress = (name: string) => newEmailAddress(name, "client.example");
 
-/** A complete form with a client ID that the company has not issued. */
+/** A complete form with a Client ID that the company has not issued. */
 const validFields = {
   clientId: "7K3Q-X9MD-2HTV-W5BC",
   fullName: "Achieng Otieno",

@@ -243,7 +243,7 @@ test("The accepted file types are shown only until every document of a shipment 
 describe("uploads by script", () => {
   const acceptsJson = { Accept: "application/json" };
 
-  /** Posts a file to the address that the page's script uses. */
+  /** Posts a file to the URL that the page's script uses. */
   async function sendByScript(
     file: File | null,
     headers: Record<string, string> = acceptsJson,

@@ -1,4 +1,4 @@
-/** Shared set-up and helper functions for tests of the auth server. */
+/** Shared setup and helper functions for tests of the embedded backend's authentication. */
 import type { AuthError } from "@supabase/supabase-js";
 import { setUpTestBackend } from "./database-suite.ts";
 
@@ -44,7 +44,6 @@ export function setUpAuth() {
     return { supabase, session: data.session };
   }
 
-  /** Returns the token of a new recovery link. */
   async function createRecoveryToken(email: string): Promise<string> {
     const { data, error } = await testBackend.serviceRole.auth.admin.generateLink({ type: "recovery", email });
     if (error) throw error;

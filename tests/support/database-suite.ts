@@ -1,4 +1,4 @@
-/** Shared set-up and helper functions for the tests in tests/database. */
+/** Shared setup and helper functions for the tests in tests/database. */
 import { createHash, randomUUID } from "node:crypto";
 import { afterAll, beforeAll } from "vitest";
 import { callConcurrently, newStaffMember } from "./staff-members.ts";
@@ -51,7 +51,6 @@ export function setUpTestBackend() {
     );
   }
 
-  /** Returns the headers of a request with an access token. */
   function createAuthHeaders(token: string) {
     return { apikey: testBackend.publishableKey, authorization: `Bearer ${token}` };
   }
@@ -98,7 +97,7 @@ export function setUpTestBackend() {
     return { id: data.id, path, version: data.storage_version ?? "" };
   }
 
-  /** Returns the client ID with which an account was created, or "". */
+  /** Returns the Client ID with which an account was created, or "". */
   async function getClientId(account: string): Promise<string> {
     return String(
       (await query("select client_id from public.client_ids where account_id = $1", [account]))[0]?.client_id ?? "",
@@ -220,7 +219,6 @@ export async function readPage(supabase: AppSupabaseClient, name: string, args: 
 
 export const hashToken = (token: string) => createHash("sha256").update(token).digest("hex");
 
-/** Returns the claims of an access token. */
 export function decodeClaims(token: string): Record<string, unknown> & { sub: string } {
   return JSON.parse(Buffer.from(token.split(".")[1] ?? "", "base64url").toString("utf8"));
 }

@@ -113,7 +113,7 @@ export const test = base.extend<SiteOptions & TestFixtures, { client: ClientCred
   },
 });
 
-/** Signs up and confirms without a page. */
+/** Creates a confirmed client without opening a page. */
 async function newConfirmedClient(
   site: APIRequestContext,
   { project, workerIndex }: WorkerInfo,
@@ -182,13 +182,12 @@ export async function waitForHydration(page: Page): Promise<void> {
   await expect(page.getByRole("region", { name: labels.notifications })).toBeAttached();
 }
 
-/** Opens a page and waits for its hydration. */
 export async function openHydrated(page: Page, path: string): Promise<void> {
   await page.goto(path);
   await waitForHydration(page);
 }
 
-/** Returns the toasts with this text: a banner without script, at most one toast with script. */
+/** Returns the toasts with this text: a banner without JavaScript, at most one toast with JavaScript. */
 export function toast(page: Page, text?: string | RegExp) {
   return page.locator("[data-toast]", { hasText: text });
 }
@@ -226,14 +225,13 @@ export async function logIn(page: Page, client: LoginCredentials): Promise<void>
   await expect(toast(page, "Login Successful")).toBeVisible();
 }
 
-/** Creates a shipment without a page and without its toast. Returns its id. */
+/** Creates a shipment without a page and without its toast. Returns the shipment's ID. */
 export async function newShipment(page: Page, name: string): Promise<string> {
   const path = await postForm(page.request, "/portal/new", { name, idempotencyKey: crypto.randomUUID() });
   await page.context().clearCookies({ name: "flash" });
   return path.split("/")[2] ?? "";
 }
 
-/** Creates a shipment and opens its page. Returns its id. */
 export async function createAndOpenShipment(page: Page, name: string): Promise<string> {
   const id = await newShipment(page, name);
   await page.goto(`/portal/${id}`);

@@ -1,4 +1,4 @@
-/** Changes the session cookie of a browser, like an attacker or a damaged browser. */
+/** Changes the session cookie of a browser, as an attacker or a faulty browser could. */
 import type { TestBrowser } from "./test-app.ts";
 
 type Session = { access_token: string; refresh_token: string };
@@ -11,7 +11,6 @@ export function readSession(browser: TestBrowser): Session {
   return JSON.parse(Buffer.from(value, "base64url").toString("utf8")) as Session;
 }
 
-/** Changes some fields of the session. */
 export function changeSession(browser: TestBrowser, fields: Record<string, unknown>): void {
   browser.cookies.set("session", encodeSession({ ...readSession(browser), ...fields }));
 }

@@ -95,7 +95,7 @@ export class SiteProcess {
     return this.child.exitCode ?? this.child.signalCode;
   }
 
-  /** The output's lines of JSON. */
+  /** The parsed lines of JSON in the output. */
   get jsonLines(): Record<string, unknown>[] {
     return this.output
       .split("\n")

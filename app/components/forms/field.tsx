@@ -140,7 +140,7 @@ function getDescriptionProps(field: FormField, hint: string | undefined) {
   return {
     "aria-invalid": field.errors ? true : undefined,
     "aria-describedby": ids || undefined,
-    // Without script, `autoFocus` makes the browser scroll to the first error.
+    // Without JavaScript, `autoFocus` makes the browser scroll to the first error.
     autoFocus: field.isFirstError || undefined,
   } as const;
 }

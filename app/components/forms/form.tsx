@@ -67,7 +67,7 @@ export function FormErrorSummary({ rejected, form }: { rejected: RejectedForm | 
   return <ErrorSummary actionData={rejected} problems={form.problems} />;
 }
 
-/** Without script, the heading is the title of the toast. A problem's `id` is the id of its form field. */
+/** Without JavaScript, the heading is the title of the toast. A problem's `id` is the id of its form field. */
 export function ErrorSummary(props: {
   actionData: { toast?: Toast } | undefined;
   problems: { id: string; text: string }[];

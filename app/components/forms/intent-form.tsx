@@ -67,7 +67,7 @@ export function IntentForm(props: {
         <input key={name} type="hidden" name={name} value={value} />
       ))}
       {formError && (
-        // biome-ignore lint/a11y/noAutofocus: without script, the browser scrolls to the error
+        // biome-ignore lint/a11y/noAutofocus: without JavaScript, the browser scrolls to the error
         <p tabIndex={-1} data-form-error autoFocus className="mb-3 text-sm font-semibold text-failure">
           {formError}
         </p>

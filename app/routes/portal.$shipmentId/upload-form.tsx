@@ -22,7 +22,7 @@ import {
 /** `document` is null if the form contained no document of the shipment. */
 export type RejectedUpload = { document: string | null; toast: Toast };
 
-/** Without script, the form posts the file to the page. Script sends the file in the background, with progress. */
+/** Without JavaScript, the form posts the file to the page. Script sends the file in the background, with progress. */
 export function UploadForm(props: {
   document: { id: string; name: string };
   rejected: RejectedUpload | undefined;

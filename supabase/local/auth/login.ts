@@ -13,7 +13,7 @@ export async function logIn(options: AuthOptions, request: Request): Promise<Res
   // For missing input, @supabase/lite returns the error.
   if (!email || !password || typeof email !== "string" || typeof password !== "string") return options.next(request);
   const account = await findAccount(options.db, email);
-  // Like GoTrue, rejects a closed account before checking the password.
+  // Like Supabase Auth, rejects a closed account before checking the password.
   if (account?.closed && account.encrypted_password) return userBannedError(400);
   const hash = account?.encrypted_password ?? null;
   const isCorrect = await options.runUnlocked(async () => {

@@ -98,7 +98,7 @@ async function handleResend(options: AuthRoutesOptions, request: Request): Promi
   return wait > 0 ? emailRateLimitError(wait) : Response.json({});
 }
 
-/** Like GoTrue, distinguishes a malformed token from an unknown token. */
+/** Like Supabase Auth, distinguishes a malformed token from an unknown token. */
 async function refreshSession(options: AuthRoutesOptions, request: Request): Promise<Response> {
   const { refresh_token } = await readJsonBody<{ refresh_token: unknown }>(request.clone());
   if (typeof refresh_token !== "string" || refresh_token === "") return options.next(request);
@@ -159,7 +159,7 @@ export async function findAccount(db: SqlSession, email: unknown): Promise<Passw
   return rows[0] ?? null;
 }
 
-/** Returns GoTrue's response for a known address, which looks like the response for a new account. */
+/** Returns Supabase Auth's response for a known address, which looks like the response for a new account. */
 function obfuscatedUser(email: string, data: Record<string, unknown>) {
   const now = new Date().toISOString();
   return {

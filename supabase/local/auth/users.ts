@@ -36,7 +36,7 @@ export async function findUserId(db: SqlSession, email: string): Promise<string 
   return rows[0]?.id ?? null;
 }
 
-/** GoTrue's pattern for email addresses, from badoux/checkmail. */
+/** Supabase Auth's pattern for email addresses, from badoux/checkmail. */
 const emailPattern =
   /^[\w.!#$%&'*+/=?^`{|}~-]+@[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?(?:\.[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?)*$/;
 
