@@ -75,7 +75,6 @@ test.each([
   expect(confirmationToken.safeParse(token).success).toBe(false);
 });
 
-/** Returns the field name and the message of each error. */
 function listErrors(result: ReturnType<typeof SignUpFields.safeParse>): [string, string][] {
   return result.error?.issues.map(({ path, message }) => [path.join("."), message]) ?? [];
 }

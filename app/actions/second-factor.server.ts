@@ -35,8 +35,8 @@ const StartedSetupFields = z.object({ factorId: z.uuid(), secret: z.string().reg
 const TotpFields = z.object({ code: TotpCode });
 
 /**
- * Starts the setup of an authenticator, or completes it if the form has a code. In between, a hidden field has the
- * secret.
+ * Starts the setup of an authenticator. If the form has a code, completes the setup. Between the two requests, a hidden
+ * form field contains the secret.
  */
 export async function handleFactorSetup(request: Request, context: RouterContext, client: Viewer, next: string) {
   const form = await readForm(request);

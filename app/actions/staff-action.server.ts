@@ -8,7 +8,6 @@ import type { StorageTariff } from "../models/free-storage.ts";
 import { maxLength } from "../models/limits.ts";
 import type { StaffActionOptions } from "../models/staff.server.ts";
 
-/** `supabase` is the team member's client, or the service-role client in a staff command. */
 type StaffActionCall = {
   supabase: AppSupabaseClient;
   serviceRole: () => AppSupabaseClient;
@@ -33,14 +32,12 @@ type StaffCommand<Fields, Result> = {
   arguments?: FieldTexts<Fields>;
   options?: FieldTexts<Fields>;
   defaults?: FieldTexts<Fields>;
-  /** Returns the lines that the command prints instead of the toast. */
   formatLines?(result: Result): string[];
 };
 
 export type StaffAction<Schema extends z.ZodObject = z.ZodObject, Result = unknown> = {
   /** The name in the audit log, such as "charge set". The staff command has the same name. */
   name: string;
-  /** The text in the activity log. */
   label: string;
   target: StaffActionTarget | null;
   schema: Schema;

@@ -63,7 +63,7 @@ function toSignUpFailure(userError: UserError): SignUpFailure {
   return { ...userError, title: userError.status < 500 ? "Sign up Failed" : "Sign-up Failed" };
 }
 
-/** No account has this address, because RFC 2606 reserves the domain .invalid. */
+/** No account has this email address, because RFC 2606 reserves the domain .invalid. */
 const unassignedEmail = "nobody@account.invalid";
 
 /**

@@ -80,9 +80,7 @@ type PortalPageRequest = { filter: ShipmentFilter; shipmentId: string | null };
 
 const toCacheKey = (request: PortalPageRequest) => JSON.stringify(request);
 
-/**
- * Fetches the viewer and the page before the loaders run. Only for GET requests, because their data does not change.
- */
+/** Fetches the viewer and the page before the loaders run. Only for GET requests, because a POST changes the data. */
 export function prefetchPortalPage(
   backend: AppSupabaseClient,
   url: URL,
@@ -148,7 +146,7 @@ export async function getShipment(client: Viewer, id: string, url = new URL("htt
 
 const PortalShipmentRows = z.object({ viewer: ViewerRecord, shipments: z.array(ShipmentRecord) });
 
-/** Returns up to 500 shipments after `last`, newest first. Throws userErrorData. */
+/** Returns up to 500 shipments after `last`, newest first. Throws an error response if the call fails. */
 export async function listShipmentsAfter(
   backend: AppSupabaseClient,
   filter: ShipmentFilter,
@@ -171,7 +169,9 @@ export function getNextAction(shipment: ShipmentState): NextAction {
   return nextAction(shipment, stages[shipment.stage - 1] ?? (stages[0] as NextAction));
 }
 
-/** Returns null if the client has nothing to do. `at` is the URL fragment of the place where the client acts. */
+/**
+ * Returns null if the client has nothing to do. `at` is the URL fragment of the form or section that the client needs.
+ */
 export function getNextActionButton(
   shipment: ShipmentState & { documents: (ShipmentState["documents"][number] & { id: string })[] },
 ) {

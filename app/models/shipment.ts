@@ -68,7 +68,7 @@ function formatNames(documents: { name: string }[]): string {
   return new Intl.ListFormat("en").format(documents.map(({ name }) => name));
 }
 
-/** Returns the first 8 characters, short enough to say on the phone. */
+/** The first 8 characters are short enough to say on the phone. */
 export function shortId(id: string): string {
   return id.slice(0, 8);
 }

@@ -160,7 +160,6 @@ export async function listStaffMembers(serviceRole: AppSupabaseClient) {
   return dataOrThrow(await serviceRole.rpc("list_staff_members"));
 }
 
-/** Throws if no account has the email address. */
 export async function findAccountId(serviceRole: AppSupabaseClient, email: string): Promise<string> {
   const account = dataOrThrow(await serviceRole.rpc("find_account_id", { email }));
   if (!account) throw new Error(`There is no account with the email address ${email}.`);

@@ -99,7 +99,6 @@ async function respond(
   return Response.json(body, { status, headers });
 }
 
-/** Returns the upload, or the error result if the client may not upload this file. */
 async function parseChunkRequest(
   request: Request,
   context: Readonly<RouterContextProvider>,

@@ -77,7 +77,7 @@ export function IntentForm(props: {
   );
 }
 
-/** Counts successful submissions. With the count as its React key, a form is reset without other forms. */
+/** Counts successful submissions. The count is a React key, so that a success resets only this form. */
 function useResetCount(id: string, rejected: RejectedIntent | undefined): number {
   const [count, setCount] = useState(0);
   const { state, formData } = useNavigation();

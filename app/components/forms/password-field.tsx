@@ -19,8 +19,7 @@ export function PasswordField(props: Omit<ComponentProps<typeof Field>, "type" |
 }
 
 /**
- * Password managers save the password for this email. Text browsers show hidden inputs, so only hydration adds the
- * input.
+ * Password managers save the password for this email. Text browsers show hidden inputs, so the input needs hydration.
  */
 export function HiddenUsername({ email }: { email: string }) {
   const isHydrated = useIsHydrated();

@@ -14,7 +14,6 @@ import {
   cacheNames as names,
 } from "./offline-pages";
 
-/** The maximum number of stylesheets and drawings in one cache. */
 const maxFiles = 60;
 
 /** Counts sign-outs. A cache write stops if the count has changed since the write started. */

@@ -30,8 +30,8 @@ export function useTopDialog(): HTMLElement | null {
 }
 
 /**
- * Props of a link that opens a dialog. Closing the dialog goes back one history entry. View transitions would block
- * clicks.
+ * Props of a link that opens a dialog. Closing the dialog goes back one history entry. View transitions are off,
+ * because they would block clicks.
  */
 export const dialogLinkProps = { state: { over: true }, replace: false, viewTransition: false } as const;
 

@@ -1,7 +1,8 @@
 import { useEffect, useRef } from "react";
 import { useLocation, useNavigation, useNavigationType } from "react-router";
 
-// The CSS selector of the last clicked link on this page. `clickedLinks` has those of earlier pages, by location key.
+// The CSS selector of the last clicked link on this page. `clickedLinks` has the selectors of earlier pages, by
+// location key.
 let clickedLink = "";
 const clickedLinks = new Map<string, string>();
 

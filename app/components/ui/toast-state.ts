@@ -40,7 +40,6 @@ export function showToast(toast: Toast, bannerShown = false, announced = false):
   updateToastState({ current: { id: ++lastId, toast, bannerShown, announced } });
 }
 
-/** Shows a toast after the visible toast has closed. */
 export function showToastNext(toast: Toast): void {
   if (toastState.current) updateToastState({ waiting: toast });
   else showToast(toast, !toastState.isReady);

@@ -9,7 +9,6 @@ import { closeBanner, showToast, showToastNext, toastState, useToasts } from "./
 
 let isHydrated = false;
 
-/** Renders the document's toasts, or a banner while the toast module is not loaded. */
 export function Toaster() {
   const Region = useIdleImport(() => import("./toast-region"));
   const { current, isReady } = useToasts();

@@ -71,7 +71,7 @@ async function fetchPublishedKeys(url: string, { headers }: { headers: Headers }
   return Response.json(keys.data);
 }
 
-/** Returns the claims of a token without verifying its signature. */
+/** Does not verify the signature. */
 export function decodeClaims(token: string): Claims {
   return toClaims(decodeJwt(token));
 }

@@ -52,7 +52,6 @@ export type BackendAccess = { url: string; publishableKey: string; secretKey: st
 
 export type Settings = ReturnType<typeof readSettings>;
 
-/** Throws a ConfigurationError that names the variable. */
 export function readSettings(source: NodeJS.ProcessEnv = process.env) {
   const parsed = Environment.safeParse(source);
   if (!parsed.success) {

@@ -12,7 +12,6 @@ afterAll(() => {
 });
 
 const address = "http://site.example/portal/a/documents/b";
-/** So large that the response sends it in several chunks. */
 const large = new Uint8Array(200_000).map((_, index) => index % 251);
 
 /** Returns the response for a test file, and a function that returns whether the file's slot was released. */
@@ -81,7 +80,6 @@ describe("download slots", () => {
 });
 
 describe("slow readers", () => {
-  /** The time on the simulated clock, in seconds. */
   let seconds = 0;
   afterEach(() => {
     vi.restoreAllMocks();

@@ -64,7 +64,6 @@ describe("Slots of one account", () => {
     for (const { release } of slots.splice(0)) release();
   });
 
-  /** Requests a slot. Returns the status and the Retry-After of the response. */
   async function transfer(account: string, direction: "download" | "upload"): Promise<string> {
     const context = new RouterContextProvider();
     const request = createUpload("192.0.2.107");

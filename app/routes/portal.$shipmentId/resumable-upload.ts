@@ -1,4 +1,7 @@
-/** Sends a large file, and resumes after a lost connection. Loaded on demand, and imports no module of the page. */
+/**
+ * Sends a large file, and resumes after a lost connection. The module is loaded on demand and imports no module of the
+ * page.
+ */
 import type { sendUploadRequest, UploadOutcome } from "./upload-request";
 
 type ReportProgress = (sentBytes: number, isConnectionLost: boolean) => void;
@@ -119,7 +122,6 @@ function waitForConnection(delay: number, signal: AbortSignal): Promise<void> {
   });
 }
 
-/** Returns null if the device cannot read the file. */
 function readBytes(file: Blob): Promise<ArrayBuffer | null> {
   return file.arrayBuffer().catch(() => null);
 }

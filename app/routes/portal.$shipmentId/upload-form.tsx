@@ -19,7 +19,7 @@ import {
   useUpload,
 } from "./upload-queue";
 
-/** `document` is null if the form contained no document of the shipment. */
+/** `document` is null if the form named no document of this shipment. */
 export type RejectedUpload = { document: string | null; toast: Toast };
 
 /** Without JavaScript, the form posts the file to the page. Script sends the file in the background, with progress. */
