@@ -10,7 +10,7 @@ export type LockHolder = { pid: number; url: string | null; site?: number };
 
 const lockFile = (dataDir: string) => path.join(dataDir, "backend.lock");
 
-/** Returns the backend that runs on a data directory, or null. The url is null until the backend accepts requests. */
+/** Returns the backend that runs on a data directory, or null. The URL is null until the backend accepts requests. */
 export function findRunningBackend(dataDir: string): LockHolder | null {
   try {
     const holder = JSON.parse(readFileSync(lockFile(dataDir), "utf8")) as LockHolder;
@@ -98,7 +98,7 @@ function takeLockFile(dataDir: string, draft: string): void {
  */
 const claimTimeoutMs = 1000;
 
-/** Waits for the claims of other processes. Throws if a process with a lower id claims the lock, or after a timeout. */
+/** Waits for the claims of other processes. Throws if a process with a lower ID claims the lock, or after a timeout. */
 function waitForClaims(dataDir: string): void {
   const deadline = Date.now() + claimTimeoutMs;
   for (;;) {
@@ -133,7 +133,7 @@ function dataDirInUseError(dataDir: string, pid: number): Error {
 /** The programs that lock data directories: the backend, and the staff commands for backups. */
 const lockingPrograms = [path.join("programs", "backend.js"), path.join("app", "server", "run.js")];
 
-/** True if the process is alive and runs a locking program. If /proc exists, a reused process id is detected too. */
+/** True if the process is alive and runs a locking program. If /proc exists, a reused process ID is detected too. */
 function isLockingProgram(pid: number): boolean {
   if (!isAlive(pid)) return false;
   try {

@@ -112,7 +112,7 @@ end
 $$;
 grant execute on function public.remove_second_factors(uuid, text, text) to authenticated, service_role;
 
--- Returns the data of /portal/account; `account` is null if the session is not valid.
+-- Returns the data of /portal/account. `account` is null if the session is not valid.
 create function public.portal_account() returns jsonb
 language sql stable security definer
 set search_path = ''

@@ -1,4 +1,4 @@
--- The ids have no foreign keys, because entries are stored longer than shipments, documents and accounts.
+-- The ID columns have no foreign keys, because entries are stored longer than shipments, documents and accounts.
 -- content/pages/privacy.mdx promises that entries are stored for seven years.
 create table public.audit_log (
   id uuid primary key default gen_random_uuid(),

@@ -110,7 +110,7 @@ as $$
 $$;
 grant execute on function public.cancel_email_change(uuid) to service_role;
 
--- Deletes the account's confirmation link for a new address and its password links.
+-- Deletes the account's password links and its confirmation link for a new email address.
 create function public.revoke_account_links(account_id uuid) returns void
 language sql volatile security definer
 set search_path = ''

@@ -104,9 +104,9 @@ as $$
 $$;
 grant execute on function public.beyond_retention() to service_role;
 
--- Returns the upload chunks of one account, or of all accounts, oldest first.
--- ~>=~ and ~<~ compare bytes, which lets Postgres use the index of storage.objects.
--- The range ends at "0", the character after "/", or at "~", which sorts after every id.
+-- Returns the upload chunks of one account, or of all accounts, oldest first. ~>=~ and ~<~ compare bytes, which lets
+-- Postgres use the index of storage.objects. The range ends at "0", the character after "/", or at "~", which sorts
+-- after every ID.
 create function public.list_upload_chunks(account_id uuid default null, before timestamptz default null) returns jsonb
 language sql stable security definer
 set search_path = ''

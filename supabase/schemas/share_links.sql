@@ -1,5 +1,5 @@
--- The table contains only the hash of a token. To show a link again, the site derives the token from `id` and its
--- secret.
+-- The table contains only the hash of a token. To show a link again, the site derives the token from `id` and
+-- SESSION_SECRET.
 create table private.share_links (
   id uuid primary key,
   shipment_id uuid not null references public.shipments (id) on delete cascade,

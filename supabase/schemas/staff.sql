@@ -13,7 +13,7 @@ create table public.staff_members (
 alter table public.staff_members enable row level security;
 grant select on table public.staff_members to authenticated, service_role;
 
--- The site puts an invite's id into the metadata of the new account. The trigger redeem_client_id_or_invite then
+-- The site puts an invite's ID into the metadata of the new account. The trigger redeem_client_id_or_invite then
 -- replaces the invite with a team member.
 create table private.staff_invites (
   id uuid primary key default gen_random_uuid(),

@@ -151,7 +151,7 @@ async function measureLoads(site: BenchSite & { backendPort: number }, origin: s
   return rows;
 }
 
-/** Measures resident memory in MB, before and after each 5,000 of 20,000 requests. */
+/** Measures resident memory in MB, before 20,000 requests and after every 5,000 of these requests. */
 async function measureMemory(site: BenchSite, origin: string) {
   const at: number[] = [getMemoryMb(site)];
   for (let round = 0; round < 4; round++) {

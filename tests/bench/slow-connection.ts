@@ -1,11 +1,11 @@
 /**
- * A proxy that simulates a phone network: opening a connection takes a round trip, and all connections share the bandwidth
- * of each direction. A connection starts with ten segments of 1,460 bytes in flight, twice as many each round trip
- * (RFC 6928 and slow start, without loss).
+ * A proxy that simulates a phone network: opening a connection takes a round trip, and all connections share the
+ * bandwidth of each direction. A connection starts with ten segments of 1,460 bytes in flight. This number doubles
+ * after each round trip (RFC 6928 and slow start, without loss).
  */
 import net from "node:net";
 
-/** `roundTrip` is in milliseconds; `down` and `up` are in kilobits per second. */
+/** `roundTrip` is in milliseconds. `down` and `up` are in kilobits per second. */
 export type ConnectionProfile = { name: string; roundTrip: number; down: number; up: number };
 
 export const connectionProfiles = {

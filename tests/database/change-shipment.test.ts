@@ -84,7 +84,7 @@ test("A client cannot change a shipment after stage 1 unless staff correct the s
   expect(await change({ expected_version: (await readShipment(shipment)).version })).toBeNull();
 });
 
-// tests/database/shipments.test.ts has every name and AWB/BL that the table rejects.
+// tests/database/shipments.test.ts tests every name and AWB/BL that the table rejects.
 test.each([{ name: "" }, { name: null }, { name: "Gold\nGold" }, { awb: "x".repeat(65) }, { awb: "706\n510" }])(
   "A client cannot change a shipment to %j.",
   async (invalid) => {

@@ -18,7 +18,6 @@ const rename = (account: string, email: string) =>
 /** Makes every email change expire earlier by `time`. */
 const passTime = (time: string) =>
   query("update private.email_changes set expires_at = expires_at - $1::interval", [time]);
-/** Returns the account data of the owner's account page. */
 const readAccount = async (): Promise<object> => (await readPage(owner.supabase, "portal_account")).account;
 const tooSoon = "429 We have just sent you an email. Wait one minute, then try again.";
 

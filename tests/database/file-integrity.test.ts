@@ -84,7 +84,7 @@ test("Only the service role can read a verified file, and only if the file is un
     const file = await readStoredFile(testBackend.serviceRole, source);
     expect("content" in file && new TextDecoder().decode(file.content)).toBe(originalContent);
   }
-  // Only the service role reads the bytes.
+  // Only the service role can read the bytes of a stored file.
   for (const supabase of [owner.supabase, stranger.supabase, testBackend.anonymous()]) {
     expect(await readStoredFile(supabase, recorded)).toMatchObject({ reason: expect.any(String) });
   }

@@ -70,7 +70,6 @@ async function countRemaining({ id, files }: { id: string; files: string[] }) {
 const everythingRemaining = { shipments: 1, documents: 4, files: 2 };
 const nothingRemaining = { shipments: 0, documents: 0, files: 0 };
 
-/** Runs retention and returns its reports. */
 async function runRetention(company = testBackend.serviceRole) {
   const reports: object[] = [];
   await deleteBeyondRetention(company, (fields) => reports.push(fields));
@@ -174,7 +173,6 @@ test("A file without a document is deleted only after a day.", async () => {
   for (const { files } of shipments) expect(await exists(files[0])).toBe(true);
 });
 
-/** Stores upload chunks of an account and returns their names. */
 async function storeChunks({ id }: TestClient, file: string, count: number): Promise<string[]> {
   const names = Array.from({ length: count }, (_, index) => `${id}/${file}/${index * 4}-4`);
   for (const name of names) {

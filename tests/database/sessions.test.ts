@@ -251,7 +251,6 @@ function callEndpoint(endpoint: EndpointName, token: string): Promise<Response> 
   return sendRequest(method, at, createAuthHeaders(token), body);
 }
 
-/** True if a response contains data of the owner. */
 function leaksData(text: string): boolean {
   const secrets = ["Tea for the owner", fileContent, "packing-list-0123456789ab-x", owner.email];
   return secrets.some((secret) => text.includes(secret));
@@ -291,7 +290,6 @@ function newEmailAddress(): string {
 
 const encodeBase64Url = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
 
-/** Returns a JSON web token signed with HS256. */
 function signJwt(payload: object, secret: string): string {
   const content = `${encodeBase64Url({ alg: "HS256", typ: "JWT" })}.${encodeBase64Url(payload)}`;
   return `${content}.${createHmac("sha256", secret).update(content).digest("base64url")}`;

@@ -69,7 +69,7 @@ test.describe("The row of industries", { tag: "@script" }, () => {
   });
 });
 
-/** Swipes with a finger by `xDistance` CSS pixels; a negative distance is to the left. */
+/** Swipes with a finger by `xDistance` CSS pixels. A negative distance is to the left. */
 async function swipe(page: Page, over: ReturnType<Page["locator"]>, xDistance: number): Promise<void> {
   await over.evaluate((element) => element.scrollIntoView({ block: "center", behavior: "instant" }));
   const box = await over.boundingBox();

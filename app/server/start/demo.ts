@@ -20,7 +20,7 @@ type DemoDocuments = Pick<DemoCargo, "shipper" | "route" | "packages" | "kilogra
   missing?: string[];
 };
 
-/** The documents of the shipments in supabase/seed.sql, by shipment id. */
+/** The documents of the shipments in supabase/seed.sql, by shipment ID. */
 const demoDocuments: Readonly<Record<string, DemoDocuments>> = {
   "5a000000-0000-4000-8000-000000000001": {
     shipper: "Sahyadri Milling Machines, Pune",

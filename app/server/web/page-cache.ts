@@ -10,7 +10,7 @@ import { accountAreas, authAreas, publicPages, quoteParam, secretLinkAreas } fro
 import { bestBrotli, type CachedResponse, encodePage, quickBrotli } from "./cached-response.ts";
 
 const maxCacheBytes = 48 * 1024 * 1024;
-/** The size of a separate cache for URLs that visitors invent, which must not displace the site's own URLs. */
+/** The size of a separate cache for URLs that visitors invent. Such URLs must not displace the site's own URLs. */
 const maxVariantBytes = 4 * 1024 * 1024;
 const maxUrlLength = 512;
 const personalAreas = [...accountAreas, ...authAreas, ...secretLinkAreas];

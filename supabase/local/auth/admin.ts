@@ -78,7 +78,7 @@ async function createUser(db: SqlSession, request: Request): Promise<Response> {
   }
 }
 
-/** Inserts the account before confirming it, because triggers check the insert, the confirmation and their times. */
+/** Inserts the account before confirming it, because different triggers check the insert and the confirmation. */
 async function insertUser(
   db: SqlSession,
   { email, passwordHash, data, confirm }: { email: string; passwordHash: string; data: object; confirm: boolean },

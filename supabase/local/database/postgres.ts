@@ -47,7 +47,10 @@ const pgliteCompatibleTypes = {
   uuids: arrayType(2951, String),
 };
 
-/** Opens a PostgreSQL database. Waits for a lock of another program. Throws DatabaseUnavailableError. */
+/**
+ * Opens a PostgreSQL database. Waits up to `lockTimeoutMs` until another program releases its lock. Throws
+ * DatabaseUnavailableError.
+ */
 export async function openPostgres(url: string, lockTimeoutMs = 0): Promise<OpenDatabase> {
   let session: PostgresSession | null = null;
   const isLost = () => session?.socket.destroyed !== false;
