@@ -28,7 +28,7 @@ test.each([
   expect(SignUpFields.safeParse({ ...form, [name]: value }).success).toBe(true);
 });
 
-test.each([undefined, "", "   "])("A sign-up with the client ID %j gets the specification's error.", (clientId) => {
+test.each([undefined, "", "   "])("A sign-up with the Client ID %j gets the specification's error.", (clientId) => {
   expect(listErrors(SignUpFields.safeParse({ ...form, clientId }))).toEqual([["clientId", clientIdRequired]]);
 });
 

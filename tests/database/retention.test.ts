@@ -234,7 +234,7 @@ test("Retention does not delete a file outside the folders of shipments.", async
   expect((await storage.from("documents").download("forms/power-of-attorney.pdf")).error).toBeNull();
 });
 
-test("An account without shipments that was unused for seven years is deleted with its client ID and auth data.", async () => {
+test("An account without shipments that was unused for seven years is deleted with its Client ID and its data in Supabase Auth.", async () => {
   const unused = await newTestClient();
   const used = await newTestClient();
   const shipper = await newTestClient();
@@ -301,7 +301,7 @@ test("Erasing an account deletes all of its shipments, even if one response list
   expect(remaining.data).toEqual([]);
 });
 
-test("Erasing an account deletes only the entries of this account in auth's log, also after an interruption.", async () => {
+test("Erasing an account deletes only the entries of this account in the log of Supabase Auth, also after an interruption.", async () => {
   const client = await newTestClient();
   const otherClient = await newTestClient();
   const listActions = async (id: string) => {

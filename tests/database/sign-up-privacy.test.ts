@@ -27,7 +27,7 @@ test("Auth endpoints send only the confirmation email and do not reveal whether 
   expect(listEmailsTo(registered)).toHaveLength(sent);
 });
 
-test("A sign-up for a confirmed address gets the same response as a new sign-up, but sends no email and claims no client ID.", async () => {
+test("A sign-up for a confirmed address gets the same response as a new sign-up, but sends no email and claims no Client ID.", async () => {
   const registered = await newConfirmedEmail();
   const fresh = await (await postJson("/auth/v1/signup", await createSignUpForm(newEmailAddress()))).json();
   const sent = listEmailsTo(registered).length;

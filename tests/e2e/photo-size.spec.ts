@@ -16,7 +16,7 @@ test.beforeEach(async ({ page, loggedInClient: _ }) => {
   await waitForHydration(page);
 });
 
-/** Returns an uncompressed PNG that compresses well, with 3 bytes per pixel. */
+/** Returns a PNG without compression, with 3 bytes per pixel. The pixels compress well. */
 function createPhoto(name: string, width: number, height: number) {
   const picture = new PNG({ width, height, colorType: 2 });
   for (let i = 0; i < picture.data.length; i += 1) picture.data[i] = 100 + ((i >> 8) % 60);

@@ -23,7 +23,7 @@ import {
 const test = base.extend({ expectedErrors: /net::ERR_|status of 409/ });
 test.beforeEach(({ loggedInClient: _ }) => {});
 
-/** Returns the stored bytes of unfinished uploads of an account. */
+/** Returns the number of stored bytes of an account's unfinished uploads. */
 async function countStoredBytes(company: AppSupabaseClient, account: string): Promise<number> {
   const { data, error } = await company.rpc("list_upload_chunks", { account_id: account });
   if (error) throw error;

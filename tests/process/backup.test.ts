@@ -51,7 +51,6 @@ async function createSeededSandbox(database: string): Promise<BackupSandbox> {
   return place;
 }
 
-/** Returns the sizes of the files of a shipment's uploaded documents. */
 async function listFileSizes(place: BackupSandbox, address: string): Promise<number[]> {
   const serviceRole = createServiceRoleClient(place.dataDir);
   const documents = serviceRole.from("documents").select("storage_path").eq("uploaded", true);

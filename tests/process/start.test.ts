@@ -17,7 +17,6 @@ beforeAll(async () => {
 });
 afterAll(() => sandbox.leave());
 
-/** Returns the output and the exit code of a start that fails. */
 async function startAndFail(environment: Record<string, string>) {
   const site = sandbox.start(environment);
   const code = await site.waitForExit();

@@ -30,7 +30,6 @@ async function submitLogin(typed: FormValues) {
   return { page, browser, logins };
 }
 
-/** Signs up and does not confirm the email address. */
 async function newUnconfirmedAddress(): Promise<string> {
   const [clientId = ""] = await issueClientIds(app.company, 1);
   const address = newEmailAddress("Waiting", "client.example");
@@ -100,7 +99,7 @@ describe("rejected login", () => {
     ]);
   });
 
-  test.each([400, 429, 500, 503, "html"] as const)("A login calls auth once when auth fails with %s", async (fault) => {
+  test.each([400, 429, 500, 503, "html"] as const)("A login calls Supabase Auth once when Supabase Auth fails with %s", async (fault) => {
     app.proxy.fail(fault, /grant_type=password/);
     const { page, logins } = await submitLogin({ email, password });
     app.proxy.fail("none");

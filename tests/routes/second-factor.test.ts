@@ -77,7 +77,7 @@ describe("set-up of a second factor", () => {
     expect(done.headers.get("Location")).toBe("/portal");
   });
 
-  test("A code that has not six digits is rejected without a call of auth", async () => {
+  test("A code that has not six digits is rejected without a call of Supabase Auth", async () => {
     const { browser, page } = await newSetup("Shape");
     const calls = await app.proxy.during(async () => {
       for (const code of ["", "12345", "1234567", "abcdef", "12 34"]) {

@@ -114,7 +114,6 @@ test.each([
 );
 
 describe("invalid upload forms", () => {
-  /** Posts a form with these fields, without opening the page. */
   async function send(fields: [string, string | File][]) {
     const form = new FormData();
     for (const [name, value] of fields) form.append(name, value);

@@ -17,7 +17,6 @@ export function setUpAuth() {
     return `staff-${accountCount}@company.example`;
   }
 
-  /** Returns the user metadata of a new invitation. */
   async function createInvitationMetadata(email: string) {
     const [invitation] = await query(
       `insert into private.staff_invites (email, name, role, invited_by_name)
@@ -27,7 +26,6 @@ export function setUpAuth() {
     return { staff_invite_id: invitation?.id, full_name: "Ann" };
   }
 
-  /** Returns a new confirmed account of a team member. */
   async function newStaffAccount() {
     const email = newEmailAddress();
     const user_metadata = await createInvitationMetadata(email);

@@ -55,7 +55,6 @@ export function setUpTestBackend() {
     return { apikey: testBackend.publishableKey, authorization: `Bearer ${token}` };
   }
 
-  /** Returns the ID of a new shipment of a client. */
   async function newShipment(client: { id: string }, name = "Tea"): Promise<string> {
     const insert = "insert into public.shipments (user_id, name) values ($1, $2) returning id";
     return String((await query(insert, [client.id, name]))[0]?.id);
@@ -104,7 +103,6 @@ export function setUpTestBackend() {
     );
   }
 
-  /** Returns the row of a shipment, or an empty object. */
   async function readShipment(id: string): Promise<DatabaseRow> {
     return (await query("select * from public.shipments where id = $1", [id]))[0] ?? {};
   }
@@ -175,7 +173,10 @@ export function setUpDesk() {
   return { ...suite, owner, clerk, lead, runConcurrently, callRpc: createRpcCaller(() => clerk.supabase) };
 }
 
-/** Returns a function that calls a database function, by default as `getCaller()`, and throws an RpcError. */
+/**
+ * Returns a function that calls a database function, by default with the client of `getCaller`. The returned function
+ * throws an RpcError for a rejected call.
+ */
 export function createRpcCaller(getCaller: () => AppSupabaseClient) {
   return async (name: string, args: object, supabase: AppSupabaseClient = getCaller()): Promise<unknown> => {
     const { data, error, status } = await toUntypedClient(supabase).rpc(name, args);

@@ -52,7 +52,6 @@ export function setUpDocuments() {
     return objectPath({ user_id: owner.id, shipment_id: shipment.id, name }, "list.pdf");
   }
 
-  /** Stores a file as the service role and returns the file's path. */
   async function storeFile(name = "Packing List"): Promise<string> {
     const path = await createPath(name);
     const options = { contentType: "application/pdf", upsert: false };
@@ -61,7 +60,6 @@ export function setUpDocuments() {
     return path;
   }
 
-  /** Marks a document as uploaded with the stored file at `path`. */
   function markUploaded(path: string, name = "Packing List") {
     return updateDocument(name, { uploaded: true, storage_path: path, ...fileRecord });
   }

@@ -8,7 +8,6 @@ import { createServiceRoleClient, newClientId } from "./service-role.ts";
 export { expect };
 
 export type SiteOptions = {
-  /** The data directory of the site under test. */
   dataDir: string;
   /** Allows lost connections, which the test causes on purpose. */
   breaksConnection: boolean;
@@ -71,7 +70,6 @@ export const test = base.extend<SiteOptions & TestFixtures, { client: ClientCred
     expect(errors, "errors on the console").toEqual([]);
   },
 
-  /** The service-role client on the backend of the site under test. */
   serviceRole: async ({ dataDir }, use) => use(createServiceRoleClient(dataDir)),
 
   /**

@@ -37,7 +37,6 @@ export async function setUpInvoice(name: string) {
     path = await client.createShipment("Documents");
   });
 
-  /** Returns the record of a document of a shipment. */
   async function readDocument(shipmentPath = path, name = "Commercial Invoice") {
     const { data, error } = await app.company
       .from("documents")
@@ -64,7 +63,6 @@ export async function setUpInvoice(name: string) {
     upload: async (file: File = createPdf(), page?: ParsedPage) =>
       client.submit(page ?? (await client.open(path)), "Upload the Commercial Invoice", { file }),
     download: async () => readCompletely(await client.get(`${path}/documents/${(await readDocument()).id}`)),
-    /** Returns the names of the stored files of the shipment. */
     async listFiles() {
       const { data, error } = await app.company.storage.from("documents").list(path.replace("/portal", owner.id));
       if (error) throw error;

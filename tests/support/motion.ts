@@ -1,8 +1,6 @@
-/** Helpers for journeys on pages with animations. */
 import { expect, type Page } from "@playwright/test";
 import { labels } from "./labels.ts";
 
-/** Options for `test.use` that enable animations. */
 export const withMotion = { motionEnabled: true };
 
 export const pauseButton = (page: Page) => page.getByRole("button", { name: labels.pauseMotion });

@@ -93,7 +93,6 @@ export async function followAndCache(page: Page, name: string, path: string): Pr
   await expect.poll(() => page.evaluate(() => navigator.serviceWorker.controller !== null), pollOptions).toBe(true);
 }
 
-/** Returns the whole content of all caches as text. */
 export function readCachedText(page: Page): Promise<string> {
   return page.evaluate(async () => {
     const texts: string[] = [];

@@ -17,7 +17,7 @@ export async function readEmailsTo(dataDir: string, address: string): Promise<Em
     return files.sort().map((name) => readEmailFile(path.join(folder, name)));
   });
   const lowerCaseAddress = address.toLowerCase();
-  // Most emails of a long run do not contain the address and are not parsed.
+  // Most emails of a long run do not contain the email address and are not parsed.
   const candidates = texts.filter(({ text }) => text.includes(lowerCaseAddress));
   const emails = await Promise.all(candidates.map(({ file }) => PostalMime.parse(file)));
   return emails.filter(({ to }) => to?.some((recipient) => recipient.address?.toLowerCase() === lowerCaseAddress));

@@ -49,7 +49,6 @@ export const findPrintedControls = (page: Page) =>
       .map((each) => each.outerHTML.slice(0, 100)),
   );
 
-/** Returns text that is not black on white. */
 const findPaleText = (page: Page) =>
   page.evaluate(() => {
     const problems = new Set<string>();

@@ -36,7 +36,10 @@ export async function lockAccount(app: TestApp, email: string): Promise<void> {
   expect(await getStatus(logIn(app.browser(), email, password))).toBe(429);
 }
 
-/** Returns a new client with a second factor, logged in in `owner`, and a browser `half` that lacks the code. */
+/**
+ * Returns a new client with a second factor. `owner` is a logged-in browser, and `half` is a browser that lacks the
+ * code.
+ */
 export async function newClientWithoutCode(app: TestApp, name: string) {
   const { browser: owner, ...client } = await newProtectedClient(app, name);
   return { ...client, owner, half: await newSessionWithoutCode(app, client.email) };

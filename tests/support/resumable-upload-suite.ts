@@ -39,7 +39,6 @@ export async function setUpResumableUploads() {
       const { id } = await readDocument(invoice.path, document);
       return createResumableUpload(browser, invoice.path, id, file, header);
     },
-    /** Returns the stored files and the stored chunks of an account. */
     async listStored(account = owner.id) {
       const rows = await app.sql`
         select bucket_id, name from storage.objects where name like ${`${account}/%`} order by name`;

@@ -17,7 +17,6 @@ import {
   type TestBrowser,
 } from "./test-app.ts";
 
-/** The password of every team member of the tests. */
 export const staffPassword = "a good password of a team member";
 
 /** The sender of emails that the test sends itself. */
@@ -28,7 +27,6 @@ export const emailSender: EmailSender = {
   origin,
 };
 
-/** Returns a new email address that starts with a name. */
 export const newEmailAddress = (name: string, domain = "company.example") =>
   `${name.toLowerCase().replace(/[^a-z]+/g, "-")}-${Math.random().toString(36).slice(2, 8)}@${domain}`;
 
@@ -131,7 +129,6 @@ export async function newShipments(app: TestApp, client: { id: string }, names: 
   return data.map(({ id }) => id);
 }
 
-/** Uploads a file for a document as the client. */
 export async function uploadDocument(
   client: TestBrowser,
   portal: string,
@@ -145,7 +142,6 @@ export async function uploadDocument(
 
 export const allDocuments = ["Commercial Invoice", "Packing List", "Insurance Certificate", "Bill of Lading"];
 
-/** Returns the record of a document by its name. */
 export async function getDocument(serviceRole: AppSupabaseClient, shipment: string, name: string) {
   const { data, error } = await serviceRole
     .from("documents")

@@ -3,7 +3,6 @@ import type { TestBrowser } from "./test-app.ts";
 
 type Session = { access_token: string; refresh_token: string };
 
-/** Returns the value of the session cookie for a session. */
 export const encodeSession = (value: unknown) => `base64-${Buffer.from(JSON.stringify(value)).toString("base64url")}`;
 
 export function readSession(browser: TestBrowser): Session {

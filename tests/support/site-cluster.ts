@@ -59,7 +59,6 @@ export async function startSiteCluster(
   };
 }
 
-/** Returns the environment variables that name a backend. */
 function toBackendEnvironment(
   access: BackendAccess | null,
   sessionSecret = "a secret of tests, known to both processes",

@@ -44,7 +44,6 @@ export async function createSiteSandbox(
         },
         from,
       ),
-    /** Runs a staff command as a process. */
     staff: (words: string[], more: Record<string, string> = {}, cwd = root) =>
       runStaffCommand(words, { DATA_DIR: dataDir, APP_ORIGIN: origin, ...environment, ...more }, cwd),
     browser: () => createBrowser(port),
@@ -55,7 +54,6 @@ export async function createSiteSandbox(
       return (await buffer(socket)).toString("latin1");
     },
     socket: (): Socket => connect(port, "127.0.0.1"),
-    /** Returns the process ID of the backend, or null. */
     backendPid: () => findRunningBackend(dataDir)?.pid ?? null,
     /** Kills the running processes of the sandbox and deletes the data. */
     async leave() {

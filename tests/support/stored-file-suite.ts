@@ -34,7 +34,6 @@ export function setUpStoredFiles() {
     return testBackend.backend.fetch(new Request(`http://backend.local${at}`, { method, headers, body }));
   }
 
-  /** Returns the content of a stored object, or null. */
   async function readObject(path: string): Promise<string | null> {
     const { data } = await getDocumentsBucket(testBackend.serviceRole).download(path);
     return data ? data.text() : null;

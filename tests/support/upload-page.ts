@@ -16,7 +16,6 @@ export const cancelButton = (page: Page, name: string) =>
   page.getByRole("button", { name: `Cancel the upload of the ${name}` });
 export const uploadedToast = (page: Page, name: string) => toast(page, `${name} uploaded`);
 
-/** Returns a PDF of `size` bytes. */
 export function createPdfPayload(name: string, size: number) {
   const start = createSamplePdf("Sample");
   return { name, mimeType: "application/pdf", buffer: Buffer.concat([Buffer.from(start), Buffer.alloc(size)], size) };
