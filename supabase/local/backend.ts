@@ -24,7 +24,6 @@ import { createFileStorage } from "./storage.ts";
 export type BackendOptions = Omit<BackendProcessOptions, "dataDir" | "port" | "smtpUrl"> & {
   /** The folder of the database. Null stores the database in memory. */
   dataDir: string | null;
-  /** The folder of the stored files. */
   objectsDir: string;
   lockTimeoutMs?: number;
   deliver: DeliverEmail;

@@ -119,7 +119,6 @@ test("Verifying a file without a recorded hash records the hash, but a replaced 
   await expect(verifyByName("Bill of Lading")).rejects.toThrow("is already verified");
 });
 
-/** Removes the recorded hashes of the shipment's files. */
 async function clearFileHash(): Promise<void> {
   await testBackend.backend.db.exec(`
     alter table public.documents disable trigger check_document_file;

@@ -172,12 +172,15 @@ const malformed = ["validation_failed", "Refresh token is not valid"];
 test.each([
   ...["another", "zS3kd0Jm2Qpl", "null", "%", "' or true --"].map((token) => [token, malformed] as const),
   [randomUUID(), ["refresh_token_not_found", "Invalid Refresh Token: Refresh Token Not Found"]] as const,
-])("The refresh token %j opens no session and gets the same error as on hosted Supabase Auth.", async (token, expected) => {
-  const result = await refreshSession(token);
-  expect(result.status).toBe(400);
-  const { error_code, msg } = (await result.json()) as { error_code: string; msg: string };
-  expect([error_code, msg]).toEqual(expected);
-});
+])(
+  "The refresh token %j opens no session and gets the same error as on hosted Supabase Auth.",
+  async (token, expected) => {
+    const result = await refreshSession(token);
+    expect(result.status).toBe(400);
+    const { error_code, msg } = (await result.json()) as { error_code: string; msg: string };
+    expect([error_code, msg]).toEqual(expected);
+  },
+);
 
 test.each(["", "0"])("The refresh token %j opens no session.", async (token) => {
   expect((await refreshSession(token)).status).toBe(400);

@@ -35,7 +35,6 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** Returns a sandbox with an empty data directory and an empty database. */
 async function createEmptySandbox(database: string): Promise<BackupSandbox> {
   const databaseUrl = database === "PostgreSQL" ? (await createDatabase(server.url)).url : null;
   const place = { ...(await createSiteSandbox(databaseUrl ? { DATABASE_URL: databaseUrl } : {}, "new")), databaseUrl };

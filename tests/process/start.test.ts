@@ -46,7 +46,6 @@ test("A start or restore with a file as DATA_DIR prints one line with the reason
   expect(restored.code).toBe(1);
 });
 
-/** Returns the credentials of the demo's lead that a start has printed. */
 function readDemoLead(site: SiteProcess) {
   const [, email = "", password = ""] = /^ {2}Demo lead {9}(\S+), password ([a-z-]+)$/m.exec(site.output) ?? [];
   return { email, password };

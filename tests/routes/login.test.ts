@@ -99,12 +99,15 @@ describe("rejected login", () => {
     ]);
   });
 
-  test.each([400, 429, 500, 503, "html"] as const)("A login calls Supabase Auth once when Supabase Auth fails with %s", async (fault) => {
-    app.proxy.fail(fault, /grant_type=password/);
-    const { page, logins } = await submitLogin({ email, password });
-    app.proxy.fail("none");
-    expect([page.status >= 400, logins.length]).toEqual([true, 1]);
-  });
+  test.each([400, 429, 500, 503, "html"] as const)(
+    "A login calls Supabase Auth once when Supabase Auth fails with %s",
+    async (fault) => {
+      app.proxy.fail(fault, /grant_type=password/);
+      const { page, logins } = await submitLogin({ email, password });
+      app.proxy.fail("none");
+      expect([page.status >= 400, logins.length]).toEqual([true, 1]);
+    },
+  );
 
   test.each<[string, FormValues]>([
     ["no password", { email }],

@@ -35,7 +35,6 @@ function expectCodeError(page: ParsedPage, error: string): void {
   expect(page.problems).toEqual([{ text: error, id: field?.getAttribute("id") }]);
 }
 
-/** Returns the path of the page that removes the client's authenticator. */
 const getRemovalPath = async (browser: TestBrowser) => {
   const links = (await browser.open(path)).all("a").map((link) => link.getAttribute("href") ?? "");
   return links.find((href) => href.startsWith(`${path}/`)) ?? "";

@@ -4,7 +4,6 @@ import type { AppSupabaseClient, startTestBackend } from "./test-backend.ts";
 
 type TestBackend = Awaited<ReturnType<typeof startTestBackend>>;
 
-/** Adds an unverified second factor. */
 export async function startEnrollment(supabase: AppSupabaseClient, friendlyName = "Phone") {
   const { data, error } = await supabase.auth.mfa.enroll({ factorType: "totp", friendlyName });
   if (error) throw error;
@@ -30,7 +29,6 @@ export async function newClientSession(
   return { supabase, token: testBackend.withToken(data.session.access_token) };
 }
 
-/** Returns a Supabase client that sends the access token of an ended session. */
 export async function newEndedSession(testBackend: TestBackend, email: string): Promise<AppSupabaseClient> {
   const { supabase, token } = await newClientSession(testBackend, email);
   const { error } = await supabase.auth.signOut({ scope: "local" });

@@ -193,7 +193,6 @@ export function toast(page: Page, text?: string | RegExp) {
 export const heading = (page: Page) => page.getByRole("heading", { level: 1 });
 export const mainLink = (page: Page, name: string) =>
   page.getByRole("navigation", { name: "Main" }).getByRole("link", { name, exact: true });
-/** The link to the quote form in the footer. */
 export const quoteLink = (page: Page) => page.getByRole("contentinfo").getByRole("link", { name: "Get a Quote" });
 export const quoteDialog = (page: Page) => page.getByRole("dialog", { name: "Get a Quote" });
 export const prepareButton = (page: Page) => page.getByRole("button", { name: labels.prepareEmail });

@@ -90,7 +90,6 @@ export async function startFaultProxy(target: string) {
 
   return {
     url,
-    /** The URL of the backend. */
     target,
     /** The calls as "METHOD /path?query", oldest first, without refunds of rate limits. */
     calls,

@@ -23,7 +23,6 @@ export async function readEmailsTo(dataDir: string, address: string): Promise<Em
   return emails.filter(({ to }) => to?.some((recipient) => recipient.address?.toLowerCase() === lowerCaseAddress));
 }
 
-/** Returns an email file and its text in lower case. */
 function readEmailFile(name: string) {
   const cached = emailCache.get(name);
   if (cached) return cached;

@@ -29,7 +29,6 @@ export async function recordLiveRegions(page: Page): Promise<void> {
   });
 }
 
-/** Returns the announcements of live regions in order. */
 export function readLiveRegions(page: Page): Promise<string[]> {
   return page.evaluate(() => window.announcements.map(({ text }) => text));
 }

@@ -9,7 +9,6 @@ import { createSiteEnvironment } from "./environment.ts";
 
 export const root = path.resolve(import.meta.dirname, "../..");
 
-/** The started processes that still run. */
 export const runningProcesses = new Set<ChildProcess>();
 
 /** Kills a process. Does nothing if the process has ended. */

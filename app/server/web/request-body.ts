@@ -4,7 +4,7 @@ import { env } from "../../lib/http/env.server.ts";
 /** Small chunks are joined into blocks of this size, because a stream takes the same time for every chunk. */
 const blockBytes = 16 * 1024;
 
-/** From the 2001st chunk on, chunks must have 512 bytes on average. The smallest usual TCP segment has 536 bytes. */
+/** A body may have 2000 chunks plus one chunk per 512 bytes. The smallest usual TCP segment has 536 bytes. */
 const maxFreeChunks = 2000;
 const bytesPerChunk = 512;
 
