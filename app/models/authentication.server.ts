@@ -66,10 +66,7 @@ function toSignUpFailure(userError: UserError): SignUpFailure {
 /** No account has this email address, because RFC 2606 reserves the domain .invalid. */
 const unassignedEmail = "nobody@account.invalid";
 
-/**
- * Supabase Auth rejects a closed account before it checks the password. A second attempt makes the response times
- * equal.
- */
+/** Supabase Auth rejects closed accounts without hashing the password. A second attempt makes the times equal. */
 export async function logInWithPassword(supabase: AppSupabaseClient, credentials: { email: string; password: string }) {
   const result = await supabase.auth.signInWithPassword(credentials);
   if (result.error?.code === "user_banned")
@@ -79,10 +76,7 @@ export async function logInWithPassword(supabase: AppSupabaseClient, credentials
   return result;
 }
 
-/**
- * Confirms the email address and logs in. Requires the password. Otherwise the owner of a mailbox could activate an
- * account that someone else created.
- */
+/** Confirms the email address and logs in. Requires the password, because someone else may have created the account. */
 export async function confirmEmail(
   supabase: AppSupabaseClient,
   limits: RateLimiter,
@@ -129,9 +123,7 @@ export type LogInResult = { requiresSecondFactor: boolean };
 const linkNotSentText =
   "Your email is not confirmed yet. Open the link in our email first. No email? Log in again in 5 minutes, and we will email you a new link.";
 
-/**
- * Only the right password reveals that an email address is unconfirmed. Backend failures do not count as failed logins.
- */
+/** Only the right password reveals an unconfirmed email address. Backend failures do not count as failed logins. */
 export async function logIn(
   supabase: AppSupabaseClient,
   limits: RateLimiter,

@@ -169,9 +169,7 @@ export function getNextAction(shipment: ShipmentState): NextAction {
   return nextAction(shipment, stages[shipment.stage - 1] ?? (stages[0] as NextAction));
 }
 
-/**
- * Returns null if the client has nothing to do. `at` is the URL fragment of the form or section that the client needs.
- */
+/** Returns null if the client has nothing to do. `at` is the URL fragment of the form or section to use. */
 export function getNextActionButton(
   shipment: ShipmentState & { documents: (ShipmentState["documents"][number] & { id: string })[] },
 ) {

@@ -64,10 +64,7 @@ export const TrackingEventRecord = z.object({
   created_at: z.string(),
 });
 
-/**
- * The schema of content/data/stages.yaml. `ours` replaces `text` when the client has done everything and we must act
- * next.
- */
+/** The schema of content/data/stages.yaml. `ours` replaces `text` when the company must act next. */
 export const Stages = z
   .array(
     z.object({

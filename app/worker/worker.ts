@@ -21,10 +21,7 @@ const responseTimeout = 5000;
 
 /** Responses that arrived after their offline copy was shown. The next request for the page gets the late response. */
 const lateResponses = new Map<string, Promise<Response>>();
-/**
- * Counts deletions of caches. A response is stored only if the count is the same as at its request, because the next
- * person at this browser could see the page.
- */
+/** The number of cache deletions. A deletion also prevents the storage of responses to pending requests. */
 let deletionCount = 0;
 let isUnregistering = false;
 let pendingDeletion: Promise<unknown> = Promise.resolve();

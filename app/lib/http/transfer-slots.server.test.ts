@@ -6,7 +6,7 @@ import type { TransferSlot } from "./transfer-slots.server.ts";
 
 let acquireUploadSlot: typeof import("./transfer-slots.server.ts").acquireUploadSlot;
 beforeAll(async () => {
-  // 42 MiB are room for four files of the maximum size. At most two of them can be files of visitors.
+  // 42 MiB hold four files of the maximum size. At most two of them can be files of visitors.
   stubSettings({ UPLOADS_MIB: "42" });
   ({ acquireUploadSlot } = await import("./transfer-slots.server.ts"));
 });
@@ -55,7 +55,7 @@ describe("Slots of one account", () => {
   let rateLimitMiddleware: typeof import("./rate-limiter.server.ts").rateLimitMiddleware;
   const slots: TransferSlot[] = [];
   beforeAll(async () => {
-    // 84 MiB are room for eight files of the maximum size, for uploads and for downloads.
+    // 84 MiB hold eight files of the maximum size, for uploads and for downloads.
     stubSettings({ UPLOADS_MIB: "84" });
     lib = await import("./transfer-slots.server.ts");
     ({ rateLimitMiddleware } = await import("./rate-limiter.server.ts"));
