@@ -111,10 +111,7 @@ export function getArticle(slug: string): Article | null {
   return articles.find((article) => article.slug === slug) ?? null;
 }
 
-/**
- * Returns two other articles, first of the same category. After the last article the list restarts, to link every
- * article.
- */
+/** Returns two other articles, first of the same category. The list is circular, so that every article gets a link. */
 export function listNextArticles({ slug, category }: Article): ArticleSummary[] {
   const published = listPublishedArticles();
   const index = published.findIndex((article) => article.slug === slug);

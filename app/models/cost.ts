@@ -90,10 +90,7 @@ export function isPastMonth(input: string, today: string): boolean {
   return /^(19|20)\d\d-(0[1-9]|1[0-2])$/.test(input) && input <= today.slice(0, 7);
 }
 
-/**
- * Returns null for invalid fields. `classes` are excise rates in percent. A test compares the results with
- * parseCostQuery.
- */
+/** Returns null for invalid fields. `classes` are excise rates in percent. A test compares this with parseCostQuery. */
 export function parseImport(input: Partial<Record<string, string>>, classes: number[], today: string): Import | null {
   const what = Object.keys(IMPORT_KINDS).find((option) => option === input.what) as ImportKind | undefined;
   const currency = IMPORT_CURRENCIES.find((option) => option === input.currency);

@@ -62,10 +62,7 @@ export async function freeSpaceForUpload(
   return isFlooded ? 0 : received;
 }
 
-/**
- * Returns the file. If bytes are missing, returns the number of received bytes. If the hash is wrong, deletes all
- * chunks.
- */
+/** Returns the file, or the number of received bytes if bytes are missing. Deletes all chunks if the hash is wrong. */
 export async function assembleFile(
   serviceRole: AppSupabaseClient,
   file: PendingUpload,
@@ -230,8 +227,7 @@ async function putChunk(
   bytes: Uint8Array,
 ): Promise<void> {
   const name = `${getUploadFolder(file)}${from}-${bytes.length}`;
-  // Another tab may have stored the same chunk. Without upsert, hosted Supabase would then stop responding on the
-  // connection.
+  // Another tab may have stored the same chunk. Without upsert, hosted Supabase would then stop responding.
   const { error } = await serviceRole.storage
     .from("upload-chunks")
     .upload(name, bytes, { contentType: "application/octet-stream", upsert: true });

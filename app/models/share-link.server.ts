@@ -11,9 +11,7 @@ import { TrackingEventRecord } from "./shipment-fields.server.ts";
 
 type ShareLink = { id: string; token_hash: string; expires_at: string };
 
-/**
- * The database stores only a hash of the token. The site derives the token again from SESSION_SECRET to show the link.
- */
+/** The database stores only a hash of the token, so the site derives the token from SESSION_SECRET for display. */
 function createShareToken(id: string): string {
   return createHmac("sha256", env().sessionSecret).update(`share ${id}`).digest().subarray(0, 20).toString("base64url");
 }
