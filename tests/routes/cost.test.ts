@@ -30,7 +30,6 @@ const openEstimate = (fields: Record<string, string>) => visitor.open(`${path}?$
 const openQuote = async (fields: Record<string, string>) =>
   visitor.open(getHref(await openEstimate(fields), quoteLink) ?? "");
 
-/** Returns the name and the amount of each row of the estimate. */
 const listAmounts = (page: ParsedPage) =>
   page
     .all("main tbody tr")

@@ -161,7 +161,7 @@ test.each(["http://localhost:3000", "http://127.0.0.1:3000", "http://[::1]:3000"
   },
 );
 
-/** Returns the message of the ConfigurationError, which must be one short line without a secret. */
+/** The message must be one short line without a secret. */
 function getErrorMessage(environment: NodeJS.ProcessEnv): string {
   try {
     readSettings(environment);

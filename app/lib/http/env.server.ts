@@ -1,4 +1,4 @@
-/** Only this file reads the environment. The README lists every variable. */
+/** Only this file reads environment variables. The README lists every variable. */
 import path from "node:path";
 import process from "node:process";
 import { z } from "zod";
@@ -54,7 +54,6 @@ export type BackendAccess = { url: string; publishableKey: string; secretKey: st
 
 export type Settings = ReturnType<typeof readSettings>;
 
-/** Throws a ConfigurationError that names the variable. */
 export function readSettings(source: NodeJS.ProcessEnv = process.env) {
   const parsed = Environment.safeParse(source);
   if (!parsed.success) {
@@ -110,7 +109,10 @@ export function readSettings(source: NodeJS.ProcessEnv = process.env) {
     smtpUrl: env.SMTP_URL ?? null,
     emailFrom: env.MAIL_FROM ?? null,
     trustedProxies: env.TRUSTED_PROXIES ?? [],
-    /** False if TLS ends at an untrusted proxy, so that all visitors seem to have the proxy's IP address. */
+    /**
+     * False if TLS ends at a proxy that TRUSTED_PROXIES omits, so that all visitors seem to have the proxy's IP
+     * address.
+     */
     hasVisitorIps: origin.startsWith("http:") || (env.TRUSTED_PROXIES ?? []).length > 0,
     limits: {
       loginsPerEmail: env.LOGINS_PER_EMAIL,
@@ -124,10 +126,10 @@ export function readSettings(source: NodeJS.ProcessEnv = process.env) {
       uploadsPerClient: env.UPLOADS_PER_CLIENT,
       uploadsPerAddress: env.UPLOADS_PER_ADDRESS,
       uploadBytes: env.UPLOADS_MIB * 1024 * 1024,
-      /** The minimum speed of a request body after `deadlines.form`. */
+      /** The minimum speed of a request body. The time before `deadlines.form` does not count. */
       bytesPerSecond: env.SLOWEST_KIB * 1024,
     },
-    /** Deadlines in milliseconds. */
+    /** In milliseconds. */
     deadlines: {
       page: env.PAGE_SECONDS * 1000,
       write: env.WRITE_SECONDS * 1000,

@@ -14,7 +14,10 @@ const reservedBytes = { uploads: 0, visitors: 0, downloads: 0 };
 
 const retrySeconds = 60;
 
-/** Reserves the Content-Length in memory, or the whole `size` of a resumable upload. The caller must release the slot. */
+/**
+ * Reserves memory for the Content-Length, or for the whole `size` of a resumable upload. The caller must release the
+ * slot.
+ */
 export function acquireUploadSlot(
   request: Request,
   context: Readonly<RouterContextProvider>,
@@ -26,7 +29,7 @@ export function acquireUploadSlot(
   const owner = account ? `account ${account}` : `network ${getNetwork(readIpAddress(request))}`;
   const maxBytes = fileBytes + formBytes;
   const bytes = Math.min(size ?? Number(request.headers.get("Content-Length") ?? maxBytes), maxBytes);
-  // If all visitors seem to have one IP address, a limit per address would lock out most visitors.
+  // If all visitors seem to have one IP address, a limit per IP address would lock out most visitors.
   const perAddress = hasVisitorIps ? uploadsPerAddress : Number.POSITIVE_INFINITY;
   if ((slotCounts.get(owner) ?? 0) >= (account ? uploadsPerClient : perAddress)) {
     const message = account

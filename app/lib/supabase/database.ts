@@ -1,4 +1,4 @@
-// Made from supabase/migrations by npm run types, as `supabase gen types` does: not to be edited.
+// Generated from supabase/migrations by `npm run types`. Do not edit.
 export type Json =
   | string
   | number

@@ -10,7 +10,7 @@ export function createSupabaseFetch(
 ): typeof fetch {
   return async (input, init) => {
     if (!isSessionRefresh(input) || typeof init?.body !== "string") return fetchWithRetry(input, init, pageSignal);
-    // Rejects further refreshes of this request, because supabase-js would retry for half a minute.
+    // Fails further session refreshes of this request, because supabase-js would retry for half a minute.
     if (renewalFailure.signal.aborted) return createNotRenewedResponse();
     try {
       const response = await shareRefresh(init.body, () => fetchWithRetry(input, init, pageSignal));
@@ -105,7 +105,7 @@ function createNotRenewedResponse(): Response {
   return Response.json({ message: "The session could not be renewed." }, { status: 503 });
 }
 
-/** Throws a TimeoutError after the time, or an AbortError when `abortSignal` is aborted. */
+/** Throws a TimeoutError after `milliseconds`, or an AbortError when `abortSignal` is aborted. */
 export async function withTimeout<T>(milliseconds: number, promise: Promise<T>, abortSignal?: AbortSignal): Promise<T> {
   const settled = new AbortController();
   const signal = abortSignal ? AbortSignal.any([settled.signal, abortSignal]) : settled.signal;
