@@ -54,7 +54,7 @@ export async function loader({ request, context }: Route.LoaderArgs) {
   });
 }
 
-/** Each navigation revalidates, because the root loader delivers the toast of the next page. */
+/** Each navigation reloads the root's data, because these data contain the toast of the next page. */
 export function shouldRevalidate(change: ShouldRevalidateFunctionArgs) {
   const isRejected = change.actionStatus !== undefined && change.actionStatus >= 400;
   return !isRejected && !isQuotePanelChange(change) && change.nextUrl.pathname !== "/actions/quote";

@@ -11,7 +11,7 @@ const incompleteLinkText = "This link is not complete. Open the link in our emai
 export const minClientPasswordLength = 6;
 export const minStaffPasswordLength = 12;
 
-/** Passwords have at most 72 bytes, because bcrypt ignores the rest. */
+/** bcrypt ignores all bytes of a password after the first 72, so longer passwords are rejected. */
 export const newPasswordSchema = (minLength: number) =>
   z
     .string("Choose a password.")

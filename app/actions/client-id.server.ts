@@ -28,7 +28,8 @@ export const issue = defineStaffAction({
     const issued = await issueClientIds(supabase, fields, { idempotency_key, actor_name });
     if ("reason" in issued) return issued;
     const [first] = issued.result;
-    // The result of a repeated form is empty if its client ID was withdrawn or used after the first submission.
+    // A repeated submission returns no Client ID if its Client ID has been withdrawn or used since the first
+    // submission.
     if (!first)
       return {
         reason: "You have already issued a Client ID with this form. Reload the page to issue another one.",

@@ -6,7 +6,7 @@ import { UnusedClientId } from "../models/client-id.server.ts";
 import { getEmailSender, storageTariff } from "../models/content.server.ts";
 import type { StaffAction, StaffActionTarget } from "./staff-action.server.ts";
 
-/** Schemas of the form field that contains the target's ID on a page with several targets. */
+/** The schema of the form field that contains the target's ID, for pages with several targets. */
 const targetIds: Record<StaffActionTarget, z.ZodType<string>> = {
   shipment: z.uuid("Reload this page and try again."),
   document: z.uuid("Reload this page and try again."),
@@ -15,7 +15,9 @@ const targetIds: Record<StaffActionTarget, z.ZodType<string>> = {
   failedEmail: z.uuid(),
 };
 
-/** Returns the intents of a page. `pageTargets` are the IDs in the page's URL. Forms have a field for any other ID. */
+/**
+ * Returns the intents of a desk page. `pageTargets` are IDs from the page's URL. All other IDs come from form fields.
+ */
 export function createDeskIntents(
   actions: Readonly<Record<string, StaffAction>>,
   pageTargets: { [Target in StaffActionTarget]?: string } = {},

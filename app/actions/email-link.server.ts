@@ -26,7 +26,9 @@ export async function openEmailLink<Link extends EmailLinkTarget>(
   return link && { ...link, token: parsed.data ?? "" };
 }
 
-/** Validates the form, calls `run` and redirects to the login page. Responses omit the password and code. */
+/**
+ * Validates the form, calls `run` and redirects to the login page. Responses contain neither the password nor the code.
+ */
 export async function handleEmailLinkForm<Link extends EmailLinkTarget>(
   request: Request,
   context: Readonly<RouterContextProvider>,

@@ -23,7 +23,7 @@ type RouterContext = Readonly<RouterContextProvider>;
 
 export type TotpSetupData = { factorId: string; secret: string; uri: string; qr: string };
 
-/** A null `setup` closes the set-up form. A missing `setup` means a lost connection: the page stays unchanged. */
+/** A null `setup` closes the setup form. After a lost connection, `setup` is missing and the page stays unchanged. */
 export type TotpSetupActionData = {
   result: SubmissionResult | null;
   formError?: string;
@@ -34,7 +34,10 @@ export type TotpSetupActionData = {
 const StartedSetupFields = z.object({ factorId: z.uuid(), secret: z.string().regex(/^[A-Z2-7]{16,128}$/) });
 const TotpFields = z.object({ code: TotpCode });
 
-/** Starts or, with a code, completes the set-up of an authenticator. A form field stores the secret meanwhile. */
+/**
+ * Starts the setup of an authenticator. If the form has a code, completes the setup. Between the two requests, a hidden
+ * form field contains the secret.
+ */
 export async function handleFactorSetup(request: Request, context: RouterContext, client: Viewer, next: string) {
   const form = await readForm(request);
   const issuer = companyDetails.short_name;
@@ -56,7 +59,7 @@ export async function handleFactorSetup(request: Request, context: RouterContext
   const submission = parseWithZod(form, { schema: TotpFields });
   if (submission.status !== "success") return rejectSubmission(submission, "Verification failed", undefined, { setup });
   const failed = await verifyTotp(client, getRateLimiter(context), factorId, submission.value.code);
-  // Status 409: a set-up in another window has replaced this factor, so no code can confirm this factor.
+  // Status 409 means that a setup in another window has replaced this factor, so no code can confirm it.
   if (failed?.status === 409) return createNotStartedResult(createErrorToast(failed.title, failed.reason), 409);
   const rejected = failed && { ...failed, fieldErrors: createTotpFieldErrors(failed) };
   if (rejected) return rejectSubmission(submission, rejected.title, rejected, { setup });
@@ -75,20 +78,22 @@ function toSetupData(factorId: string, secret: string, uri: string): TotpSetupDa
   return { factorId, secret, uri, qr: renderQrCode(uri) };
 }
 
-/** Returns the viewer's factor. Throws a 404 for any other ID. */
+/** Throws a 404 if the viewer has no second factor with this ID. */
 export function requireOwnFactor(client: Viewer, id: string): Factor {
   const factor = client.factors.find((factor) => factor.id === id);
   if (!factor) throw data("Not found", { status: 404 });
   return factor;
 }
 
-/** Removes an authenticator if its code is correct. `left` is the toast's description if no authenticator remains. */
+/**
+ * Removes an authenticator if its code is correct. `lastRemovedText` describes the removal of the last authenticator.
+ */
 export async function handleFactorRemoval(
   request: Request,
   context: RouterContext,
   client: Viewer,
   id: string,
-  { next, left }: { next: string; left: string },
+  { next, lastRemovedText }: { next: string; lastRemovedText: string },
 ) {
   const factor = requireOwnFactor(client, id);
   const submission = parseWithZod(await readForm(request), { schema: TotpFields });
@@ -102,7 +107,7 @@ export async function handleFactorRemoval(
   if (rejected) return rejectSubmission(submission, rejected.title, rejected);
   return redirectWithToast(context, next, {
     title: "Authenticator removed",
-    description: client.factors.length > 1 ? undefined : left,
+    description: client.factors.length > 1 ? undefined : lastRemovedText,
     variant: "default",
   });
 }

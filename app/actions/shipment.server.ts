@@ -38,7 +38,7 @@ export const advance = defineStaffAction({
     });
     if ("reason" in moved) return moved;
     const result = MoveResult.parse(moved.result);
-    // An empty reason shows no error message. The page lists the missing documents and asks for confirmation instead.
+    // With an empty reason, the page shows no error. It lists the missing documents and asks for confirmation instead.
     return "missing" in result ? { reason: "", status: 409 } : { result };
   },
   toast: ({ status }) => `Moved to ${status}`,
@@ -74,7 +74,7 @@ export const saveNumbers = defineStaffAction({
   name: "shipment set-numbers",
   label: "Numbers saved",
   target: "shipment",
-  // A form with `hasNumbers` changes a shipment's existing numbers. Each number that the form lacks is removed.
+  // A form with `hasNumbers` contains all stored numbers. A number that is missing from such a form is removed.
   schema: ShipmentNumberFields.extend({ reason: reasonField.optional(), hasNumbers: z.string().optional() }),
   async run({ supabase, options }, shipment_id, { hasNumbers, reason, ...numbers }) {
     const saved = await runStaffAction(supabase, "save_shipment_numbers", {

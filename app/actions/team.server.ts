@@ -1,4 +1,3 @@
-/** Staff actions on team members. */
 import { z } from "zod";
 import { emailAddress, personName } from "../models/contact.ts";
 import { STAFF_ROLES } from "../models/desk-labels.ts";

@@ -96,7 +96,7 @@ async function isPasswordValid(email: string, password: string): Promise<boolean
   return error === null;
 }
 
-/** Also returns null if the new address belongs to another account, so that the form does not reveal accounts. */
+/** Also returns null if the new address belongs to another account, so that the form does not reveal that account. */
 export async function requestEmailChange(
   client: Viewer,
   limits: RateLimiter,
@@ -124,7 +124,7 @@ export async function requestEmailChange(
     return startError;
   }
   const owner = { email: client.email, name: client.fullName, account_id: client.id, kind: "email change" } as const;
-  // A taken address gets an email too, so that the response time does not reveal the account.
+  // An address of another account gets an email too, so that the response time does not reveal the account.
   const message = start.data ? emailChangeConfirmationEmail(sender, start.data) : emailTakenEmail(sender);
   if (!(await sendEmail({ to: email, ...message }, sender))) {
     await serviceRole.rpc("cancel_email_change", { account_id: client.id }).then(undefined, () => undefined);
@@ -147,7 +147,6 @@ const EmailChange = z.object({
 });
 type EmailChange = z.infer<typeof EmailChange>;
 
-/** Returns the requested change of address, or null if the link is wrong, used or expired. */
 export async function openEmailChange(token: string): Promise<EmailChange | UserError | null> {
   return parseResult(EmailChange.nullable(), await serviceRoleClient().rpc("email_change", { token }));
 }
@@ -182,7 +181,7 @@ export async function confirmEmailChange(
   const { error } = await serviceRole.auth.admin.updateUserById(account, { email, email_confirm: true });
   const to = { email: old_email, account_id: account, kind: "email change" } as const;
   const updateError = error && toUserError(error);
-  // If Supabase Auth did not respond in time, the address may still have been changed.
+  // If Supabase Auth did not respond in time, the email address may still have been changed.
   const isResultUnknown = updateError?.status === 503;
   const user = isResultUnknown && (await serviceRole.auth.admin.getUserById(account).catch(() => null));
   if (updateError && !(user && user.data.user?.email === email)) {
@@ -192,7 +191,7 @@ export async function confirmEmailChange(
     return updateError;
   }
   log("info", "address changed", { account: pseudonym(email) });
-  // The addresses are equal if an earlier attempt changed the address. That attempt notified the old address.
+  // The addresses are equal if an earlier attempt changed the account. That attempt notified the old address.
   if (email !== old_email) await trySendEmail(serviceRole, sender, to, (name) => emailChangedEmail(sender, name));
   return null;
 }

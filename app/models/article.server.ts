@@ -111,7 +111,7 @@ export function getArticle(slug: string): Article | null {
   return articles.find((article) => article.slug === slug) ?? null;
 }
 
-/** Returns two articles, of the same category first. The list is circular, so that every article gets links. */
+/** Returns two other articles, first of the same category. The list is circular, so that every article gets a link. */
 export function listNextArticles({ slug, category }: Article): ArticleSummary[] {
   const published = listPublishedArticles();
   const index = published.findIndex((article) => article.slug === slug);
@@ -128,7 +128,7 @@ export function getLegalText(name: "privacy" | "terms" | "legal"): LegalText {
   return { ...checkContent(file, PageFrontmatter, frontmatter), html, headings };
 }
 
-/** React Router serialises only enumerable properties. The hydration data omits the HTML of the document. */
+/** Makes the HTML non-enumerable, so that React Router does not put it into the hydration data a second time. */
 export function toLoaderData<Text extends TextBody>(
   text: Text,
   isDataRequest: boolean,

@@ -44,8 +44,8 @@ export async function signUp(
   if (error && !("code" in error && error.code === "over_email_send_rate_limit")) {
     const userError = toUserError(error);
     // Supabase Auth responds with 500 if another sign-up has just used the Client ID.
-    const isRefusal = "status" in error && error.status === 500;
-    const conflict = isRefusal ? await admitSignUp(serviceRole, clientId, input.email).catch(() => null) : null;
+    const isHookFailure = "status" in error && error.status === 500;
+    const conflict = isHookFailure ? await admitSignUp(serviceRole, clientId, input.email).catch(() => null) : null;
     return logSignUpFailure(input.email, conflict ?? userError);
   }
   const conflict = await redeemClientId(serviceRole, clientId, input.email).catch(() => null);
@@ -63,10 +63,10 @@ function toSignUpFailure(userError: UserError): SignUpFailure {
   return { ...userError, title: userError.status < 500 ? "Sign up Failed" : "Sign-up Failed" };
 }
 
-/** No account has this address, because RFC 2606 reserves the domain .invalid. */
+/** No account has this email address, because RFC 2606 reserves the domain .invalid. */
 const unassignedEmail = "nobody@account.invalid";
 
-/** Supabase Auth rejects a closed account before it checks the password. A second login makes the response times equal. */
+/** Supabase Auth rejects closed accounts without hashing the password. A second attempt makes the times equal. */
 export async function logInWithPassword(supabase: AppSupabaseClient, credentials: { email: string; password: string }) {
   const result = await supabase.auth.signInWithPassword(credentials);
   if (result.error?.code === "user_banned")
@@ -76,10 +76,7 @@ export async function logInWithPassword(supabase: AppSupabaseClient, credentials
   return result;
 }
 
-/**
- * Confirms the address and logs in. Requires the password: otherwise the owner of a mailbox could activate an account that
- * someone else created.
- */
+/** Confirms the email address and logs in. Requires the password, because someone else may have created the account. */
 export async function confirmEmail(
   supabase: AppSupabaseClient,
   limits: RateLimiter,
@@ -126,7 +123,7 @@ export type LogInResult = { requiresSecondFactor: boolean };
 const linkNotSentText =
   "Your email address is not confirmed yet. Open the link in our email first. No email? Log in again in 5 minutes, and we will email you a new link.";
 
-/** Only the right password reveals that an address is unconfirmed. Backend failures do not count as failed logins. */
+/** Only the right password reveals an unconfirmed email address. Backend failures do not count as failed logins. */
 export async function logIn(
   supabase: AppSupabaseClient,
   limits: RateLimiter,

@@ -14,13 +14,13 @@ export function normalizeClientId(input: string): string {
 
 export const UnusedClientId = z.string().min(12).max(64);
 
-/** The text of section 5 of the specification. */
+/** Section 5 of the specification prescribes this text. */
 export const clientIdRequired = "A valid Client ID provided by the company is required.";
 
-/** For unknown and for used Client IDs. The hook of Supabase Auth in supabase/schemas/sign_up.sql has the same text. */
+/** The message for unknown and for used Client IDs. The hook in supabase/schemas/sign_up.sql has the same text. */
 export const clientIdInvalid = "This Client ID is unknown or has already been used. Ask us for a new Client ID.";
 
-/** Checks a Client ID before the sign-up, because the sign-up's error could reveal whether the address has an account. */
+/** Checks the Client ID before the sign-up, whose own error could reveal that the email address has an account. */
 export async function admitSignUp(
   serviceRole: AppSupabaseClient,
   clientId: string,

@@ -57,7 +57,7 @@ test("The browser's estimate while a visitor types has the same values as the se
   const values = ["", " ", "0", "-1", "x", "8,000", "12.345", "2020-03", "2027-01", "car", "air", "KES", "35", "1e3"];
   const names = Object.keys(car) as (keyof typeof car)[];
   const forms = names.flatMap((name) => values.map((typed) => ({ ...car, [name]: typed })));
-  // The field "duty" is left out, because only the server has a default for it.
+  // The loop skips the field "duty", because only the server has a default for it.
   for (const name of names.filter((name) => name !== "duty")) {
     const { [name]: _, ...rest } = car;
     forms.push(rest as typeof car);
@@ -105,7 +105,7 @@ describe("content/data/cost.yaml", () => {
       expect(source.length).toBeGreaterThan(10);
     }
     expect(rates.import_declaration_fee.note).toBe(
-      "Check the current rate before paying. Rates change with each Finance Act.",
+      "Check the current rate before you pay. Kenya's yearly Finance Act can change the rate.",
     );
   });
 

@@ -90,7 +90,7 @@ export function isPastMonth(input: string, today: string): boolean {
   return /^(19|20)\d\d-(0[1-9]|1[0-2])$/.test(input) && input <= today.slice(0, 7);
 }
 
-/** Returns null for invalid fields. `classes` are excise rates in percent. A test checks that parseCostQuery agrees. */
+/** Returns null for invalid fields. `classes` are excise rates in percent. A test compares this with parseCostQuery. */
 export function parseImport(input: Partial<Record<string, string>>, classes: number[], today: string): Import | null {
   const what = Object.keys(IMPORT_KINDS).find((option) => option === input.what) as ImportKind | undefined;
   const currency = IMPORT_CURRENCIES.find((option) => option === input.currency);
@@ -106,12 +106,15 @@ export function parseImport(input: Partial<Record<string, string>>, classes: num
   return { what, currency, excise, registered, ...(numbers as Record<NumberField, number>) };
 }
 
-/** KS 1515 limits the age of cars. "doubtful": too old by calendar years, as KEBS counts them, but not by months. */
-export function checkCarAge(registered: string, today: string, years: number): "refused" | "doubtful" | "taken" {
+/**
+ * KS 1515 limits the age of cars. Returns "doubtful" for a car that is too old by calendar years (the rule of KEBS) but
+ * not by months.
+ */
+export function checkCarAge(registered: string, today: string, years: number): "tooOld" | "doubtful" | "accepted" {
   const [year = 0, month = 0] = registered.split("-").map(Number);
   const [thisYear = 0, thisMonth = 0] = today.split("-").map(Number);
-  if ((thisYear - year) * 12 + thisMonth - month >= years * 12) return "refused";
-  return thisYear - year >= years ? "doubtful" : "taken";
+  if ((thisYear - year) * 12 + thisMonth - month >= years * 12) return "tooOld";
+  return thisYear - year >= years ? "doubtful" : "accepted";
 }
 
 export function formatAmount(amount: number): string {

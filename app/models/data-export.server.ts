@@ -140,7 +140,7 @@ function getArchivePath(shipment: ExportedShipment, document: ExportedDocument):
   return `files/${shortId(shipment.id)}/${document.name}, ${name}`;
 }
 
-/** Yields pages of 50 shipments. Only the first page has the account. Throws userErrorData. */
+/** Yields pages of 50 shipments. Only the first page has the account. Throws an error response if a call fails. */
 async function* fetchExportPages(supabase: AppSupabaseClient): AsyncGenerator<ExportPage, undefined> {
   let after = {};
   for (;;) {
@@ -158,7 +158,7 @@ async function* fetchExportPages(supabase: AppSupabaseClient): AsyncGenerator<Ex
 
 /**
  * Returns a stream that creates the ZIP archive, with only one uploaded file in memory. `left-out.txt` names files that
- * are missing or changed. Throws userErrorData if the backend rejects the first call.
+ * are missing or changed. Throws an error response if the backend rejects the first call.
  */
 export async function createDataExport(
   supabase: AppSupabaseClient,

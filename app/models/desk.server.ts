@@ -75,7 +75,7 @@ const DeskShipmentDetailsSchema = ShipmentRecord.extend({
   audit_entries: z.array(AuditEntry),
 });
 
-/** Returns the first items, as many as fit into `maxLength` characters of JSON, but at least two. */
+/** Returns the first items that together have at most `maxLength` characters of JSON, but at least two items. */
 export function takeShort<Item>(items: Item[], maxLength: number): Item[] {
   let length = 0;
   return items.filter((item, index) => {

@@ -111,7 +111,7 @@ export async function detectMediaType(fileName: string, content: Uint8Array): Pr
   };
 }
 
-/** Returns the first 64 KiB, to limit the work, or a whole TIFF, whose directory may be at any position. */
+/** Returns the first 64 KiB, to limit the work, or a whole TIFF file, because its directory may be anywhere. */
 function getSignatureBytes(content: Uint8Array): Uint8Array {
   const isTiff = content[0] === content[1] && (content[0] === 0x49 || content[0] === 0x4d);
   return isTiff ? content : content.subarray(0, 64 * 1024);

@@ -34,7 +34,7 @@ export function documentSlug(name: string): string {
     .toLowerCase();
 }
 
-/** Returns a new path for each attempt, so that no stored file is overwritten. The database checks the form of the path. */
+/** Returns a new path for each attempt, so that no stored file is overwritten. */
 export function objectPath(document: { user_id: string; shipment_id: string; name: string }, fileName: string): string {
   const attempt = randomBytes(6).toString("hex");
   return `${document.user_id}/${document.shipment_id}/${documentSlug(document.name)}-${attempt}-${safeFileName(fileName)}`;
@@ -179,7 +179,10 @@ const documentExplanations: Partial<Record<string, string>> = {
 
 type DescribedDocument = z.infer<typeof DocumentRecord>;
 
-/** `words` is like "New file needed: page 2 is unreadable", `file` like "invoice-2291.pdf, 212 KB, 14:05 EAT". */
+/**
+ * Returns `words` such as "New file needed: page 2 is unreadable" and `file` such as "invoice-2291.pdf, 212 KB, 14:05
+ * EAT".
+ */
 export function describeDocument(document: DescribedDocument, shipment: string, timeOf = shortTime) {
   const { id, name, rejected_at, rejection_reason, file_name, file_size, uploaded_at } = document;
   const state = getDocumentState(document);

@@ -181,12 +181,12 @@ export function formatEmailText(
   return `${lines.join("\n")}\n`;
 }
 
-/** Replaces line breaks and invisible characters, so that a person's text cannot look like lines of ours. */
+/** Replaces line breaks and invisible characters, so that a person's text cannot look like our own lines. */
 function toOneLine(text: string): string {
   return text.replace(/[\s\p{Cc}\u2028-\u202e\u2066-\u2069]+/gu, " ").trim();
 }
 
-/** Returns a team member's text as one line without links: the site promises that its emails link only to itself. */
+/** Returns a team member's text as one line without links. We promise that our emails link only to this site. */
 export function formatTypedText(text: string): string {
   return toOneLine(text).replace(/(?:\bhttps?:\/\/|\bwww\.)[^\s”]+/gi, "[link]");
 }

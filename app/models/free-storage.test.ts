@@ -2,7 +2,8 @@ import { expect, test } from "vitest";
 import { storageTariff } from "./content.server.ts";
 import { describeFreeStorage, getLastFreeDay, isStorageUrgent, StorageTariff } from "./free-storage.ts";
 
-// Kenya Ports Authority, tariff of 15 September 2023: 4 free days, then USD 30 a day, or USD 45 from day 22. 40 ft: double.
+// Tariff of the Kenya Ports Authority, 15 September 2023: 4 free days, then USD 30 a day, from day 22 USD 45. 40 ft:
+// double.
 const container = (size: number) => ({ arrived: "2026-05-10", freeUntil: "2026-05-14", size });
 
 test.each([

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** In the order of Date's getUTCDay. */
+/** A weekday's index is its number in Date's getUTCDay. */
 const weekdays = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"] as const;
 const dayNames = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
 

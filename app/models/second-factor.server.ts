@@ -15,7 +15,7 @@ export const TotpCode = z
   .transform((code) => code.replace(/\s/g, ""))
   .pipe(z.string().regex(/^\d{6}$/, "The code must have 6 digits."));
 
-/** The fields of a page that an emailed link opens. */
+/** The form fields of a page that an emailed link opens. */
 export type LinkCredentials = { password: string; code?: string; factorId?: string };
 
 /** `secret` is in base 32, for typing. `uri` is for the QR code. */
@@ -75,7 +75,7 @@ export async function verifyTotp(
   else log("info", "code accepted", { account });
   if (failure === wrongCode) return failure;
   if (!failure) guess.refund();
-  // Supabase Auth did not check the code, so the person may send the code again.
+  // Supabase Auth did not check the code, so the person may try the same code again.
   else for (const attempt of [guess, use]) attempt.refund();
   return failure;
 }
@@ -116,7 +116,7 @@ export function createTotpUri(secret: string, email: string, issuer: string): st
   return `otpauth://totp/${label}?issuer=${encodeURIComponent(issuer)}&secret=${secret}&algorithm=SHA1&digits=6&period=30`;
 }
 
-/** Returns the number of removed factors, and ends the sessions. Only leads may remove a team member's factors. */
+/** Ends all sessions too. Returns the number of removed factors. Only leads may remove a team member's factors. */
 export async function removeSecondFactors(
   supabase: AppSupabaseClient,
   serviceRole: AppSupabaseClient,

@@ -22,7 +22,6 @@ const note = (text: string | null = "The truck leaves at 14:00.") => update("not
 const containers = Array.from({ length: 20 }, () => "MSKU9070323").join(", ");
 const nextAction = { waitingOn: "company", text: "We declare your cargo to customs. This takes a day." } as const;
 
-/** Returns the email about a shipment at stage 4 with the given events. */
 function createUpdateEmail(events: ShipmentUpdate[], more: Partial<ShipmentEmail> = {}) {
   const shipment: ShipmentEmail = {
     ...{ shipment_id: "5a000000-0000-4000-8000-000000000001", name: "Tea", full_name: "Grace", stage: 4 },

@@ -1,4 +1,4 @@
-/** The text of shipment updates. A team member typed the reasons and notes; all other texts contain no amounts. */
+/** The text of shipment updates. Only the reasons and notes, which team members type, can contain amounts. */
 import { calendarDate } from "../lib/dates.ts";
 import { type EmailContent, type EmailSender, formatEmailText, formatTypedText, type RecipientName } from "./emails.ts";
 import { lastStage, type NextAction, PAYMENTS, STAGES, shortId } from "./shipment.ts";
@@ -74,7 +74,7 @@ function createSubject({ kind, detail, previous_stage }: ShipmentUpdate): string
   return "Note from us";
 }
 
-/** Only the first line has the name of the shipment. A shipment with only notes has no news lines. */
+/** Only the first line names the shipment. If all updates are notes, the only line says that we wrote a note. */
 function formatNews(name: string, updates: ShipmentUpdate[]): string[] {
   const news = updates.filter(({ kind }) => kind !== "note");
   const lines = [...new Set(news.map((update) => describeUpdate(update, "")))];
@@ -128,7 +128,7 @@ function formatNextAction({ waitingOn, text }: NextAction, updates: ShipmentUpda
   const [firstSentence = text] = text.match(/^.*?\.(?= |$)/) ?? [];
   if (waitingOn === "client") return `Your next step: ${startWithLowerCase(text)}`;
   const sentence = waitingOn === "company" ? `Next: ${startWithLowerCase(firstSentence)}` : firstSentence;
-  // The end of free storage costs the client money, who may want to call us.
+  // After free storage the client pays for each day, so the email does not say that the client has nothing to do.
   return updates.some(({ kind }) => kind === "storage") ? sentence : `${sentence} You do not need to do anything.`;
 }
 

@@ -64,7 +64,7 @@ export const TrackingEventRecord = z.object({
   created_at: z.string(),
 });
 
-/** The schema of content/data/stages.yaml. `ours` is the text of a stage after the client has acted. */
+/** The schema of content/data/stages.yaml. `ours` replaces `text` when the company must act next. */
 export const Stages = z
   .array(
     z.object({
@@ -91,7 +91,7 @@ const containerNumbersField = z
   })
   .optional();
 
-/** The carriers' numbers of a shipment, in forms and staff commands. An empty form field is undefined. */
+/** The AWB/BL and the container numbers, for forms and staff commands. An empty form field becomes undefined. */
 export const ShipmentNumberFields = z.object({
   awb: oneLine("")
     .max(...maxLength("awb", " for the AWB/BL"))
@@ -110,7 +110,7 @@ export function toNumberArguments({ awb = "", containerNumbers = [] }: ShipmentN
   return { awb, container_numbers: containerNumbers };
 }
 
-/** Returns arguments that change only the given numbers. */
+/** Returns arguments that change only the numbers that are not undefined. */
 export function toPartialNumberArguments({ awb, containerNumbers }: ShipmentNumberInput) {
   return { awb, container_numbers: containerNumbers };
 }

@@ -35,7 +35,8 @@ export type ShipmentState = {
 
 /**
  * The client acts next while a file is missing or a charge is unpaid. The database has the same rule
- * (private.shipment_waiting_on). `stageAction` is the current stage's action. `ours` is the text if the company acts.
+ * (private.shipment_waiting_on). `stageAction` is the current stage's action. `ours` replaces its text if the company
+ * acts next.
  */
 export function nextAction(
   { stage, documents, charges }: ShipmentState,
@@ -67,7 +68,7 @@ function formatNames(documents: { name: string }[]): string {
   return new Intl.ListFormat("en").format(documents.map(({ name }) => name));
 }
 
-/** Returns the first 8 characters, short enough to say on the phone. */
+/** The first 8 characters are short enough to say on the phone. */
 export function shortId(id: string): string {
   return id.slice(0, 8);
 }
@@ -92,7 +93,7 @@ export type Charge = {
   paid_at: string | null;
 };
 
-/** Returns a charge like "KES 18,000.00, due 4 May 2026. Invoice 1042.". */
+/** Returns text such as "KES 18,000.00, due 4 May 2026. Invoice 1042.". */
 export function formatCharge({ amount, currency, due_on, note, paid_at }: Omit<Charge, "item">): string {
   const state = paid_at ? ", Paid" : due_on ? `, due ${calendarDate(due_on)}` : "";
   return [`${formatMoney(currency, amount)}${state}.`, note].filter(Boolean).join(" ");

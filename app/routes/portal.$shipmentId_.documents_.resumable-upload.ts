@@ -54,7 +54,6 @@ type ChunkRequest = {
   file: PendingUpload;
 };
 
-/** Responds with the number of stored bytes. */
 export async function loader({ request, context, params }: Route.LoaderArgs) {
   if (!request.headers.has("Upload")) return redirect(toViewerPath(`/portal/${params.shipmentId}`), 303);
   return respond(request, context, params.shipmentId, async (upload) => {
@@ -65,7 +64,6 @@ export async function loader({ request, context, params }: Route.LoaderArgs) {
   });
 }
 
-/** Stores a chunk, or assembles all chunks into the document's file. */
 export async function action({ request, context, params }: Route.ActionArgs) {
   if (request.headers.get("Content-Type") !== "application/octet-stream") {
     throw data("This URL accepts only file content.", { status: 415 });
@@ -101,7 +99,6 @@ async function respond(
   return Response.json(body, { status, headers });
 }
 
-/** Returns the upload, or the error result if the client may not upload this file. */
 async function parseChunkRequest(
   request: Request,
   context: Readonly<RouterContextProvider>,

@@ -55,7 +55,8 @@ export default function CreateShipmentPage({ actionData, loaderData }: Route.Com
     ...loaderData.numberFields.map(({ name }) => name),
   ]);
   useDraft(form.id, accountId);
-  // A retry sends the key of the rejected form, so that a shipment whose response was lost is created only once.
+  // A retry sends the idempotency key of the rejected form. After a lost response, the shipment is thus created only
+  // once.
   const sentKey = actionData?.result?.initialValue?.idempotencyKey;
   const idempotencyKey = typeof sentKey === "string" ? sentKey : loaderData.idempotencyKey;
   return (

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { isMap, isScalar, isSeq, parseDocument } from "yaml";
 
-/** Matches sample values, and the comments of sample values. */
+/** Matches sample values, and comments that mark sample values. */
 const samplePattern = /\bsample\b|mizigo|\.example\b|254 ?700 ?000 ?00/i;
 
 const root = path.resolve(import.meta.dirname, "../..");

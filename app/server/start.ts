@@ -1,3 +1,4 @@
+import type { Server } from "node:http";
 import process from "node:process";
 import { pathToFileURL } from "node:url";
 import { DataDirError } from "../../supabase/contract/data-dir.ts";
@@ -9,7 +10,7 @@ import { ensureBuild, runFramework, serverBuildFile } from "./start/build.ts";
 import { checkBeforeStart, listen } from "./start/preflight.ts";
 
 const isDev = process.argv.includes("--dev");
-// The scripts in package.json pass npm's process id.
+// The scripts in package.json pass npm's process ID.
 const parentPid = /^--parent=(\d+)$/m.exec(process.argv.join("\n"))?.[1];
 
 ignoreOutputErrors();
@@ -64,10 +65,12 @@ async function serveSite(
 ): Promise<() => Promise<void>> {
   const server = await createSite();
   await listen(server, { ...settings, variable: "PORT" });
+  const metrics = settings.metricsPort ? await serveMetrics(settings.metricsPort) : null;
   logConsole();
   process.on("unhandledRejection", (reason) => console.error(reason));
   const stopJobs = startBackgroundJobs();
   return async () => {
+    metrics?.close();
     await Promise.all([
       stopJobs(),
       new Promise<void>((resolve) => {
@@ -77,6 +80,13 @@ async function serveSite(
       }),
     ]);
   };
+}
+
+async function serveMetrics(port: number): Promise<Server> {
+  const { createMetricsServer } = await import("./web/metrics.ts");
+  const server = createMetricsServer();
+  await listen(server, { port, host: "127.0.0.1", variable: "METRICS_PORT" });
+  return server;
 }
 
 async function runDevServer({ port, host }: Settings): Promise<() => Promise<void>> {

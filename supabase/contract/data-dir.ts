@@ -63,7 +63,9 @@ export function rethrowAsDataDirError<T>(dataDir: string, job: () => T): T {
   }
 }
 
-/** Returns the folder for unpacking a backup. The folder exists only during a restore, or after an interruption. */
+/**
+ * Returns the folder for unpacking a backup. The folder exists only during a restore, or after an interrupted restore.
+ */
 export const restoreFolder = (dataDir: string) => path.join(dataDir, "restoring");
 
 export function assertRestoreFinished(dataDir: string): void {

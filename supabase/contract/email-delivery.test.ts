@@ -112,7 +112,6 @@ test("Delivery throws when the SMTP server is unreachable.", async () => {
   await expect(createSmtpDelivery("smtp://127.0.0.1:1")(exampleEmail)).rejects.toThrow();
 });
 
-/** Returns the emails of the outbox, ordered by file name. */
 function readOutbox() {
   const files = readdirSync(folder).filter((name) => name.endsWith(".eml"));
   return Promise.all(files.sort().map((name) => PostalMime.parse(readFileSync(path.join(folder, name)))));

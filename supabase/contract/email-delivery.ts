@@ -4,7 +4,7 @@ import path from "node:path";
 import nodemailer from "nodemailer";
 import MailComposer from "nodemailer/lib/mail-composer/index.js";
 
-/** `from` is an address such as Mizigo <desk@mizigo.example>. */
+/** `from` is a name with an email address, such as Mizigo <desk@mizigo.example>. */
 export type Email = { from: string; to: string; subject: string; text: string; headers?: Record<string, string> };
 
 export type DeliverEmail = (email: Email) => Promise<void>;

@@ -22,9 +22,8 @@ import { createRpcArgumentQuoter, withPostgrestErrors } from "./rest.ts";
 import { createFileStorage } from "./storage.ts";
 
 export type BackendOptions = Omit<BackendProcessOptions, "dataDir" | "port" | "smtpUrl"> & {
-  /** Folder of the database; null stores the database in memory. */
+  /** The folder of the database. Null stores the database in memory. */
   dataDir: string | null;
-  /** Folder of the stored files. */
   objectsDir: string;
   lockTimeoutMs?: number;
   deliver: DeliverEmail;
@@ -34,7 +33,7 @@ export type BackendOptions = Omit<BackendProcessOptions, "dataDir" | "port" | "s
 export type Backend = {
   /** Handles a request after all earlier requests. */
   fetch: (request: Request) => Promise<Response>;
-  /** Superuser session, for tests and maintenance only. */
+  /** A superuser session, for tests and maintenance only. */
   db: SqlSession;
   close: () => Promise<void>;
 };
@@ -88,7 +87,8 @@ async function createBackendOnDatabase(database: OpenDatabase, options: BackendO
       jwt_expiry: auth.jwt_expiry,
       publishable_key: options.publishableKey,
       secret_key: options.secretKey,
-      // Without a reuse interval, which @supabase/lite lacks, parallel refreshes would end the session.
+      // @supabase/lite has no reuse interval for refresh tokens. With rotation, parallel refreshes would end the
+      // session.
       enable_refresh_token_rotation: false,
       enable_signup: true,
       minimum_password_length: auth.minimum_password_length,

@@ -1,7 +1,7 @@
-/** Excludes percent-encoding, empty segments and a final slash, which @supabase/lite may route differently. */
+/** Excludes percent-encoding, empty segments and a final slash, for which @supabase/lite may choose another route. */
 const canonicalPathPattern = /^\/(auth|rest|storage)\/v1(\/[\w.~!$&'()*+,:@=-]+)+$/;
 
-/** The auth routes that the site uses. Other routes of @supabase/lite, such as magic links and OAuth, return 404. */
+/** The routes of Supabase Auth that the site uses. Other routes of @supabase/lite, such as magic links, return 404. */
 const authRoutes = [
   /^POST \/auth\/v1\/(signup|token|verify|resend|logout)$/,
   /^(GET|PUT) \/auth\/v1\/user$/,
@@ -41,7 +41,7 @@ export async function requestLimitError(request: Request): Promise<Response | nu
   const length = Number(request.headers.get("content-length"));
   if (isDataApi && length > maxDataApiBytes)
     return errorResponse(413, `The request has more than ${maxDataApiBytes} bytes. Split the request.`);
-  // The sender chooses the content type, so only the path shows that a body is a list and not a file.
+  // The sender chooses the content type, so only method and path show that a body is a list and not a file.
   const mayHaveList = isDataApi || request.method === "DELETE";
   if (!mayHaveList || length <= 2 * maxItems) return null;
   const body: unknown = await request

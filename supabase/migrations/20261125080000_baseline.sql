@@ -71,7 +71,7 @@ as $$
 $$;
 grant execute on function private.code_pattern(text) to authenticated;
 
--- Returns the lowest and highest UUID with a prefix, or null if the prefix is invalid or has under 4 characters.
+-- Returns the lowest and highest UUID with a prefix, or null if the prefix is invalid or has fewer than 4 characters.
 create function private.id_prefix_range(prefix text) returns uuid[]
 language plpgsql immutable
 set search_path = ''
@@ -225,7 +225,7 @@ create table public.staff_members (
 alter table public.staff_members enable row level security;
 grant select on table public.staff_members to authenticated, service_role;
 
--- The site puts an invite's id into the metadata of the new account. The trigger redeem_client_id_or_invite then
+-- The site puts an invite's ID into the metadata of the new account. The trigger redeem_client_id_or_invite then
 -- replaces the invite with a team member.
 create table private.staff_invites (
   id uuid primary key default gen_random_uuid(),
@@ -344,8 +344,8 @@ begin
 end
 $$;
 
--- Invites a team member. Returns {"invite_id"} for a new account, {"account_id"} for a second invitation.
--- Raises PT409 if the address belongs to a client, or to a current team member who has logged in.
+-- Invites a team member. Returns {"invite_id"} for a new account, and {"account_id"} for a second invitation. Raises
+-- PT409 if the email address belongs to a client, or to a current team member who has logged in.
 create function public.invite_staff_member(
   email text, name text, role text, idempotency_key uuid default null, actor_name text default null
 ) returns jsonb
@@ -406,7 +406,7 @@ end
 $$;
 grant execute on function public.invite_staff_member(text, text, text, uuid, text) to authenticated, service_role;
 
--- Changes a team member's role. Raises PT404 for any other account, PT409 if no lead would remain.
+-- Changes a team member's role. Raises PT404 for any other account, and PT409 if no lead would remain.
 create function public.change_staff_role(account_id uuid, role text, actor_name text default null) returns void
 language plpgsql volatile security definer
 set search_path = ''
@@ -435,7 +435,8 @@ end
 $$;
 grant execute on function public.change_staff_role(uuid, text, text) to authenticated, service_role;
 
--- Closes a team member's account and ends its sessions. Raises PT404 for other accounts, PT409 if no lead would remain.
+-- Closes a team member's account and ends its sessions. Raises PT404 for other accounts, and PT409 if no lead would
+-- remain.
 create function public.remove_staff_member(account_id uuid, reason text, actor_name text default null) returns void
 language plpgsql volatile security definer
 set search_path = ''
@@ -514,11 +515,11 @@ using ((select private.is_staff()));
 
 -- schemas/audit_log.sql
 
--- The ids have no foreign keys, because entries are stored longer than shipments, documents and accounts.
+-- The ID columns have no foreign keys, because entries are stored longer than shipments, documents and accounts.
 -- content/pages/privacy.mdx promises that entries are stored for seven years.
 create table public.audit_log (
   id uuid primary key default gen_random_uuid(),
-  -- now() is the same for all actions of a transaction, so the order of the actions would be lost.
+  -- With now(), all actions of a transaction would have the same time, and their order would be lost.
   created_at timestamptz not null default clock_timestamp(),
   actor_name text not null check (char_length(actor_name) between 1 and 120),
   staff_id uuid,
@@ -764,7 +765,7 @@ using ((select private.is_staff()));
 
 -- schemas/accounts.sql
 
--- Returns the id of the account with this email address, or null.
+-- Returns the account's ID, or null.
 create function public.find_account_id(email text) returns uuid
 language sql stable security definer
 set search_path = ''
@@ -878,7 +879,7 @@ end
 $$;
 grant execute on function public.remove_second_factors(uuid, text, text) to authenticated, service_role;
 
--- Returns the data of /portal/account; `account` is null if the session is not valid.
+-- Returns the data of /portal/account. `account` is null if the session is not valid.
 create function public.portal_account() returns jsonb
 language sql stable security definer
 set search_path = ''
@@ -1128,7 +1129,7 @@ grant execute on function public.restore_password_link(text) to service_role;
 
 -- schemas/email_changes.sql
 
--- New email addresses that wait for confirmation: one per account, for a day.
+-- New email addresses that wait for confirmation. Each account has at most one, for a day.
 create table private.email_changes (
   account_id uuid primary key references auth.users (id) on delete cascade,
   token_hash text not null unique,
@@ -1141,7 +1142,7 @@ alter table private.email_changes enable row level security;
 
 create index email_changes_expires_at on private.email_changes (expires_at);
 
--- Returns the token of a confirmation link for a new address. Raises PT429 within a minute of the previous link.
+-- Returns the token of a confirmation link for a new email address. Raises PT429 within a minute of the previous link.
 -- Returns null if the address has an account. The caller must not reveal this fact.
 create function public.start_email_change(account_id uuid, email text) returns text
 language plpgsql volatile security definer
@@ -1201,7 +1202,8 @@ begin
   if details is null then
     return false;
   end if;
-  -- The account itself may already have the address, if the response of Supabase Auth to the change was lost.
+  -- The account itself may already have the new address, if the response of Supabase Auth to an earlier attempt was
+  -- lost.
   if exists (
     select from auth.users where users.email = details ->> 'email' and users.id <> (details ->> 'account_id')::uuid
   ) then
@@ -1212,7 +1214,7 @@ begin
   if not found then
     return false;
   end if;
-  -- The account's password links are in the old mailbox, which may no longer be the client's.
+  -- Password links were sent to the old email address, whose mailbox may no longer belong to the client.
   delete from private.password_links where password_links.account_id = (details ->> 'account_id')::uuid;
   return true;
 end
@@ -1239,7 +1241,7 @@ as $$
 $$;
 grant execute on function public.cancel_email_change(uuid) to service_role;
 
--- Deletes the account's confirmation link for a new address and its password links.
+-- Deletes the account's password links and its confirmation link for a new email address.
 create function public.revoke_account_links(account_id uuid) returns void
 language sql volatile security definer
 set search_path = ''
@@ -1362,9 +1364,9 @@ create table public.client_ids (
   -- The hash of the first email address that used the Client ID. Only that address can use the Client ID again.
   email_hash text,
   used_at timestamptz,
-  -- True after the Client ID has created an account or replaced an unconfirmed account.
+  -- True after a sign-up with the Client ID has created an account or replaced an unconfirmed account.
   has_claimed_email boolean not null default false,
-  -- When a person with the confirmation link entered the password of the sign-up.
+  -- The time at which somebody with the confirmation link entered the right password of the sign-up.
   password_proven_at timestamptz,
   account_id uuid unique references auth.users (id) on delete restrict,
   claimed_at timestamptz,
@@ -1465,7 +1467,8 @@ end
 $$;
 grant execute on function public.withdraw_client_id(text, text, text) to authenticated, service_role;
 
--- Ties a Client ID to the email address of a sign-up. Returns false if the ID is unknown or has another address.
+-- Ties a Client ID to the email address of a sign-up. Returns false if the Client ID is unknown or tied to another
+-- address.
 create function public.redeem_client_id(client_id text, email text) returns boolean
 language sql volatile security definer
 set search_path = ''
@@ -1511,7 +1514,8 @@ grant execute on function public.desk_invitations(integer) to authenticated;
 
 -- schemas/sign_up.sql
 
--- Supabase's before-user-created hook: accepts a sign-up if its Client ID has no account and no other address.
+-- Supabase's before-user-created hook: accepts a sign-up if its Client ID is not tied to an account or to another email
+-- address.
 create function private.before_user_created(event jsonb) returns jsonb
 language plpgsql stable security definer
 set search_path = ''
@@ -1605,7 +1609,8 @@ begin
     set account_id = null, claimed_at = null, password_proven_at = null
     where redeemed.account_id = pending_id;
     delete from auth.users where users.id = pending_id;
-    -- Claims the address now, so that parallel sign-ups with one Client ID replace only one account.
+    -- Ties the Client ID to the email address now, so that parallel sign-ups with one Client ID replace only one
+    -- account.
     update public.client_ids as redeemed
     set email_hash = new_email_hash, has_claimed_email = true,
       used_at = case when redeemed.has_claimed_email then redeemed.used_at else now() end
@@ -1635,7 +1640,7 @@ as $$
 $$;
 grant execute on function public.mark_password_proven(text, text) to service_role;
 
--- Rejects a confirmation without the password of the sign-up, because a stranger may have signed up with the address.
+-- Rejects a confirmation without the sign-up's password, because a stranger may have signed up with the email address.
 create function private.check_email_confirmation() returns trigger
 language plpgsql security definer
 set search_path = ''
@@ -1653,7 +1658,8 @@ begin
 end
 $$;
 
--- Erases the hash of an email address from Client IDs without an account. An empty hash also marks a Client ID as used.
+-- Replaces the hash of an email address with '' in Client IDs without an account. A Client ID with the hash '' still
+-- counts as used.
 create function public.clear_email_hashes(email text) returns void
 language sql volatile security definer
 set search_path = ''
@@ -1674,7 +1680,7 @@ as $$
       select
       from unnest(array[entry.payload ->> 'actor_id', entry.payload -> 'traits' ->> 'user_id']) as subject (id)
       where subject.id ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'
-        -- Supabase Auth logs actions of the service role under this id.
+        -- Supabase Auth logs actions of the service role under this ID.
         and subject.id <> '00000000-0000-0000-0000-000000000000'
         and not exists (select from auth.users where users.id = subject.id::uuid)
     )
@@ -1825,7 +1831,8 @@ $$;
 grant execute on function private.shipment_json(public.shipments) to authenticated;
 
 -- Returns the SQL conditions of a list of shipments. A shipment matches `q` if each word occurs in the name, numbers
--- or, for team members, the client. A shipment also matches if a number contains `q` or the id starts with `q`.
+-- or, for team members, the client. A shipment also matches if a number contains `q` or the shipment's ID starts with
+-- `q`.
 create function private.shipment_conditions(
   q text, searches_clients boolean, stage integer, waiting_on text, time_column text, before timestamptz, before_id uuid
 ) returns text
@@ -1847,7 +1854,7 @@ begin
     foreach word in array words loop
       conditions := conditions || format(' and (shipment.search_words ilike %L', word);
       if searches_clients then
-        -- The query contains the ids of the matching clients, so that Postgres finds the clients only once.
+        -- The query contains the IDs of the matching clients, so that Postgres finds the clients only once.
         conditions := conditions || format(' or shipment.user_id = any (%L::uuid[])', array(
           select users.id from auth.users where users.email ilike word or users.raw_user_meta_data ->> 'full_name' ilike word
         ));
@@ -1903,7 +1910,7 @@ begin
 end
 $$;
 
--- Locks a shipment and returns it. Raises PT404 for an unknown id, PT409 if the shipment has another version.
+-- Locks a shipment and returns it. Raises PT404 for an unknown ID, and PT409 if the shipment has another version.
 create function private.lock_shipment(shipment_id uuid, expected_version integer) returns public.shipments
 language plpgsql volatile
 set search_path = ''
@@ -1922,8 +1929,8 @@ begin
 end
 $$;
 
--- Changes the name and numbers of the caller's shipment. Raises PT404 for another client's shipment,
--- PT409 after stage 1 or if the shipment has another version.
+-- Changes the name and numbers of the caller's shipment. Raises PT404 for another client's shipment. Raises PT409 after
+-- stage 1, or if the shipment has another version.
 create function public.change_shipment(
   shipment_id uuid, name text, awb text, container_numbers text[], expected_version integer
 ) returns void
@@ -2057,7 +2064,7 @@ end
 $$;
 grant execute on function public.move_shipments(jsonb, text, uuid, text) to authenticated, service_role;
 
--- Sets a shipment to any stage, with a reason. Raises PT400 for an unknown stage, PT409 for the current stage.
+-- Sets a shipment to any stage, with a reason. Raises PT400 for an unknown stage, and PT409 for the current stage.
 create function public.correct_stage(
   shipment_id uuid,
   stage integer,
@@ -2372,7 +2379,7 @@ begin
 end
 $$;
 
--- Locks a document and returns it. Raises PT404 for an unknown id, PT409 if the document has another version.
+-- Locks a document and returns it. Raises PT404 for an unknown ID, and PT409 if the document has another version.
 create function private.lock_document(document_id uuid, expected_version integer) returns public.documents
 language plpgsql volatile
 set search_path = ''
@@ -2424,8 +2431,8 @@ begin
 end
 $$;
 
--- True if the caller can upload the document's file. Raises PT404 for another client's document,
--- PT409 if the document has a file or its shipment is closed.
+-- True if the caller can upload the document's file. Raises PT404 for another client's document. Raises PT409 if the
+-- document has a file or its shipment is closed.
 create function public.require_upload_allowed(document_id uuid) returns boolean
 language plpgsql stable
 security invoker
@@ -2862,8 +2869,8 @@ $$;
 grant execute on function public.set_charge(uuid, text, numeric, text, date, text, integer, uuid, text)
 to authenticated, service_role;
 
--- Marks a charge as paid or, with a reason, as unpaid. Raises PT404 for an unknown charge,
--- PT409 for another version or if the charge is already marked in the same way.
+-- Marks a charge as paid or, with a reason, as unpaid. Raises PT404 for an unknown charge. Raises PT409 for another
+-- version, or if the charge is already marked in the same way.
 create function public.set_charge_paid(
   shipment_id uuid,
   item text,
@@ -3015,7 +3022,8 @@ for each row execute function private.increment_version();
 
 -- schemas/share_links.sql
 
--- The table contains only the hash of a token. To show a link again, the site derives the token from id and secret.
+-- The table contains only the hash of a token. To show a link again, the site derives the token from `id` and
+-- SESSION_SECRET.
 create table private.share_links (
   id uuid primary key,
   shipment_id uuid not null references public.shipments (id) on delete cascade,
@@ -3048,8 +3056,8 @@ end
 $$;
 grant execute on function private.list_share_links(uuid) to authenticated;
 
--- Creates a share link, once per id, so that a form sent twice creates one link.
--- Raises PT404 for another client's shipment, PT409 for a sixth active link.
+-- Creates a share link, once per ID, so that a form sent twice creates one link. Raises PT404 for another client's
+-- shipment. Raises PT409 for a sixth active link.
 create function public.create_share_link(id uuid, shipment_id uuid, token_hash text) returns void
 language plpgsql volatile security definer
 set search_path = ''
@@ -3202,7 +3210,7 @@ create table public.email_outbox (
   account_id uuid not null references auth.users (id) on delete cascade,
   shipment_id uuid not null references public.shipments (id) on delete cascade,
   kind text not null check (kind in ('stage', 'rejected', 'note', 'charge', 'storage')),
-  -- Depending on `kind`: the stage number, document name, payment item or last day of free storage.
+  -- The stage number, document name, payment item or last day of free storage, depending on `kind`.
   detail text not null,
   reason text,
   created_at timestamptz not null default now(),
@@ -3333,7 +3341,7 @@ begin
       for update skip locked
     );
     delete from public.email_outbox as email where email.id = any (due_email_ids) and private.is_obsolete_email(email);
-    -- If the whole batch was obsolete, the loop continues, because more emails may be due.
+    -- If all emails of the batch were obsolete, the loop continues, because more emails may be due.
     has_deleted := found;
     with claimed_email as (
       update public.email_outbox as email set claimed_at = now(), attempt_count = email.attempt_count + 1
@@ -3349,7 +3357,7 @@ begin
         ) order by document.name), '[]'::jsonb)
         from public.documents as document where document.shipment_id = shipment.id
       ),
-      -- Without amounts and days, which emails do not contain.
+      -- Omits amounts and due days, because shipment emails must not contain them.
       'charges', (
         select coalesce(jsonb_agg(jsonb_build_object('item', charge.item, 'paid_at', charge.paid_at) order by charge.item), '[]'::jsonb)
         from public.charges as charge where charge.shipment_id = shipment.id
@@ -3423,6 +3431,20 @@ for each row
 -- The seed inserts staff actions of the past, which must not send emails.
 when (new.created_at >= now() and new.shipment_id is not null)
 execute function private.queue_action_email();
+
+-- The figures for METRICS_PORT. Updates in their ten minutes of delay are not waiting.
+create function public.email_backlog() returns jsonb
+language sql stable security definer
+set search_path = ''
+as $$
+  select jsonb_build_object(
+    'waiting', count(*),
+    'oldest_seconds', coalesce(extract(epoch from now() - min(due_at))::integer, 0),
+    'failed', (select count(*) from public.failed_emails where resolved_at is null)
+  )
+  from public.email_outbox where sent_at is null and failed_at is null and due_at <= now()
+$$;
+grant execute on function public.email_backlog() to service_role;
 
 -- schemas/failed_emails.sql
 
@@ -3533,9 +3555,9 @@ create index rate_limit_hits_key on private.rate_limit_hits (key, expires_at);
 create index rate_limit_hits_attempt_id on private.rate_limit_hits (attempt_id);
 create index rate_limit_hits_expires_at on private.rate_limit_hits (expires_at);
 
--- Counts an attempt against each of `limits`, [{"key", "max_hits", "window_seconds"}], and returns {"attempt_id"}.
--- If a limit is exceeded, counts nothing and returns {"exceeded_key", "retry_after"}, the wait in seconds.
--- First deletes the attempts in `refunded_ids`, which saves a separate call.
+-- Counts an attempt against each limit and returns {"attempt_id"}. `limits` is [{"key", "max_hits", "window_seconds"}].
+-- If a limit is exceeded, counts nothing and returns {"exceeded_key", "retry_after"}, where `retry_after` is in
+-- seconds. First deletes the attempts in `refunded_ids`, which saves a separate call.
 create function public.consume_rate_limit(limits jsonb, refunded_ids uuid[] default null) returns jsonb
 language plpgsql volatile
 set search_path = ''
@@ -3603,7 +3625,7 @@ grant execute on function public.refund_rate_limits(uuid[]) to service_role;
 
 -- schemas/retention.sql
 
--- True if the email's news is out of date, such as a charge that is paid now.
+-- True if the email is out of date, for example because the charge has been paid.
 create function private.is_obsolete_email(email public.email_outbox) returns boolean
 language sql stable security definer
 set search_path = ''
@@ -3709,9 +3731,9 @@ as $$
 $$;
 grant execute on function public.beyond_retention() to service_role;
 
--- Returns the upload chunks of one account, or of all accounts, oldest first.
--- ~>=~ and ~<~ compare bytes, which lets Postgres use the index of storage.objects.
--- The range ends at "0", the character after "/", or at "~", which sorts after every id.
+-- Returns the upload chunks of one account, or of all accounts, oldest first. ~>=~ and ~<~ compare bytes, which lets
+-- Postgres use the index of storage.objects. The range ends at "0", the character after "/", or at "~", which sorts
+-- after every ID.
 create function public.list_upload_chunks(account_id uuid default null, before timestamptz default null) returns jsonb
 language sql stable security definer
 set search_path = ''

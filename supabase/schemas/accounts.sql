@@ -1,4 +1,4 @@
--- Returns the id of the account with this email address, or null.
+-- Returns the account's ID, or null.
 create function public.find_account_id(email text) returns uuid
 language sql stable security definer
 set search_path = ''
@@ -112,7 +112,7 @@ end
 $$;
 grant execute on function public.remove_second_factors(uuid, text, text) to authenticated, service_role;
 
--- Returns the data of /portal/account; `account` is null if the session is not valid.
+-- Returns the data of /portal/account. `account` is null if the session is not valid.
 create function public.portal_account() returns jsonb
 language sql stable security definer
 set search_path = ''

@@ -1,8 +1,8 @@
--- The ids have no foreign keys, because entries are stored longer than shipments, documents and accounts.
+-- The ID columns have no foreign keys, because entries are stored longer than shipments, documents and accounts.
 -- content/pages/privacy.mdx promises that entries are stored for seven years.
 create table public.audit_log (
   id uuid primary key default gen_random_uuid(),
-  -- now() is the same for all actions of a transaction, so the order of the actions would be lost.
+  -- With now(), all actions of a transaction would have the same time, and their order would be lost.
   created_at timestamptz not null default clock_timestamp(),
   actor_name text not null check (char_length(actor_name) between 1 and 120),
   staff_id uuid,

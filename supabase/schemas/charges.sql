@@ -84,8 +84,8 @@ $$;
 grant execute on function public.set_charge(uuid, text, numeric, text, date, text, integer, uuid, text)
 to authenticated, service_role;
 
--- Marks a charge as paid or, with a reason, as unpaid. Raises PT404 for an unknown charge,
--- PT409 for another version or if the charge is already marked in the same way.
+-- Marks a charge as paid or, with a reason, as unpaid. Raises PT404 for an unknown charge. Raises PT409 for another
+-- version, or if the charge is already marked in the same way.
 create function public.set_charge_paid(
   shipment_id uuid,
   item text,

@@ -29,9 +29,9 @@ create table public.client_ids (
   -- The hash of the first email address that used the Client ID. Only that address can use the Client ID again.
   email_hash text,
   used_at timestamptz,
-  -- True after the Client ID has created an account or replaced an unconfirmed account.
+  -- True after a sign-up with the Client ID has created an account or replaced an unconfirmed account.
   has_claimed_email boolean not null default false,
-  -- When a person with the confirmation link entered the password of the sign-up.
+  -- The time at which somebody with the confirmation link entered the right password of the sign-up.
   password_proven_at timestamptz,
   account_id uuid unique references auth.users (id) on delete restrict,
   claimed_at timestamptz,
@@ -132,7 +132,8 @@ end
 $$;
 grant execute on function public.withdraw_client_id(text, text, text) to authenticated, service_role;
 
--- Ties a Client ID to the email address of a sign-up. Returns false if the ID is unknown or has another address.
+-- Ties a Client ID to the email address of a sign-up. Returns false if the Client ID is unknown or tied to another
+-- address.
 create function public.redeem_client_id(client_id text, email text) returns boolean
 language sql volatile security definer
 set search_path = ''

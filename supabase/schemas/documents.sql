@@ -147,7 +147,7 @@ begin
 end
 $$;
 
--- Locks a document and returns it. Raises PT404 for an unknown id, PT409 if the document has another version.
+-- Locks a document and returns it. Raises PT404 for an unknown ID, and PT409 if the document has another version.
 create function private.lock_document(document_id uuid, expected_version integer) returns public.documents
 language plpgsql volatile
 set search_path = ''
@@ -199,8 +199,8 @@ begin
 end
 $$;
 
--- True if the caller can upload the document's file. Raises PT404 for another client's document,
--- PT409 if the document has a file or its shipment is closed.
+-- True if the caller can upload the document's file. Raises PT404 for another client's document. Raises PT409 if the
+-- document has a file or its shipment is closed.
 create function public.require_upload_allowed(document_id uuid) returns boolean
 language plpgsql stable
 security invoker

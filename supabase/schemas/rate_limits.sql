@@ -14,9 +14,9 @@ create index rate_limit_hits_key on private.rate_limit_hits (key, expires_at);
 create index rate_limit_hits_attempt_id on private.rate_limit_hits (attempt_id);
 create index rate_limit_hits_expires_at on private.rate_limit_hits (expires_at);
 
--- Counts an attempt against each of `limits`, [{"key", "max_hits", "window_seconds"}], and returns {"attempt_id"}.
--- If a limit is exceeded, counts nothing and returns {"exceeded_key", "retry_after"}, the wait in seconds.
--- First deletes the attempts in `refunded_ids`, which saves a separate call.
+-- Counts an attempt against each limit and returns {"attempt_id"}. `limits` is [{"key", "max_hits", "window_seconds"}].
+-- If a limit is exceeded, counts nothing and returns {"exceeded_key", "retry_after"}, where `retry_after` is in
+-- seconds. First deletes the attempts in `refunded_ids`, which saves a separate call.
 create function public.consume_rate_limit(limits jsonb, refunded_ids uuid[] default null) returns jsonb
 language plpgsql volatile
 set search_path = ''

@@ -1,4 +1,4 @@
--- True if the email's news is out of date, such as a charge that is paid now.
+-- True if the email is out of date, for example because the charge has been paid.
 create function private.is_obsolete_email(email public.email_outbox) returns boolean
 language sql stable security definer
 set search_path = ''
@@ -104,9 +104,9 @@ as $$
 $$;
 grant execute on function public.beyond_retention() to service_role;
 
--- Returns the upload chunks of one account, or of all accounts, oldest first.
--- ~>=~ and ~<~ compare bytes, which lets Postgres use the index of storage.objects.
--- The range ends at "0", the character after "/", or at "~", which sorts after every id.
+-- Returns the upload chunks of one account, or of all accounts, oldest first. ~>=~ and ~<~ compare bytes, which lets
+-- Postgres use the index of storage.objects. The range ends at "0", the character after "/", or at "~", which sorts
+-- after every ID.
 create function public.list_upload_chunks(account_id uuid default null, before timestamptz default null) returns jsonb
 language sql stable security definer
 set search_path = ''

@@ -1,4 +1,5 @@
--- The table contains only the hash of a token. To show a link again, the site derives the token from id and secret.
+-- The table contains only the hash of a token. To show a link again, the site derives the token from `id` and
+-- SESSION_SECRET.
 create table private.share_links (
   id uuid primary key,
   shipment_id uuid not null references public.shipments (id) on delete cascade,
@@ -31,8 +32,8 @@ end
 $$;
 grant execute on function private.list_share_links(uuid) to authenticated;
 
--- Creates a share link, once per id, so that a form sent twice creates one link.
--- Raises PT404 for another client's shipment, PT409 for a sixth active link.
+-- Creates a share link, once per ID, so that a form sent twice creates one link. Raises PT404 for another client's
+-- shipment. Raises PT409 for a sixth active link.
 create function public.create_share_link(id uuid, shipment_id uuid, token_hash text) returns void
 language plpgsql volatile security definer
 set search_path = ''

@@ -3,7 +3,7 @@ create table public.email_outbox (
   account_id uuid not null references auth.users (id) on delete cascade,
   shipment_id uuid not null references public.shipments (id) on delete cascade,
   kind text not null check (kind in ('stage', 'rejected', 'note', 'charge', 'storage')),
-  -- Depending on `kind`: the stage number, document name, payment item or last day of free storage.
+  -- The stage number, document name, payment item or last day of free storage, depending on `kind`.
   detail text not null,
   reason text,
   created_at timestamptz not null default now(),
@@ -134,7 +134,7 @@ begin
       for update skip locked
     );
     delete from public.email_outbox as email where email.id = any (due_email_ids) and private.is_obsolete_email(email);
-    -- If the whole batch was obsolete, the loop continues, because more emails may be due.
+    -- If all emails of the batch were obsolete, the loop continues, because more emails may be due.
     has_deleted := found;
     with claimed_email as (
       update public.email_outbox as email set claimed_at = now(), attempt_count = email.attempt_count + 1
@@ -150,7 +150,7 @@ begin
         ) order by document.name), '[]'::jsonb)
         from public.documents as document where document.shipment_id = shipment.id
       ),
-      -- Without amounts and days, which emails do not contain.
+      -- Omits amounts and due days, because shipment emails must not contain them.
       'charges', (
         select coalesce(jsonb_agg(jsonb_build_object('item', charge.item, 'paid_at', charge.paid_at) order by charge.item), '[]'::jsonb)
         from public.charges as charge where charge.shipment_id = shipment.id
@@ -224,3 +224,17 @@ for each row
 -- The seed inserts staff actions of the past, which must not send emails.
 when (new.created_at >= now() and new.shipment_id is not null)
 execute function private.queue_action_email();
+
+-- The figures for METRICS_PORT. Updates in their ten minutes of delay are not waiting.
+create function public.email_backlog() returns jsonb
+language sql stable security definer
+set search_path = ''
+as $$
+  select jsonb_build_object(
+    'waiting', count(*),
+    'oldest_seconds', coalesce(extract(epoch from now() - min(due_at))::integer, 0),
+    'failed', (select count(*) from public.failed_emails where resolved_at is null)
+  )
+  from public.email_outbox where sent_at is null and failed_at is null and due_at <= now()
+$$;
+grant execute on function public.email_backlog() to service_role;

@@ -128,7 +128,8 @@ $$;
 grant execute on function private.shipment_json(public.shipments) to authenticated;
 
 -- Returns the SQL conditions of a list of shipments. A shipment matches `q` if each word occurs in the name, numbers
--- or, for team members, the client. A shipment also matches if a number contains `q` or the id starts with `q`.
+-- or, for team members, the client. A shipment also matches if a number contains `q` or the shipment's ID starts with
+-- `q`.
 create function private.shipment_conditions(
   q text, searches_clients boolean, stage integer, waiting_on text, time_column text, before timestamptz, before_id uuid
 ) returns text
@@ -150,7 +151,7 @@ begin
     foreach word in array words loop
       conditions := conditions || format(' and (shipment.search_words ilike %L', word);
       if searches_clients then
-        -- The query contains the ids of the matching clients, so that Postgres finds the clients only once.
+        -- The query contains the IDs of the matching clients, so that Postgres finds the clients only once.
         conditions := conditions || format(' or shipment.user_id = any (%L::uuid[])', array(
           select users.id from auth.users where users.email ilike word or users.raw_user_meta_data ->> 'full_name' ilike word
         ));
@@ -206,7 +207,7 @@ begin
 end
 $$;
 
--- Locks a shipment and returns it. Raises PT404 for an unknown id, PT409 if the shipment has another version.
+-- Locks a shipment and returns it. Raises PT404 for an unknown ID, and PT409 if the shipment has another version.
 create function private.lock_shipment(shipment_id uuid, expected_version integer) returns public.shipments
 language plpgsql volatile
 set search_path = ''
@@ -225,8 +226,8 @@ begin
 end
 $$;
 
--- Changes the name and numbers of the caller's shipment. Raises PT404 for another client's shipment,
--- PT409 after stage 1 or if the shipment has another version.
+-- Changes the name and numbers of the caller's shipment. Raises PT404 for another client's shipment. Raises PT409 after
+-- stage 1, or if the shipment has another version.
 create function public.change_shipment(
   shipment_id uuid, name text, awb text, container_numbers text[], expected_version integer
 ) returns void
@@ -360,7 +361,7 @@ end
 $$;
 grant execute on function public.move_shipments(jsonb, text, uuid, text) to authenticated, service_role;
 
--- Sets a shipment to any stage, with a reason. Raises PT400 for an unknown stage, PT409 for the current stage.
+-- Sets a shipment to any stage, with a reason. Raises PT400 for an unknown stage, and PT409 for the current stage.
 create function public.correct_stage(
   shipment_id uuid,
   stage integer,

@@ -47,7 +47,7 @@ as $$
 $$;
 grant execute on function private.code_pattern(text) to authenticated;
 
--- Returns the lowest and highest UUID with a prefix, or null if the prefix is invalid or has under 4 characters.
+-- Returns the lowest and highest UUID with a prefix, or null if the prefix is invalid or has fewer than 4 characters.
 create function private.id_prefix_range(prefix text) returns uuid[]
 language plpgsql immutable
 set search_path = ''

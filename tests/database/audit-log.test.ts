@@ -18,7 +18,7 @@ beforeEach(async () => {
   );
 });
 
-/** Adds an audit entry with a time in the past. */
+/** Adds an audit entry that is `years` and `days` old. */
 const insertAuditEntry = (action: string, years = 0, days = 0) =>
   query(
     `insert into public.audit_log (actor_name, action, shipment_id, created_at)

@@ -17,7 +17,7 @@ describe("desk client list", () => {
   const list = (filter: object) => readPage(clerk.supabase, "desk_clients", filter);
   const find = async (q: string) => (await list({ q })).clients.map(({ email }: TestClient) => email);
 
-  test("The desk finds clients by name, by email or by a whole client ID, without wildcards.", async () => {
+  test("The desk finds clients by name, by email or by a whole Client ID, without wildcards.", async () => {
     expect(await find("Client ATIENO_O")).toEqual([client.email]);
     expect(await find("atieno_o@")).toEqual([client.email]);
     expect(await find("atieno_o  client")).toEqual([client.email]);
@@ -39,7 +39,7 @@ describe("desk client list", () => {
     expect(emails).not.toContain(clerk.email);
   });
 
-  test("The desk shows an opened client with client ID, shipments, second factors, retention end and audit entries.", async () => {
+  test("The desk shows an opened client with Client ID, shipments, second factors, retention end and audit entries.", async () => {
     const id = await newShipment(client, "Tiles");
     await query("update public.shipments set retention_ends_on = '2040-02-29' where id = $1", [id]);
     await enrollFactor(client.supabase);
@@ -55,7 +55,7 @@ describe("desk client list", () => {
   });
 });
 
-test("The desk lists only unused client IDs, newest first, each with its recipient.", async () => {
+test("The desk lists only unused Client IDs, newest first, each with its recipient.", async () => {
   const issue = async (more: object, at: string) => {
     const { data } = await toUntypedClient(testBackend.serviceRole).rpc("issue_client_ids", more);
     const id: string = data?.[0].client_id;

@@ -84,7 +84,7 @@ test("Only the service role can read a verified file, and only if the file is un
     const file = await readStoredFile(testBackend.serviceRole, source);
     expect("content" in file && new TextDecoder().decode(file.content)).toBe(originalContent);
   }
-  // Only the service role reads the bytes.
+  // Only the service role can read the bytes of a stored file.
   for (const supabase of [owner.supabase, stranger.supabase, testBackend.anonymous()]) {
     expect(await readStoredFile(supabase, recorded)).toMatchObject({ reason: expect.any(String) });
   }
@@ -119,7 +119,6 @@ test("Verifying a file without a recorded hash records the hash, but a replaced 
   await expect(verifyByName("Bill of Lading")).rejects.toThrow("is already verified");
 });
 
-/** Removes the recorded hashes of the shipment's files. */
 async function clearFileHash(): Promise<void> {
   await testBackend.backend.db.exec(`
     alter table public.documents disable trigger check_document_file;

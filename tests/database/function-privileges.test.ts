@@ -76,6 +76,7 @@ const functions = {
     "delete_expired_audit_entries()",
     "delete_expired_links()",
     "delete_orphaned_auth_log()",
+    "email_backlog()",
     "email_change(text)",
     "extend_shipment_retention(uuid,date,text)",
     "find_account_id(text)",

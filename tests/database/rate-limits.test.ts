@@ -13,16 +13,15 @@ async function consumeRateLimit(...limits: RateLimitInput[]) {
   return data as RateLimitResult;
 }
 
-/** Returns the number of stored attempts. */
 async function countHits(): Promise<number> {
   return (await query("select from private.rate_limit_hits")).length;
 }
 
-/** Moves all attempts into the past. */
+/** Makes all stored attempts older by `seconds`. */
 const passTime = (seconds: number) =>
   query("update private.rate_limit_hits set expires_at = expires_at - make_interval(secs => $1)", [seconds]);
 
-/** Starts a timer. `expect` then requires a rejection whose wait is `seconds` minus the time on the timer. */
+/** Starts a timer. `expect` then requires a rejection whose `retry_after` is `seconds` minus the elapsed time. */
 function startWaitCheck() {
   const start = performance.now();
   return {

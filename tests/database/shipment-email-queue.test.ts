@@ -30,7 +30,7 @@ const createBulkMoveArgs = async () => {
 };
 const rejection = { kind: "rejected", reason: "Blurred" };
 
-/** The actions that queue a shipment update, with their arguments and the update. */
+/** The actions that queue a shipment update, each with its arguments and its update. */
 const emailedActions: [string, string, () => object | Promise<object>, QueuedUpdate][] = [
   ["A move", "move_shipment", () => createMoveArgs(shipment), { kind: "stage", detail: "2", reason: null }],
   ["A correction", "correct_stage", createCorrectionArgs, { kind: "stage", detail: "7", reason: null }],

@@ -139,7 +139,7 @@ test("A new worker takes over immediately and deletes the caches of other format
 }) => {
   await visitAndCache(page, "/about");
   connection.replaceResponse("/worker.js", (body) => ({ status: 200, body: body.replaceAll('"kept1-', '"kept2-') }));
-  // Only an opened page requests the worker.
+  // The browser requests the worker only when a page is opened.
   await page.goto("/services");
   await pollWithClock(page, async () => (await readCachedPaths(page))["kept1-open"] ?? []).not.toContain("/about");
   expect(await countWorkers(page)).toBe(1);

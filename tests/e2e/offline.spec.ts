@@ -157,7 +157,7 @@ test("Offline copies cause no request except for the worker, refresh their files
   expect(await readCachedText(page)).not.toContain("from yesterday");
   expect(connection.requests.filter((request) => /\/(assets|art)\//.test(request))).toEqual([]);
 
-  // The page has one drawing more than the cache stores; its styles are the oldest files.
+  // The page has one drawing more than the cache stores. The page's stylesheets are the oldest files.
   const drawing = files.find((file) => file.startsWith("/art/")) ?? "";
   const fillerCount = 61 - files.length;
   await page.evaluate(
@@ -207,7 +207,7 @@ test("Offline copies contain no typed text, no toast and no page of forms or sec
   await followAndCache(page, "Contact", "/contact");
   await page.getByLabel("Message").fill("typed secret");
   await page.getByLabel("Subject").fill("typed secret");
-  // A new URL caches the page again, here with typed text in its HTML.
+  // A change of the URL makes the browser cache the page again. The HTML now contains typed text.
   await page.evaluate(async () => {
     for (const name of await caches.keys()) await (await caches.open(name)).delete("/contact");
     location.hash = "main";

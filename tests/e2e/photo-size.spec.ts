@@ -16,7 +16,7 @@ test.beforeEach(async ({ page, loggedInClient: _ }) => {
   await waitForHydration(page);
 });
 
-/** Returns an uncompressed PNG that compresses well, with 3 bytes per pixel. */
+/** Returns a PNG without compression, with 3 bytes per pixel. The pixels compress well. */
 function createPhoto(name: string, width: number, height: number) {
   const picture = new PNG({ width, height, colorType: 2 });
   for (let i = 0; i < picture.data.length; i += 1) picture.data[i] = 100 + ((i >> 8) % 60);
@@ -45,7 +45,7 @@ test("A photo over 2 MB is shrunk before the upload, and the module that shrinks
     else sizes.push(Number((await request.allHeaders())["content-length"]));
   });
   await fileField(page, "Packing List").setInputFiles(createPdfPayload("list.pdf", 3_000_000));
-  // Requests that follow a file choice start within two frames.
+  // After a file is chosen, its requests start within two animation frames.
   await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))));
   const large = createPhoto("IMG 2041.PNG", 2600, 500);
   expect(large.buffer.length).toBeGreaterThan(2 * 1024 * 1024);

@@ -23,7 +23,7 @@ import {
 const test = base.extend({ expectedErrors: /net::ERR_|status of 409/ });
 test.beforeEach(({ loggedInClient: _ }) => {});
 
-/** Returns the stored bytes of unfinished uploads of an account. */
+/** Returns the number of stored bytes of an account's unfinished uploads. */
 async function countStoredBytes(company: AppSupabaseClient, account: string): Promise<number> {
   const { data, error } = await company.rpc("list_upload_chunks", { account_id: account });
   if (error) throw error;
@@ -81,7 +81,8 @@ test("The upload of a 9 MB file continues after ten lost connections and sends l
   const owner = await company.from("shipments").select("user_id").eq("id", shipment).single();
   const account = owner.data?.user_id ?? "";
   const storedBefore = await countStoredBytes(company, account);
-  // The site stores received bytes before the browser asks again, except incomplete chunks under 16 KB and headers.
+  // The site stores the received bytes before the browser asks for the number of stored bytes. It does not store a last
+  // chunk of under 16 KB. 20,000 bytes per interruption also cover the headers.
   connection.interruptAfter(lengths, async () => {
     const unstored = 20_000 * (lengths.length - connection.countRemainingInterruptions());
     const least = connection.received() - before - unstored;

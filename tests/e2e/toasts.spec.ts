@@ -180,7 +180,7 @@ test("Hydration turns a banner into a toast in the same place, which is announce
   await page.goto("/login", { waitUntil: "commit" });
   await page.getByRole("button", { name: "Forgot password?" }).click();
   const banner = page.locator("div[data-toast]", { hasText: "Feature coming soon!" });
-  // Waits for the stylesheet, because nothing is painted before.
+  // Waits for the stylesheet, because the browser paints nothing before the stylesheet has loaded.
   await expect(banner).toHaveCSS("position", "fixed");
   const before = await banner.boundingBox();
   await release();

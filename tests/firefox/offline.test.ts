@@ -11,7 +11,7 @@ let site: Awaited<ReturnType<typeof startTestSite>>;
 let origin: string;
 let browser: Browser;
 let page: Page;
-/** The failures of the site: closed connections, or no response. */
+/** The way in which the site fails: it closes connections, or it sends no response. Null if the site works. */
 let outage: "closes" | "stalls" | null = null;
 beforeAll(async () => {
   const port = await freePort();

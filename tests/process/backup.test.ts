@@ -35,7 +35,6 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** Returns a sandbox with an empty data directory and an empty database. */
 async function createEmptySandbox(database: string): Promise<BackupSandbox> {
   const databaseUrl = database === "PostgreSQL" ? (await createDatabase(server.url)).url : null;
   const place = { ...(await createSiteSandbox(databaseUrl ? { DATABASE_URL: databaseUrl } : {}, "new")), databaseUrl };
@@ -51,7 +50,6 @@ async function createSeededSandbox(database: string): Promise<BackupSandbox> {
   return place;
 }
 
-/** Returns the sizes of the files of a shipment's uploaded documents. */
 async function listFileSizes(place: BackupSandbox, address: string): Promise<number[]> {
   const serviceRole = createServiceRoleClient(place.dataDir);
   const documents = serviceRole.from("documents").select("storage_path").eq("uploaded", true);

@@ -39,7 +39,6 @@ function readStatuses(text: string): number[] {
   return responses.map((response) => Number(response.slice(9, 12)));
 }
 
-/** Opens a connection and collects the text that it receives. */
 function openConnection() {
   const received = { text: "" };
   const socket = sandbox.socket().on("error", () => undefined);
@@ -134,7 +133,7 @@ describe("Slow connections", () => {
       socket.write("POST /login HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\na");
       return socket;
     });
-    // A reused connection could end with 408 at this moment.
+    // Opens a new connection, because a reused connection could end with 408 at this moment.
     const visitor = openConnection();
     visitor.socket.write(get("/login"));
     await new Promise((resolve) => visitor.socket.resume().once("close", resolve));

@@ -1,20 +1,56 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { Authenticator } from "../support/authenticator.ts";
+import { freePort } from "../support/free-port.ts";
 import { getConfirmationLink, readEmailsTo } from "../support/outbox.ts";
+import { createServiceRoleClient } from "../support/service-role.ts";
 import { killProcess, type SiteProcess } from "../support/site-process.ts";
-import { createSiteSandbox } from "../support/site-sandbox.ts";
-import { parsePage } from "../support/test-app.ts";
+import { createSiteSandbox, demoCredentials } from "../support/site-sandbox.ts";
+import { createPdf, parsePage } from "../support/test-app.ts";
 
 let sandbox: Awaited<ReturnType<typeof createSiteSandbox>>;
 let site: SiteProcess;
+let metricsPort: string;
 beforeAll(async () => {
-  sandbox = await createSiteSandbox({ TRUSTED_PROXIES: "127.0.0.1", MAIL_FROM: "Mizigo <desk@sender.example>" });
+  metricsPort = String(await freePort());
+  sandbox = await createSiteSandbox({
+    TRUSTED_PROXIES: "127.0.0.1",
+    MAIL_FROM: "Mizigo <desk@sender.example>",
+    METRICS_PORT: metricsPort,
+  });
   site = sandbox.start();
   await site.waitUntilReady();
 });
 afterAll(() => sandbox.leave());
 
-/** Values that no log line may contain, by name. */
+async function readMetrics(): Promise<string[]> {
+  return (await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text()).split("\n");
+}
+
+test("The metrics count responses, backend calls and transfers, and their email figures come from the database.", async () => {
+  const browser = sandbox.browser();
+  for (let visit = 0; visit < 2; visit += 1) await browser.get("/about");
+  await browser.post("/login", demoCredentials);
+  const created = await browser.post("/portal/new", { name: "Measured", idempotencyKey: crypto.randomUUID() });
+  const upload = { file: createPdf() };
+  await browser.submit(await browser.open(created.headers.get("Location") ?? ""), "Upload the Packing List", upload);
+  const serviceRole = createServiceRoleClient(sandbox.dataDir);
+  await serviceRole.rpc("record_failed_email", { kind: "client ID", sent_to: "unknown@client.example" });
+  const metrics = await readMetrics();
+  expect(metrics).toEqual(
+    expect.arrayContaining([
+      'site_cached_responses_total{status="200"} 1',
+      'site_request_duration_seconds_count{method="POST",route="/login",status="303"} 1',
+      'site_transfers_in_progress{kind="uploads"} 0',
+      "emails_waiting 0",
+      "emails_failed 1",
+      expect.stringMatching(/^backend_call_duration_seconds_count\{service="auth",status="200"\} [1-9]/),
+      expect.stringMatching(/^backend_call_duration_seconds_count\{service="storage",status="200"\} 1/),
+      expect.stringMatching(/^process_resident_memory_bytes \d{8,}$/),
+    ]),
+  );
+});
+
+/** Values that no log line and no metric may contain, by name. */
 const secrets = new Map<string, string>();
 const markSecret = (what: string, value: string) => {
   secrets.set(what, value);
@@ -64,6 +100,8 @@ test("The log has one JSON line for each event and no secret or personal data.",
   }
   markSecret("a damaged cookie", "m4rked-damage");
   for (let guess = 0; guess < 7; guess += 1) await browser.post("/login", { email, password: "m4rked-wr0ng" });
+  const metrics = await readMetrics();
+  expect(metrics).toContain('site_rate_limits_exceeded_total{limit="login browser"} 2');
   killProcess(sandbox.backendPid());
   await browser.post("/signup", { clientId, fullName, email, password });
   await expect.poll(() => site.output, { timeout: 30_000 }).toContain('"backend ended"');
@@ -74,7 +112,7 @@ test("The log has one JSON line for each event and no secret or personal data.",
   const time = expect.stringMatching(/^\d{4}-.*Z$/);
   const level = expect.stringMatching(/^(info|warn|error)$/);
   for (const line of site.jsonLines) expect(line).toMatchObject({ time, level });
-  const leaked = [...secrets].filter(([, secret]) => lines.some((line) => line.includes(secret)));
+  const leaked = [...secrets].filter(([, secret]) => [...lines, ...metrics].some((line) => line.includes(secret)));
   expect(leaked).toEqual([]);
 
   const events = lines.filter((line) => line.startsWith("{")).map((line) => JSON.parse(line).event);
@@ -89,7 +127,7 @@ test("The log has one JSON line for each event and no secret or personal data.",
       requestId: expect.stringMatching(/^[0-9a-f-]{36}$/),
       route: expect.stringMatching(/^\//),
     });
-    expect(typeof line.status === "number" && typeof line.ms === "number").toBe(true);
+    expect(typeof line.status === "number" && (line.cached || typeof line.ms === "number")).toBe(true);
   }
 });
 

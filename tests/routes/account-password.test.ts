@@ -19,7 +19,7 @@ afterEach(() => app.proxy.fail("none"));
 const newPassword = "a new password";
 const validFields = { currentPassword: password, password: newPassword };
 const changedToast = successToast("Password changed", "All other devices have been logged out.");
-/** The call with which auth sets the password. */
+/** The call to Supabase Auth that sets the password. */
 const setPasswordCall = /^PUT .*\/auth\/v1\/user/;
 
 describe("change of the password", () => {

@@ -33,7 +33,6 @@ const oleDocument = new Uint8Array([0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0x
 const docx = await createDocx();
 const maxBytes = 10 * 1024 * 1024;
 
-/** Expects that the form still has the applicant's texts. */
 function expectAnswers(page: ParsedPage): void {
   const answers = { name: page.value("name"), email: page.value("email"), letter: getTextareaValue(page, "letter") };
   expect(answers).toEqual(person);

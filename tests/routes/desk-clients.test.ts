@@ -22,12 +22,11 @@ const clerk = await newStaffMember(app, "clerk", "Akinyi Odhiambo");
 
 const openAccount = ({ id }: { id: string }) => clerk.browser.open(`/desk/clients/${id}`);
 
-/** Submits a form on the page of a client and follows the redirect. */
 async function submitForm(client: { id: string }, button: string, reason = "They asked by phone"): Promise<ParsedPage> {
   return clerk.browser.follow(await clerk.browser.submit(await openAccount(client), button, { reason }));
 }
 
-test("A team member finds a client by name, email or client ID, and sees the client's shipments.", async () => {
+test("A team member finds a client by name, email or Client ID, and sees the client's shipments.", async () => {
   const client = await newClient(app, "Findable Person");
   await newShipment(app, client, "Of the findable");
   const page = await openAccount(client);

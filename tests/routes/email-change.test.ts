@@ -51,17 +51,17 @@ const newAddress = (name: string) => newEmailAddress(name, "client.example");
 const openPortalOf = async (...emails: string[]) => Promise.all(emails.map((email) => tryLogIn(app, email)));
 const countEmails = async (email: string, subject: string) => (await listEmailTexts(email, subject)).length;
 
-/** Requests another address. First ends the wait of one minute that the site requires between two requests. */
+/** Requests another email address. First ends the wait of one minute that the site requires between two requests. */
 async function requestChange(browser: TestBrowser, email: string): Promise<ParsedPage> {
   await sql`update private.email_changes set expires_at = expires_at - interval '2 minutes'`;
   return browser.follow(await submitOnAccount(browser, "Change email", { email, currentPassword: password }));
 }
 
-/** Opens the link and submits its form with this password. */
+/** Opens the link and submits its form with the password `typed`. */
 const confirmChange = async (link: string, typed: string, browser = app.browser()) =>
   browser.submit(await browser.open(link), "Confirm new email address", { password: typed });
 
-/** Returns a new client who has requested another address, and the link in the email to it. */
+/** Returns a new client who has requested another email address, and the link that was sent to the new address. */
 async function newRequest(name: string) {
   const client = await newClient(app, `${name} Owner`);
   const address = newAddress(name);
@@ -222,7 +222,7 @@ test.each([
     expect(text).toContain("may have been changed");
     expect((await confirmChange(link, password)).headers.get("Location")).toBe("/login");
     expect(await openPortalOf(email, address)).toEqual([400, "/portal"]);
-    // The warning goes to the previous address. The new address got only the link.
+    // The warning goes to the previous email address. The new address got only the link.
     expect([await countEmails(email, subjects.uncertain), await countEmailsTo(address)]).toEqual([1, 1]);
     expect((await app.browser().open(link)).text).toContain(expiredText);
   },

@@ -14,7 +14,6 @@ const expiredText = "This link has been used or has expired.";
 const incompleteText = "This link is not complete. Open the link in our email again.";
 const toRejectionToast = (description: string) => [{ title: "Sign in Failed", description, variant: "destructive" }];
 
-/** Signs up with a new address, which stays unconfirmed. */
 async function newUnconfirmedAddress(chosen = password): Promise<string> {
   const [clientId = ""] = await issueClientIds(app.company, 1);
   const email = newEmailAddress("Unconfirmed", "client.example");

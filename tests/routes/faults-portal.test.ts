@@ -47,7 +47,7 @@ test.each<Fault>([...allFaults, "other json"])(
   },
 );
 
-test("A client with a valid access token works without any call of auth.", async () => {
+test("A client with a valid access token works without any call of Supabase Auth.", async () => {
   const calls = await app.proxy.during(async () => {
     expect((await client.open(path)).h1).toBe("Tea");
     const form = await client.open("/portal/new");

@@ -30,7 +30,6 @@ async function submitLogin(typed: FormValues) {
   return { page, browser, logins };
 }
 
-/** Signs up and does not confirm the address. */
 async function newUnconfirmedAddress(): Promise<string> {
   const [clientId = ""] = await issueClientIds(app.company, 1);
   const address = newEmailAddress("Waiting", "client.example");
@@ -90,7 +89,8 @@ describe("rejected login", () => {
       expect([page.status, page.toasts, page.text]).toEqual([400, wrong.page.toasts, wrong.page.text]);
       expect(browser.cookies.has("session")).toBe(false);
     }
-    // Auth rejects a closed account without hashing. To take the same time, the site then tries an unknown address too.
+    // Supabase Auth rejects a closed account without hashing. To take the same time, the site then tries an unknown
+    // address too.
     const counts = [wrong, unknown, closedWithPassword, closedWithGuess].map(({ logins }) => logins.length);
     expect(counts).toEqual([1, 1, 2, 2]);
     const [first, second] = closedWithPassword.logins;
@@ -99,12 +99,15 @@ describe("rejected login", () => {
     ]);
   });
 
-  test.each([400, 429, 500, 503, "html"] as const)("A login calls auth once when auth fails with %s", async (fault) => {
-    app.proxy.fail(fault, /grant_type=password/);
-    const { page, logins } = await submitLogin({ email, password });
-    app.proxy.fail("none");
-    expect([page.status >= 400, logins.length]).toEqual([true, 1]);
-  });
+  test.each([400, 429, 500, 503, "html"] as const)(
+    "A login calls Supabase Auth once when Supabase Auth fails with %s",
+    async (fault) => {
+      app.proxy.fail(fault, /grant_type=password/);
+      const { page, logins } = await submitLogin({ email, password });
+      app.proxy.fail("none");
+      expect([page.status >= 400, logins.length]).toEqual([true, 1]);
+    },
+  );
 
   test.each<[string, FormValues]>([
     ["no password", { email }],

@@ -24,7 +24,7 @@ const complete = await newShipment(app, client, "Complete", allDocuments);
 const countMoves = async ({ id }: TestShipment) =>
   (await listShipmentAuditEntries(app.company, id)).filter(({ action }) => action === "shipment advance").length;
 
-/** Returns the history on the client's page, newest first. Each time is replaced by AT. */
+/** Returns the history on the client's page, newest first. "AT" replaces the date and time of each entry. */
 async function listHistory(portal: string): Promise<string[]> {
   const page = await client.browser.open(portal);
   return page

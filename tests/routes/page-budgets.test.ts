@@ -51,7 +51,7 @@ function expectScriptBudget(html: string): void {
 
 function getBrotliSize(href: string): number {
   const file = path.join(clientBuildFolder, href);
-  // The build compresses no file below a minimum size.
+  // The build does not compress files below a minimum size.
   return readFileSync(existsSync(`${file}.br`) ? `${file}.br` : file).length;
 }
 

@@ -41,7 +41,7 @@ async function newProtectedClientWithLink(name: string) {
   return { ...client, link: await sendLink(client) };
 }
 
-/** Invites a team member and returns the address and the path of the link. */
+/** Invites a team member. Returns the email address and the path of the link. */
 async function inviteClerk(name: string) {
   const email = newEmailAddress(name);
   const clerk = { name, email, role: "clerk" };
@@ -49,7 +49,6 @@ async function inviteClerk(name: string) {
   return { email, link: await getLatestLinkTo(email) };
 }
 
-/** Opens a link and submits its form with these fields. */
 const setPassword = async (link: string, typed: { password: string; code?: string }, browser = app.browser()) =>
   browser.submit(await browser.open(link), "Set password", typed);
 
@@ -199,7 +198,6 @@ describe("link of an account with a second factor", () => {
   test("A code that was used at a login cannot set a password, and a code that set a password cannot log in", async () => {
     const { browser, email, authenticator, link } = await newProtectedClientWithLink("Overheard Client");
     const usedText = "This code has been used. Wait for the next code.";
-    /** Logs in with a password and a code. */
     const verify = async (typed: string, code: string) => {
       const person = app.browser();
       await person.post("/login", { email, password: typed });

@@ -17,7 +17,7 @@ const foreignOrigins: Record<string, string>[] = [
   { Origin: origin, "Sec-Fetch-Site": "same-site" },
 ];
 
-/** Every address that accepts a form. */
+/** The paths of all forms. */
 const formPaths: [string, () => string][] = [
   ["the sign-up", () => "/signup"],
   ["the login", () => "/login"],

@@ -35,7 +35,6 @@ function expectCodeError(page: ParsedPage, error: string): void {
   expect(page.problems).toEqual([{ text: error, id: field?.getAttribute("id") }]);
 }
 
-/** Returns the path of the page that removes the client's authenticator. */
 const getRemovalPath = async (browser: TestBrowser) => {
   const links = (await browser.open(path)).all("a").map((link) => link.getAttribute("href") ?? "");
   return links.find((href) => href.startsWith(`${path}/`)) ?? "";
@@ -77,7 +76,7 @@ describe("set-up of a second factor", () => {
     expect(done.headers.get("Location")).toBe("/portal");
   });
 
-  test("A code that has not six digits is rejected without a call of auth", async () => {
+  test("A code that has not six digits is rejected without a call of Supabase Auth", async () => {
     const { browser, page } = await newSetup("Shape");
     const calls = await app.proxy.during(async () => {
       for (const code of ["", "12345", "1234567", "abcdef", "12 34"]) {

@@ -63,7 +63,7 @@ const invalidForms: [button: string, fields: FormValues, field: string, message:
   ),
 ];
 
-/** Expects that a form is rejected with exactly one error, at `field`, and stays open and filled in. */
+/** Expects that a form is rejected with exactly one error, at `field`. The form must stay open and filled in. */
 async function expectFieldError(button: string, fields: FormValues, field: string, message: string): Promise<void> {
   const before = await listShipmentAuditEntries(app.company, shipment.id);
   const rejected = await parsePage(await clerk.submit(page, button, fields));

@@ -53,7 +53,6 @@ type StaffActionCase = {
   button: string;
   fields: FormValues;
   toast: string;
-  /** A text that the page shows after the action. */
   shows: string;
   /** The action's name in the audit log, and in the log on the page. */
   action: string;

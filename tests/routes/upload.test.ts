@@ -114,7 +114,6 @@ test.each([
 );
 
 describe("invalid upload forms", () => {
-  /** Posts a form with these fields, without opening the page. */
   async function send(fields: [string, string | File][]) {
     const form = new FormData();
     for (const [name, value] of fields) form.append(name, value);
@@ -243,7 +242,7 @@ test("The accepted file types are shown only until every document of a shipment 
 describe("uploads by script", () => {
   const acceptsJson = { Accept: "application/json" };
 
-  /** Posts a file to the address that the page's script uses. */
+  /** Posts a file to the URL that the page's script uses. */
   async function sendByScript(
     file: File | null,
     headers: Record<string, string> = acceptsJson,

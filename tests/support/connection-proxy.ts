@@ -87,7 +87,7 @@ export async function startConnectionProxy(site: string) {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     /** The method and path of each request, in order. */
     requests,
-    /** Returns the bytes received from the browser: headers and bodies. */
+    /** Returns the number of bytes received from the browser, in headers and bodies. */
     received: () => received,
     /** Changes each response for a path. */
     replaceResponse: (path: string, replace: (body: string) => ReplacedResponse) => replacements.set(path, replace),

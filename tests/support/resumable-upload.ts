@@ -58,7 +58,6 @@ export async function createResumableUpload(
   };
   return {
     content,
-    /** Returns the value of the header `Upload`. */
     describe,
     /** Requests the number of stored bytes. */
     ask: () => request(null),

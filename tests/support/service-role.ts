@@ -23,13 +23,11 @@ export function getHostedAccess(): BackendAccess | null {
   return process.env.MAILS_DIR && url && publishableKey && secretKey ? { url, publishableKey, secretKey } : null;
 }
 
-/** Returns an unused Client ID. */
 export async function newClientId(dataDir: string): Promise<string> {
   const [clientId = ""] = await issueClientIds(createServiceRoleClient(dataDir), 1);
   return clientId;
 }
 
-/** Issues `count` Client IDs. */
 export async function issueClientIds(serviceRole: AppSupabaseClient, count: number): Promise<string[]> {
   return resultOrThrow(await issue(serviceRole, { count }));
 }

@@ -127,7 +127,7 @@ function FullFooter({ company, signedIn }: { company: Company; signedIn: boolean
   );
 }
 
-/** app/server/web/critical-css.ts inserts the size after rendering, so hydration must not change the element. */
+/** app/server/web/critical-css.ts inserts the page's size after rendering, so hydration must not change the element. */
 function PageWeight() {
   return <span data-weight="" suppressHydrationWarning dangerouslySetInnerHTML={{ __html: "" }} />;
 }

@@ -77,7 +77,7 @@ export default function ToastRegion() {
   );
 }
 
-/** Returns the text of the live region. Screen readers ignore text that is inserted together with its live region. */
+/** Screen readers ignore text that is inserted together with its live region, so the text is inserted later. */
 function useAnnouncement(current: CurrentToast | null, region: HTMLElement | null): string {
   const [text, setText] = useState("");
   useEffect(() => setText(""), [region]);

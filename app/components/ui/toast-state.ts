@@ -1,7 +1,9 @@
 import { type FormEvent, useSyncExternalStore } from "react";
 import type { Toast } from "~/lib/http/toast";
 
-/** `bannerShown`: the server's HTML showed the toast as a banner. `announced`: screen readers have read that banner. */
+/**
+ * `bannerShown`: the server's HTML contained the toast as a banner. `announced`: screen readers have read that banner.
+ */
 export type CurrentToast = { id: number; toast: Toast; bannerShown: boolean; announced: boolean };
 
 type ToastState = { current: CurrentToast | null; waiting: Toast | null; isReady: boolean };
@@ -38,7 +40,6 @@ export function showToast(toast: Toast, bannerShown = false, announced = false):
   updateToastState({ current: { id: ++lastId, toast, bannerShown, announced } });
 }
 
-/** Shows a toast after the visible toast has closed. */
 export function showToastNext(toast: Toast): void {
   if (toastState.current) updateToastState({ waiting: toast });
   else showToast(toast, !toastState.isReady);
@@ -51,7 +52,6 @@ export function showToastInsteadOfSubmit(event: FormEvent, toast: Toast): void {
   showToast(toast);
 }
 
-/** Removes a toast and shows the waiting toast. */
 export function endToast(id: number): void {
   if (toastState.current?.id !== id) return;
   const { waiting } = toastState;

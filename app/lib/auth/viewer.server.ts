@@ -80,7 +80,6 @@ export function viewerMiddleware(getPageQuery: (args: MiddlewareArgs) => ViewerQ
   };
 }
 
-/** Throws a redirect to the login page for signed-out visitors. */
 export async function getViewerOrRedirect(
   { request, context, url }: MiddlewareArgs,
   query: ViewerQuery,

@@ -4,7 +4,6 @@ import { readForm } from "./form-data.server.ts";
 
 setBackendAccess({ url: "http://127.0.0.1:1", publishableKey: "publishable", secretKey: "secret" }, "x".repeat(32));
 
-/** Returns the form of a multipart body that arrives in these pieces. */
 function readMultipartText(...pieces: string[]): Promise<FormData> {
   const body = new ReadableStream({
     start(controller) {

@@ -15,13 +15,16 @@ export type UploadError = UserError & { fields: FormData };
 
 const maxFields = 100;
 const maxPartHeaderBytes = 2048;
-/** The limit of RFC 2046. The parser's time grows with the square of the boundary's length. */
+/** The limit of RFC 2046. The time that the parser needs grows with the square of the boundary's length. */
 const maxBoundaryLength = 70;
 
 /** The parser's error message for bytes after the last boundary. RFC 2046 says to ignore such bytes. */
 const trailingDataMessage = "Unexpected data after end of stream";
 
-/** Skips names with brackets or "__", which Conform would interpret. Only the field `repeated` may occur several times. */
+/**
+ * Skips fields with "[", "]" or "__" in the name, which Conform would interpret. Only `repeated` may occur several
+ * times.
+ */
 export async function readForm(request: Request, repeated?: string): Promise<FormData> {
   const fields = new FormDataBuilder(repeated);
   if (isUrlEncoded(request)) return readUrlEncoded(request, fields);

@@ -12,7 +12,9 @@ export type { IntentError };
 
 export type IntentMetadata = { expected_version?: number; idempotency_key?: string };
 
-/** `anchor` is an element of the page, such as "#payments". `cookie` is the value of a Set-Cookie header. */
+/**
+ * `anchor` is the URL fragment of a page section, such as "#payments". `cookie` is the value of a Set-Cookie header.
+ */
 export type IntentResult = {
   toast: string;
   description?: string;

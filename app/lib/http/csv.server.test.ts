@@ -36,7 +36,7 @@ test.each([";", "\t", "\n", "\r\n"])(
   },
 );
 
-// A program that separates cells at semicolons reads these quotes as an empty cell with text after it.
+// Some spreadsheets separate cells at semicolons. They can read the text after a quotation mark as a formula.
 test.each([
   ['Tea";"=1+1;', `Tea"";""'=1+1;`],
   ['"=1+1', `""'=1+1`],

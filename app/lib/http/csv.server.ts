@@ -1,10 +1,12 @@
-/** Returns a line as in RFC 4180. An apostrophe prevents a spreadsheet from running a formula (OWASP: CSV injection). */
+/**
+ * Returns a CSV line (RFC 4180). An apostrophe prevents a spreadsheet from running a formula (OWASP: CSV injection).
+ */
 export function csvLine(cells: string[]): string {
   const quoted = cells.map((cell) => `"${cell.replace(formulaStart, "$1'").replaceAll('"', '""')}"`);
   return `${quoted.join(",")}\r\n`;
 }
 
-/** Spreadsheets also detect formulas after blanks, after quotation marks, and after characters that split a cell. */
+/** Spreadsheets also detect formulas after blanks, after quotation marks, and after characters that separate cells. */
 const formulaStart = /((?:^|[;\t\r\n])[\s"\p{Cf}]*)(?=[=+\-@＝＋－＠])|^(?=[\t\r])/gu;
 
 /** Spreadsheets read a file as UTF-8 only if the file starts with this mark. */

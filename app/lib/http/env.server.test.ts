@@ -68,6 +68,10 @@ const validValues: [string, string, object][] = [
   ["DATA_DIR", "some/folder", { dataDir: path.resolve("some/folder") }],
   ["DATA_DIR", "/var/lib/portal", { dataDir: path.resolve("/var/lib/portal") }],
   ["BACKEND_PORT", "12345", { backendPort: 12345 }],
+  ["METRICS_PORT", "9464", { metricsPort: 9464 }],
+  ["METRICS_PORT", "", { metricsPort: null }],
+  ["HSTS_SUBDOMAINS", "yes", { hasHttpsSubdomains: true }],
+  ["HSTS_SUBDOMAINS", "", { hasHttpsSubdomains: false }],
   ["DATABASE_URL", "postgres://user:pass@db.example/portal", { databaseUrl: "postgres://user:pass@db.example/portal" }],
   ["DATABASE_URL", "postgresql://db.example:5433/portal", { databaseUrl: "postgresql://db.example:5433/portal" }],
   [
@@ -97,6 +101,8 @@ const invalidValues: [string, string][] = [
   ["PORT", "80.5"],
   ["PORT", "http"],
   ["BACKEND_PORT", "0"],
+  ["METRICS_PORT", "0"],
+  ["HSTS_SUBDOMAINS", "true"],
   ["BACKEND_PORT", "99999"],
   ["BACKEND_PORT", `${secret}`],
   ["APP_ORIGIN", "portal.example"],
@@ -155,7 +161,7 @@ test.each(["http://localhost:3000", "http://127.0.0.1:3000", "http://[::1]:3000"
   },
 );
 
-/** Returns the message of the ConfigurationError, which must be one short line without a secret. */
+/** The message must be one short line without a secret. */
 function getErrorMessage(environment: NodeJS.ProcessEnv): string {
   try {
     readSettings(environment);

@@ -1,4 +1,4 @@
-/** Only this file reads the environment. The README lists every variable. */
+/** Only this file reads environment variables. The README lists every variable. */
 import path from "node:path";
 import process from "node:process";
 import { z } from "zod";
@@ -14,6 +14,8 @@ const Environment = z.object({
   APP_ORIGIN: optional(origin),
   DATA_DIR: optional(z.string()),
   BACKEND_PORT: positiveInteger(54_321, 65_535),
+  METRICS_PORT: optional(positiveInteger(0, 65_535)),
+  HSTS_SUBDOMAINS: optional(z.literal("yes", "must be yes or empty")),
   DATABASE_URL: optional(
     z.url({ protocol: /^postgres(ql)?$/, error: "must look like postgres://user:password@host:5432/database" }),
   ),
@@ -52,7 +54,6 @@ export type BackendAccess = { url: string; publishableKey: string; secretKey: st
 
 export type Settings = ReturnType<typeof readSettings>;
 
-/** Throws a ConfigurationError that names the variable. */
 export function readSettings(source: NodeJS.ProcessEnv = process.env) {
   const parsed = Environment.safeParse(source);
   if (!parsed.success) {
@@ -99,13 +100,19 @@ export function readSettings(source: NodeJS.ProcessEnv = process.env) {
     origin,
     dataDir: path.resolve(env.DATA_DIR ?? ".data"),
     backendPort: env.BACKEND_PORT,
+    metricsPort: env.METRICS_PORT ?? null,
+    /** True if browsers must use https for the subdomains of the site too. */
+    hasHttpsSubdomains: env.HSTS_SUBDOMAINS === "yes",
     databaseUrl: env.DATABASE_URL ?? null,
     backend,
     sessionSecret: env.SESSION_SECRET ?? null,
     smtpUrl: env.SMTP_URL ?? null,
     emailFrom: env.MAIL_FROM ?? null,
     trustedProxies: env.TRUSTED_PROXIES ?? [],
-    /** False if TLS ends at an untrusted proxy, so that all visitors seem to have the proxy's IP address. */
+    /**
+     * False if TLS ends at a proxy that TRUSTED_PROXIES omits, so that all visitors seem to have the proxy's IP
+     * address.
+     */
     hasVisitorIps: origin.startsWith("http:") || (env.TRUSTED_PROXIES ?? []).length > 0,
     limits: {
       loginsPerEmail: env.LOGINS_PER_EMAIL,
@@ -119,10 +126,10 @@ export function readSettings(source: NodeJS.ProcessEnv = process.env) {
       uploadsPerClient: env.UPLOADS_PER_CLIENT,
       uploadsPerAddress: env.UPLOADS_PER_ADDRESS,
       uploadBytes: env.UPLOADS_MIB * 1024 * 1024,
-      /** The minimum speed of a request body after `deadlines.form`. */
+      /** The minimum speed of a request body. The time before `deadlines.form` does not count. */
       bytesPerSecond: env.SLOWEST_KIB * 1024,
     },
-    /** Deadlines in milliseconds. */
+    /** In milliseconds. */
     deadlines: {
       page: env.PAGE_SECONDS * 1000,
       write: env.WRITE_SECONDS * 1000,

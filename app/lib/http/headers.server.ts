@@ -11,7 +11,8 @@ export function securityHeaders(): Record<string, string> {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Permissions-Policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=(), browsing-topics=()",
   };
-  if (env().origin.startsWith("https:")) headers["Strict-Transport-Security"] = "max-age=63072000; includeSubDomains";
+  if (env().origin.startsWith("https:"))
+    headers["Strict-Transport-Security"] = `max-age=63072000${env().hasHttpsSubdomains ? "; includeSubDomains" : ""}`;
   return headers;
 }
 

@@ -2,7 +2,6 @@ import type { IncomingMessage } from "node:http";
 import { expect, test } from "vitest";
 import { compileTrustedProxies, getIpAddress, getNetwork, getSitePrefix } from "./ip-address.server.ts";
 
-/** Returns a request over a connection from `remoteAddress` with an X-Forwarded-For header. */
 const createIncoming = (remoteAddress: string, forwarded?: string) =>
   ({
     socket: { remoteAddress },
@@ -14,7 +13,7 @@ test.each([
   [[], visitor, "1.2.3.4", visitor],
   [["10.0.0.0/8"], visitor, "10.1.1.1", visitor],
   [["10.0.0.0/8"], "10.1.1.1", visitor, visitor],
-  // A visitor can send X-Forwarded-For too. A proxy appends the visitor's address.
+  // A visitor can forge X-Forwarded-For. Each proxy appends the IP address of its sender.
   [["10.0.0.1"], "10.0.0.1", `1.2.3.4, ${visitor}`, visitor],
   [["10.0.0.1", "10.0.0.2"], "10.0.0.1", `1.2.3.4, ${visitor}, 10.0.0.2`, visitor],
   [["10.0.0.1"], "10.0.0.1", undefined, "10.0.0.1"],

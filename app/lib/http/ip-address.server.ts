@@ -8,7 +8,7 @@ export const ipAddressHeader = "X-Client-Address";
 export type IsTrustedProxy = (address: string, hop: number) => boolean;
 export const compileTrustedProxies: (proxies: string[]) => IsTrustedProxy = proxyAddress.compile;
 
-/** Returns the rightmost address in X-Forwarded-For that is not a trusted proxy's. */
+/** Returns the rightmost IP address in X-Forwarded-For that does not belong to a trusted proxy. */
 export function getIpAddress(incoming: IncomingMessage, isTrusted: IsTrustedProxy): string {
   const isForwarded = incoming.headers["x-forwarded-for"] !== undefined;
   return (isForwarded ? proxyAddress(incoming, isTrusted) : incoming.socket.remoteAddress) ?? "unknown";
@@ -18,12 +18,12 @@ export function readIpAddress(request: Request): string {
   return request.headers.get(ipAddressHeader) ?? "unknown";
 }
 
-/** Returns an IPv4 address unchanged, or the /64 prefix of an IPv6 address, the usual network of one visitor. */
+/** Returns an IPv4 address unchanged. For IPv6, returns the /64 prefix, usually the network of one visitor. */
 export function getNetwork(address: string): string {
   return getIpPrefix(address, 64) ?? address;
 }
 
-/** Returns the /48 prefix of an IPv6 address, the largest network of one customer. Returns null for IPv4. */
+/** Returns the /48 prefix of an IPv6 address, the largest network that one customer usually has. Null for IPv4. */
 export function getSitePrefix(address: string): string | null {
   return getIpPrefix(address, 48);
 }

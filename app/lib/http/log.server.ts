@@ -5,6 +5,7 @@ import type { MiddlewareFunction } from "react-router";
 import { escapeInvisible } from "../../../supabase/contract/invisible-characters.ts";
 import { env } from "./env.server.ts";
 import { readIpAddress } from "./ip-address.server.ts";
+import { logChannel } from "./metrics.server.ts";
 
 export const requestIdHeader = "X-Request-Id";
 
@@ -16,10 +17,13 @@ const requestFields = new AsyncLocalStorage<{ requestId: string; address: string
 /** Never log a password, token, cookie, code, Client ID, file or query string. Times are in UTC. */
 export function log(level: LogLevel, event: string, fields: LogFields = {}): void {
   const line = { time: new Date().toISOString(), level, event, ...requestFields.getStore(), ...fields };
+  logChannel.publish(line);
   if (pendingLines.push(escapeInvisible(JSON.stringify(line))) === 1) setImmediate(writePendingLines);
 }
 
-/** The lines of one event loop iteration are written together, because a write takes as long as a response. */
+/**
+ * Writes all lines of one event loop iteration together, because each write takes about as long as a whole response.
+ */
 const pendingLines: string[] = [];
 
 function writePendingLines(): void {
@@ -27,7 +31,7 @@ function writePendingLines(): void {
 }
 process.once("exit", writePendingLines);
 
-/** Logs the first line of console messages of libraries. Other lines may hold secrets. */
+/** Logs only the first line of a library's console message, because the other lines may contain secrets. */
 export function logConsole(): void {
   for (const level of ["warn", "error"] as const) {
     console[level] = (first: unknown) => {

@@ -30,7 +30,7 @@ async function toPlainText(response: Response): Promise<Response> {
 const byteMediaType = "application/octet-stream";
 const uploadChunkRoute = "/portal/:shipmentId/documents/resumable-upload";
 
-/** Rejects requests from other sites (CSRF). Pages cannot change the headers `Sec-Fetch-Site` and `Origin`. */
+/** Rejects requests from other sites (CSRF). Scripts cannot forge the headers `Sec-Fetch-Site` and `Origin`. */
 export const requestGuardMiddleware: MiddlewareFunction<Response> = async ({ request, pattern }, next) => {
   const { method, headers } = request;
   if (method === "GET" || method === "HEAD") return next();

@@ -1,6 +1,6 @@
 import type { LinkProps } from "react-router";
 
-/** A toast as in section 2 of the specification. Without script, a toast is a banner in the page. */
+/** A toast as in section 2 of the specification. Without JavaScript, a toast is a banner in the page. */
 export type Toast = {
   title: string;
   description?: string;

@@ -6,7 +6,7 @@ import type { TransferSlot } from "./transfer-slots.server.ts";
 
 let acquireUploadSlot: typeof import("./transfer-slots.server.ts").acquireUploadSlot;
 beforeAll(async () => {
-  // 42 MiB hold four files of the maximum size, of which two can be visitors' files.
+  // 42 MiB hold four files of the maximum size. At most two of them can be files of visitors.
   stubSettings({ UPLOADS_MIB: "42" });
   ({ acquireUploadSlot } = await import("./transfer-slots.server.ts"));
 });
@@ -64,7 +64,6 @@ describe("Slots of one account", () => {
     for (const { release } of slots.splice(0)) release();
   });
 
-  /** Requests a slot and returns the status of the response, with its Retry-After. */
   async function transfer(account: string, direction: "download" | "upload"): Promise<string> {
     const context = new RouterContextProvider();
     const request = createUpload("192.0.2.107");

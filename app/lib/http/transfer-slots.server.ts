@@ -2,6 +2,7 @@ import type { RouterContextProvider } from "react-router";
 import { env } from "./env.server.ts";
 import { getNetwork, readIpAddress } from "./ip-address.server.ts";
 import { log } from "./log.server.ts";
+import { transferChannel } from "./metrics.server.ts";
 import { getRateLimiter } from "./rate-limiter.server.ts";
 import type { UserError } from "./user-error.server.ts";
 
@@ -13,7 +14,10 @@ const reservedBytes = { uploads: 0, visitors: 0, downloads: 0 };
 
 const retrySeconds = 60;
 
-/** Reserves the Content-Length in memory, or the whole `size` of a resumable upload. The caller must release the slot. */
+/**
+ * Reserves memory for the Content-Length, or for the whole `size` of a resumable upload. The caller must release the
+ * slot.
+ */
 export function acquireUploadSlot(
   request: Request,
   context: Readonly<RouterContextProvider>,
@@ -25,7 +29,7 @@ export function acquireUploadSlot(
   const owner = account ? `account ${account}` : `network ${getNetwork(readIpAddress(request))}`;
   const maxBytes = fileBytes + formBytes;
   const bytes = Math.min(size ?? Number(request.headers.get("Content-Length") ?? maxBytes), maxBytes);
-  // If all visitors seem to have one IP address, a limit per address would lock out most visitors.
+  // If all visitors seem to have one IP address, a limit per IP address would lock out most visitors.
   const perAddress = hasVisitorIps ? uploadsPerAddress : Number.POSITIVE_INFINITY;
   if ((slotCounts.get(owner) ?? 0) >= (account ? uploadsPerClient : perAddress)) {
     const message = account
@@ -68,6 +72,8 @@ function noSlotError(
 function createSlot(owner: string, bytes: number, pools: (keyof typeof reservedBytes)[]): TransferSlot {
   slotCounts.set(owner, (slotCounts.get(owner) ?? 0) + 1);
   for (const pool of pools) reservedBytes[pool] += bytes;
+  const kind = pools.includes("downloads") ? "downloads" : "uploads";
+  transferChannel.publish({ kind, change: 1 });
   let isReleased = false;
   return {
     release() {
@@ -77,6 +83,7 @@ function createSlot(owner: string, bytes: number, pools: (keyof typeof reservedB
       if (remaining > 0) slotCounts.set(owner, remaining);
       else slotCounts.delete(owner);
       for (const pool of pools) reservedBytes[pool] -= bytes;
+      transferChannel.publish({ kind, change: -1 });
     },
   };
 }

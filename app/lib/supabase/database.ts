@@ -1,4 +1,4 @@
-// Made from supabase/migrations by npm run types, as `supabase gen types` does: not to be edited.
+// Generated from supabase/migrations by `npm run types`. Do not edit.
 export type Json =
   | string
   | number
@@ -573,6 +573,7 @@ export type Database = {
       }
       desk_team: { Args: Record<PropertyKey, never>; Returns: Json }
       desk_today: { Args: Record<PropertyKey, never>; Returns: Json }
+      email_backlog: { Args: Record<PropertyKey, never>; Returns: Json }
       email_change: { Args: { token: string }; Returns: Json }
       end_announcement: { Args: { actor_name?: string }; Returns: undefined }
       extend_shipment_retention: {

@@ -9,7 +9,7 @@ afterEach(() => {
 
 const versionHeaders = { "X-Supabase-Api-Version": "2024-01-01" };
 
-/** Returns the status that supabase-js receives, which deletes the session after any error except 503. */
+/** Returns the status that supabase-js receives. After any error except 503, supabase-js deletes the session. */
 async function getRefreshStatus(status: number, body: string, headers: Record<string, string> = {}): Promise<number> {
   const auth = createServer((_request, response) => {
     response.writeHead(status, { "content-type": "application/json", ...headers }).end(body);

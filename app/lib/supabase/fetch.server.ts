@@ -1,6 +1,7 @@
 import { setTimeout } from "node:timers/promises";
 import { decodeJwt, decodeProtectedHeader } from "jose";
 import { deadlines } from "../http/env.server.ts";
+import { backendCallChannel } from "../http/metrics.server.ts";
 
 /** Repeats failed reads and session refreshes twice. Writes are sent once, because a lost write may have taken effect. */
 export function createSupabaseFetch(
@@ -9,7 +10,7 @@ export function createSupabaseFetch(
 ): typeof fetch {
   return async (input, init) => {
     if (!isSessionRefresh(input) || typeof init?.body !== "string") return fetchWithRetry(input, init, pageSignal);
-    // Rejects further refreshes of this request, because supabase-js would retry for half a minute.
+    // Fails further session refreshes of this request, because supabase-js would retry for half a minute.
     if (renewalFailure.signal.aborted) return createNotRenewedResponse();
     try {
       const response = await shareRefresh(init.body, () => fetchWithRetry(input, init, pageSignal));
@@ -35,12 +36,24 @@ async function fetchWithRetry(
   for (let attempt = 1; ; attempt += 1) {
     const isLastTry = !isRepeatable || attempt === 3;
     try {
-      const response = await fetch(input, { ...init, signal });
+      const response = await measuredFetch(input, { ...init, signal });
       if (isLastTry || ![502, 503, 504].includes(response.status)) return response;
     } catch (error) {
       if (isLastTry || signal.aborted) throw error;
     }
     await setTimeout(100 * 2 ** attempt, undefined, { signal });
+  }
+}
+
+async function measuredFetch(...args: Parameters<typeof fetch>): Promise<Response> {
+  const start = performance.now();
+  let status = 0;
+  try {
+    const response = await fetch(...args);
+    status = response.status;
+    return response;
+  } finally {
+    backendCallChannel.publish({ url: String(args[0]), status, ms: performance.now() - start });
   }
 }
 
@@ -92,7 +105,7 @@ function createNotRenewedResponse(): Response {
   return Response.json({ message: "The session could not be renewed." }, { status: 503 });
 }
 
-/** Throws a TimeoutError after the time, or an AbortError when `abortSignal` is aborted. */
+/** Throws a TimeoutError after `milliseconds`, or an AbortError when `abortSignal` is aborted. */
 export async function withTimeout<T>(milliseconds: number, promise: Promise<T>, abortSignal?: AbortSignal): Promise<T> {
   const settled = new AbortController();
   const signal = abortSignal ? AbortSignal.any([settled.signal, abortSignal]) : settled.signal;

@@ -29,7 +29,7 @@ export function ContactChannels({ opening }: { opening: OpeningStatusProps }) {
   );
 }
 
-/** A phone's clock may be wrong. Script may change the status to closed, but only the server reports open. */
+/** A phone's clock may be wrong. Only the server reports an open office, and script may only change it to closed. */
 function OpeningStatus({ isOpen, words, until, later }: OpeningStatusProps) {
   const [isPastClosing, setPastClosing] = useState(false);
   useEffect(() => {

@@ -18,7 +18,7 @@ export function ImportWarnings({ rates, what, cargo, ruling, penalty }: ImportWa
   return (
     <>
       <h2 className="text-xl">Check before you pay</h2>
-      {ruling === "refused" && (
+      {ruling === "tooOld" && (
         <p className="mt-3 rounded-label border-2 border-failure px-4 py-3 font-semibold text-failure">
           The Kenya Bureau of Standards (KEBS) rejects this car, because it was first registered {years} or more years
           ago. Do not pay for this car.
@@ -36,7 +36,7 @@ export function ImportWarnings({ rates, what, cargo, ruling, penalty }: ImportWa
           <Warning name="Age limit and steering" look="border-failure" citation={age}>
             The Kenya Bureau of Standards (KEBS) rejects a car that is {years} years old or more, counted from the month
             of first registration. KEBS also rejects every car with left-hand drive.
-            {ruling === "taken" && ` Your car must arrive by 31 December ${latestArrivalYear}.`}
+            {ruling === "accepted" && ` Your car must arrive by 31 December ${latestArrivalYear}.`}
           </Warning>
         )}
         <Warning name="Missing certificate" look="border-attention" citation={certificate}>

@@ -78,7 +78,7 @@ export default function CostPage({ loaderData }: Route.ComponentProps) {
         >
           <ImportWarnings rates={rates} what={values.what} cargo={cargo} ruling={ruling} penalty={lines?.penalty} />
           <EstimateBreakdown rates={rates} cargo={cargo} lines={lines} />
-          {cargo && ruling !== "refused" && (
+          {cargo && ruling !== "tooOld" && (
             <ButtonLink look="action" to={`/quote?${new URLSearchParams(values)}`} className="mt-6 print:hidden">
               Get a quote for this import
             </ButtonLink>

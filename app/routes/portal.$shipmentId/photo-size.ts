@@ -1,7 +1,7 @@
-/** In pixels, enough to read the small print of a photographed A4 page. */
+/** In pixels. Enough to read the small print of a photographed A4 page. */
 const longestSide = 2400;
 const quality = 0.82;
-/** The maximum share of the original's bytes. */
+/** The maximum size of a shrunk photo as a share of the original's bytes. */
 const maxSizeRatio = 0.8;
 
 /** Returns an upright JPEG, or null if shrinking saves too few bytes. Throws if the browser cannot read the photo. */

@@ -1,4 +1,7 @@
-/** Sends a large file, and resumes after a lost connection. Loaded on demand, and imports no module of the page. */
+/**
+ * Sends a large file, and resumes after a lost connection. The module is loaded on demand and imports no module of the
+ * page.
+ */
 import type { sendUploadRequest, UploadOutcome } from "./upload-request";
 
 type ReportProgress = (sentBytes: number, isConnectionLost: boolean) => void;
@@ -6,14 +9,17 @@ type ReportProgress = (sentBytes: number, isConnectionLost: boolean) => void;
 const stallTimeoutMs = 30_000;
 const minRetryDelayMs = 1000;
 const maxRetryDelayMs = 8000;
-/** In bytes. Requests get shorter when no bytes arrive, because some proxies forward only complete requests. */
+/**
+ * In bytes. Requests become smaller if the server receives no bytes, because some proxies forward only complete
+ * requests.
+ */
 const minRequestSize = 256 * 1024;
 
 const chunkMediaType = "application/octet-stream";
 
 /** For a file that was moved, changed or deleted after the user chose the file. */
 const unreadableFileOutcome: UploadOutcome = {
-  kind: "refused",
+  kind: "rejected",
   status: 400,
   toast: {
     title: "Upload failed",
@@ -116,7 +122,6 @@ function waitForConnection(delay: number, signal: AbortSignal): Promise<void> {
   });
 }
 
-/** Returns null if the device cannot read the file. */
 function readBytes(file: Blob): Promise<ArrayBuffer | null> {
   return file.arrayBuffer().catch(() => null);
 }

@@ -19,10 +19,10 @@ import {
   useUpload,
 } from "./upload-queue";
 
-/** `document` is null if the form named no document of the shipment. */
+/** `document` is null if the form named no document of this shipment. */
 export type RejectedUpload = { document: string | null; toast: Toast };
 
-/** Without script, the form posts the file to the page. Script sends the file in the background, with progress. */
+/** Without JavaScript, the form posts the file to the page. Script sends the file in the background, with progress. */
 export function UploadForm(props: {
   document: { id: string; name: string };
   rejected: RejectedUpload | undefined;
@@ -38,7 +38,7 @@ export function UploadForm(props: {
   useRestoreFocus(isOnItsWay, button);
 
   const submit = (event: FormEvent) => {
-    // Without a file, the server responds with the error.
+    // If no file is chosen, the browser submits the form and the server responds with an error.
     if (!upload) return;
     event.preventDefault();
     void start();
@@ -120,7 +120,7 @@ function useSendUpload(id: string): () => Promise<void> {
       showToast(outcome.toast);
       await revalidateUntilLoaded();
       removeUpload(id);
-    } else if (outcome?.kind === "refused" && outcome.status === 409) {
+    } else if (outcome?.kind === "rejected" && outcome.status === 409) {
       // 409 means that the document already has a file, from another tab or from an upload whose response was lost.
       await revalidateUntilLoaded();
     }

@@ -63,7 +63,7 @@ export function auditEntryLine(entry: StoredAuditEntry): string {
   return parts.filter(Boolean).map(collapseBlanks).join("  ");
 }
 
-/** Replaces consecutive spaces with one space. Many spaces would wrap in the terminal and look like a new line. */
+/** With many spaces, the text after them would wrap and look like a new line of output. */
 export function collapseBlanks(text: string): string {
   return text.replace(/ {2,}/g, " ");
 }

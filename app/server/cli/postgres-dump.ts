@@ -6,7 +6,7 @@ import { createRoles, openPostgresSession } from "../../../supabase/contract/pos
 import { getChildEnvironment } from "../../lib/http/env.server.ts";
 import { findPostgres } from "../programs.ts";
 
-/** Writes a dump that only this user may read. Throws if a site uses the database or the dump fails. */
+/** Writes a dump that only the current user may read. Throws if a site uses the database or the dump fails. */
 export async function dumpDatabase(url: string, file: string): Promise<void> {
   await withLockedDatabase(url, async () => {
     // Creates the file first, because pg_dump does not change the permissions of an existing file.

@@ -5,12 +5,13 @@ import { waitUntilUnlocked } from "../../../supabase/contract/lock.ts";
 import { ConfigurationError, type Settings } from "../../lib/http/env.server.ts";
 import { readKeys } from "../embedded-backend.ts";
 
-type ListenAddress = { port: number; host: string; variable: "PORT" | "BACKEND_PORT" };
+type ListenAddress = { port: number; host: string; variable: "PORT" | "BACKEND_PORT" | "METRICS_PORT" };
 
 /** Checks the ports and the data directory. Throws a ConfigurationError or a DataDirError. */
 export async function checkBeforeStart(settings: Settings): Promise<void> {
-  const { backend, dataDir, backendPort } = settings;
+  const { backend, dataDir, backendPort, metricsPort } = settings;
   const addresses: ListenAddress[] = [{ ...settings, variable: "PORT" }];
+  if (metricsPort) addresses.push({ port: metricsPort, host: "127.0.0.1", variable: "METRICS_PORT" });
   if (!backend) {
     openDataDir(dataDir);
     assertRestoreFinished(dataDir);
@@ -20,7 +21,7 @@ export async function checkBeforeStart(settings: Settings): Promise<void> {
   }
   const servers: Server[] = [];
   try {
-    // Each server stays open until the last check, so that the check fails if PORT and BACKEND_PORT are equal.
+    // Each server stays open until the last check, so that the check fails if two ports are equal.
     for (const address of addresses) {
       const server = createServer();
       await listen(server, address);

@@ -27,7 +27,7 @@ test("Each encoding of a cached page states the total size of that encoding and 
     [brotliDecompressSync(br).toString(), br.length],
     [gunzipSync(gzip).toString(), gzip.length],
   ] as const) {
-    // The page states its size before the rest of the page is compressed, so the size is an estimate.
+    // The page contains its own size, which is estimated before the rest of the page is compressed.
     expect(Math.abs(readWeight(text) - kilobytes(bytes))).toBeLessThanOrEqual(1);
     expect(text.replace(/>\d+<\/b>/, "></b>")).toBe(page);
   }

@@ -8,7 +8,7 @@ const statusByErrorCode: Record<string, number> = { HPE_HEADER_OVERFLOW: 431, ER
 const closingHeaders = { "Cache-Control": "private, no-store", Connection: "close", "Content-Length": "0" };
 const allowHeader: [string, string] = ["Allow", "GET, HEAD, POST"];
 
-/** The router sends these methods through its middleware. */
+/** The router runs its middleware only for these methods. */
 const routedMethods = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"]);
 
 /** Even the catch-all route does not match a path with an encoded line break. */

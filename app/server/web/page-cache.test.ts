@@ -20,7 +20,7 @@ afterAll(() => {
 const createIncoming = (cookie?: string, url = "/about") =>
   ({ method: "GET", url, headers: cookie ? { cookie } : {} }) as IncomingMessage;
 
-/** Creates a page cache whose renderer returns these responses in this order. */
+/** Creates a page cache whose renderer returns `responses` in order, then always the last response. */
 function createTestCache(...responses: (() => Response)[]) {
   const requests: Request[] = [];
   const pages = createPageCache(async (request) => {
@@ -60,7 +60,7 @@ test("Only addresses in the spelling of the site's own links get the best compre
 });
 
 test("Many addresses with query parameters do not remove the page without parameters from the cache.", async () => {
-  // Ten of these pages exceed the size of the cache for addresses with parameters.
+  // Ten of these pages exceed the size of the cache for URLs with parameters.
   const text = randomBytes(150_000).toString("hex");
   const { read, readCached } = createTestCache(createPageResponse, () => new Response(text));
   await read();

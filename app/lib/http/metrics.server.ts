@@ -1,0 +1,20 @@
+import { channel } from "node:diagnostics_channel";
+
+type MetricsChannel<T> = { publish: (message: T) => void; subscribe: (listener: (message: T) => void) => void };
+
+/** The server and the site's build are two bundles, so they share no modules. Node's channels exist once per process. */
+function createChannel<T>(name: string): MetricsChannel<T> {
+  const shared = channel(`site.${name}`);
+  return {
+    publish: (message) => shared.publish(message),
+    subscribe: (listener) => shared.subscribe((message) => listener(message as T)),
+  };
+}
+
+export type LogLine = Record<string, unknown> & { level: string; event: string };
+export const logChannel = createChannel<LogLine>("log");
+
+/** `status` is 0 if the backend did not respond. */
+export const backendCallChannel = createChannel<{ url: string; status: number; ms: number }>("backend-call");
+
+export const transferChannel = createChannel<{ kind: "uploads" | "downloads"; change: 1 | -1 }>("transfer");

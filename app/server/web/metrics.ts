@@ -1,0 +1,100 @@
+/** Serves Prometheus metrics. They come from log lines and from the channels of lib/http/metrics.server.ts. */
+import { createServer, type Server } from "node:http";
+import { Counter, collectDefaultMetrics, Gauge, Histogram, register } from "prom-client";
+import { z } from "zod";
+import { backendCallChannel, logChannel, transferChannel } from "../../lib/http/metrics.server.ts";
+import { serviceRoleClient } from "../../lib/supabase/client.server.ts";
+import { dataOrThrow } from "../../lib/supabase/result.server.ts";
+
+/** The result of public.email_backlog. */
+const EmailBacklog = z.object({ waiting: z.number(), oldest_seconds: z.number(), failed: z.number() });
+
+/** Returns a server without a port, which responds to every request with the metrics of this process. */
+export function createMetricsServer(): Server {
+  collectDefaultMetrics();
+  recordLogLines();
+  recordBackendCalls();
+  recordTransfers();
+  const readEmails = createEmailGauges();
+  return createServer(async (_request, response) => {
+    await readEmails();
+    const text = await register.metrics();
+    response.writeHead(200, { "Content-Type": register.contentType }).end(text);
+  });
+}
+
+function recordLogLines(): void {
+  const lines = new Counter({
+    name: "site_log_lines_total",
+    help: "Log lines by level and event.",
+    labelNames: ["level", "event"],
+  });
+  const requests = new Histogram({
+    name: "site_request_duration_seconds",
+    help: "Rendered responses by route pattern and status, with the time until the response began.",
+    labelNames: ["method", "route", "status"],
+    buckets: [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
+  });
+  const cached = new Counter({
+    name: "site_cached_responses_total",
+    help: "Pages from the server's cache by status.",
+    labelNames: ["status"],
+  });
+  const limits = new Counter({
+    name: "site_rate_limits_exceeded_total",
+    help: "Rejected attempts by rate limit.",
+    labelNames: ["limit"],
+  });
+  logChannel.subscribe(({ level, event, method, route, status, ms, limit }) => {
+    lines.inc({ level, event });
+    if (event === "limit") limits.inc({ limit: String(limit) });
+    if (event !== "request") return;
+    // Cached pages have no duration, because a response from memory takes less than a millisecond.
+    if (typeof ms === "number")
+      requests.observe({ method: String(method), route: String(route), status: String(status) }, ms / 1000);
+    else cached.inc({ status: String(status) });
+  });
+}
+
+function recordBackendCalls(): void {
+  const calls = new Histogram({
+    name: "backend_call_duration_seconds",
+    help: "Backend calls by service and status. The status is 0 if the backend did not respond.",
+    labelNames: ["service", "status"],
+    buckets: [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 60],
+  });
+  backendCallChannel.subscribe(({ url, status, ms }) => {
+    const service = /\/(auth|rest|storage)\/v1\//.exec(url)?.[1] ?? "other";
+    calls.observe({ service, status: String(status) }, ms / 1000);
+  });
+}
+
+function recordTransfers(): void {
+  const transfers = new Gauge({
+    name: "site_transfers_in_progress",
+    help: "Uploads and downloads of files in progress.",
+    labelNames: ["kind"],
+  });
+  for (const kind of ["uploads", "downloads"]) transfers.set({ kind }, 0);
+  transferChannel.subscribe(({ kind, change }) => transfers.inc({ kind }, change));
+}
+
+/** Returns a function that reads the figures from the backend. If the backend does not respond, the figures are NaN. */
+function createEmailGauges(): () => Promise<void> {
+  const gauges = {
+    waiting: new Gauge({ name: "emails_waiting", help: "Shipment updates that are due and not sent." }),
+    oldest_seconds: new Gauge({
+      name: "emails_oldest_waiting_seconds",
+      help: "Seconds since the oldest waiting shipment update became due.",
+    }),
+    failed: new Gauge({ name: "emails_failed", help: "Failed emails that no team member has resolved." }),
+  };
+  return async () => {
+    const backlog = await Promise.resolve(serviceRoleClient().rpc("email_backlog"))
+      .then((result) => EmailBacklog.parse(dataOrThrow(result)))
+      .catch(() => ({ waiting: Number.NaN, oldest_seconds: Number.NaN, failed: Number.NaN }));
+    gauges.waiting.set(backlog.waiting);
+    gauges.oldest_seconds.set(backlog.oldest_seconds);
+    gauges.failed.set(backlog.failed);
+  };
+}
