@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { readDecimal } from "../lib/forms/decimal.ts";
 import { oneLine } from "../lib/forms/text-fields.ts";
 import { CHARGE_CURRENCIES } from "../models/desk-labels.ts";
 import { maxLength } from "../models/limits.ts";
@@ -19,10 +20,15 @@ export const set = defineStaffAction({
     item,
     amount: z
       .string("Enter the amount.")
-      .trim()
-      .regex(/^(\d{1,11}|\d{1,3}([,\s]\d{3}){1,3})(\.\d{1,2})?$/, "Enter an amount such as 12,500 or 12500.50.")
-      .transform((typed) => Number(typed.replace(/[,\s]/g, "")))
-      .refine((amount) => amount > 0, "Enter an amount above 0."),
+      .transform((typed, context) => {
+        const amount = readDecimal(typed, 2);
+        if (typeof amount === "number") return amount;
+        const message = amount ? `Write ${amount}.` : "Enter an amount such as 12,500 or 12500.50.";
+        context.addIssue({ code: "custom", message });
+        return z.NEVER;
+      })
+      .refine((amount) => amount > 0, "Enter an amount above 0.")
+      .refine((amount) => amount < 1e12, "Enter an amount below 1,000,000,000,000."),
     currency: z.enum(CHARGE_CURRENCIES, "Choose the currency."),
     due: dayField.optional(),
     note: oneLine("")
