@@ -31,6 +31,8 @@ type StaffCommand<Fields, Result> = {
   arguments?: FieldTexts<Fields>;
   options?: FieldTexts<Fields>;
   defaults?: FieldTexts<Fields>;
+  /** The values and labels of each field that accepts only the values of a list. The command accepts labels too. */
+  choices?: { [Field in keyof Fields]?: Readonly<Record<string, string>> };
   /** Returns the lines that the command prints instead of the toast. */
   formatLines?(result: Result): string[];
 };
@@ -41,6 +43,8 @@ export type StaffAction<Schema extends z.ZodObject = z.ZodObject, Result = unkno
   /** The text in the activity log. */
   label: string;
   target: StaffActionTarget | null;
+  /** True if the database compares `expected_version` with the record. The desk's form must then have a version. */
+  isVersioned?: true;
   schema: Schema;
   run(call: StaffActionCall, target: string, fields: z.output<Schema>): Promise<StaffActionOutcome<Result>>;
   toast(result: Result, fields: z.output<Schema>): string;

@@ -57,6 +57,8 @@ export const ChargeRecord = z.object({
   paid_at: z.string().nullable(),
 });
 
+export const AmountsDue = z.array(ChargeRecord.pick({ currency: true, amount: true }));
+
 export const TrackingEventRecord = z.object({
   status: z.string(),
   location: z.string().nullable(),

@@ -145,7 +145,7 @@ test.each(["", "toString", "constructor", "__proto__", "move"])(
 test.each([unknownId, "not-a-uuid"])("The forms of the shipment %s do not exist.", async (id) => {
   const pages = [await clerk.open(`/desk/shipments/${id}/move`)];
   pages.push(await parsePage(await clerk.post(`/desk/shipments/${id}`, { intent: "note", note: "Hello" })));
-  pages.push(await parsePage(await clerk.post(`/desk/shipments/${id}/move`, { intent: "move" })));
+  pages.push(await parsePage(await clerk.post(`/desk/shipments/${id}/move`, { intent: "move", expectedVersion: "0" })));
   for (const { status, h1 } of pages) expect([status, h1]).toEqual([404, "Page not found"]);
 });
 
