@@ -112,7 +112,8 @@ type AuditedState = Record<string, unknown> | null;
 /** The activity log omits these values. The action's label contains them, or they mean nothing to a reader. */
 const hiddenKeys = new Set(["ids", "sha256", "file", "verified", "paid", "paid_at", "item", "currency", "removed"]);
 
-function describeChange(before: AuditedState, after: AuditedState): string {
+/** Returns a change in words, such as "stage 1 → stage 3". */
+export function describeChange(before: AuditedState, after: AuditedState): string {
   const names = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])];
   const changed = names.flatMap((name) => {
     const [was, is] = [formatValue(name, before), formatValue(name, after)];

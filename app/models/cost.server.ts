@@ -83,13 +83,13 @@ function numberField(name: NumberField) {
   return z.string(missing).transform((input, context) => {
     const result = readNumber(name, input);
     if (typeof result === "number") return result;
-    const messages = {
+    const messages: Record<string, string> = {
       unreadable: input.trim() === "" ? missing : `Enter ${subject.toLowerCase()} in digits, such as ${like}.`,
       negative: `${subject} must be 0 or more.`,
       zero: `${subject} must be more than 0.`,
       "too much": tooMuch ?? `${subject} is too high. Enter at most 1,000,000,000,000.`,
     };
-    context.addIssue({ code: "custom", message: messages[result] });
+    context.addIssue({ code: "custom", message: messages[result] ?? `Write ${result}.` });
     return z.NEVER;
   });
 }

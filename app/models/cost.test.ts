@@ -111,9 +111,10 @@ test.each([
   ["1e6", "unreadable"],
   ["0x10", "unreadable"],
   ["Infinity", "unreadable"],
-  ["12.500", "unreadable"], // Ambiguous: 12.5 or, in some countries, 12,500.
-  ["12.500,50", "unreadable"],
-  ["12,50", "unreadable"],
+  ["12.500", "12500 or 12.50"],
+  ["12.500,50", 12_500.5],
+  ["12,50", 12.5],
+  ["1,00,000", "unreadable"],
   ["1,2345", "unreadable"],
   ["5.", "unreadable"],
 ])("A typed price of %j is read as %j.", (typed, read) => {

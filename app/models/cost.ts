@@ -1,3 +1,5 @@
+import { readDecimal } from "../lib/forms/decimal.ts";
+
 export const IMPORT_KINDS = {
   car: "A car",
   container: "Full container (FCL)",
@@ -75,12 +77,12 @@ const numberLimits = {
 };
 export type NumberField = keyof typeof numberLimits;
 
-export function readNumber(name: NumberField, input: string): number | "unreadable" | "negative" | "zero" | "too much" {
+/** Returns the number, a key of the error messages, or the two readings of an ambiguous input (see readDecimal). */
+export function readNumber(name: NumberField, input: string): number | string {
   const { max, decimals, allowsZero } = numberLimits[name];
-  const [, sign, whole = "", part = ""] = /^([-−]?)(\d{1,3}(?:[,\s]\d{3})+|\d+)(?:\.(\d+))?$/.exec(input.trim()) ?? [];
-  if (whole === "" || part.length > decimals) return "unreadable";
-  if (sign) return "negative";
-  const number = Number(`${whole.replace(/[,\s]/g, "")}.${part}`);
+  const number = readDecimal(input, decimals);
+  if (typeof number === "string") return number || "unreadable";
+  if (number < 0) return "negative";
   if (number > max) return "too much";
   return number === 0 && !allowsZero ? "zero" : number;
 }

@@ -129,7 +129,12 @@ function* createAccountTables(account: Record<string, unknown>): Generator<{ nam
 }
 
 function formatRow(cells: unknown[]): string {
-  return csvLine(cells.map((cell) => (typeof cell === "object" && cell ? JSON.stringify(cell) : String(cell ?? ""))));
+  return csvLine(
+    cells.map((cell) => {
+      if (typeof cell === "number") return cell;
+      return typeof cell === "object" && cell ? JSON.stringify(cell) : String(cell ?? "");
+    }),
+  );
 }
 
 function getArchivePath(shipment: ExportedShipment, document: ExportedDocument): string {

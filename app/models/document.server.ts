@@ -11,7 +11,7 @@ import { dataOrThrow, dataOrUserError, getResultError } from "../lib/supabase/re
 import { type DEFAULT_DOCUMENTS, documentStateLabels, getDocumentState, getExtension } from "./document.ts";
 import { detectMediaType, readStoredFile, recordedFileColumns } from "./document-file.server.ts";
 import type { DocumentRecord } from "./shipment-fields.server.ts";
-import { runStaffAction, type StaffActionOptions } from "./staff.server.ts";
+import { runStaffAction, type StaffActionOptions, type StaffActionResult } from "./staff.server.ts";
 
 /** Returns a name such as `ftwr-1.pdf` for `../فاتورة "1".PDF`, with at most 80 characters before the extension. */
 export function safeFileName(fileName: string): string {
@@ -120,13 +120,13 @@ export async function removeFile(client: Viewer, id: string, expectedVersion: nu
   return null;
 }
 
-/** Rejects a stored file that differs from the uploaded file, and a document with an unexpected version. */
+/** Returns the document's name. Rejects a stored file that differs from the uploaded file, and a document with an unexpected version. */
 export async function verifyDocument(
   supabase: AppSupabaseClient,
   serviceRole: AppSupabaseClient,
   id: string,
   staffOptions: StaffActionOptions,
-): Promise<UserError | null> {
+): Promise<StaffActionResult<string> | UserError> {
   const { data, error, status } = await supabase
     .from("documents")
     .select(`name, uploaded, ${recordedFileColumns}`)
@@ -138,13 +138,12 @@ export async function verifyDocument(
   if (!data.uploaded) return { reason: `The ${data.name} has no file yet.`, status: 409 };
   const file = await readStoredFile(serviceRole, data);
   if ("reason" in file) return { ...file, reason: `The ${data.name} is not verified: ${file.reason}` };
-  const action = await runStaffAction(supabase, "verify_document", {
+  return runStaffAction(supabase, "verify_document", {
     document_id: id,
     sha256: file.sha256,
     storage_version: file.version,
     ...staffOptions,
   });
-  return "reason" in action ? action : null;
 }
 
 export async function findDocumentId(

@@ -186,3 +186,9 @@ test.each([
   const lines = listBodyLines(createUpdateEmail([stage(4)], { nextAction: { waitingOn, text } }));
   expect(lines).toContain(line);
 });
+
+test("The email about a closed shipment with an amount due links to the amount.", () => {
+  const nextAction = { waitingOn: "nobody", text: "A payment is still due.", isDue: true } as const;
+  const lines = listBodyLines(createUpdateEmail([stage(10)], { nextAction }));
+  expect(lines).toContain("A payment is still due. The page of the shipment shows the amount.");
+});

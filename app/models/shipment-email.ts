@@ -1,7 +1,7 @@
 /** The text of shipment updates. Only the reasons and notes, which team members type, can contain amounts. */
 import { calendarDate } from "../lib/dates.ts";
 import { type EmailContent, type EmailSender, formatEmailText, formatTypedText, type RecipientName } from "./emails.ts";
-import { lastStage, type NextAction, PAYMENTS, STAGES, shortId } from "./shipment.ts";
+import { getPaymentName, lastStage, type NextAction, STAGES, shortId } from "./shipment.ts";
 
 /**
  * Depending on `kind`, `detail` is a stage number, a document's name, a payment item or the last day of free storage.
@@ -101,7 +101,6 @@ function isMovedBack(stage: string, previousStage: number | null): boolean {
 }
 
 const formatStage = (stage: string) => `${STAGES[Number(stage) - 1]} (${stage} of ${lastStage})`;
-const getPaymentName = (id: string) => PAYMENTS.find((payment) => payment.id === id)?.name ?? id;
 const endSentence = (text: string) => formatTypedText(text).replace(/[^.!?…]$/u, "$&.");
 
 function formatNumbers(id: string, numbers: ShipmentEmail["numbers"]): string[] {
@@ -124,7 +123,8 @@ function truncate(text: string, length: number): string {
         .trimEnd()}…`;
 }
 
-function formatNextAction({ waitingOn, text }: NextAction, updates: ShipmentUpdate[]): string {
+function formatNextAction({ waitingOn, text, isDue }: NextAction, updates: ShipmentUpdate[]): string {
+  if (isDue) return `${text} The page of the shipment shows the amount.`;
   const [firstSentence = text] = text.match(/^.*?\.(?= |$)/) ?? [];
   if (waitingOn === "client") return `Your next step: ${startWithLowerCase(text)}`;
   const sentence = waitingOn === "company" ? `Next: ${startWithLowerCase(firstSentence)}` : firstSentence;

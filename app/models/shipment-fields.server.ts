@@ -57,6 +57,8 @@ export const ChargeRecord = z.object({
   paid_at: z.string().nullable(),
 });
 
+export const AmountsDue = z.array(ChargeRecord.pick({ currency: true, amount: true }));
+
 export const TrackingEventRecord = z.object({
   status: z.string(),
   location: z.string().nullable(),
@@ -168,6 +170,12 @@ export function joinNumbers({ awb, container_numbers }: ShipmentNumbers, search 
   return [awb, container, more > 0 && `and ${more} more`].filter(Boolean).join(" ");
 }
 
+/** Returns an air waybill number with its hyphen, such as 071-12345675, and other texts unchanged. */
+function hyphenateAirWaybill(text: string): string {
+  const [, prefix, serial, checkDigit] = /^(\d{3})(\d{7})(\d)$/.exec(text) ?? [];
+  return serial && Number(serial) % 7 === Number(checkDigit) ? `${prefix}-${serial}${checkDigit}` : text;
+}
+
 type ShipmentTableRow = Pick<
   ShipmentRecord,
   "id" | "name" | keyof ShipmentNumbers | "stage" | "status" | "waiting_on" | "created_at" | "changed_at"
@@ -182,8 +190,11 @@ export function createShipmentColumns<Row extends ShipmentTableRow>(
     ["Shipment number", ({ id }) => id],
     ["Name", ({ name }) => name],
     ...ownerColumns,
-    ...numberNames.map((name): CsvColumn<Row> => [numbers[name].label, numbers[name].format]),
-    ["Stage", ({ stage }) => String(stage)],
+    ...numberNames.map((name): CsvColumn<Row> => {
+      const { label, format } = numbers[name];
+      return [label, (row) => hyphenateAirWaybill(format(row))];
+    }),
+    ["Stage", ({ stage }) => stage],
     ["Status", ({ status }) => status],
     ["Who acts next", ({ waiting_on }) => waitingOnLabels[waiting_on]],
     ["Opened (EAT)", ({ created_at }) => sortableTime(created_at)],

@@ -12,6 +12,7 @@ import {
   staffInvitationEmail,
 } from "./emails.ts";
 import { isUuid } from "./shipment.server.ts";
+import { AmountsDue } from "./shipment-fields.server.ts";
 
 type DatabaseFunctions = Database["public"]["Functions"];
 
@@ -38,7 +39,7 @@ export function resultOrThrow<Result>(outcome: StaffActionResult<Result> | UserE
   return outcome.result;
 }
 
-export const BULK_MOVE_OUTCOMES = ["moved", "missing", "closed", "changed", "unknown"] as const;
+export const BULK_MOVE_OUTCOMES = ["moved", "missing", "due", "closed", "changed", "unknown"] as const;
 export type BulkMoveOutcome = (typeof BULK_MOVE_OUTCOMES)[number];
 
 const BulkMoveResult = z.object({ id: z.string(), failure: z.enum(BULK_MOVE_OUTCOMES).nullable() });
@@ -73,6 +74,7 @@ export const BulkMovePageData = z.object({
       stage: z.number(),
       status: z.string(),
       missing: z.array(z.string()),
+      due: AmountsDue,
     }),
   ),
 });

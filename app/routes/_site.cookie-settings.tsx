@@ -79,6 +79,7 @@ const storageEntries = [
   { name: "lite", time: "A year", text: "Remembers whether you chose the text-only version." },
   { name: "shared", time: "Until the browser closes", text: "Remembers that you logged in on a shared device." },
   { name: "reminded", time: "Until the browser closes", text: "Remembers that we reminded you to set up 2FA." },
+  { name: "desk", time: "Until the browser closes", text: "Shows members of our team the link to their pages." },
   {
     name: "known",
     time: "A year",

@@ -1260,7 +1260,8 @@ create table private.erasure_requests (
 );
 alter table private.erasure_requests enable row level security;
 
--- Requests the erasure of the caller's account, or withdraws the request. Raises PT403 for team members.
+-- Requests the erasure of the caller's account, or withdraws the request. Raises PT403 for team members, PT429 for the
+-- 21st request in a day.
 create function public.set_erasure_request(requested boolean) returns void
 language plpgsql volatile security definer
 set search_path = ''
@@ -1271,6 +1272,9 @@ begin
   end if;
   if requested then
     insert into private.erasure_requests (account_id) values (auth.uid()) on conflict do nothing;
+    if found then
+      perform private.limit_daily_actions(auth.uid(), 'erasure requests', 20);
+    end if;
   else
     delete from private.erasure_requests where account_id = auth.uid();
   end if;
@@ -1887,24 +1891,14 @@ begin
 end
 $$;
 
--- Raises PT429 for an account's 301st shipment within a day. Inserts by the data API bypass the site's rate limits.
+-- Raises PT429 for a client's 301st shipment within a day.
 create function private.limit_daily_shipments() returns trigger
 language plpgsql security definer
 set search_path = ''
 as $$
 begin
   if auth.role() = 'authenticated' then
-    -- Serialises the inserts of one account, because concurrent inserts do not see each other's rows.
-    perform pg_advisory_xact_lock(hashtextextended('new shipments of ' || auth.uid(), 0));
-    if (
-      select count(*) from (
-        select from public.shipments as recent
-        where recent.user_id = auth.uid() and recent.created_at > now() - interval '1 day'
-        limit 300
-      ) as limited
-    ) >= 300 then
-      raise sqlstate 'PT429' using message = 'You have created 300 shipments today, the maximum. Try again tomorrow, or call us.';
-    end if;
+    perform private.limit_daily_actions(auth.uid(), 'new shipments', 300);
   end if;
   return new;
 end
@@ -1961,6 +1955,7 @@ begin
   if shipment.version is distinct from change_shipment.expected_version then
     raise sqlstate 'PT409' using message = 'This shipment has changed. Check the new values, then try again.';
   end if;
+  perform private.limit_daily_actions(auth.uid(), 'changes of shipments', 300);
   update public.shipments
   set name = change_shipment.name, awb = new_awb, container_numbers = change_shipment.container_numbers
   where id = change_shipment.shipment_id;
@@ -1969,12 +1964,14 @@ $$;
 grant execute on function public.change_shipment(uuid, text, text, text[], integer) to authenticated;
 
 -- Moves a shipment to its next stage and returns {"stage", "status"}. Raises PT409 at stage 10.
--- If documents have no file and `despite_missing` is false, only returns their names as {"missing"}.
+-- Changes nothing and returns {"missing"}, the names of documents without a file, unless `despite_missing` is true.
+-- Changes nothing and returns {"due"}, the amounts due of a shipment to close, unless `despite_due` is true.
 create function public.move_shipment(
   shipment_id uuid,
   location text default null,
   note text default null,
   despite_missing boolean default false,
+  despite_due boolean default false,
   expected_version integer default null,
   idempotency_key uuid default null,
   actor_name text default null
@@ -1987,6 +1984,7 @@ declare
   key uuid := private.derive_idempotency_key(idempotency_key, jsonb_build_array('move', shipment_id, location, note));
   shipment public.shipments;
   missing jsonb;
+  due jsonb;
 begin
   if private.is_repeated_action(key) then
     select * into shipment from public.shipments where id = move_shipment.shipment_id;
@@ -2000,9 +1998,12 @@ begin
     select jsonb_agg(document.name order by document.name) into missing
     from public.documents as document
     where document.shipment_id = shipment.id and not document.uploaded;
-    if missing is not null then
-      return jsonb_build_object('missing', missing);
-    end if;
+  end if;
+  if shipment.stage = 9 and despite_due is not true then
+    due := private.amounts_due(shipment.id);
+  end if;
+  if coalesce(missing, due) is not null then
+    return jsonb_strip_nulls(jsonb_build_object('missing', missing, 'due', due));
   end if;
   update public.shipments set stage = stage + 1, staff_action_at = now() where id = shipment.id;
   insert into public.tracking_events (shipment_id, location, note)
@@ -2018,10 +2019,11 @@ begin
   return jsonb_build_object('stage', shipment.stage + 1, 'status', private.stage_name((shipment.stage + 1)::smallint));
 end
 $$;
-grant execute on function public.move_shipment(uuid, text, text, boolean, integer, uuid, text) to authenticated, service_role;
+grant execute on function public.move_shipment(uuid, text, text, boolean, boolean, integer, uuid, text) to authenticated, service_role;
 
 -- Moves up to 50 shipments to their next stage, independently of each other. `moves` is [{"id", "expected_version"}].
--- Returns [{"id", "failure"}]. `failure` is null, "closed", "changed", "unknown", or "missing" if a file is missing.
+-- Returns [{"id", "failure"}]. `failure` is null, "closed", "changed", "unknown", "missing" if a file is missing, or
+-- "due" if the move would close a shipment with an amount due.
 create function public.move_shipments(
   moves jsonb,
   location text default null,
@@ -2034,6 +2036,7 @@ as $$
 declare
   actor private.actor := private.require_actor('clerk', actor_name);
   requested record;
+  moved jsonb;
   failure text;
   results jsonb := '[]';
 begin
@@ -2047,10 +2050,11 @@ begin
     order by id
   loop
     begin
-      failure := case when public.move_shipment(
+      moved := public.move_shipment(
         requested.id, location, expected_version => requested.expected_version,
         idempotency_key => idempotency_key, actor_name => actor_name
-      ) ? 'missing' then 'missing' end;
+      );
+      failure := case when moved ? 'missing' then 'missing' when moved ? 'due' then 'due' end;
     exception
       when sqlstate 'PT404' then failure := 'unknown';
       when sqlstate 'PT409' then
@@ -2065,10 +2069,12 @@ $$;
 grant execute on function public.move_shipments(jsonb, text, uuid, text) to authenticated, service_role;
 
 -- Sets a shipment to any stage, with a reason. Raises PT400 for an unknown stage, and PT409 for the current stage.
+-- Changes nothing and returns {"due"}, the amounts due of a shipment to close, unless `despite_due` is true.
 create function public.correct_stage(
   shipment_id uuid,
   stage integer,
   reason text,
+  despite_due boolean default false,
   expected_version integer default null,
   idempotency_key uuid default null,
   actor_name text default null
@@ -2081,6 +2087,7 @@ declare
   trimmed_reason text := private.require_reason(reason);
   key uuid := private.derive_idempotency_key(idempotency_key, jsonb_build_array('correct', shipment_id, stage, reason));
   shipment public.shipments;
+  due jsonb;
 begin
   if not private.is_repeated_action(key) then
     shipment := private.lock_shipment(correct_stage.shipment_id, expected_version);
@@ -2089,6 +2096,12 @@ begin
     end if;
     if shipment.stage = correct_stage.stage then
       raise sqlstate 'PT409' using message = 'The shipment is already at this stage.';
+    end if;
+    if correct_stage.stage = 10 and despite_due is not true then
+      due := private.amounts_due(shipment.id);
+      if due is not null then
+        return jsonb_build_object('due', due);
+      end if;
     end if;
     update public.shipments set stage = correct_stage.stage, staff_action_at = now() where id = shipment.id;
     insert into public.tracking_events (shipment_id, kind, status) values (
@@ -2106,7 +2119,7 @@ begin
   );
 end
 $$;
-grant execute on function public.correct_stage(uuid, integer, text, integer, uuid, text) to authenticated, service_role;
+grant execute on function public.correct_stage(uuid, integer, text, boolean, integer, uuid, text) to authenticated, service_role;
 
 -- Saves the AWB/BL and the container numbers. Null leaves a value unchanged. An empty value removes the value.
 -- Replacing or removing a saved number needs a reason. Raises PT409 if nothing changes.
@@ -2318,6 +2331,7 @@ $$;
 grant execute on function private.document_slug(text) to service_role;
 
 -- Raises PT409 if an uploaded file is replaced or removed, except by private.clear_document_file.
+-- Raises PT429 for a client's 1,001st upload in a day.
 -- Raises PT409 if a document is verified without a hash, or while storage has another version of its file.
 create function private.check_document_file() returns trigger
 language plpgsql security definer
@@ -2356,6 +2370,9 @@ begin
       or num_nulls(new.sha256, new.file_name, new.file_size, new.media_type) > 0
     then
       raise sqlstate 'PT409' using message = 'The file of this document is missing. Upload the file again.';
+    end if;
+    if auth.role() is not null then
+      perform private.limit_daily_actions(new.user_id, 'uploads', 1000);
     end if;
     new.uploaded_at := now();
     new.rejected_at := null;
@@ -2499,7 +2516,7 @@ end
 $$;
 grant execute on function public.open_document(uuid, uuid, text) to authenticated, service_role;
 
--- Marks a document as verified. The caller reads the stored file and passes the file's `sha256` and `storage_version`.
+-- Marks a document as verified and returns its name. The caller reads the stored file and passes the file's `sha256` and `storage_version`.
 create function public.verify_document(
   document_id uuid,
   sha256 text,
@@ -2507,7 +2524,7 @@ create function public.verify_document(
   expected_version integer default null,
   idempotency_key uuid default null,
   actor_name text default null
-) returns void
+) returns text
 language plpgsql volatile security definer
 set search_path = ''
 as $$
@@ -2517,7 +2534,7 @@ declare
   document public.documents;
 begin
   if private.is_repeated_action(key) then
-    return;
+    return (select name from public.documents where documents.id = verify_document.document_id);
   end if;
   document := private.lock_document(verify_document.document_id, expected_version);
   if not document.uploaded then
@@ -2534,18 +2551,19 @@ begin
     actor, 'document verify', shipment_id => document.shipment_id, document_id => document.id, idempotency_key => key,
     after => jsonb_build_object('verified', true)
   );
+  return document.name;
 end
 $$;
 grant execute on function public.verify_document(uuid, text, text, integer, uuid, text) to authenticated, service_role;
 
--- Undoes a verification, with a reason. Raises PT409 if the document is not verified.
+-- Undoes a verification, with a reason, and returns the document's name. Raises PT409 if the document is not verified.
 create function public.unverify_document(
   document_id uuid,
   reason text,
   expected_version integer default null,
   idempotency_key uuid default null,
   actor_name text default null
-) returns void
+) returns text
 language plpgsql volatile security definer
 set search_path = ''
 as $$
@@ -2556,7 +2574,7 @@ declare
   document public.documents;
 begin
   if private.is_repeated_action(key) then
-    return;
+    return (select name from public.documents where documents.id = unverify_document.document_id);
   end if;
   document := private.lock_document(unverify_document.document_id, expected_version);
   if not document.verified then
@@ -2568,11 +2586,12 @@ begin
     actor, 'document unverify', shipment_id => document.shipment_id, document_id => document.id, idempotency_key => key,
     reason => trimmed_reason, before => jsonb_build_object('verified', true), after => jsonb_build_object('verified', false)
   );
+  return document.name;
 end
 $$;
 grant execute on function public.unverify_document(uuid, text, integer, uuid, text) to authenticated, service_role;
 
--- Rejects a document's file, so that the client must upload another file.
+-- Rejects a document's file, so that the client must upload another file. Returns the document's name.
 -- Raises PT409 if the document is verified or has no file, or its shipment is closed.
 create function public.reject_document(
   document_id uuid,
@@ -2580,7 +2599,7 @@ create function public.reject_document(
   expected_version integer default null,
   idempotency_key uuid default null,
   actor_name text default null
-) returns void
+) returns text
 language plpgsql volatile security definer
 set search_path = ''
 as $$
@@ -2592,7 +2611,7 @@ declare
   stage smallint;
 begin
   if private.is_repeated_action(key) then
-    return;
+    return (select name from public.documents where documents.id = reject_document.document_id);
   end if;
   document := private.lock_document(reject_document.document_id, expected_version);
   if not document.uploaded then
@@ -2613,6 +2632,7 @@ begin
     -- The entry has the hash instead of the path, because the path contains the client's file name.
     reason => trimmed_reason, before => jsonb_build_object('sha256', document.sha256), after => jsonb_build_object('sha256', null)
   );
+  return document.name;
 end
 $$;
 grant execute on function public.reject_document(uuid, text, integer, uuid, text) to authenticated, service_role;
@@ -2810,6 +2830,15 @@ as $$
   from public.charges as charge where charge.shipment_id = charges_json.shipment_id
 $$;
 grant execute on function private.charges_json(uuid) to authenticated;
+
+-- Returns the unpaid amounts of a shipment as [{"currency", "amount"}], or null if nothing is due.
+create function private.amounts_due(shipment_id uuid) returns jsonb
+language sql stable
+set search_path = ''
+as $$
+  select jsonb_agg(jsonb_build_object('currency', charge.currency, 'amount', charge.amount) order by charge.item)
+  from public.charges as charge where charge.shipment_id = amounts_due.shipment_id and charge.paid_at is null
+$$;
 
 -- Creates or changes a charge. `expected_version` is -1 for a new charge.
 -- Raises PT409 for another version, and for another amount or currency of a paid charge.
@@ -3056,8 +3085,8 @@ end
 $$;
 grant execute on function private.list_share_links(uuid) to authenticated;
 
--- Creates a share link, once per ID, so that a form sent twice creates one link. Raises PT404 for another client's
--- shipment. Raises PT409 for a sixth active link.
+-- Creates a share link, once per id, so that a form sent twice creates one link.
+-- Raises PT404 for another client's shipment, PT409 for a sixth active link, PT429 for a client's 101st link in a day.
 create function public.create_share_link(id uuid, shipment_id uuid, token_hash text) returns void
 language plpgsql volatile security definer
 set search_path = ''
@@ -3088,6 +3117,7 @@ begin
   ) >= 5 then
     raise sqlstate 'PT409' using message = 'This shipment already has 5 share links, the maximum. End one link first.';
   end if;
+  perform private.limit_daily_actions(auth.uid(), 'share links', 100);
   insert into private.share_links (id, shipment_id, token_hash)
   values (create_share_link.id, create_share_link.shipment_id, create_share_link.token_hash);
 end
@@ -3614,6 +3644,22 @@ end
 $$;
 grant execute on function public.consume_rate_limit(jsonb, uuid[]) to service_role;
 
+-- Counts an action of an account. Raises PT429 if the account has reached `maximum` actions within a day.
+-- Calls of the data API bypass the limits in app/lib/http/rate-limiter.server.ts.
+create function private.limit_daily_actions(account_id uuid, actions text, maximum integer) returns void
+language plpgsql volatile security definer
+set search_path = ''
+as $$
+begin
+  if public.consume_rate_limit(jsonb_build_array(jsonb_build_object(
+    'key', md5(actions || ' per day of ' || account_id), 'max_hits', maximum, 'window_seconds', 86400
+  ))) ? 'exceeded_key' then
+    raise sqlstate 'PT429' using message =
+      format('You have reached the limit of %s %s in one day. Try again tomorrow, or call us.', maximum, actions);
+  end if;
+end
+$$;
+
 -- Deletes attempts that must not count, such as successful logins.
 create function public.refund_rate_limits(attempt_ids uuid[]) returns void
 language sql volatile
@@ -4124,7 +4170,7 @@ $$;
 grant execute on function public.desk_shipments_export(text, integer, text, boolean, timestamp with time zone, uuid)
 to authenticated;
 
--- Returns the current stage and the missing documents of at most 50 shipments, for the result of a bulk action.
+-- Returns the current stage, the missing documents and the amounts due of at most 50 shipments, for the result of a bulk action.
 create function public.desk_move_result(shipment_ids uuid[]) returns jsonb
 language plpgsql stable security definer
 set search_path = ''
@@ -4142,7 +4188,8 @@ begin
         'missing', (
           select coalesce(jsonb_agg(document.name order by document.name), '[]'::jsonb)
           from public.documents as document where document.shipment_id = shipment.id and not document.uploaded
-        )
+        ),
+        'due', coalesce(private.amounts_due(shipment.id), '[]'::jsonb)
       ) order by shipment.name, shipment.id), '[]'::jsonb)
       from public.shipments as shipment
       join auth.users as account on account.id = shipment.user_id

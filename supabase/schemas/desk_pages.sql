@@ -168,7 +168,7 @@ $$;
 grant execute on function public.desk_shipments_export(text, integer, text, boolean, timestamp with time zone, uuid)
 to authenticated;
 
--- Returns the current stage and the missing documents of at most 50 shipments, for the result of a bulk action.
+-- Returns the current stage, the missing documents and the amounts due of at most 50 shipments, for the result of a bulk action.
 create function public.desk_move_result(shipment_ids uuid[]) returns jsonb
 language plpgsql stable security definer
 set search_path = ''
@@ -186,7 +186,8 @@ begin
         'missing', (
           select coalesce(jsonb_agg(document.name order by document.name), '[]'::jsonb)
           from public.documents as document where document.shipment_id = shipment.id and not document.uploaded
-        )
+        ),
+        'due', coalesce(private.amounts_due(shipment.id), '[]'::jsonb)
       ) order by shipment.name, shipment.id), '[]'::jsonb)
       from public.shipments as shipment
       join auth.users as account on account.id = shipment.user_id

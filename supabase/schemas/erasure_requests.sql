@@ -5,7 +5,8 @@ create table private.erasure_requests (
 );
 alter table private.erasure_requests enable row level security;
 
--- Requests the erasure of the caller's account, or withdraws the request. Raises PT403 for team members.
+-- Requests the erasure of the caller's account, or withdraws the request. Raises PT403 for team members, PT429 for the
+-- 21st request in a day.
 create function public.set_erasure_request(requested boolean) returns void
 language plpgsql volatile security definer
 set search_path = ''
@@ -16,6 +17,9 @@ begin
   end if;
   if requested then
     insert into private.erasure_requests (account_id) values (auth.uid()) on conflict do nothing;
+    if found then
+      perform private.limit_daily_actions(auth.uid(), 'erasure requests', 20);
+    end if;
   else
     delete from private.erasure_requests where account_id = auth.uid();
   end if;

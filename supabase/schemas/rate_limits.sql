@@ -73,6 +73,22 @@ end
 $$;
 grant execute on function public.consume_rate_limit(jsonb, uuid[]) to service_role;
 
+-- Counts an action of an account. Raises PT429 if the account has reached `maximum` actions within a day.
+-- Calls of the data API bypass the limits in app/lib/http/rate-limiter.server.ts.
+create function private.limit_daily_actions(account_id uuid, actions text, maximum integer) returns void
+language plpgsql volatile security definer
+set search_path = ''
+as $$
+begin
+  if public.consume_rate_limit(jsonb_build_array(jsonb_build_object(
+    'key', md5(actions || ' per day of ' || account_id), 'max_hits', maximum, 'window_seconds', 86400
+  ))) ? 'exceeded_key' then
+    raise sqlstate 'PT429' using message =
+      format('You have reached the limit of %s %s in one day. Try again tomorrow, or call us.', maximum, actions);
+  end if;
+end
+$$;
+
 -- Deletes attempts that must not count, such as successful logins.
 create function public.refund_rate_limits(attempt_ids uuid[]) returns void
 language sql volatile

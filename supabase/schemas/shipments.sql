@@ -184,24 +184,14 @@ begin
 end
 $$;
 
--- Raises PT429 for an account's 301st shipment within a day. Inserts by the data API bypass the site's rate limits.
+-- Raises PT429 for a client's 301st shipment within a day.
 create function private.limit_daily_shipments() returns trigger
 language plpgsql security definer
 set search_path = ''
 as $$
 begin
   if auth.role() = 'authenticated' then
-    -- Serialises the inserts of one account, because concurrent inserts do not see each other's rows.
-    perform pg_advisory_xact_lock(hashtextextended('new shipments of ' || auth.uid(), 0));
-    if (
-      select count(*) from (
-        select from public.shipments as recent
-        where recent.user_id = auth.uid() and recent.created_at > now() - interval '1 day'
-        limit 300
-      ) as limited
-    ) >= 300 then
-      raise sqlstate 'PT429' using message = 'You have created 300 shipments today, the maximum. Try again tomorrow, or call us.';
-    end if;
+    perform private.limit_daily_actions(auth.uid(), 'new shipments', 300);
   end if;
   return new;
 end
@@ -258,6 +248,7 @@ begin
   if shipment.version is distinct from change_shipment.expected_version then
     raise sqlstate 'PT409' using message = 'This shipment has changed. Check the new values, then try again.';
   end if;
+  perform private.limit_daily_actions(auth.uid(), 'changes of shipments', 300);
   update public.shipments
   set name = change_shipment.name, awb = new_awb, container_numbers = change_shipment.container_numbers
   where id = change_shipment.shipment_id;
@@ -266,12 +257,14 @@ $$;
 grant execute on function public.change_shipment(uuid, text, text, text[], integer) to authenticated;
 
 -- Moves a shipment to its next stage and returns {"stage", "status"}. Raises PT409 at stage 10.
--- If documents have no file and `despite_missing` is false, only returns their names as {"missing"}.
+-- Changes nothing and returns {"missing"}, the names of documents without a file, unless `despite_missing` is true.
+-- Changes nothing and returns {"due"}, the amounts due of a shipment to close, unless `despite_due` is true.
 create function public.move_shipment(
   shipment_id uuid,
   location text default null,
   note text default null,
   despite_missing boolean default false,
+  despite_due boolean default false,
   expected_version integer default null,
   idempotency_key uuid default null,
   actor_name text default null
@@ -284,6 +277,7 @@ declare
   key uuid := private.derive_idempotency_key(idempotency_key, jsonb_build_array('move', shipment_id, location, note));
   shipment public.shipments;
   missing jsonb;
+  due jsonb;
 begin
   if private.is_repeated_action(key) then
     select * into shipment from public.shipments where id = move_shipment.shipment_id;
@@ -297,9 +291,12 @@ begin
     select jsonb_agg(document.name order by document.name) into missing
     from public.documents as document
     where document.shipment_id = shipment.id and not document.uploaded;
-    if missing is not null then
-      return jsonb_build_object('missing', missing);
-    end if;
+  end if;
+  if shipment.stage = 9 and despite_due is not true then
+    due := private.amounts_due(shipment.id);
+  end if;
+  if coalesce(missing, due) is not null then
+    return jsonb_strip_nulls(jsonb_build_object('missing', missing, 'due', due));
   end if;
   update public.shipments set stage = stage + 1, staff_action_at = now() where id = shipment.id;
   insert into public.tracking_events (shipment_id, location, note)
@@ -315,10 +312,11 @@ begin
   return jsonb_build_object('stage', shipment.stage + 1, 'status', private.stage_name((shipment.stage + 1)::smallint));
 end
 $$;
-grant execute on function public.move_shipment(uuid, text, text, boolean, integer, uuid, text) to authenticated, service_role;
+grant execute on function public.move_shipment(uuid, text, text, boolean, boolean, integer, uuid, text) to authenticated, service_role;
 
 -- Moves up to 50 shipments to their next stage, independently of each other. `moves` is [{"id", "expected_version"}].
--- Returns [{"id", "failure"}]. `failure` is null, "closed", "changed", "unknown", or "missing" if a file is missing.
+-- Returns [{"id", "failure"}]. `failure` is null, "closed", "changed", "unknown", "missing" if a file is missing, or
+-- "due" if the move would close a shipment with an amount due.
 create function public.move_shipments(
   moves jsonb,
   location text default null,
@@ -331,6 +329,7 @@ as $$
 declare
   actor private.actor := private.require_actor('clerk', actor_name);
   requested record;
+  moved jsonb;
   failure text;
   results jsonb := '[]';
 begin
@@ -344,10 +343,11 @@ begin
     order by id
   loop
     begin
-      failure := case when public.move_shipment(
+      moved := public.move_shipment(
         requested.id, location, expected_version => requested.expected_version,
         idempotency_key => idempotency_key, actor_name => actor_name
-      ) ? 'missing' then 'missing' end;
+      );
+      failure := case when moved ? 'missing' then 'missing' when moved ? 'due' then 'due' end;
     exception
       when sqlstate 'PT404' then failure := 'unknown';
       when sqlstate 'PT409' then
@@ -362,10 +362,12 @@ $$;
 grant execute on function public.move_shipments(jsonb, text, uuid, text) to authenticated, service_role;
 
 -- Sets a shipment to any stage, with a reason. Raises PT400 for an unknown stage, and PT409 for the current stage.
+-- Changes nothing and returns {"due"}, the amounts due of a shipment to close, unless `despite_due` is true.
 create function public.correct_stage(
   shipment_id uuid,
   stage integer,
   reason text,
+  despite_due boolean default false,
   expected_version integer default null,
   idempotency_key uuid default null,
   actor_name text default null
@@ -378,6 +380,7 @@ declare
   trimmed_reason text := private.require_reason(reason);
   key uuid := private.derive_idempotency_key(idempotency_key, jsonb_build_array('correct', shipment_id, stage, reason));
   shipment public.shipments;
+  due jsonb;
 begin
   if not private.is_repeated_action(key) then
     shipment := private.lock_shipment(correct_stage.shipment_id, expected_version);
@@ -386,6 +389,12 @@ begin
     end if;
     if shipment.stage = correct_stage.stage then
       raise sqlstate 'PT409' using message = 'The shipment is already at this stage.';
+    end if;
+    if correct_stage.stage = 10 and despite_due is not true then
+      due := private.amounts_due(shipment.id);
+      if due is not null then
+        return jsonb_build_object('due', due);
+      end if;
     end if;
     update public.shipments set stage = correct_stage.stage, staff_action_at = now() where id = shipment.id;
     insert into public.tracking_events (shipment_id, kind, status) values (
@@ -403,7 +412,7 @@ begin
   );
 end
 $$;
-grant execute on function public.correct_stage(uuid, integer, text, integer, uuid, text) to authenticated, service_role;
+grant execute on function public.correct_stage(uuid, integer, text, boolean, integer, uuid, text) to authenticated, service_role;
 
 -- Saves the AWB/BL and the container numbers. Null leaves a value unchanged. An empty value removes the value.
 -- Replacing or removing a saved number needs a reason. Raises PT409 if nothing changes.

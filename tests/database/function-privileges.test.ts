@@ -11,10 +11,10 @@ const functions = {
   "staff action": [
     "announce(text,uuid,text)",
     "close_account(uuid,text,text)",
-    "correct_stage(uuid,integer,text,integer,uuid,text)",
+    "correct_stage(uuid,integer,text,boolean,integer,uuid,text)",
     "end_announcement(text)",
     "issue_client_ids(integer,text,text,uuid,text)",
-    "move_shipment(uuid,text,text,boolean,integer,uuid,text)",
+    "move_shipment(uuid,text,text,boolean,boolean,integer,uuid,text)",
     "move_shipments(jsonb,text,uuid,text)",
     "open_document(uuid,uuid,text)",
     "reject_document(uuid,text,integer,uuid,text)",

@@ -132,6 +132,14 @@ test("A toast closes after 5 s, by Escape, button or swipe, and pauses while hov
   });
 });
 
+test("A toast ends when the person leaves its page", { tag: "@script" }, async ({ page }) => {
+  const show = await openWithStoppedClock(page);
+  await show();
+  await page.getByRole("main").getByRole("link", { name: "Sign up" }).click();
+  await expect(page).toHaveURL("/signup");
+  await expect(toast(page)).toHaveCount(0);
+});
+
 test("A toast that is clicked while closing, or closes while nothing has the focus, disappears completely", {
   tag: "@script",
 }, async ({ page }) => {

@@ -106,12 +106,15 @@ test("Staff commands perform the same actions as the desk.", async () => {
   const arrival = ["--storage-location", "mombasa", "--day", "2026-05-10", "--size", "40"];
   const why = ["--reason", "A mistake"];
   const steps: [string[], string][] = [
-    [["shipment", "correct", shipment, "--stage", "4", ...why], "Stage corrected to Customs Declaration"],
+    [
+      ["shipment", "correct", shipment, "--stage", "customs declaration", ...why],
+      "Stage corrected to Customs Declaration",
+    ],
     [["shipment", "arrived", shipment, ...arrival], "Arrival saved"],
-    [["charge", "set", shipment, "agent-fee", "12500.50"], "Charge saved"],
-    [["charge", "paid", shipment, "agent-fee"], ""],
+    [["charge", "set", shipment, "agent-fee", "12500.50"], "Agent Fee: charge saved"],
+    [["charge", "paid", shipment, "Agent  fee"], "Agent Fee marked as paid"],
     [["shipment", "note", shipment, "The ship is in"], "Note sent"],
-    [["document", "reject", shipment, "Commercial Invoice", "--reason", "Page 2 is missing"], "New file requested"],
+    [["document", "reject", shipment, "Commercial Invoice", "--reason", "Page 2 is missing"], "new file requested"],
     [["announcement", "set", "Customs system down since 09:10"], "Announcement published"],
     [["announcement", "end"], "Announcement removed"],
     [["team", "invite", "baraka@company.example", "--name", "Baraka Ouma"], "Invitation sent"],

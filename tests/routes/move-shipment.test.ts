@@ -13,6 +13,7 @@ import {
   successToast,
 } from "../support/route-fixtures.ts";
 import { advanceShipment } from "../support/service-role.ts";
+import { resultOrThrow, setCharge } from "../support/staff-actions.ts";
 import { getTestApp, getText, parsePage } from "../support/test-app.ts";
 
 const app = await getTestApp();
@@ -94,6 +95,38 @@ test("A move with a place or a note that is too long is rejected at both fields 
     ["note", fields.note, "Use at most 1,000 characters for the note."],
   ] as const)
     expect(getField(rejected, `move-${name}`)).toMatchObject({ value, descriptions: [message] });
+});
+
+test("Closing a shipment with an amount due needs a confirmation, and the closed shipment shows the amount.", async () => {
+  const shipment = await newShipment(app, client, "Owing", allDocuments);
+  for (let stage = 1; stage < 9; stage += 1) await advanceShipment(app.company, shipment.id);
+  for (const [item, amount] of [
+    ["duties", 642_000.25],
+    ["agent-fee", 779.75],
+  ] as const)
+    resultOrThrow(await setCharge(app.company, shipment.id, { item, amount, currency: "KES" }, {}));
+  const due = "KES 642,780.00 is still due.";
+
+  const page = await clerk.open(shipment.desk);
+  const correction = { stage: "10", reason: "Closed by mistake" };
+  const uncorrected = await parsePage(await clerk.submit(page, "Correct the stage", correction));
+  expect(uncorrected.status).toBe(409);
+  expect(uncorrected.problems[0]?.text).toBe(`${due} Confirm that you want to close the shipment.`);
+
+  const question = await parsePage(await clerk.submit(page, "Move to Shipment Closed", { note: "Done" }));
+  expect([question.status, question.h1]).toEqual([409, "Close with an amount due?"]);
+  expect(question.text).toContain(due);
+  expect(await countMoves(shipment)).toBe(8);
+  const closed = await clerk.follow(await clerk.submit(question, "Move anyway to Shipment Closed"));
+  expect(closed.toasts).toEqual(successToast("Moved to Shipment Closed"));
+  expect(closed.text).toMatch(/Who acts next Closed since .* EAT\. KES 642,780\.00 is still due\./);
+  expect((await client.browser.open(shipment.portal)).text).toContain(`Closed. ${due}`);
+
+  const reopened = { stage: "9", reason: "A payment is missing" };
+  await clerk.submit(closed, "Correct the stage", reopened);
+  const confirmed = { ...correction, confirmDue: "yes" };
+  const corrected = await clerk.submit(await clerk.open(shipment.desk), "Correct the stage", confirmed);
+  expect((await clerk.follow(corrected)).text).toContain("Stage 10/10 Shipment Closed");
 });
 
 test("A closed shipment has no move form and rejects an open move form.", async () => {

@@ -206,7 +206,7 @@ describe("payments", () => {
     expect(await listPayButtons()).toHaveLength(3);
   });
 
-  test("The payments say how to pay and whom to call while a charge of an open shipment is unpaid.", async () => {
+  test("The payments say how to pay and whom to call while a charge is unpaid, also after the shipment is closed.", async () => {
     const { id, portal } = await newShipment(app, client, "Coffee to pay for");
     const readPayments = async () => (await client.browser.open(portal)).all("#payments").map(getText).join();
     const instruction = /Pay only to the account on our signed invoice\. Not sure\? Call (.+?)\.$/;
@@ -223,7 +223,20 @@ describe("payments", () => {
     await setStage(id, 10);
     const closed = await readPayments();
     expect(closed).toContain("KES 12,500.50.");
-    expect(closed).not.toMatch(/invoice/i);
+    expect(closed).toMatch(instruction);
+  });
+
+  test("An item without a charge shows that there is nothing to pay yet, next to its button.", async () => {
+    const { id, portal } = await newShipment(app, client, "Nothing to pay");
+    await addCharge(id, "duties");
+    const rows = (await client.browser.open(portal)).all("#payments li").map(getText);
+    expect(rows).toEqual([
+      "IDF Fee Nothing to pay yet Pay IDF Fee",
+      "Duties & Taxes KES 12,500.50. Pay Duties & Taxes",
+      "Agent Fee Nothing to pay yet Pay Agent Fee",
+    ]);
+    const { text } = await client.browser.open(`${portal}/print`);
+    expect(text).not.toContain("Nothing to pay yet");
   });
 });
 

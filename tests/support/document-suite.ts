@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import { beforeEach } from "vitest";
 import { findDocumentId, objectPath, verifyDocument } from "../../app/models/document.server.ts";
 import type { DownloadableFile } from "../../app/models/document-file.server.ts";
+import { resultOrThrow } from "../../app/models/staff.server.ts";
 import { readPage, setUpDesk } from "./database-suite.ts";
 import type { AppSupabaseClient } from "./test-backend.ts";
 
@@ -77,8 +78,7 @@ export function setUpDocuments() {
   async function verifyByName(name = "Packing List"): Promise<void> {
     const id = await findDocumentId(testBackend.serviceRole, shipment.id, name);
     const { serviceRole } = testBackend;
-    const rejection = await verifyDocument(serviceRole, serviceRole, id, { actor_name: "Wanjiru" });
-    if (rejection) throw new Error(rejection.reason);
+    resultOrThrow(await verifyDocument(serviceRole, serviceRole, id, { actor_name: "Wanjiru" }));
   }
 
   async function closeShipment(): Promise<void> {

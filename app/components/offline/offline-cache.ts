@@ -50,7 +50,7 @@ export async function updateOfflineCache({ site, accountId, isWhole }: CurrentPa
   // `caches.keys` rejects if storage is blocked. The function then stops and registers no service worker.
   if (site.signedIn) await caches.keys();
   else await deleteCaches(names.own);
-  isSigningOut &&= site.signedIn;
+  isSigningOut &&= !!site.signedIn;
   if (isSigningOut) return;
   const countAtStart = signOutCount;
   await navigator.serviceWorker.register("/worker.js", { updateViaCache: "none" });

@@ -118,7 +118,9 @@ function useDismissReachedToast(current: CurrentToast | null, waiting: Toast | n
   }, [state, current]);
   useEffect(() => {
     if (waiting?.action?.to === pathname) dropWaitingToast();
-    if (current?.toast.action?.to === pathname) endToast(current.id);
+    // A toast with a link stays until the linked page is open. Other toasts end when their page is left.
+    if (current && (current.toast.action ? current.toast.action.to === pathname : current.path !== pathname))
+      endToast(current.id);
   }, [pathname, current, waiting]);
 }
 

@@ -2,9 +2,10 @@ import { type FormEvent, useSyncExternalStore } from "react";
 import type { Toast } from "~/lib/http/toast";
 
 /**
- * `bannerShown`: the server's HTML contained the toast as a banner. `announced`: screen readers have read that banner.
+ * `path` is the page of the toast. `bannerShown`: the server's HTML showed the toast as a banner. `announced`: screen
+ * readers have read that banner.
  */
-export type CurrentToast = { id: number; toast: Toast; bannerShown: boolean; announced: boolean };
+export type CurrentToast = { id: number; toast: Toast; path: string; bannerShown: boolean; announced: boolean };
 
 type ToastState = { current: CurrentToast | null; waiting: Toast | null; isReady: boolean };
 
@@ -37,7 +38,7 @@ export function useToasts(): ToastState {
 export function showToast(toast: Toast, bannerShown = false, announced = false): void {
   if (shownToasts.has(toast)) return;
   shownToasts.add(toast);
-  updateToastState({ current: { id: ++lastId, toast, bannerShown, announced } });
+  updateToastState({ current: { id: ++lastId, toast, path: location.pathname, bannerShown, announced } });
 }
 
 export function showToastNext(toast: Toast): void {

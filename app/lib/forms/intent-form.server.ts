@@ -71,11 +71,17 @@ export async function handleIntentFor<Sender>(
   return response;
 }
 
+export const versionMissingText = "This form arrived without its version. Reload the page, then try again.";
+
+export function readVersion(form: FormData, name = "expectedVersion"): number | undefined {
+  const version = form.get(name);
+  return typeof version === "string" && /^-?\d{1,9}$/.test(version) ? Number(version) : undefined;
+}
+
 export function readIntentMetadata(form: FormData): IntentMetadata {
-  const version = form.get("expectedVersion");
   const key = form.get("idempotencyKey");
   return {
-    expected_version: typeof version === "string" && /^-?\d{1,9}$/.test(version) ? Number(version) : undefined,
+    expected_version: readVersion(form),
     idempotency_key:
       typeof key === "string" && /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(key) ? key : undefined,
   };

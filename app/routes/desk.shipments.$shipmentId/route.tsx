@@ -95,6 +95,7 @@ function ShipmentDetails({ loaderData, actionData }: Route.ComponentProps) {
             "Who acts next",
             <>
               <DeskWaitingOnLabel waitingOn={waitingOn} /> since {shipment.waitingSince}
+              {stage === lastStage && shipment.due && `. ${shipment.due}`}
             </>,
           ],
         ]}

@@ -122,6 +122,13 @@ test("The rendering of a cached page gets no personal headers and cookies.", asy
   expect([...(requests[0]?.headers ?? [])]).toEqual([["cookie", "lite=1; session="]]);
 });
 
+test("A public page is rendered separately for team members, but only while they are signed in.", async () => {
+  const { requests, read } = createTestCache(createPageResponse);
+  for (const cookie of ["session=x; desk=1", "session=y; desk=1", "session=z", "session.0=z", "desk=1", undefined])
+    await read(createIncoming(cookie));
+  expect(requests.map(({ headers }) => headers.get("cookie"))).toEqual(["session=; desk=1", "session=", null]);
+});
+
 test("A page is rendered once for each theme, and an invalid theme cookie counts as dark.", async () => {
   const { requests, read } = createTestCache(createPageResponse);
   const createCookie = async (theme: string) => (await themeCookie(new Request(origin), theme)).split(";")[0] ?? "";

@@ -1,7 +1,13 @@
 import { createHash } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { LRUCache } from "lru-cache";
-import { cookieName, isSessionCookie, parseCookies, sessionCookieName } from "../../lib/http/cookies.server.ts";
+import {
+  cookieName,
+  deskCookieName,
+  isSessionCookie,
+  parseCookies,
+  sessionCookieName,
+} from "../../lib/http/cookies.server.ts";
 import { ipAddressHeader } from "../../lib/http/ip-address.server.ts";
 import { isLite, isLiteByHeaders } from "../../lib/http/lite.server.ts";
 import { requestIdHeader } from "../../lib/http/log.server.ts";
@@ -166,13 +172,21 @@ async function toAnonymousRequest(incoming: IncomingMessage, origin: string) {
   // The page's navigation shows only whether a session exists, so the copied session cookie is empty.
   const signedIn = sentCookies.some(isSessionCookie);
   if (signedIn) cookies.push(`${sessionCookieName()}=`);
+  const isStaff = signedIn && hasCookie(incoming.headers.cookie, deskCookieName);
+  if (isStaff) cookies.push(`${cookieName(deskCookieName)}=1`);
   if (cookies.length > 0) headers.set("Cookie", cookies.join("; "));
   const request = new Request(origin + getPageUrl(incoming), { headers });
   const isLight = cookies.length > 0 && (await readTheme(request)) === "light";
-  return { request, key: createPageKey(request.url, isLite(request), isLight, signedIn, isNext) };
+  return { request, key: createPageKey(request.url, isLite(request), isLight, isStaff ? "staff" : signedIn, isNext) };
 }
 
-function createPageKey(url: string, lite: boolean, light: boolean, signedIn: boolean, isNext: boolean): string {
+function createPageKey(
+  url: string,
+  lite: boolean,
+  light: boolean,
+  signedIn: boolean | "staff",
+  isNext: boolean,
+): string {
   return `${url} ${lite} ${light} ${signedIn} ${isNext}`;
 }
 
