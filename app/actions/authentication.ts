@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { oneLine } from "../lib/forms/text-fields.ts";
+import { codeLine } from "../lib/forms/text-fields.ts";
 import { clientIdRequired } from "../models/client-id.server.ts";
 import { emailAddress, personName } from "../models/contact.ts";
 import { maxLength } from "../models/limits.ts";
@@ -19,7 +19,7 @@ export const newPasswordSchema = (minLength: number) =>
     .refine((password) => countBytes(password) <= 72, "Choose a password of at most 72 characters.");
 
 export const SignUpFields = z.object({
-  clientId: oneLine(clientIdRequired)
+  clientId: codeLine(clientIdRequired)
     .min(1, clientIdRequired)
     .max(...maxLength("clientId", " for the Client ID")),
   fullName: personName,

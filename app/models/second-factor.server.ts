@@ -2,6 +2,7 @@ import { renderSVG } from "uqr";
 import { z } from "zod";
 import type { Viewer } from "../lib/auth/viewer.server.ts";
 import { eastAfricaTime } from "../lib/dates.ts";
+import { codeLine } from "../lib/forms/text-fields.ts";
 import { log, pseudonym } from "../lib/http/log.server.ts";
 import type { RateLimiter } from "../lib/http/rate-limiter.server.ts";
 import { toUserError, type UserError, userErrorFromThrown } from "../lib/http/user-error.server.ts";
@@ -10,10 +11,9 @@ import { trySendEmail } from "./email-delivery.server.ts";
 import { type EmailSender, secondFactorRemovedEmail } from "./emails.ts";
 import { runStaffAction, type StaffActionResult } from "./staff.server.ts";
 
-export const TotpCode = z
-  .string("Enter the 6-digit code.")
-  .transform((code) => code.replace(/\s/g, ""))
-  .pipe(z.string().regex(/^\d{6}$/, "The code must have 6 digits."));
+export const TotpCode = codeLine("Enter the 6-digit code.")
+  .overwrite((code) => code.replace(/[ -]/g, ""))
+  .regex(/^\d{6}$/, "The code must have 6 digits.");
 
 /** The fields of a page that an emailed link opens. */
 export type LinkCredentials = { password: string; code?: string; factorId?: string };

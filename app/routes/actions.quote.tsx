@@ -9,7 +9,7 @@ import { TextLink } from "~/components/ui/text-link";
 import { PageToast } from "~/components/ui/toast";
 import { readForm } from "~/lib/forms/form-data.server";
 import { rejectForm } from "~/lib/forms/rejected-form.server";
-import { oneLine, severalLines } from "~/lib/forms/text-fields";
+import { codeLine, severalLines } from "~/lib/forms/text-fields";
 import { toSitePath } from "~/lib/http/redirect.server";
 import type { Toast } from "~/lib/http/toast";
 import { emailAddress, personName } from "~/models/contact";
@@ -20,7 +20,7 @@ import type { Route } from "./+types/actions.quote";
 const QuoteFields = z.object({
   name: personName,
   email: emailAddress,
-  phone: oneLine("Enter your phone number.")
+  phone: codeLine("Enter your phone number.")
     .min(1, "Enter your phone number.")
     .max(32, "Use at most 32 characters for the phone number."),
   service: z.enum(quoteServices as [string, ...string[]], "Choose one of the services."),

@@ -5,7 +5,7 @@ import { DeferredSection } from "~/components/site/quote-panel";
 import { Title } from "~/components/site/title";
 import { readForm } from "~/lib/forms/form-data.server";
 import { createErrorToast, rejectForm } from "~/lib/forms/rejected-form.server";
-import { oneLine } from "~/lib/forms/text-fields";
+import { codeLine } from "~/lib/forms/text-fields";
 import { createPageMeta } from "~/lib/http/page-meta";
 import type { Toast } from "~/lib/http/toast";
 import { certifications, companyDetails, home, industries, testimonials } from "~/models/content.server";
@@ -23,7 +23,7 @@ import { WhyChooseUs } from "./why-choose-us";
 const trackingNumberRequired = "Please enter a tracking number to request an update.";
 
 const TrackingFields = z.object({
-  trackingNumber: oneLine(trackingNumberRequired)
+  trackingNumber: codeLine(trackingNumberRequired)
     .min(1, trackingNumberRequired)
     .max(64, "Use at most 64 characters for the tracking number."),
 });
