@@ -1,10 +1,10 @@
 import { z } from "zod";
-import { codeLine } from "../lib/forms/text-fields.ts";
+import { codeLine, normalizePassword } from "../lib/forms/text-fields.ts";
 import { clientIdRequired } from "../models/client-id.server.ts";
 import { emailAddress, personName } from "../models/contact.ts";
 import { maxLength } from "../models/limits.ts";
 
-const countBytes = (text: string) => new TextEncoder().encode(text).length;
+const hasHashableLength = (password: string) => new TextEncoder().encode(normalizePassword(password)).length <= 72;
 
 const incompleteLinkText = "This link is not complete. Open the link in our email again.";
 
@@ -12,11 +12,15 @@ export const minClientPasswordLength = 6;
 export const minStaffPasswordLength = 12;
 
 /** Passwords have at most 72 bytes, because bcrypt ignores the rest. */
+const passwordLimit =
+  "A password has at most 72 bytes: 72 letters of the English alphabet, 36 letters of the Arabic alphabet, or 18 emoji.";
+
 export const newPasswordSchema = (minLength: number) =>
   z
     .string("Choose a password.")
+    .overwrite(normalizePassword)
     .min(minLength, `Choose a password of at least ${minLength} characters.`)
-    .refine((password) => countBytes(password) <= 72, "Choose a password of at most 72 characters.");
+    .refine(hasHashableLength, `Choose a shorter password. ${passwordLimit}`);
 
 export const SignUpFields = z.object({
   clientId: codeLine(clientIdRequired)
@@ -29,12 +33,7 @@ export const SignUpFields = z.object({
 
 export const LoginFields = z.object({
   email: emailAddress,
-  password: z
-    .string("Enter your password.")
-    .refine(
-      (password) => countBytes(password) <= 72,
-      "This password is too long. Passwords have at most 72 characters.",
-    ),
+  password: z.string("Enter your password.").refine(hasHashableLength, `This password is too long. ${passwordLimit}`),
 });
 
 export const clientIdInLink = z.string().regex(/^[0-9A-Za-z-]{12,64}$/);

@@ -6,14 +6,14 @@ export const personName = oneLine("Enter your full name.")
   .min(1, "Enter your full name.")
   .max(...maxLength("personName", " for your name"));
 
-const emailError = "Enter an email such as name@example.com.";
-
-/** Accepts the addresses that browsers accept, except domains without a dot and IP addresses. */
 export const emailAddress = codeLine("Enter your email.")
   .overwrite(toAsciiDomain)
   .max(...maxLength("email", " for the email"))
-  .regex(z.regexes.html5Email, emailError)
-  .regex(/\.(?!\d+$)[^.]+$/, emailError);
+  .pipe(z.string().refine(isEmailAddress, "Enter an email such as name@example.com."));
+
+function isEmailAddress(text: string): boolean {
+  return z.regexes.html5Email.test(text) && /\.(?!\d+$)[^.]+$/.test(text);
+}
 
 /** Returns the address with its domain in ASCII (Punycode), which email servers require. */
 function toAsciiDomain(address: string): string {

@@ -97,14 +97,14 @@ as $$
 $$;
 grant execute on function private.code_pattern(text) to authenticated;
 
--- Returns the lowest and highest UUID with a prefix, or null if the prefix is invalid or has under 4 characters.
+-- Returns the lowest and highest UUID with a prefix, such as #4f2a, or null if the prefix is invalid or has under 4 characters.
 create function private.id_prefix_range(prefix text) returns uuid[]
 language plpgsql immutable
 set search_path = ''
 as $$
 declare
   shape constant text := '00000000-0000-0000-0000-000000000000';
-  beginning text := lower(btrim(prefix));
+  beginning text := ltrim(btrim(private.search_form(left(prefix, 64))), '#');
 begin
   if char_length(beginning) between 4 and 36
     and beginning || substr(shape, char_length(beginning) + 1) ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'
@@ -119,13 +119,15 @@ end
 $$;
 grant execute on function private.id_prefix_range(text) to authenticated;
 
--- Returns a LIKE pattern for texts in search form that contain a search, or null for a search of over 254 characters.
+-- Returns a LIKE pattern for texts in search form that contain a search. Returns null for a search whose search form is
+-- empty, or of over 254 characters.
 create function private.like_pattern(q text) returns text
 language sql immutable
 set search_path = ''
 as $$
   select case
-    when char_length(q) <= 254 then '%' || regexp_replace(btrim(private.search_form(q)), '([\\%_])', '\\\1', 'g') || '%'
+    when char_length(q) <= 254
+      then '%' || nullif(regexp_replace(btrim(private.search_form(q)), '([\\%_])', '\\\1', 'g'), '') || '%'
   end
 $$;
 grant execute on function private.like_pattern(text) to authenticated;
@@ -807,7 +809,6 @@ set search_path = ''
 as $$
   select private.search_form(concat_ws(' ', account.email, account.raw_user_meta_data ->> 'full_name'))
 $$;
-grant execute on function private.account_search_text(auth.users) to authenticated;
 
 -- Limits the metadata of an account. The owner can change the metadata by calling Supabase Auth directly.
 create function private.check_user_metadata() returns trigger
@@ -1414,7 +1415,7 @@ grant select, insert, delete on table public.client_ids to service_role;
 create index client_ids_unused on public.client_ids (created_at) where email_hash is null;
 create index client_ids_idempotency_key on public.client_ids (idempotency_key) where idempotency_key is not null;
 
--- Creates `how_many` Client IDs, at most 1000, with the same label (`issued_for`) and email address (`sent_to`).
+-- Creates `how_many` Client IDs, from 1 to 1000, with the same label (`issued_for`) and email address (`sent_to`).
 create function public.issue_client_ids(
   how_many integer default 1,
   issued_for text default null,
@@ -1429,6 +1430,9 @@ declare
   actor private.actor := private.require_actor('clerk', actor_name);
   key uuid := private.derive_idempotency_key(idempotency_key, jsonb_build_array('issue', how_many, issued_for, sent_to));
 begin
+  if how_many is null or how_many not between 1 and 1000 then
+    raise sqlstate 'PT400' using message = 'Enter a number from 1 to 1000.';
+  end if;
   if private.is_repeated_action(key) then
     return query select issued.* from public.client_ids as issued where issued.idempotency_key = key;
     return;
@@ -1438,7 +1442,7 @@ begin
     insert into public.client_ids (client_id, issued_for, sent_to, idempotency_key)
     select private.generate_client_id(), nullif(btrim(issue_client_ids.issued_for), ''),
       nullif(lower(btrim(issue_client_ids.sent_to)), ''), key
-    from generate_series(1, least(how_many, 1000))
+    from generate_series(1, how_many)
     returning client_ids.*
   ),
   logged as (
@@ -1872,7 +1876,7 @@ set search_path = ''
 as $$
 declare
   words constant text[] := private.word_patterns(q);
-  ids constant uuid[] := private.id_prefix_range(ltrim(btrim(private.search_form(left(q, 64))), '#'));
+  ids constant uuid[] := private.id_prefix_range(q);
   conditions text := 'true';
   word text;
 begin
@@ -3264,7 +3268,8 @@ create table private.email_opt_outs (
 );
 alter table private.email_opt_outs enable row level security;
 
--- Queues an email to the shipment's client, unless the account is closed or the client has turned shipment emails off.
+-- Queues an email to the shipment's client, unless the account is unconfirmed or closed, or the client has turned shipment
+-- emails off.
 create function private.queue_shipment_email(shipment_id uuid, kind text, detail text, reason text default null) returns void
 language sql volatile
 set search_path = ''
@@ -3274,6 +3279,7 @@ as $$
   from public.shipments as shipment
   join auth.users as account on account.id = shipment.user_id
   where shipment.id = queue_shipment_email.shipment_id
+    and account.email_confirmed_at is not null
     and coalesce(account.banned_until < now(), true)
     and not exists (select from private.email_opt_outs as opt_out where opt_out.account_id = shipment.user_id)
   on conflict do nothing
@@ -3344,7 +3350,8 @@ begin
   -- Serialises parallel calls, so that one process gets all emails of a shipment.
   perform pg_advisory_xact_lock(hashtextextended('claim_shipment_emails', 0));
   delete from public.email_outbox as email using auth.users as account
-  where account.id = email.account_id and account.banned_until > now() and email.sent_at is null and email.failed_at is null;
+  where account.id = email.account_id and (account.banned_until > now() or account.email_confirmed_at is null)
+    and email.sent_at is null and email.failed_at is null;
   delete from public.email_outbox where created_at < now() - interval '30 days';
   -- Two days before the last day of free storage, queues one reminder. A changed last day gets another reminder.
   perform private.queue_shipment_email(shipment.id, 'storage', shipment.free_storage_ends_on::text)

@@ -14,7 +14,6 @@ set search_path = ''
 as $$
   select private.search_form(concat_ws(' ', account.email, account.raw_user_meta_data ->> 'full_name'))
 $$;
-grant execute on function private.account_search_text(auth.users) to authenticated;
 
 -- Limits the metadata of an account. The owner can change the metadata by calling Supabase Auth directly.
 create function private.check_user_metadata() returns trigger

@@ -139,7 +139,7 @@ set search_path = ''
 as $$
 declare
   words constant text[] := private.word_patterns(q);
-  ids constant uuid[] := private.id_prefix_range(ltrim(btrim(private.search_form(left(q, 64))), '#'));
+  ids constant uuid[] := private.id_prefix_range(q);
   conditions text := 'true';
   word text;
 begin

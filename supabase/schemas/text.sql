@@ -73,14 +73,14 @@ as $$
 $$;
 grant execute on function private.code_pattern(text) to authenticated;
 
--- Returns the lowest and highest UUID with a prefix, or null if the prefix is invalid or has under 4 characters.
+-- Returns the lowest and highest UUID with a prefix, such as #4f2a, or null if the prefix is invalid or has under 4 characters.
 create function private.id_prefix_range(prefix text) returns uuid[]
 language plpgsql immutable
 set search_path = ''
 as $$
 declare
   shape constant text := '00000000-0000-0000-0000-000000000000';
-  beginning text := lower(btrim(prefix));
+  beginning text := ltrim(btrim(private.search_form(left(prefix, 64))), '#');
 begin
   if char_length(beginning) between 4 and 36
     and beginning || substr(shape, char_length(beginning) + 1) ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'
@@ -95,13 +95,15 @@ end
 $$;
 grant execute on function private.id_prefix_range(text) to authenticated;
 
--- Returns a LIKE pattern for texts in search form that contain a search, or null for a search of over 254 characters.
+-- Returns a LIKE pattern for texts in search form that contain a search. Returns null for a search whose search form is
+-- empty, or of over 254 characters.
 create function private.like_pattern(q text) returns text
 language sql immutable
 set search_path = ''
 as $$
   select case
-    when char_length(q) <= 254 then '%' || regexp_replace(btrim(private.search_form(q)), '([\\%_])', '\\\1', 'g') || '%'
+    when char_length(q) <= 254
+      then '%' || nullif(regexp_replace(btrim(private.search_form(q)), '([\\%_])', '\\\1', 'g'), '') || '%'
   end
 $$;
 grant execute on function private.like_pattern(text) to authenticated;

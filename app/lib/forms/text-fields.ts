@@ -9,7 +9,6 @@ const invisibleCharacter = /(?<![^ -~])[\u200c\u200d]|(?![\t\n\u200c\u200d]|\p{V
 /** The lookahead excludes invisible fillers that Unicode classifies as letters. */
 const visibleCharacter = /(?![\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0])[^\p{Z}\p{Cc}\p{Cf}\p{Mn}]/u;
 
-/** Returns text of several lines without the invisible characters that come with text copied from other apps. */
 function cleanText(text: string): string {
   const cleaned = text.replace(lineBreak, "\n").replace(invisibleCharacter, "").trim();
   return visibleCharacter.test(cleaned) ? cleaned.normalize("NFC") : "";
@@ -19,10 +18,7 @@ const joinLines = (text: string) => text.replace(/\s+/g, " ");
 
 export const toOneLine = (text: string) => joinLines(cleanText(text));
 
-/**
- * Returns the ASCII form of full-width characters and of dashes, quotes, spaces and digits of all scripts. Keeps tabs and
- * line breaks, which separate the cells of a spreadsheet.
- */
+/** Returns dashes, quotes, spaces and digits of all scripts in ASCII. Preserves tabs and line breaks of spreadsheets. */
 export function foldCode(text: string): string {
   return cleanText(text)
     .replace(/[`\u00b4\u02b9\u02bb-\u02bf\u02c8\u2018-\u201b\u2032\ua78b\ua78c]/g, "'")
@@ -40,9 +36,11 @@ function toAsciiDigit(digit: string): string {
   return String(value);
 }
 
+/** Returns the form of a password that we hash (OpaqueString, RFC 8265), because devices write some letters differently. */
+export const normalizePassword = (password: string) => password.replace(/\p{Zs}/gu, " ").normalize("NFC");
+
 export const severalLines = (missing: string) => z.string(missing).overwrite(cleanText);
 
 export const oneLine = (missing: string) => z.string(missing).overwrite(toOneLine);
 
-/** A number or code on one line, such as an AWB/BL or telephone number. */
 export const codeLine = (missing: string) => z.string(missing).overwrite(foldCode).overwrite(joinLines);

@@ -123,10 +123,24 @@ export class RateLimiter {
     ]);
   }
 
-  consumeEmailChange(userId: string): Promise<RateLimitHit | UserError> {
+  /** Limits the emails that strangers can cause. Callers refund the hit if no email was sent. */
+  consumeEmail(recipient: string): Promise<RateLimitHit | UserError> {
+    return this.#take("Too many emails were requested.", this.#emailLimits(recipient));
+  }
+
+  consumeEmailChange(userId: string, recipient: string): Promise<RateLimitHit | UserError> {
     return this.#take("Too many email changes in one day.", [
       { keyParts: ["email changes", userId], max: maxEmailChangesPerDay, seconds: 24 * hourSeconds },
+      ...this.#emailLimits(recipient),
     ]);
+  }
+
+  #emailLimits(recipient: string): RateLimit[] {
+    const { emailsPerRecipient, emailsPerAddress } = env().limits;
+    return [
+      { keyParts: ["email", recipient.toLowerCase()], max: emailsPerRecipient, seconds: 24 * hourSeconds },
+      ...this.#perAddress({ keyParts: ["email address"], max: emailsPerAddress, seconds: hourSeconds }),
+    ];
   }
 
   async #take(message: string, limits: RateLimit[]): Promise<RateLimitHit | UserError> {
