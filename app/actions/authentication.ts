@@ -36,7 +36,7 @@ export const LoginFields = z.object({
   password: z.string("Enter your password.").refine(hasHashableLength, `This password is too long. ${passwordLimit}`),
 });
 
-export const clientIdInLink = z.string().regex(/^[0-9A-Za-z-]{12,64}$/);
+export const clientIdInLink = codeLine("").regex(/^[0-9A-Za-z-]{12,64}$/);
 
 export const confirmationToken = z.string(incompleteLinkText).regex(/^[\w.-]{16,256}$/, incompleteLinkText);
 

@@ -62,8 +62,13 @@ export async function changePassword(
   proof: ReauthenticationInput,
   password: string,
 ): Promise<IntentError | null> {
+  const attempt = await limits.consumePasswordChange(client.id);
+  if ("reason" in attempt) return attempt;
   const reauthentication = await reauthenticate(client, limits, proof);
-  if ("reason" in reauthentication) return reauthentication;
+  if ("reason" in reauthentication) {
+    attempt.refund();
+    return reauthentication;
+  }
   const { session, password: current_password } = reauthentication;
   const { error } = await session.auth.updateUser({ password, current_password });
   const to = { email: client.email, name: client.fullName, account_id: client.id, kind: "password change" } as const;
@@ -75,6 +80,7 @@ export async function changePassword(
       await trySendEmail(serviceRoleClient(), sender, to, (name) => passwordChangedEmail(sender, name, "uncertain"));
       return { reason: "Your password may have been changed. Log in again with the new password first.", status: 503 };
     }
+    attempt.refund();
     const sameMessage = error.code === "same_password" && "This is your current password. Choose another password.";
     return sameMessage
       ? { reason: sameMessage, status: 400, fieldErrors: { password: [sameMessage] } }

@@ -89,10 +89,6 @@ export type LogInFailure = UserError & { title: "Login Failed" | "Sign in Failed
 
 export type LogInResult = { requiresSecondFactor: boolean };
 
-/** Shown if Supabase Auth rejects a second email within a minute. The previous link is still valid. */
-const linkNotSentText =
-  "Your email is not confirmed yet. Open the link in our email first. No email? Log in again in 5 minutes, and we will email you a new link.";
-
 /** Only the right password reveals that an address is unconfirmed. Backend failures do not count as failed logins. */
 export async function logIn(
   supabase: AppSupabaseClient,
@@ -116,9 +112,7 @@ export async function logIn(
   });
   if ("code" in error && error.code === "email_not_confirmed") {
     attempt.refund();
-    const reason = (await trySendConfirmation(limits, email))
-      ? "Your email is not confirmed yet. We have emailed you a new link. Open that link, then log in."
-      : linkNotSentText;
+    const reason = `Your email is not confirmed yet. ${await resendConfirmation(limits, email)}`;
     return { title: "Login Failed", reason, status: 400 };
   }
   const userError = toUserError(error);
@@ -126,14 +120,17 @@ export async function logIn(
   return toLogInFailure(userError);
 }
 
-async function trySendConfirmation(limits: RateLimiter, email: string): Promise<boolean> {
+/** Returns what the login form says about the link to confirm the address. */
+async function resendConfirmation(limits: RateLimiter, email: string): Promise<string> {
   const attempt = await limits.consumeEmail(email);
-  if ("reason" in attempt) return false;
+  if ("reason" in attempt) return `Open the link in our newest email. ${attempt.reason}`;
   const { error } = await anonymousClient()
     .auth.resend({ type: "signup", email })
     .catch((error: Error) => ({ error }));
-  if (error) attempt.refund();
-  return !error;
+  if (!error) return "We have emailed you a new link. Open that link, then log in.";
+  attempt.refund();
+  // Supabase Auth rejects a second email within a minute. The previous link is still valid.
+  return "Open the link in our email first. No email? Log in again in 5 minutes, and we will email you a new link.";
 }
 
 function toLogInFailure(userError: UserError): LogInFailure {

@@ -28,7 +28,7 @@ export function shortenValues<Result extends Pick<Submission<unknown>, "payload"
   for (const [name, text] of texts) {
     const field = Object.hasOwn(properties, name) ? properties[name] : undefined;
     const maxLength = (typeof field === "object" && field.maxLength) || defaultMaxLength;
-    payload[name] = text.replaceAll("\r\n", "\n").slice(0, maxLength);
+    if (text.length > maxLength) payload[name] = text.replaceAll("\r\n", "\n").slice(0, maxLength);
   }
   return submission;
 }
