@@ -1,16 +1,22 @@
 import type { SubmissionResult } from "@conform-to/react";
-import { parseWithZod } from "@conform-to/zod/v4";
 import { data, type RouterContextProvider } from "react-router";
 import { z } from "zod";
 import type { Factor, Viewer } from "../lib/auth/viewer.server.ts";
 import { readForm } from "../lib/forms/form-data.server.ts";
-import { createErrorToast, createTotpFieldErrors, rejectSubmission } from "../lib/forms/rejected-form.server.ts";
+import {
+  createErrorToast,
+  createTotpFieldErrors,
+  parseForm,
+  rejectSubmission,
+} from "../lib/forms/rejected-form.server.ts";
+import { toOneLine } from "../lib/forms/text-fields.ts";
 import { getRateLimiter } from "../lib/http/rate-limiter.server.ts";
 import { redirectWithToast } from "../lib/http/toast.server.ts";
 import type { Toast } from "../lib/http/toast.ts";
 import { userErrorFromThrown } from "../lib/http/user-error.server.ts";
 import { companyDetails } from "../models/content.server.ts";
 import {
+  createFactorName,
   createTotpUri,
   removeFactor,
   renderQrCode,
@@ -32,6 +38,7 @@ export type TotpSetupActionData = {
 };
 
 const StartedSetupFields = z.object({ factorId: z.uuid(), secret: z.string().regex(/^[A-Z2-7]{16,128}$/) });
+const maxFactorNameLength = 60;
 const TotpFields = z.object({ code: TotpCode });
 
 /**
@@ -42,7 +49,8 @@ export async function handleFactorSetup(request: Request, context: RouterContext
   const form = await readForm(request);
   const issuer = companyDetails.short_name;
   if (!form.has("factorId")) {
-    const setup = await startFactorSetup(client, issuer).catch(userErrorFromThrown);
+    const name = toOneLine(String(form.get("name") ?? "")).slice(0, maxFactorNameLength) || createFactorName();
+    const setup = await startFactorSetup(client, issuer, name).catch(userErrorFromThrown);
     if ("reason" in setup)
       return createNotStartedResult(createErrorToast("Error setting up 2FA", setup.reason), setup.status);
     return data({ result: null, toast: undefined, setup: toSetupData(setup.factorId, setup.secret, setup.uri) });
@@ -56,7 +64,7 @@ export async function handleFactorSetup(request: Request, context: RouterContext
     );
   const { factorId, secret } = started.data;
   const setup = toSetupData(factorId, secret, createTotpUri(secret, client.email, issuer));
-  const submission = parseWithZod(form, { schema: TotpFields });
+  const submission = parseForm(form, TotpFields);
   if (submission.status !== "success") return rejectSubmission(submission, "Verification failed", undefined, { setup });
   const failed = await verifyTotp(client, getRateLimiter(context), factorId, submission.value.code);
   // Status 409 means that a setup in another window has replaced this factor, so no code can confirm it.
@@ -96,7 +104,7 @@ export async function handleFactorRemoval(
   { next, lastRemovedText }: { next: string; lastRemovedText: string },
 ) {
   const factor = requireOwnFactor(client, id);
-  const submission = parseWithZod(await readForm(request), { schema: TotpFields });
+  const submission = parseForm(await readForm(request), TotpFields);
   if (submission.status !== "success") return rejectSubmission(submission, "Verification failed");
   const { code } = submission.value;
   const failed = await removeFactor(client, getRateLimiter(context), factor.id, code).catch((error: unknown) => ({

@@ -31,16 +31,16 @@ export async function signOutOtherDevices(client: Viewer): Promise<UserError | n
   return error && toUserError(error);
 }
 
-/** Returns a Supabase client with a new session, which the caller must end or store. Wrong passwords count as failed logins. */
+/** Returns a client with a new session, which the caller must end or store, and the password as Supabase Auth knows it. */
 async function reauthenticate(
   client: Pick<Viewer, "id" | "email">,
   limits: RateLimiter,
   { currentPassword, code, factorId, link }: ReauthenticationInput,
-): Promise<AppSupabaseClient | IntentError> {
+): Promise<{ session: AppSupabaseClient; password: string } | IntentError> {
   const attempt = await limits.consumeLogin(client.email);
   if ("reason" in attempt) return attempt;
   const session = anonymousClient();
-  const { error } = await logInWithPassword(session, { email: client.email, password: currentPassword });
+  const { error, password } = await logInWithPassword(session, { email: client.email, password: currentPassword });
   if (error?.code === "invalid_credentials") {
     const reason = "The password is wrong.";
     log("warn", "proof failed", { account: pseudonym(client.email) });
@@ -48,9 +48,9 @@ async function reauthenticate(
   }
   attempt.refund();
   if (error) return toUserError(error);
-  if (!factorId) return session;
+  if (!factorId) return { session, password };
   const failure = await verifyTotp({ ...client, supabase: session }, limits, factorId, code ?? "", link);
-  if (!failure) return session;
+  if (!failure) return { session, password };
   await session.auth.signOut({ scope: "local" }).catch(() => undefined);
   return { ...failure, fieldErrors: createTotpFieldErrors(failure) };
 }
@@ -62,9 +62,15 @@ export async function changePassword(
   proof: ReauthenticationInput,
   password: string,
 ): Promise<IntentError | null> {
-  const session = await reauthenticate(client, limits, proof);
-  if ("reason" in session) return session;
-  const { error } = await session.auth.updateUser({ password, current_password: proof.currentPassword });
+  const attempt = await limits.consumePasswordChange(client.id);
+  if ("reason" in attempt) return attempt;
+  const reauthentication = await reauthenticate(client, limits, proof);
+  if ("reason" in reauthentication) {
+    attempt.refund();
+    return reauthentication;
+  }
+  const { session, password: current_password } = reauthentication;
+  const { error } = await session.auth.updateUser({ password, current_password });
   const to = { email: client.email, name: client.fullName, account_id: client.id, kind: "password change" } as const;
   // If Supabase Auth did not respond in time, the password may still have been changed.
   const isResultUnknown = error !== null && toUserError(error).status === 503;
@@ -74,6 +80,7 @@ export async function changePassword(
       await trySendEmail(serviceRoleClient(), sender, to, (name) => passwordChangedEmail(sender, name, "uncertain"));
       return { reason: "Your password may have been changed. Log in again: try the new password first.", status: 503 };
     }
+    attempt.refund();
     const sameMessage = error.code === "same_password" && "This is your current password. Choose another password.";
     return sameMessage
       ? { reason: sameMessage, status: 400, fieldErrors: { password: [sameMessage] } }
@@ -108,14 +115,14 @@ export async function requestEmailChange(
     const reason = "This is already your email address.";
     return { reason, status: 400, fieldErrors: { email: [reason] } };
   }
-  const attempt = await limits.consumeEmailChange(client.id);
+  const attempt = await limits.consumeEmailChange(client.id, email);
   if ("reason" in attempt) return attempt;
-  const session = await reauthenticate(client, limits, proof);
-  if ("reason" in session) {
+  const reauthentication = await reauthenticate(client, limits, proof);
+  if ("reason" in reauthentication) {
     attempt.refund();
-    return session;
+    return reauthentication;
   }
-  await session.auth.signOut({ scope: "local" }).catch(() => undefined);
+  await reauthentication.session.auth.signOut({ scope: "local" }).catch(() => undefined);
   const serviceRole = serviceRoleClient();
   const start = await serviceRole.rpc("start_email_change", { account_id: client.id, email });
   const startError = getResultError(start);
@@ -160,19 +167,22 @@ export async function confirmEmailChange(
   credentials: LinkCredentials,
 ): Promise<IntentError | null> {
   const { password, ...code } = credentials;
-  const session = await reauthenticate({ id: account, email: old_email }, limits, {
+  const reauthentication = await reauthenticate({ id: account, email: old_email }, limits, {
     currentPassword: password,
     ...code,
     link: token,
   });
-  if ("reason" in session) {
-    const { currentPassword: passwordErrors, ...otherErrors } = session.fieldErrors ?? {};
+  if ("reason" in reauthentication) {
+    const { currentPassword: passwordErrors, ...otherErrors } = reauthentication.fieldErrors ?? {};
     return {
-      ...session,
-      fieldErrors: session.fieldErrors && { ...otherErrors, ...(passwordErrors && { password: passwordErrors }) },
+      ...reauthentication,
+      fieldErrors: reauthentication.fieldErrors && {
+        ...otherErrors,
+        ...(passwordErrors && { password: passwordErrors }),
+      },
     };
   }
-  await session.auth.signOut({ scope: "local" }).catch(() => undefined);
+  await reauthentication.session.auth.signOut({ scope: "local" }).catch(() => undefined);
   const serviceRole = serviceRoleClient();
   const redeemed = await serviceRole.rpc("redeem_email_change", { token });
   const redeemError = getResultError(redeemed);

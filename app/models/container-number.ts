@@ -1,5 +1,7 @@
 /** By ISO 6346, a container number has three letters for the owner, then U, J or Z, six digits and a check digit. */
 
+import { foldCode } from "../lib/forms/text-fields.ts";
+
 export const maxContainers = 20;
 /** The maximum length of the typed text, which may contain spaces and other cells of a spreadsheet. */
 export const maxContainerCharacters = 1000;
@@ -25,7 +27,9 @@ const numberForm = "A container number has four letters and seven digits. The fo
  * numbers.
  */
 export function parseContainerNumbers(text: string): { numbers: string[]; problem?: string } {
-  const lines = text.split(/[\n,;|]/).filter((line) => /[\p{L}\p{N}]/u.test(line));
+  const lines = foldCode(text)
+    .split(/[\n,;|\u060c\u061b]/)
+    .filter((line) => /[\p{L}\p{N}]/u.test(line));
   // A first line without digits is the heading of a column.
   const rows = lines.length > 1 && !/\d/.test(lines[0] ?? "") ? lines.slice(1) : lines;
   const [numbers, unknown, wrong] = [new Set<string>(), [] as string[], [] as string[]];
@@ -45,10 +49,7 @@ export function parseContainerNumbers(text: string): { numbers: string[]; proble
 
 /** Returns the container numbers of a cell, or an empty list if the cell also has other content. */
 function findNumbers(cell: string): string[] {
-  const compact = cell
-    .normalize("NFKC")
-    .toUpperCase()
-    .replace(/[^\p{L}\p{N}]/gu, "");
+  const compact = cell.toUpperCase().replace(/[^\p{L}\p{N}]/gu, "");
   const parts = compact.match(/\P{N}+\p{N}*|\p{N}+/gu) ?? [];
   return parts.every((part) => numberPattern.test(part)) ? parts : [];
 }

@@ -1,6 +1,6 @@
-import { parseWithZod } from "@conform-to/zod/v4";
 import { z } from "zod";
 import { monthName } from "../lib/dates.ts";
+import { parseForm } from "../lib/forms/rejected-form.server.ts";
 import {
   COST_FIELDS,
   estimateCost,
@@ -152,7 +152,7 @@ export function parseCostQuery(search: URLSearchParams, rates: CostRates, today:
     rates.excise_duty.percents,
     today,
   );
-  const submission = parseWithZod(fields, { schema });
+  const submission = parseForm(fields, schema);
   const cargo: Import | null = submission.status === "success" ? submission.value : null;
   const { error, initialValue } = submission.reply();
   return { cargo, result: { error, initialValue } };

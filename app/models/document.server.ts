@@ -5,6 +5,7 @@ import type { z } from "zod";
 import type { Viewer } from "../lib/auth/viewer.server.ts";
 import { shortTime } from "../lib/dates.ts";
 import { formatFileSize } from "../lib/forms/file-size.ts";
+import { toOneLine } from "../lib/forms/text-fields.ts";
 import { toUserError, type UserError, userErrorFromThrown } from "../lib/http/user-error.server.ts";
 import { type AppSupabaseClient, serviceRoleClient } from "../lib/supabase/client.server.ts";
 import { dataOrThrow, dataOrUserError, getResultError } from "../lib/supabase/result.server.ts";
@@ -40,11 +41,9 @@ export function objectPath(document: { user_id: string; shipment_id: string; nam
   return `${document.user_id}/${document.shipment_id}/${documentSlug(document.name)}-${attempt}-${safeFileName(fileName)}`;
 }
 
-/** Removes folders, control characters and text direction marks. Returns at most 200 characters with the extension. */
+/** Removes folders and invisible characters. Returns at most 200 characters with the extension. */
 export function toDisplayFileName(fileName: string): string {
-  const clean = (fileName.split(/[\\/]/).at(-1) ?? "")
-    .replace(/[\p{Cc}\p{Cs}\u2028-\u202e\u2066-\u2069]+/gu, " ")
-    .trim();
+  const clean = toOneLine((fileName.split(/[\\/]/).at(-1) ?? "").replace(/\p{Cs}/gu, ""));
   const characters = [...clean];
   if (characters.length <= 200) return clean || "file";
   const ending = `.${getExtension(clean)}`;

@@ -1,4 +1,5 @@
 /** The texts of account emails. Emails are plain text without files, amounts and bank details. */
+import { toOneLine } from "../lib/forms/text-fields.ts";
 
 export type EmailSender = { name: string; email: string; phone: string; origin: string };
 
@@ -181,12 +182,7 @@ export function formatEmailText(
   return `${lines.join("\n")}\n`;
 }
 
-/** Replaces line breaks and invisible characters, so that a person's text cannot look like our own lines. */
-function toOneLine(text: string): string {
-  return text.replace(/[\s\p{Cc}\u2028-\u202e\u2066-\u2069]+/gu, " ").trim();
-}
-
-/** Returns a team member's text as one line without links. We promise that our emails link only to this site. */
+/** Returns a team member's text as one line without links: the site promises that its emails link only to itself. */
 export function formatTypedText(text: string): string {
   return toOneLine(text).replace(/(?:\bhttps?:\/\/|\bwww\.)[^\s”]+/gi, "[link]");
 }

@@ -156,7 +156,7 @@ test.each([
   [["🚢".repeat(600)], `Our note: “${"🚢".repeat(499)}…”`],
   [["Hello\r\nBcc: spy@evil.example\r\n\r\n<b>x</b>"], "Our note: “Hello Bcc: spy@evil.example <b>x</b>”"],
   [["See https://evil.example/pay?x=1 or WWW.evil.example, now"], "Our note: “See [link] or [link] now”"],
-  [["Wait\u2028The company\u202e\u0000\u2066+254 999"], "Our note: “Wait The company +254 999”"],
+  [["Wait\u2028The company\u202e\u0000\u2066+254 999"], "Our note: “Wait The company+254 999”"],
 ])("The notes %j are one line of at most 500 characters in a shipment update.", (notes, line) => {
   const email = createUpdateEmail(notes.map((text) => note(text)));
   expect(listBodyLines(email).filter((text) => text.startsWith("Our note"))).toEqual([line]);

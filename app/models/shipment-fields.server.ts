@@ -4,7 +4,7 @@
  */
 import { z } from "zod";
 import { sortableTime } from "../lib/dates.ts";
-import { oneLine } from "../lib/forms/text-fields.ts";
+import { codeLine } from "../lib/forms/text-fields.ts";
 import type { CsvColumn } from "../lib/http/csv.server.ts";
 import { maxContainerCharacters, maxContainers, parseContainerNumbers } from "./container-number.ts";
 import { STORAGE_LOCATIONS, type StorageLocation } from "./desk-labels.ts";
@@ -95,7 +95,7 @@ const containerNumbersField = z
 
 /** The AWB/BL and the container numbers, for forms and staff commands. An empty form field becomes undefined. */
 export const ShipmentNumberFields = z.object({
-  awb: oneLine("")
+  awb: codeLine("")
     .max(...maxLength("awb", " for the AWB/BL"))
     .optional(),
   containerNumbers: containerNumbersField,

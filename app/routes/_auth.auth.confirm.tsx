@@ -1,4 +1,3 @@
-import { parseWithZod } from "@conform-to/zod/v4";
 import { Form } from "react-router";
 import { ConfirmationFields, confirmationToken } from "~/actions/authentication";
 import { Field } from "~/components/forms/field";
@@ -9,7 +8,7 @@ import { Title } from "~/components/site/title";
 import { TextLink } from "~/components/ui/text-link";
 import { redirectAfterLogIn } from "~/lib/auth/log-in-response.server";
 import { readForm } from "~/lib/forms/form-data.server";
-import { createErrorToast, getFirstError, rejectForm } from "~/lib/forms/rejected-form.server";
+import { createErrorToast, getFirstError, parseForm, rejectForm } from "~/lib/forms/rejected-form.server";
 import { getRateLimiter } from "~/lib/http/rate-limiter.server";
 import { getSupabase, isSharedComputer } from "~/lib/supabase/client.server";
 import { confirmEmail } from "~/models/authentication.server";
@@ -22,7 +21,7 @@ export function loader({ url }: Route.LoaderArgs) {
 
 export async function action({ request, context }: Route.ActionArgs) {
   const form = await readForm(request);
-  const submission = parseWithZod(form, { schema: ConfirmationFields });
+  const submission = parseForm(form, ConfirmationFields);
   const result = submission.reply({ hideFields: ["password"] });
   if (submission.status !== "success")
     return rejectForm(result, createErrorToast("Sign in Failed", getFirstError(result)));

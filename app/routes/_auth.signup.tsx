@@ -1,4 +1,3 @@
-import { parseWithZod } from "@conform-to/zod/v4";
 import { data, Form } from "react-router";
 import { clientIdInLink, SignUpFields } from "~/actions/authentication";
 import { Field } from "~/components/forms/field";
@@ -9,10 +8,10 @@ import { Title } from "~/components/site/title";
 import { TextLink } from "~/components/ui/text-link";
 import { redirectSignedInMiddleware } from "~/lib/auth/viewer.server";
 import { readForm } from "~/lib/forms/form-data.server";
-import { createErrorToast, getFirstError, rejectForm } from "~/lib/forms/rejected-form.server";
+import { createErrorToast, getFirstError, parseForm, rejectForm } from "~/lib/forms/rejected-form.server";
 import { getRateLimiter } from "~/lib/http/rate-limiter.server";
 import { redirectWithToast } from "~/lib/http/toast.server";
-import { signUp } from "~/models/authentication.server";
+import { signUp } from "~/models/sign-up.server";
 import type { Route } from "./+types/_auth.signup";
 
 export const middleware: Route.MiddlewareFunction[] = [redirectSignedInMiddleware];
@@ -24,7 +23,7 @@ export function loader({ url }: Route.LoaderArgs) {
 
 export async function action({ request, context }: Route.ActionArgs) {
   const form = await readForm(request);
-  const submission = parseWithZod(form, { schema: SignUpFields });
+  const submission = parseForm(form, SignUpFields);
   if (submission.status !== "success") {
     const result = submission.reply({ hideFields: ["password"] });
     return rejectForm(result, createErrorToast("Sign up Failed", result.error?.clientId?.[0] ?? getFirstError(result)));

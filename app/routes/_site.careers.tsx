@@ -6,7 +6,7 @@ import { FormErrorSummary, type RejectedForm, SubmitButton, useActionForm } from
 import { Art } from "~/components/site/art";
 import { Title } from "~/components/site/title";
 import { readUpload } from "~/lib/forms/form-data.server";
-import { rejectForm } from "~/lib/forms/rejected-form.server";
+import { rejectForm, shortenValues } from "~/lib/forms/rejected-form.server";
 import { severalLines } from "~/lib/forms/text-fields";
 import { createPageMeta } from "~/lib/http/page-meta";
 import { redirectWithToast } from "~/lib/http/toast.server";
@@ -44,11 +44,13 @@ export function loader() {
 export function action({ request, context }: Route.ActionArgs) {
   return readUpload(request, context, undefined, async (form) => {
     if (!(form instanceof FormData)) {
-      const { initialValue } = parseWithZod(form.fields, { schema: z.object({}) }).reply();
+      const fields = parseWithZod(form.fields, { schema: z.object({}) });
+      const { initialValue } = shortenValues(fields, ApplicationFields).reply();
       const reason = form.status === 413 ? `${form.reason} Choose a smaller file.` : form.reason;
       return rejectForm({ status: "error", initialValue, error: { cv: [reason] } }, undefined, form.status);
     }
     const submission = await parseWithZod(form, { schema: ApplicationFields, async: true });
+    shortenValues(submission, ApplicationFields);
     if (submission.status !== "success") return rejectForm(submission.reply());
     return redirectWithToast(context, "/careers", {
       title: "Thank you for your interest",

@@ -23,7 +23,7 @@ ignoreOutputErrors();
 // Only the current user of the system may read the files that backup and restore write.
 process.umask(0o077);
 
-const actorName = oneLine("").overwrite(collapseBlanks).min(1, "Enter a name.").max(120, "Use at most 120 characters.");
+const actorName = oneLine("").min(1, "Enter a name.").max(120, "Use at most 120 characters.");
 
 const program = new Command("npm run --silent staff --")
   .description("Run the staff actions of the desk, and maintain the server.")

@@ -22,24 +22,26 @@ alter default privileges in schema public revoke execute on functions from anon,
 
 -- schemas/text.sql
 
--- True if the text has no control character, line separator or bidirectional control.
+-- True if the text has no character that a form field of several lines removes or reads as a line break.
 -- app/lib/forms/text-fields.ts has the same rule.
-create function private.is_one_line(value text) returns boolean
-language sql immutable
-set search_path = ''
-as $$
-  select value !~ '[\u0001-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]'
-$$;
-grant execute on function private.is_one_line(text) to authenticated, service_role, supabase_auth_admin;
-
--- True if the text has no control character except tabs and line breaks, and no bidirectional control.
 create function private.is_plain_text(value text) returns boolean
 language sql immutable
 set search_path = ''
 as $$
-  select value !~ '[\u0001-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]'
+  select value !~ '[\u0001-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b\u200e\u200f'
+    '\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\uFFF0-\uFFFB\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e00ff'
+    '\U000e01f0-\U000e0fff]'
 $$;
-grant execute on function private.is_plain_text(text) to authenticated, service_role;
+grant execute on function private.is_plain_text(text) to authenticated, service_role, supabase_auth_admin;
+
+-- True if the text is plain and has no tab or line break.
+create function private.is_one_line(value text) returns boolean
+language sql immutable
+set search_path = ''
+as $$
+  select value !~ '[\t\n]' and private.is_plain_text(value)
+$$;
+grant execute on function private.is_one_line(text) to authenticated, service_role, supabase_auth_admin;
 
 -- True if the text has at least one visible character.
 create function private.is_visible(value text) returns boolean
@@ -51,14 +53,38 @@ as $$
 $$;
 grant execute on function private.is_visible(text) to authenticated, service_role;
 
--- Returns a LIKE pattern for each of the first eight words of a search, or null for a search of over 254 characters.
+-- Returns the text in the form in which searches compare texts: small letters without accents, apostrophes and invisible
+-- characters, and the same character for all dashes, quotes and digits.
+create function private.search_form(value text) returns text
+language sql immutable
+set search_path = ''
+as $$
+  select case when octet_length(value) = char_length(value) then translate(lower(value), '''`', '') else
+    replace(replace(replace(translate(
+      regexp_replace(
+        lower(normalize(regexp_replace(value, '[\u00b4\u02b9-\u02bf\u02c8\u2018-\u201b\u2032\ua78b\ua78c]', '', 'g'), nfkd)),
+        '[''`\u00ad\u0300-\u036f\u0640\u064b-\u065f\u061c\u0670\u1160\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff'
+          '\U000e0000-\U000e0fff]', '', 'g'
+      ),
+      'øłđħı‐‒–—―−“”„«»' || '٠١٢٣٤٥٦٧٨٩' || '۰۱۲۳۴۵۶۷۸۹' || '०१२३४५६७८९',
+      'oldhi------"""""' || '0123456789' || '0123456789' || '0123456789'
+    ), 'ß', 'ss'), 'æ', 'ae'), 'œ', 'oe')
+  end
+$$;
+grant execute on function private.search_form(text) to authenticated, service_role;
+
+-- Returns a LIKE pattern in search form for each of the first eight words of a search, or an empty list for spaces.
+-- Returns null for a search without a letter, digit or sign, or of over 254 characters.
 create function private.word_patterns(q text) returns text[]
 language sql immutable
 set search_path = ''
 as $$
-  select case when coalesce(char_length(q), 0) <= 254 then (array(
-    select private.like_pattern(word) from regexp_split_to_table(coalesce(q, ''), '\s+') as word where word <> ''
-  ))[:8] end
+  select case
+    when coalesce(btrim(q), '') = '' then '{}'
+    when char_length(q) <= 254 then nullif((array(
+      select private.like_pattern(word) from regexp_split_to_table(private.search_form(q), '\s+') as word where word <> ''
+    ))[:8], '{}')
+  end
 $$;
 grant execute on function private.word_patterns(text) to authenticated;
 
@@ -67,18 +93,18 @@ create function private.code_pattern(q text) returns text
 language sql immutable
 set search_path = ''
 as $$
-  select private.like_pattern(coalesce(nullif(translate(left(q, 254), ' -/.', ''), ''), q))
+  select private.like_pattern(coalesce(nullif(translate(private.search_form(left(q, 254)), ' -/.', ''), ''), q))
 $$;
 grant execute on function private.code_pattern(text) to authenticated;
 
--- Returns the lowest and highest UUID with a prefix, or null if the prefix is invalid or has fewer than 4 characters.
+-- Returns the lowest and highest UUID with a prefix, such as #4f2a, or null if the prefix is invalid or has under 4 characters.
 create function private.id_prefix_range(prefix text) returns uuid[]
 language plpgsql immutable
 set search_path = ''
 as $$
 declare
   shape constant text := '00000000-0000-0000-0000-000000000000';
-  beginning text := lower(btrim(prefix));
+  beginning text := ltrim(btrim(private.search_form(left(prefix, 64))), '#');
 begin
   if char_length(beginning) between 4 and 36
     and beginning || substr(shape, char_length(beginning) + 1) ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'
@@ -93,13 +119,15 @@ end
 $$;
 grant execute on function private.id_prefix_range(text) to authenticated;
 
--- Returns a LIKE pattern for texts that contain a search, or null for a search of over 254 characters.
+-- Returns a LIKE pattern for texts in search form that contain a search. Returns null for a search whose search form is
+-- empty, or of over 254 characters.
 create function private.like_pattern(q text) returns text
 language sql immutable
 set search_path = ''
 as $$
   select case
-    when char_length(q) <= 254 then '%' || regexp_replace(btrim(q), '([\\%_])', '\\\1', 'g') || '%'
+    when char_length(q) <= 254
+      then '%' || nullif(regexp_replace(btrim(private.search_form(q)), '([\\%_])', '\\\1', 'g'), '') || '%'
   end
 $$;
 grant execute on function private.like_pattern(text) to authenticated;
@@ -521,7 +549,7 @@ create table public.audit_log (
   id uuid primary key default gen_random_uuid(),
   -- With now(), all actions of a transaction would have the same time, and their order would be lost.
   created_at timestamptz not null default clock_timestamp(),
-  actor_name text not null check (char_length(actor_name) between 1 and 120),
+  actor_name text not null check (char_length(actor_name) between 1 and 120) check (private.is_one_line(actor_name)),
   staff_id uuid,
   action text not null check (char_length(action) between 1 and 64),
   shipment_id uuid,
@@ -529,7 +557,7 @@ create table public.audit_log (
   account_id uuid,
   before jsonb,
   after jsonb,
-  reason text check (char_length(reason) between 1 and 2000),
+  reason text check (char_length(reason) between 1 and 2000) check (private.is_plain_text(reason)),
   idempotency_key uuid
 );
 alter table public.audit_log enable row level security;
@@ -715,7 +743,8 @@ begin
       select (select min(audit_log.actor_name) from public.audit_log where audit_log.actor_name > actors.name)
       from actors where actors.name is not null
     )
-    select array_agg(actors.name) into names from actors where actors.name ilike private.like_pattern(desk_log.actor_name);
+    select array_agg(actors.name) into names from actors
+    where private.search_form(actors.name) like private.like_pattern(desk_log.actor_name);
     conditions := conditions || ' and entry.actor_name = any ($1)';
   end if;
   if action is not null then
@@ -773,6 +802,14 @@ as $$
   select id from auth.users where users.email = lower(find_account_id.email)
 $$;
 grant execute on function public.find_account_id(text) to service_role;
+
+-- Returns the text in which a search for words finds an account, in search form.
+create function private.account_search_text(account auth.users) returns text
+language sql immutable
+set search_path = ''
+as $$
+  select private.search_form(concat_ws(' ', account.email, account.raw_user_meta_data ->> 'full_name'))
+$$;
 
 -- Limits the metadata of an account. The owner can change the metadata by calling Supabase Auth directly.
 create function private.check_user_metadata() returns trigger
@@ -1384,7 +1421,7 @@ grant select, insert, delete on table public.client_ids to service_role;
 create index client_ids_unused on public.client_ids (created_at) where email_hash is null;
 create index client_ids_idempotency_key on public.client_ids (idempotency_key) where idempotency_key is not null;
 
--- Creates `how_many` Client IDs, at most 1000, with the same label (`issued_for`) and email address (`sent_to`).
+-- Creates `how_many` Client IDs, from 1 to 1000, with the same label (`issued_for`) and email address (`sent_to`).
 create function public.issue_client_ids(
   how_many integer default 1,
   issued_for text default null,
@@ -1399,6 +1436,9 @@ declare
   actor private.actor := private.require_actor('clerk', actor_name);
   key uuid := private.derive_idempotency_key(idempotency_key, jsonb_build_array('issue', how_many, issued_for, sent_to));
 begin
+  if how_many is null or how_many not between 1 and 1000 then
+    raise sqlstate 'PT400' using message = 'Enter a number from 1 to 1000.';
+  end if;
   if private.is_repeated_action(key) then
     return query select issued.* from public.client_ids as issued where issued.idempotency_key = key;
     return;
@@ -1408,7 +1448,7 @@ begin
     insert into public.client_ids (client_id, issued_for, sent_to, idempotency_key)
     select private.generate_client_id(), nullif(btrim(issue_client_ids.issued_for), ''),
       nullif(lower(btrim(issue_client_ids.sent_to)), ''), key
-    from generate_series(1, least(how_many, 1000))
+    from generate_series(1, how_many)
     returning client_ids.*
   ),
   logged as (
@@ -1742,12 +1782,12 @@ as $$
 $$;
 grant execute on function private.are_container_numbers(text[]) to authenticated, service_role;
 
--- Returns the texts in which a search for words finds a shipment, one per line.
+-- Returns the texts in which a search for words finds a shipment, in search form, one per line.
 create function private.shipment_search_words(name text, awb text, container_numbers text[]) returns text
 language sql immutable
 set search_path = ''
 as $$
-  select concat_ws(E'\n', name, awb, nullif(array_to_string(container_numbers, E'\n'), ''))
+  select private.search_form(concat_ws(E'\n', name, awb, nullif(array_to_string(container_numbers, E'\n'), '')))
 $$;
 grant execute on function private.shipment_search_words(text, text, text[]) to authenticated, service_role;
 
@@ -1757,7 +1797,9 @@ create function private.shipment_search_codes(awb text, container_numbers text[]
 language sql immutable
 set search_path = ''
 as $$
-  select translate(concat_ws(E'\n', awb, nullif(array_to_string(container_numbers, E'\n'), '')), ' -/.', '')
+  select translate(
+    private.search_form(concat_ws(E'\n', awb, nullif(array_to_string(container_numbers, E'\n'), ''))), ' -/.', ''
+  )
 $$;
 grant execute on function private.shipment_search_codes(text, text[]) to authenticated, service_role;
 
@@ -1844,8 +1886,8 @@ language plpgsql stable
 set search_path = ''
 as $$
 declare
-  words constant text[] := private.word_patterns(case when btrim(q) <> '' then q end);
-  ids constant uuid[] := private.id_prefix_range(ltrim(btrim(left(q, 64)), '#'));
+  words constant text[] := private.word_patterns(q);
+  ids constant uuid[] := private.id_prefix_range(q);
   conditions text := 'true';
   word text;
 begin
@@ -1853,14 +1895,14 @@ begin
     return 'false';
   elsif words <> '{}' then
     conditions := format(
-      '(shipment.id between %L and %L or shipment.search_codes ilike %L or (true', ids[1], ids[2], private.code_pattern(q)
+      '(shipment.id between %L and %L or shipment.search_codes like %L or (true', ids[1], ids[2], private.code_pattern(q)
     );
     foreach word in array words loop
-      conditions := conditions || format(' and (shipment.search_words ilike %L', word);
+      conditions := conditions || format(' and (shipment.search_words like %L', word);
       if searches_clients then
         -- The query contains the IDs of the matching clients, so that Postgres finds the clients only once.
         conditions := conditions || format(' or shipment.user_id = any (%L::uuid[])', array(
-          select users.id from auth.users where users.email ilike word or users.raw_user_meta_data ->> 'full_name' ilike word
+          select users.id from auth.users where private.account_search_text(users) like word
         ));
       end if;
       conditions := conditions || ')';
@@ -2254,7 +2296,7 @@ create table public.documents (
   storage_version text,
   sha256 text check (sha256 ~ '^[0-9a-f]{64}$'),
   -- The name of the file on the client's device.
-  file_name text check (char_length(file_name) between 1 and 200),
+  file_name text check (char_length(file_name) between 1 and 200) check (private.is_one_line(file_name)),
   -- The file's size in bytes.
   file_size integer check (file_size > 0),
   media_type text check (char_length(media_type) between 1 and 255),
@@ -3264,7 +3306,8 @@ create table private.email_opt_outs (
 );
 alter table private.email_opt_outs enable row level security;
 
--- Queues an email to the shipment's client, unless the account is closed or the client has turned shipment emails off.
+-- Queues an email to the shipment's client, unless the account is unconfirmed or closed, or the client has turned shipment
+-- emails off.
 create function private.queue_shipment_email(shipment_id uuid, kind text, detail text, reason text default null) returns void
 language sql volatile
 set search_path = ''
@@ -3274,6 +3317,7 @@ as $$
   from public.shipments as shipment
   join auth.users as account on account.id = shipment.user_id
   where shipment.id = queue_shipment_email.shipment_id
+    and account.email_confirmed_at is not null
     and coalesce(account.banned_until < now(), true)
     and not exists (select from private.email_opt_outs as opt_out where opt_out.account_id = shipment.user_id)
   on conflict do nothing
@@ -3344,7 +3388,8 @@ begin
   -- Serialises parallel calls, so that one process gets all emails of a shipment.
   perform pg_advisory_xact_lock(hashtextextended('claim_shipment_emails', 0));
   delete from public.email_outbox as email using auth.users as account
-  where account.id = email.account_id and account.banned_until > now() and email.sent_at is null and email.failed_at is null;
+  where account.id = email.account_id and (account.banned_until > now() or account.email_confirmed_at is null)
+    and email.sent_at is null and email.failed_at is null;
   delete from public.email_outbox where created_at < now() - interval '30 days';
   -- Two days before the last day of free storage, queues one reminder. A changed last day gets another reminder.
   perform private.queue_shipment_email(shipment.id, 'storage', shipment.free_storage_ends_on::text)
@@ -4208,7 +4253,7 @@ set search_path = ''
 as $$
 declare
   words constant text[] := private.word_patterns(q);
-  typed_id constant text := upper(btrim(left(q, 64)));
+  typed_id constant text := upper(btrim(private.search_form(left(q, 64))));
 begin
   if not private.is_staff() then
     return jsonb_build_object('viewer', private.viewer());
@@ -4225,10 +4270,7 @@ begin
         select * from auth.users
         where not exists (select from public.staff_members where staff_members.account_id = users.id)
           and (
-            (words is not null and not exists (
-              select from unnest(words) as word
-              where not (users.email ilike word or coalesce(users.raw_user_meta_data ->> 'full_name', '') ilike word)
-            ))
+            private.account_search_text(users) like all (words)
             or users.id in (
               select account_id from public.client_ids
               where client_id in (

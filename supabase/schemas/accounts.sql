@@ -7,6 +7,14 @@ as $$
 $$;
 grant execute on function public.find_account_id(text) to service_role;
 
+-- Returns the text in which a search for words finds an account, in search form.
+create function private.account_search_text(account auth.users) returns text
+language sql immutable
+set search_path = ''
+as $$
+  select private.search_form(concat_ws(' ', account.email, account.raw_user_meta_data ->> 'full_name'))
+$$;
+
 -- Limits the metadata of an account. The owner can change the metadata by calling Supabase Auth directly.
 create function private.check_user_metadata() returns trigger
 language plpgsql

@@ -206,7 +206,7 @@ set search_path = ''
 as $$
 declare
   words constant text[] := private.word_patterns(q);
-  typed_id constant text := upper(btrim(left(q, 64)));
+  typed_id constant text := upper(btrim(private.search_form(left(q, 64))));
 begin
   if not private.is_staff() then
     return jsonb_build_object('viewer', private.viewer());
@@ -223,10 +223,7 @@ begin
         select * from auth.users
         where not exists (select from public.staff_members where staff_members.account_id = users.id)
           and (
-            (words is not null and not exists (
-              select from unnest(words) as word
-              where not (users.email ilike word or coalesce(users.raw_user_meta_data ->> 'full_name', '') ilike word)
-            ))
+            private.account_search_text(users) like all (words)
             or users.id in (
               select account_id from public.client_ids
               where client_id in (

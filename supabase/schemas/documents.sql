@@ -9,7 +9,7 @@ create table public.documents (
   storage_version text,
   sha256 text check (sha256 ~ '^[0-9a-f]{64}$'),
   -- The name of the file on the client's device.
-  file_name text check (char_length(file_name) between 1 and 200),
+  file_name text check (char_length(file_name) between 1 and 200) check (private.is_one_line(file_name)),
   -- The file's size in bytes.
   file_size integer check (file_size > 0),
   media_type text check (char_length(media_type) between 1 and 255),

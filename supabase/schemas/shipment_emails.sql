@@ -27,7 +27,8 @@ create table private.email_opt_outs (
 );
 alter table private.email_opt_outs enable row level security;
 
--- Queues an email to the shipment's client, unless the account is closed or the client has turned shipment emails off.
+-- Queues an email to the shipment's client, unless the account is unconfirmed or closed, or the client has turned shipment
+-- emails off.
 create function private.queue_shipment_email(shipment_id uuid, kind text, detail text, reason text default null) returns void
 language sql volatile
 set search_path = ''
@@ -37,6 +38,7 @@ as $$
   from public.shipments as shipment
   join auth.users as account on account.id = shipment.user_id
   where shipment.id = queue_shipment_email.shipment_id
+    and account.email_confirmed_at is not null
     and coalesce(account.banned_until < now(), true)
     and not exists (select from private.email_opt_outs as opt_out where opt_out.account_id = shipment.user_id)
   on conflict do nothing
@@ -107,7 +109,8 @@ begin
   -- Serialises parallel calls, so that one process gets all emails of a shipment.
   perform pg_advisory_xact_lock(hashtextextended('claim_shipment_emails', 0));
   delete from public.email_outbox as email using auth.users as account
-  where account.id = email.account_id and account.banned_until > now() and email.sent_at is null and email.failed_at is null;
+  where account.id = email.account_id and (account.banned_until > now() or account.email_confirmed_at is null)
+    and email.sent_at is null and email.failed_at is null;
   delete from public.email_outbox where created_at < now() - interval '30 days';
   -- Two days before the last day of free storage, queues one reminder. A changed last day gets another reminder.
   perform private.queue_shipment_email(shipment.id, 'storage', shipment.free_storage_ends_on::text)

@@ -35,12 +35,12 @@ as $$
 $$;
 grant execute on function private.are_container_numbers(text[]) to authenticated, service_role;
 
--- Returns the texts in which a search for words finds a shipment, one per line.
+-- Returns the texts in which a search for words finds a shipment, in search form, one per line.
 create function private.shipment_search_words(name text, awb text, container_numbers text[]) returns text
 language sql immutable
 set search_path = ''
 as $$
-  select concat_ws(E'\n', name, awb, nullif(array_to_string(container_numbers, E'\n'), ''))
+  select private.search_form(concat_ws(E'\n', name, awb, nullif(array_to_string(container_numbers, E'\n'), '')))
 $$;
 grant execute on function private.shipment_search_words(text, text, text[]) to authenticated, service_role;
 
@@ -50,7 +50,9 @@ create function private.shipment_search_codes(awb text, container_numbers text[]
 language sql immutable
 set search_path = ''
 as $$
-  select translate(concat_ws(E'\n', awb, nullif(array_to_string(container_numbers, E'\n'), '')), ' -/.', '')
+  select translate(
+    private.search_form(concat_ws(E'\n', awb, nullif(array_to_string(container_numbers, E'\n'), ''))), ' -/.', ''
+  )
 $$;
 grant execute on function private.shipment_search_codes(text, text[]) to authenticated, service_role;
 
@@ -137,8 +139,8 @@ language plpgsql stable
 set search_path = ''
 as $$
 declare
-  words constant text[] := private.word_patterns(case when btrim(q) <> '' then q end);
-  ids constant uuid[] := private.id_prefix_range(ltrim(btrim(left(q, 64)), '#'));
+  words constant text[] := private.word_patterns(q);
+  ids constant uuid[] := private.id_prefix_range(q);
   conditions text := 'true';
   word text;
 begin
@@ -146,14 +148,14 @@ begin
     return 'false';
   elsif words <> '{}' then
     conditions := format(
-      '(shipment.id between %L and %L or shipment.search_codes ilike %L or (true', ids[1], ids[2], private.code_pattern(q)
+      '(shipment.id between %L and %L or shipment.search_codes like %L or (true', ids[1], ids[2], private.code_pattern(q)
     );
     foreach word in array words loop
-      conditions := conditions || format(' and (shipment.search_words ilike %L', word);
+      conditions := conditions || format(' and (shipment.search_words like %L', word);
       if searches_clients then
         -- The query contains the IDs of the matching clients, so that Postgres finds the clients only once.
         conditions := conditions || format(' or shipment.user_id = any (%L::uuid[])', array(
-          select users.id from auth.users where users.email ilike word or users.raw_user_meta_data ->> 'full_name' ilike word
+          select users.id from auth.users where private.account_search_text(users) like word
         ));
       end if;
       conditions := conditions || ')';

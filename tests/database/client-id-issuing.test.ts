@@ -51,7 +51,13 @@ test.each([
   expect(await readDeskState(testBackend)).toEqual(before);
 });
 
-test("The audit log has the number of issued Client IDs but not the IDs.", async () => {
+test.each([null, 0, -1, 1001])("Client IDs are not issued if their number is %s.", async (how_many) => {
+  const before = await readDeskState(testBackend);
+  expect(await getRejection(issue({ how_many }))).toBe("400 Enter a number from 1 to 1000.");
+  expect(await readDeskState(testBackend)).toEqual(before);
+});
+
+test("The audit log has the number of issued client IDs but not the IDs.", async () => {
   for (const more of [{}, { how_many: 3, sent_to: "a@b.ke" }]) {
     const ids = await issue(more);
     const last = (await listActions("client-id issue")).at(-1);

@@ -26,6 +26,14 @@ describe("desk client list", () => {
     for (const id of [` ${clientId.toLowerCase()} `, clientId.replaceAll("-", ""), otherSpelling]) {
       expect(await find(id), id).toEqual([client.email]);
     }
+    for (const dash of ["\u2013", "\u2011"])
+      expect(await find(`\u202a${clientId.replaceAll("-", dash)}\u202c`)).toEqual([client.email]);
+    await query(
+      `update auth.users set raw_user_meta_data = raw_user_meta_data || '{"full_name": "Wanjirũ Ng’ang’a"}' where id = $1`,
+      [client.id],
+    );
+    for (const name of ["wanjiru nganga", "Ng'ang'a", "NG’ANG’A"]) expect(await find(name)).toEqual([client.email]);
+    expect(await find("'")).toEqual([]);
     expect(await find(clientId.slice(0, 12))).toEqual([]);
     expect(await find("%")).toEqual([]);
     expect(await find("atieno")).toEqual(["atienoxo@client.example", client.email]);
@@ -46,7 +54,7 @@ describe("desk client list", () => {
     const closing = { account_id: client.id, reason: "They asked", actor_name: "Otieno" };
     await testBackend.serviceRole.rpc("close_account", closing);
     expect((await list({ opened_id: client.id })).opened).toMatchObject({
-      ...{ id: client.id, email: client.email, name: `Client ${client.email}`, client_id: clientId, factor_count: 1 },
+      ...{ id: client.id, email: client.email, name: "Wanjirũ Ng’ang’a", client_id: clientId, factor_count: 1 },
       ...{ retention_ends_on: "2040-02-29", closed: true, confirmed: true },
       shipments: [{ id, name: "Tiles" }],
       audit_entries: [{ action: "account close", actor_name: "Otieno", reason: "They asked" }],

@@ -132,11 +132,16 @@ const privateFunctions = {
     "private.is_one_line(text)",
     "private.is_plain_text(text)",
     "private.is_visible(text)",
+    "private.search_form(text)",
     "private.shipment_search_codes(text,text[])",
     "private.shipment_search_words(text,text,text[])",
     "private.stage_name(smallint)",
   ],
-  supabase_auth_admin: ["private.before_user_created(jsonb)", "private.is_one_line(text)"],
+  supabase_auth_admin: [
+    "private.before_user_created(jsonb)",
+    "private.is_one_line(text)",
+    "private.is_plain_text(text)",
+  ],
 };
 
 const sharedKinds: FunctionKind[] = ["staff action", "lead action"];

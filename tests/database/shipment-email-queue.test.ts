@@ -100,6 +100,19 @@ describe.each(emailedActions)("%s", (action, name, args, update) => {
   });
 });
 
+test("An unconfirmed account gets no shipment updates, even if they were queued before.", async () => {
+  const client = await testBackend.newClient("unconfirmed@client.example");
+  shipment = await newShipment(client);
+  await callRpc("send_note", createNoteArgs());
+  expect(await listQueuedUpdates(shipment)).toHaveLength(1);
+  await query("update auth.users set email_confirmed_at = null where id = $1", [client.id]);
+  await makeDue(shipment);
+  expect(await claimEmails()).toEqual([]);
+  expect(await listQueuedUpdates(shipment)).toEqual([]);
+  await callRpc("send_note", { ...createNoteArgs(), note: "Another note" });
+  expect(await listQueuedUpdates(shipment)).toEqual([]);
+});
+
 test("Actions without news for the client queue no update.", async () => {
   const list = await uploadDocument(shipment);
   await callRpc("set_charge", createChargeArgs(shipment));

@@ -135,7 +135,7 @@ test("A client can create at most 300 shipments in a day, also in parallel reque
 });
 
 test("A shipment's name in any script is stored unchanged.", async () => {
-  for (const name of ["شركة الشحن", "Wanjirũ 🚢", "Tea \u200e(\u200f1)"]) {
+  for (const name of ["شركة الشحن", "Wanjirũ 🚢", "می\u200cخواهم"]) {
     const { data } = await owner.supabase.from("shipments").insert({ name, user_id: owner.id }).select("name").single();
     expect(data?.name).toBe(name);
   }

@@ -37,6 +37,19 @@ test("A sign-up with a missing, unknown or used Client ID is rejected with the s
 });
 
 test.each([
+  "<evil@c.test>",
+  "Evil <evil@c.test>",
+  "evil@c.test, other@c.test",
+  "evil@c.test\nBcc: other@c.test",
+  "evil",
+])("A sign-up with %j as its address is rejected and leaves the client ID unused.", async (email) => {
+  const clientId = await newClientId();
+  const { error } = await signUp(email, clientId);
+  expect([error?.status, error?.code]).toEqual([400, "validation_failed"]);
+  expect(await getClaimAccountId(clientId)).toBeNull();
+});
+
+test.each([
   ["a list that contains the ID", (id: string) => [id]],
   ["a pattern", () => "%"],
   ["the ID in lower case", (id: string) => id.toLowerCase()],

@@ -71,14 +71,17 @@ describe("careers form", () => {
     ["no email address", "email", ""],
     ["an email address without a domain", "email", "neema@"],
     ["a cover letter of 2,001 characters", "letter", "l".repeat(2001)],
-  ] as const)("An application with %s marks the field and preserves the answers", async (_what, field, value) => {
-    const page = await sendInvalid({ ...person, [field]: value, cv: createPdf() });
-    expectInvalidFields(page, [field]);
-    expect([page.value("name"), page.value("email")]).toEqual(
-      ["name", "email"].map((name) => (name === field ? value : person[name as "name" | "email"])),
-    );
-    expect(getTextareaValue(page, "letter")).toBe(field === "letter" ? value : person.letter);
-  });
+  ] as const)(
+    "An application with %s marks the field and preserves the answers up to their maximum lengths",
+    async (_what, field, value) => {
+      const page = await sendInvalid({ ...person, [field]: value, cv: createPdf() });
+      expectInvalidFields(page, [field]);
+      expect([page.value("name"), page.value("email")]).toEqual(
+        ["name", "email"].map((name) => (name === field ? value : person[name as "name" | "email"])),
+      );
+      expect(getTextareaValue(page, "letter")).toBe(field === "letter" ? value.slice(0, 2000) : person.letter);
+    },
+  );
 
   const wrongType = "Choose a CV that is a .pdf, .doc or .docx file.";
   const wrongContent = (ending: string) =>

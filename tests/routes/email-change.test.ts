@@ -153,7 +153,7 @@ test("An email form with a wrong password or address sends nothing and preserves
     const page = await parsePage(await submitOnAccount(browser, "Change email", typed));
     expect([change, page.status]).toEqual([change, 400]);
     expect(getField(page, `email-${field}`).descriptions.at(-1)).toMatch(reason);
-    expect(getField(page, "email-email").value).toBe(change.email);
+    expect(getField(page, "email-email").value).toBe(change.email?.slice(0, 254));
     expect(getField(page, "email-currentPassword").value).toBe("");
   }
   expect([await countEmailsTo(address), await countEmails(email, subjects.requested)]).toEqual([0, 0]);

@@ -40,7 +40,8 @@ async function newUnconfirmedAddress(): Promise<string> {
 describe("rejected login", () => {
   const emailMissing = "Enter your email.";
   const passwordMissing = "Enter your password.";
-  const passwordTooLong = "This password is too long. Use at most 72 characters.";
+  const passwordTooLong =
+    "This password is too long. A password has at most 72 bytes: 72 letters of the English alphabet, 36 letters of the Arabic alphabet, or 18 emoji.";
   test.each([
     ["no email address", { email: "", password }, [emailMissing]],
     ["half an email address", { email: "b@", password }, ["Enter an email such as name@example.com."]],
@@ -62,7 +63,7 @@ describe("rejected login", () => {
       expect(page.problems.map(({ text }) => text)).toEqual(errors);
       for (const { id } of page.problems) expect(page.has(id), id).toBe(true);
       expect([...page.getDescriptions("email"), ...page.getDescriptions("password")]).toEqual(errors);
-      expect([page.value("email"), page.value("password")]).toEqual([typed.email, ""]);
+      expect([page.value("email"), page.value("password")]).toEqual([typed.email.slice(0, 254), ""]);
       if (typed.password) expect(page.html).not.toContain(typed.password);
       expect(browser.cookies.has("session")).toBe(false);
     });
@@ -161,7 +162,56 @@ describe("login of an unconfirmed address", () => {
   });
 });
 
+test("Logins and sign-ups by turns send at most five emails a day to one address.", async () => {
+  const address = await newUnconfirmedAddress();
+  const statuses: number[] = [];
+  for (let attempt = 0; attempt < 6; attempt += 1) {
+    await sql`update auth.users set confirmation_sent_at = now() - interval '61 seconds' where email = ${address}`;
+    const [clientId = ""] = await issueClientIds(app.company, 1);
+    const form = { clientId, fullName: "Stranger", email: address.toUpperCase(), password };
+    const sender = app.browser();
+    statuses.push((await sender.post(attempt % 2 ? "/login" : "/signup", form)).status);
+  }
+  expect(await countEmailsTo(address)).toBe(5);
+  expect(statuses).toEqual([303, 400, 303, 400, 429, 400]);
+});
+
+test("Sign-ups from one IP address send at most twenty emails an hour.", async () => {
+  const sender = app.browser();
+  const addresses = Array.from({ length: 21 }, () => newEmailAddress("Victim", "client.example"));
+  const statuses: number[] = [];
+  for (const [index, clientId] of (await issueClientIds(app.company, 21)).entries()) {
+    const form = { clientId, fullName: "Stranger", email: addresses[index] ?? "", password };
+    statuses.push((await sender.post("/signup", form)).status);
+  }
+  expect(statuses).toEqual([...Array(20).fill(303), 429]);
+});
+
 describe("successful login", () => {
+  /** Creates a confirmed client without the sign-up form. */
+  async function newClientWithPassword(password: string): Promise<string> {
+    const [client_id] = await issueClientIds(app.company, 1);
+    const account = { email: newEmailAddress("Typist", "client.example"), password, email_confirm: true };
+    const { error } = await app.company.auth.admin.createUser({ ...account, user_metadata: { client_id } });
+    expect(error).toBeNull();
+    return account.email;
+  }
+
+  test("A client logs in with a password from a device that writes accents and spaces differently.", async () => {
+    const address = await newClientWithPassword("café mombasa é");
+    for (const typed of ["café mombasa é".normalize("NFD"), "café\u00a0mombasa\u3000é"]) {
+      const response = await app.browser().post("/login", { email: address, password: typed });
+      expect(response.headers.get("Location")).toBe("/portal");
+    }
+  });
+
+  test("A client logs in with a password that was set in another form without our forms.", async () => {
+    const typed = "café mombasa é".normalize("NFD");
+    const address = await newClientWithPassword(typed);
+    const response = await app.browser().post("/login", { email: address, password: typed });
+    expect(response.headers.get("Location")).toBe("/portal");
+  });
+
   test("A client who logs in reaches the portal, which shows the login toast once", async () => {
     const browser = app.browser();
     const response = await browser.submit(await browser.open("/login"), "Log in", { email, password });

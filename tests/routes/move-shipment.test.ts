@@ -85,14 +85,14 @@ test("A move with missing documents names the documents and needs a confirmation
   ]);
 });
 
-test("A move with a place or a note that is too long is rejected at both fields and stays filled in.", async () => {
+test("A move with a place or a note that is too long is rejected at both fields, and stays filled in up to the maximum.", async () => {
   const { desk } = await newShipment(app, client, "Wordy");
   const fields = { location: "x".repeat(121), note: "y".repeat(1001) };
   const rejected = await parsePage(await clerk.submit(await clerk.open(desk), "Move to Document Verification", fields));
   expect(rejected.status).toBe(400);
   for (const [name, value, message] of [
-    ["location", fields.location, "Use at most 120 characters for the location."],
-    ["note", fields.note, "Use at most 1,000 characters for the note."],
+    ["location", fields.location.slice(0, 120), "Use at most 120 characters for the location."],
+    ["note", fields.note.slice(0, 1000), "Use at most 1,000 characters for the note."],
   ] as const)
     expect(getField(rejected, `move-${name}`)).toMatchObject({ value, descriptions: [message] });
 });

@@ -35,12 +35,6 @@ const invalidForms: [button: string, fields: FormValues, field: string, message:
   ]),
   ["Correct the stage", { stage: "4", reason: createText(501) }, "correct-reason", "Use at most 500 characters."],
   ["Save numbers", { awb: createText(65) }, "numbers-awb", "Use at most 64 characters for the AWB/BL."],
-  [
-    "Save numbers",
-    { awb: "176\u202e57654321" },
-    "numbers-awb",
-    "Remove line breaks and special characters, then try again.",
-  ],
   ["Save arrival", { ...arrival, storageLocation: "" }, "arrival-storageLocation", "Choose the port or ICD."],
   ["Save arrival", { ...arrival, day: "" }, "arrival-day", "Enter a date."],
   ["Save arrival", { ...arrival, day: "31.05.2026" }, "arrival-day", "Enter a date such as 2026-05-31."],

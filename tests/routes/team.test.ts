@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { findAccountId } from "../../app/models/staff.server.ts";
+import { listButtons } from "../support/page-parts.ts";
 import {
   copyBrowser,
   countEmailsTo,
@@ -119,6 +120,10 @@ test("A changed role applies to open sessions immediately, and a removed team me
 
 test("A team member whose second factor was removed gets an email, is signed out, and must set up a new second factor.", async () => {
   const member = await newStaffMember(app, "clerk", "Phone Lost");
+  const buttons = listButtons(await lead.browser.open("/desk/team"));
+  const resetButton = buttons.indexOf("Reset 2FA for Phone Lost");
+  const removeButton = buttons.indexOf("Remove from the desk: Phone Lost");
+  expect([resetButton >= 0, removeButton > resetButton + 1]).toEqual([true, true]);
   const page = await lead.browser.follow(await submitForm("Reset 2FA for Phone Lost", { reason: "Phone stolen" }));
   expect(page.toasts).toEqual(successToast("2FA reset. The team member sets up 2FA at the next login."));
   expect((await getLatestEmailTo(member.email)).subject).toBe("Two-factor authentication is off");

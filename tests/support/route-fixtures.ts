@@ -53,8 +53,8 @@ export async function getLatestLinkTo(address: string): Promise<string> {
 }
 
 /** Starts to set up a second factor. Returns the page with the secret, and an authenticator that has the secret. */
-export async function startFactorSetup(browser: TestBrowser, path: string, button = "Set up 2FA") {
-  const page = await parsePage(await browser.submit(await browser.open(path), button));
+export async function startFactorSetup(browser: TestBrowser, path: string, button = "Set up 2FA", name = "") {
+  const page = await parsePage(await browser.submit(await browser.open(path), button, { name }));
   const link = page.all("a").find((each) => each.getAttribute("href")?.startsWith("otpauth:"));
   return { page, authenticator: Authenticator.fromUri(link?.getAttribute("href") ?? "") };
 }

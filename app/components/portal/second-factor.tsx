@@ -2,6 +2,7 @@ import { useEffect, useRef, useState } from "react";
 import { Form } from "react-router";
 import type { TotpSetupActionData, TotpSetupData } from "~/actions/second-factor.server";
 import { CodeField } from "~/components/forms/code-field";
+import { Field } from "~/components/forms/field";
 import { FormErrorSummary, type RejectedForm, SubmitButton, useActionForm } from "~/components/forms/form";
 import { Title } from "~/components/site/title";
 import { ButtonLink, buttonClass } from "~/components/ui/button";
@@ -31,7 +32,7 @@ export function SecondFactors(props: { area: Area; factors: Factor[]; actionData
 
 function FactorList(props: { area: Area; factors: Factor[]; rejected: RejectedForm | undefined }) {
   const { area, factors, rejected } = props;
-  const [form] = useActionForm("set-up-2fa", rejected, []);
+  const [form, fields] = useActionForm("set-up-2fa", rejected, ["name"]);
   return (
     <>
       <Title rejected={rejected !== undefined}>Manage 2FA</Title>
@@ -61,6 +62,13 @@ function FactorList(props: { area: Area; factors: Factor[]; rejected: RejectedFo
         <p className="mb-4 text-quiet">New phone? Add your new phone first, then remove your old phone.</p>
       )}
       <Form method="post" id={form.id}>
+        <Field
+          field={fields.name}
+          label="Name of your phone"
+          hint="Optional. Without a name, we use the month, such as “Phone of May 2026”."
+          optional
+          autoComplete="off"
+        />
         <SubmitButton name="begin" look={factors.length > 0 ? "plain" : "action"} pending="Preparing…">
           {factors.length > 0 ? "Add another authenticator" : "Set up 2FA"}
         </SubmitButton>

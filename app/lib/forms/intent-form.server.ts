@@ -1,4 +1,3 @@
-import { parseWithZod } from "@conform-to/zod/v4";
 import { data, type RouterContextProvider } from "react-router";
 import type { z } from "zod";
 import type { StaffViewer } from "../auth/staff.server.ts";
@@ -6,7 +5,7 @@ import { requireStaff } from "../auth/staff.server.ts";
 import { redirectWithToast } from "../http/toast.server.ts";
 import { userErrorFromThrown } from "../http/user-error.server.ts";
 import { readForm } from "./form-data.server.ts";
-import { type IntentError, rejectSubmission } from "./rejected-form.server.ts";
+import { type IntentError, parseForm, rejectSubmission } from "./rejected-form.server.ts";
 
 export type { IntentError };
 
@@ -59,8 +58,8 @@ export async function handleIntentFor<Sender>(
       status: 400,
     });
   const metadata = readIntentMetadata(form);
-  const formState = { form: String(form.get("form") ?? ""), idempotencyKey: metadata.idempotency_key };
-  const submission = parseWithZod(form, { schema: definition.schema });
+  const formState = { form: String(form.get("form") ?? "").slice(0, 100), idempotencyKey: metadata.idempotency_key };
+  const submission = parseForm(form, definition.schema);
   if (submission.status !== "success") return rejectSubmission(submission, null, undefined, formState);
   const outcome = await definition.run(viewer, submission.value as never, metadata).catch(userErrorFromThrown);
   if ("reason" in outcome) return rejectSubmission(submission, null, outcome, formState);

@@ -15,8 +15,6 @@ const hourSeconds = 60 * minuteSeconds;
 /** Longer than the 90 seconds in which a code of an authenticator app is valid. */
 const usedTotpSeconds = 2 * minuteSeconds;
 
-const maxEmailChangesPerDay = 5;
-
 const maxDataExportsPerHour = 5;
 
 const defaultRetryAfterSeconds = 5 * minuteSeconds;
@@ -127,10 +125,28 @@ export class RateLimiter {
     ]);
   }
 
-  consumeEmailChange(userId: string): Promise<RateLimitHit | UserError> {
-    return this.#take("Too many email changes in one day.", [
-      { keyParts: ["email changes", userId], max: maxEmailChangesPerDay, seconds: 24 * hourSeconds },
-    ]);
+  /** Limits the emails that strangers can cause. Callers refund the hit if no email was sent. */
+  consumeEmail(recipient: string): Promise<RateLimitHit | UserError> {
+    return this.#take("Too many emails were requested.", this.#emailLimits(recipient));
+  }
+
+  consumeEmailChange(userId: string, recipient: string): Promise<RateLimitHit | UserError> {
+    const limits = [this.#daily("email changes", userId), ...this.#emailLimits(recipient)];
+    return this.#take("Too many email changes in one day.", limits);
+  }
+
+  /** Each change sends an email. Strangers cannot use up this count, so the owner can always change the password. */
+  consumePasswordChange(userId: string): Promise<RateLimitHit | UserError> {
+    return this.#take("Too many password changes in one day.", [this.#daily("password changes", userId)]);
+  }
+
+  #emailLimits(recipient: string): RateLimit[] {
+    const perAddress = { keyParts: ["email address"], max: env().limits.emailsPerAddress, seconds: hourSeconds };
+    return [this.#daily("email", recipient.toLowerCase()), ...this.#perAddress(perAddress)];
+  }
+
+  #daily(kind: string, recipient: string): RateLimit {
+    return { keyParts: [kind, recipient], max: env().limits.emailsPerRecipient, seconds: 24 * hourSeconds };
   }
 
   async #take(message: string, limits: RateLimit[]): Promise<RateLimitHit | UserError> {

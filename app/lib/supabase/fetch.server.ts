@@ -79,7 +79,7 @@ async function shareRefresh(body: string, send: () => Promise<Response>): Promis
   return (await sharedResponse).clone();
 }
 
-const temporaryStatuses = [408, 409, 429];
+const rejectionStatuses = [400, 401, 403, 404];
 
 /** Turns failures other than a rejected token into a 503, because supabase-js deletes the session after any other error. */
 async function validateRefresh(response: Response): Promise<Response> {
@@ -87,18 +87,9 @@ async function validateRefresh(response: Response): Promise<Response> {
     .clone()
     .json()
     .catch(() => null);
-  const { access_token, code, error_code, error } = (body ?? {}) as Record<string, unknown>;
-  if (response.ok)
-    return typeof access_token === "string" && looksLikeToken(access_token) ? response : createNotRenewedResponse();
-  // With a version header, Supabase Auth names the error in `code`. Older versions use `error_code` or `error`.
-  const errorCode = response.headers.has("X-Supabase-Api-Version") ? code : (error_code ?? error);
-  const isNamed =
-    typeof errorCode === "string" &&
-    !errorCode.startsWith("hook_") &&
-    (errorCode !== error || errorCode === "invalid_grant");
-  return response.status < 500 && !temporaryStatuses.includes(response.status) && isNamed
-    ? response
-    : createNotRenewedResponse();
+  const { access_token } = (body ?? {}) as Record<string, unknown>;
+  const isRenewed = response.ok && typeof access_token === "string" && looksLikeToken(access_token);
+  return isRenewed || rejectionStatuses.includes(response.status) ? response : createNotRenewedResponse();
 }
 
 function createNotRenewedResponse(): Response {

@@ -1,4 +1,3 @@
-import { parseWithZod } from "@conform-to/zod/v4";
 import { useState } from "react";
 import { data, Form } from "react-router";
 import { z } from "zod";
@@ -8,7 +7,7 @@ import { EmailDraftPanel } from "~/components/site/email-draft-panel";
 import { Title } from "~/components/site/title";
 import { PageToast } from "~/components/ui/toast";
 import { readForm } from "~/lib/forms/form-data.server";
-import { rejectForm } from "~/lib/forms/rejected-form.server";
+import { parseForm, rejectForm } from "~/lib/forms/rejected-form.server";
 import { oneLine, severalLines } from "~/lib/forms/text-fields";
 import { createPageMeta } from "~/lib/http/page-meta";
 import type { Toast } from "~/lib/http/toast";
@@ -61,7 +60,7 @@ function getPrefilledSubject(searchParams: URLSearchParams): { subject: string }
 
 export async function action({ request }: Route.ActionArgs) {
   const form = await readForm(request);
-  const submission = parseWithZod(form, { schema: ContactFields });
+  const submission = parseForm(form, ContactFields);
   if (submission.status !== "success") return rejectForm(submission.reply());
   const [office] = companyDetails.offices;
   const toast: Toast = { title: "Opening Email Client...", variant: "default" };

@@ -8,6 +8,7 @@ import type { Mailer } from "../mailer.ts";
 import { authError, rollBackOnError, userBannedError } from "./errors.ts";
 import { createOneTimeToken, generateRecoveryToken } from "./generate-link.ts";
 import { type Handler, readJsonBody } from "./sessions.ts";
+import { parseEmail } from "./users.ts";
 import { verifyOneTimeToken } from "./verify.ts";
 
 type AuthRoutesOptions = {
@@ -68,6 +69,8 @@ export function withAuthRoutes(options: AuthRoutesOptions): Handler {
 /** A known email address gets the same response as a new one. A failed email rolls the sign-up back. */
 async function signUp(options: AuthRoutesOptions, request: Request): Promise<Response> {
   const input = await readJsonBody<SignUpParams>(request.clone());
+  const email = input.email ? parseEmail(input.email) : "";
+  if (email instanceof Response) return email;
   const account = await findAccount(options.db, input.email);
 
   if (!account) {
