@@ -1,7 +1,9 @@
 import { StrictMode, startTransition } from "react";
 import { hydrateRoot } from "react-dom/client";
 import { HydratedRouter } from "react-router/dom";
+import { tolerateForeignChanges } from "./lib/browser/foreign-changes";
 import { retryModuleImport } from "./lib/browser/module-retry";
+import { rememberFields } from "./lib/browser/typed-fields";
 
 /**
  * Tests for the newest required features. Older browsers show only the server's HTML, which works without JavaScript.
@@ -39,12 +41,20 @@ function hydrate(): void {
     addEventListener("pageshow", () => isOver || location.reload(), { once: true });
   });
 
+  tolerateForeignChanges();
+  const refillFields = rememberFields();
   startTransition(() => {
     hydrateRoot(
       document,
       <StrictMode>
         <HydratedRouter useTransitions={false} />
       </StrictMode>,
+      {
+        onRecoverableError(error) {
+          refillFields();
+          console.error(error);
+        },
+      },
     );
   });
 }

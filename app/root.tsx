@@ -77,6 +77,8 @@ export function Layout({ children }: { children: React.ReactNode }) {
     <>
       <meta charSet="utf-8" />
       <meta name="viewport" content="width=device-width, initial-scale=1" />
+      {/* iPhones would turn air waybill numbers into telephone links. */}
+      <meta name="format-detection" content="telephone=no" />
       <Meta />
       <Links />
     </>

@@ -50,7 +50,7 @@ export function getFileProblem({ name, size }: { name: string; size: number }): 
   return null;
 }
 
-const largePhotoBytes = 2 * 1024 * 1024;
+const largePhotoBytes = 500 * 1024;
 
 /** True for a photo that the page's script resizes before the upload. Every browser can decode these types. */
 export function isLargePhoto({ name, size }: { name: string; size: number }): boolean {

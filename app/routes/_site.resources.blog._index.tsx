@@ -86,7 +86,9 @@ function CategoryFilter({ category, categories }: { category: string; categories
         </label>
         <select id="category" name="category" key={category} defaultValue={category} className={`mt-1 ${inputClass}`}>
           {[allCategories, ...categories].map((name) => (
-            <option key={name}>{name}</option>
+            <option key={name} value={name}>
+              {name}
+            </option>
           ))}
         </select>
       </div>

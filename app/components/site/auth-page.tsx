@@ -9,7 +9,7 @@ import { useSiteData } from "./site-data";
 
 export function AuthPage({ licence, children }: { licence: string; children: ReactNode }) {
   return (
-    <div className="mx-auto grid max-w-md gap-12 md:max-w-none md:grid-cols-2 lg:grid-cols-[26rem_minmax(0,36rem)] lg:justify-between">
+    <div className="mx-auto grid max-w-md gap-12 md:max-w-none md:grid-cols-2 lg:grid-cols-[minmax(0,26rem)_minmax(0,36rem)] lg:justify-between">
       <div>{children}</div>
       <aside className="border-t border-line pt-8 md:border-0 md:pt-0">
         <h2 className="text-lg">What you get in the portal</h2>

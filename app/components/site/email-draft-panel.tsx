@@ -42,7 +42,7 @@ export function EmailDraftPanel({ draft, opens = false }: { draft: EmailDraft; o
         id="email-text"
         readOnly
         rows={9}
-        className="mt-1 w-full rounded-label border border-edge bg-sunken p-3 font-mono text-sm"
+        className="mt-1 w-full rounded-label border border-edge bg-sunken p-3 font-mono text-base"
         value={`To: ${draft.to}\nSubject: ${draft.subject}\n\n${draft.body}`}
       />
       {company && (

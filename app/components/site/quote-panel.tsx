@@ -114,16 +114,21 @@ function QuoteFetcherForm({ services, page, onSent }: QuoteFetcherFormProps) {
     showToast({ ...actionData.toast, action });
     close();
   }, [actionData]);
+  const rejected = actionData && !("draft" in actionData) ? actionData : undefined;
+  const isRejected = rejected !== undefined;
+  useEffect(() => {
+    if (!isRejected) return;
+    document.title = `Error: ${document.title}`;
+    // The next page may have set its own title already.
+    return () => {
+      document.title = document.title.replace("Error: ", "");
+    };
+  }, [isRejected]);
   return (
     <>
       {/* Preloads the action's route module, so that a lost connection during submission does not lose the typed text. */}
       {isHydrated && <PrefetchPageLinks page="/actions/quote" />}
-      <QuoteForm
-        services={services}
-        from={page}
-        rejected={actionData && !("draft" in actionData) ? actionData : undefined}
-        fetcher={fetcher}
-      />
+      <QuoteForm services={services} from={page} rejected={rejected} fetcher={fetcher} />
     </>
   );
 }

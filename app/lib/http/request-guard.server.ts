@@ -1,7 +1,9 @@
 import { data, type MiddlewareFunction } from "react-router";
 import { env } from "./env.server.ts";
+import { log } from "./log.server.ts";
 
 const loopbackHosts = new Set(["localhost", "127.0.0.1", "[::1]"]);
+export const isLoopbackHost = (hostname: string) => loopbackHosts.has(hostname);
 
 /** Private responses, responses to POST and statuses other than 2xx must not be cached or indexed. */
 export const responseHeadersMiddleware: MiddlewareFunction<Response> = async ({ request }, next) => {
@@ -38,8 +40,13 @@ export const requestGuardMiddleware: MiddlewareFunction<Response> = async ({ req
 
   const site = headers.get("Sec-Fetch-Site");
   const origin = headers.get("Origin");
-  if (site === "cross-site" || site === "same-site" || (origin !== null && !isOwnOrigin(origin))) {
-    throw data("This form was sent from another site.", { status: 403 });
+  const isOwn = origin === null || isOwnOrigin(origin) || (origin === "null" && site === "same-origin");
+  if (site === "cross-site" || site === "same-site" || !isOwn) {
+    if (origin === "null" && !site) logHiddenOrigin();
+    throw data(
+      `This form was sent from another site. Our address is ${env().origin}. Open the page there, then send the form again.`,
+      { status: 403 },
+    );
   }
   const type = (headers.get("Content-Type") ?? "").split(";")[0]?.trim().toLowerCase();
   const types = ["application/x-www-form-urlencoded", "multipart/form-data"];
@@ -47,6 +54,17 @@ export const requestGuardMiddleware: MiddlewareFunction<Response> = async ({ req
   if (!types.includes(type ?? "")) throw data("This URL accepts only forms.", { status: 415 });
   return next();
 };
+
+let isHiddenOriginLogged = false;
+function logHiddenOrigin(): void {
+  if (isHiddenOriginLogged) return;
+  isHiddenOriginLogged = true;
+  log("warn", "origin hidden", {
+    message:
+      "A form was rejected, because its Origin is null. A proxy that sets Referrer-Policy: no-referrer causes this. Let " +
+      "the proxy pass on the site's own Referrer-Policy.",
+  });
+}
 
 export function isOwnOrigin(origin: string): boolean {
   const ownUrl = new URL(env().origin);

@@ -133,7 +133,7 @@ function DevicesSection({ account }: AccountSectionProps) {
   const { other_sessions: otherSessions, factors } = account;
   return (
     <Card title="Devices">
-      <IntentForm intent="sign-out-others" className="px-4 py-3">
+      <IntentForm intent="sign-out-others" className="px-4 pt-3">
         <p className="mb-3 text-sm text-quiet">
           {otherSessions === 0
             ? "You are logged in on this device only."
@@ -141,15 +141,13 @@ function DevicesSection({ account }: AccountSectionProps) {
               ? "You are logged in on this device and on 1 other device."
               : `You are logged in on this device and on ${otherSessions} other devices.`}
         </p>
-        <div className="flex flex-wrap items-center gap-x-5 gap-y-2">
-          <SubmitButton look="plain" pending="Logging out…">
-            Log out all other devices
-          </SubmitButton>
-          <TextLink to="/portal/2fa" className="text-sm">
-            {factors.length > 0 ? "Manage 2FA" : "Set up 2FA"}
-          </TextLink>
-        </div>
+        <SubmitButton look="plain" pending="Logging out…">
+          Log out all other devices
+        </SubmitButton>
       </IntentForm>
+      <TextLink to="/portal/2fa" className="mx-4 my-1 text-sm">
+        {factors.length > 0 ? "Manage 2FA" : "Set up 2FA"}
+      </TextLink>
     </Card>
   );
 }

@@ -15,7 +15,8 @@ import { clientBuildFolder, serverBuildFile } from "../start/build.ts";
 import { type CompressedPage, createCompressedResponse, quickBrotli, sendCachedResponse } from "./cached-response.ts";
 import { type FinishedPage, finishPage } from "./critical-css.ts";
 import { respondToHealthCheck } from "./health.ts";
-import { handleMalformedRequests, isWellFormed } from "./malformed-requests.ts";
+import { createHostCheck } from "./host-name.ts";
+import { handleMalformedRequests, hasValidHost, isWellFormed } from "./malformed-requests.ts";
 import { createPageCache, getPageUrl, isAnonymous, varyHeader } from "./page-cache.ts";
 import { guardBody } from "./request-body.ts";
 import { readStaticFiles } from "./static-files.ts";
@@ -23,6 +24,10 @@ import { readStaticFiles } from "./static-files.ts";
 const hiddenIpsWarning =
   "APP_ORIGIN is https, but TRUSTED_PROXIES is empty. Limits per IP address are off, because every " +
   "visitor seems to have the proxy's IP address. Set TRUSTED_PROXIES to the IP address of the proxy.";
+
+const invalidAddressWarning =
+  "The header X-Forwarded-For of a trusted proxy has an entry that is no IP address. Visitors behind this proxy share " +
+  "one limit, because each of them counts as the proxy.";
 
 const sampleValuesWarning =
   "The site still shows sample values, such as a sample phone number. `npm run content` lists them.";
@@ -42,6 +47,7 @@ export async function createSite(): Promise<Server> {
   const headers = Object.entries(securityHeaders());
   const commonHeaders = headers.flat();
   const isTrusted = compileTrustedProxies(trustedProxies);
+  const hosts = createHostCheck(origin.origin);
   const files = readStaticFiles(clientBuildFolder);
   const finishedPages = new LRUCache<string, FinishedCompressedPage>({
     maxSize: 8 * 1024 * 1024,
@@ -118,10 +124,10 @@ export async function createSite(): Promise<Server> {
   };
 
   const respondFromMemory = (request: IncomingMessage, response: ServerResponse): boolean => {
-    const { method, url = "", headers: requestHeaders, httpVersion } = request;
+    const { method, url = "", headers: requestHeaders } = request;
     const isRead = method === "GET" || method === "HEAD";
     const hasBody = requestHeaders["content-length"] !== undefined || requestHeaders["transfer-encoding"] !== undefined;
-    if (!isRead || hasBody || (!requestHeaders.host && httpVersion === "1.1")) return false;
+    if (!isRead || hasBody || !hasValidHost(request) || hosts.isOtherHost(request)) return false;
     const file = files.get(url);
     const stored = file ?? pages.getCached(request);
     if (!stored) return false;
@@ -142,7 +148,8 @@ export async function createSite(): Promise<Server> {
     },
     (request, response) => {
       request.headers[requestIdKey] = randomUUID();
-      request.headers[ipAddressKey] = getIpAddress(request, isTrusted);
+      const address = getIpAddress(request, isTrusted, reportInvalidAddress);
+      request.headers[ipAddressKey] = address;
       if (respondFromMemory(request, response)) return;
       for (const [name, value] of headers) response.setHeader(name, value);
       response.setHeader(requestIdHeader, getRequestId(request));
@@ -152,12 +159,20 @@ export async function createSite(): Promise<Server> {
         server.emit("clientError", Object.assign(new Error(code), { code }), request.socket);
       });
       if (respondToHealthCheck(request, response)) return;
+      if (hosts.redirectToOwnHost(request, response, address)) return;
       void respond(request, response);
     },
   );
   server.setTimeout(deadlines.idle);
   handleMalformedRequests(server, headers);
   return server;
+}
+
+let isInvalidAddressLogged = false;
+function reportInvalidAddress(entry: string): void {
+  if (isInvalidAddressLogged) return;
+  isInvalidAddressLogged = true;
+  log("warn", "invalid address", { entry: entry.slice(0, 100), message: invalidAddressWarning });
 }
 
 const requestIdKey = requestIdHeader.toLowerCase();
