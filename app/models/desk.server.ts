@@ -91,10 +91,7 @@ export function createDeskShipmentView(details: z.infer<typeof DeskShipmentDetai
   const shownEvents = takeShort(tracking_events.slice(0, 8), 800);
   return {
     ...{ id, name, stage, status, version, client, arrival, waiting_on },
-    payments: PAYMENTS.map(({ id: item, name }) => {
-      const charge = charges.find((charge) => charge.item === item);
-      return { item, name, words: describeCharge(charge), charge };
-    }),
+    payments: PAYMENTS.map(({ id, name }) => createPaymentView(id, name, charges)),
     due: unpaid.length > 0 ? formatAmountsDue(unpaid) : null,
     waitingSince: eastAfricaTime(details.waiting_since),
     numbers: describeNumberFields(details).map(({ hint: _, ...field }) => field),
@@ -104,6 +101,14 @@ export function createDeskShipmentView(details: z.infer<typeof DeskShipmentDetai
   };
 }
 export type DeskShipmentView = ReturnType<typeof createDeskShipmentView>;
+
+function createPaymentView(item: string, name: string, charges: z.infer<typeof DeskCharge>[]) {
+  const charge = charges.find((charge) => charge.item === item);
+  const words = describeCharge(charge);
+  if (!charge) return { item, name, words };
+  const { item: _, paid_at, ...values } = charge;
+  return { item, name, words, charge: { ...values, isPaid: paid_at !== null } };
+}
 
 function describeCharge(charge: z.infer<typeof DeskCharge> | undefined): string {
   if (!charge) return noChargeText;

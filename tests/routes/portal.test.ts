@@ -221,6 +221,7 @@ describe("payments", () => {
     await setPaid(id, "duties", false);
     expect(await readPayments()).toMatch(instruction);
     await setStage(id, 10);
+    expect((await client.browser.open(portal)).text).toContain("Closed. KES 12,500.50 is still due.");
     const closed = await readPayments();
     expect(closed).toContain("KES 12,500.50.");
     expect(closed).toMatch(instruction);

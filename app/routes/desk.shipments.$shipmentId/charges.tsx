@@ -31,7 +31,7 @@ function ChargeRow(payment: ChargeRowProps) {
           <p className="text-sm text-quiet tabular-nums">{words}</p>
           {charge?.note && <p className="text-sm wrap-anywhere text-quiet">{charge.note}</p>}
         </div>
-        {charge && !charge.paid_at && (
+        {charge && !charge.isPaid && (
           <IntentForm intent="mark-paid" values={{ item }} expectedVersion={charge.version} idempotent>
             <SubmitButton look="plain">
               Mark as paid<span className="sr-only"> for {name}</span>
@@ -40,7 +40,7 @@ function ChargeRow(payment: ChargeRowProps) {
         )}
       </div>
       <ChargeForm {...payment} />
-      {charge?.paid_at && (
+      {charge?.isPaid && (
         <ReasonForm
           intent="mark-unpaid"
           title="Mark as unpaid"
