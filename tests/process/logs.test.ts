@@ -3,7 +3,7 @@ import { Authenticator } from "../support/authenticator.ts";
 import { getConfirmationLink, readEmailsTo } from "../support/outbox.ts";
 import { killProcess, type SiteProcess } from "../support/site-process.ts";
 import { createSiteSandbox } from "../support/site-sandbox.ts";
-import { parsePage } from "../support/test-app.ts";
+import { parsePage, pdfEnd } from "../support/test-app.ts";
 
 let sandbox: Awaited<ReturnType<typeof createSiteSandbox>>;
 let site: SiteProcess;
@@ -45,7 +45,7 @@ test("The log has one JSON line for each event and no secret or personal data.",
   const name = markSecret("the shipment's name", "m4rked goods");
   const created = await browser.submit(await browser.open("/portal/new"), "Create Shipment", { name });
   const shipment = await browser.open(created.headers.get("Location") ?? "");
-  const file = new File([markSecret("a file", "%PDF-1.4 m4rked-content")], "m4rked-file.pdf");
+  const file = new File([markSecret("a file", "%PDF-1.4 m4rked-content"), pdfEnd], "m4rked-file.pdf");
   markSecret("a file's name", "m4rked-file");
   await browser.submit(shipment, "Upload the Packing List", { file });
   const setup = await parsePage(await browser.submit(await browser.open("/portal/2fa"), "Set up 2FA"));
