@@ -3,6 +3,7 @@ import { getFileProblem } from "./document.ts";
 import { cfbSignature, listCfbParts, listZipParts, lockedPart, zipSignature } from "./office-file.server.ts";
 import { isCompletePdf, needsPassword, pdfSignature } from "./pdf-file.server.ts";
 import { isAvif, isCompleteHeic, isCompleteJpeg, isCompleteTiff, isRawPhoto } from "./photo-file.server.ts";
+import { decodeText, isMarkup } from "./text-file.server.ts";
 
 export type FileType = {
   label: string;
@@ -223,30 +224,9 @@ function listParts(head: string, content: Buffer): string | null {
   return head.startsWith(cfbSignature) ? listCfbParts(content) : "";
 }
 
-// DOS programs end a text with the character 26.
-// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters show that a file is not text
-const controlCharacters = /[\u0000-\u0008\u000b\u000e-\u0019\u001b-\u001f]|\u001a(?!$)/;
-/** HTML, SVG and other XML start with a tag, a comment or a declaration. */
-const markup = /^(?:\xef\xbb\xbf)?\s*<(?:[!?]|[a-z][a-z0-9:]*[\s/>])/i;
-
 function detectText(fileName: string, content: Buffer): FileType | UserError {
   const decoded = decodeText(content);
-  if (decoded === null || controlCharacters.test(decoded)) return unknownTypeError;
-  const [head = ""] = decoded.slice(0, 4096).split(/\r?\n\r?\n/, 1);
-  // Web archives and emails start with MIME headers.
-  if (markup.test(decoded) || /^MIME-Version:/im.test(head)) return markupError;
+  if (decoded === null) return unknownTypeError;
+  if (isMarkup(decoded)) return markupError;
   return getExtension(fileName.replace(/[.\s]+$/, "")) === "csv" ? csv : text;
-}
-
-/** Returns null for invalid UTF-16. UTF-8 has the same control characters and tags as Latin-1. */
-function decodeText(content: Buffer): string | null {
-  const start = content.toString("latin1", 0, 4);
-  // UTF-16 starts with a byte order mark or has a zero byte in each of its first letters.
-  const isLittleEndian = /^(?:\xff\xfe|[^\0]\0[^\0]\0)/.test(start);
-  if (!isLittleEndian && !/^(?:\xfe\xff|\0[^\0]\0[^\0])/.test(start)) return content.toString("latin1");
-  try {
-    return new TextDecoder(isLittleEndian ? "utf-16le" : "utf-16be", { fatal: true }).decode(content);
-  } catch {
-    return null;
-  }
 }

@@ -61,13 +61,13 @@ test.each([
     expect(await listFiles()).toEqual([`commercial-invoice-${safeFileName(stored)}`]);
     const opened = await download();
     expect([opened.status, opened.headers.get("Content-Type")]).toEqual([200, type]);
-    expect(opened.headers.get("Content-Disposition")).toBe(`attachment; filename="${stored}"`);
+    expect(opened.headers.get("Content-Disposition")).toBe(`attachment; filename=${stored}`);
     expect(Buffer.from(await opened.arrayBuffer())).toEqual(Buffer.from(content));
   },
 );
 
 test.each([
-  ["../../etc/passwd.pdf", /^etc-passwd\.pdf$/],
+  ["../../etc/passwd.pdf", /^passwd\.pdf$/],
   ["a\"b'c.pdf", /^a-(22)?b-c\.pdf$/],
   ["new\nline.pdf", /^new-?(0a)?-?line\.pdf$/],
   ["فاتورة.pdf", /^[a-z][a-z-]*\.pdf$/],
