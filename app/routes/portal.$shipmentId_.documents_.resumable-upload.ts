@@ -125,7 +125,7 @@ async function parseChunkRequest(
       status: 413,
     });
   }
-  const problem = getFileProblem({ name, size });
+  const problem = getFileProblem({ size });
   if (problem) return createFailedResult({ reason: problem, status: 400 });
   return { client, document, name, offset: from, file };
 }

@@ -2316,14 +2316,14 @@ alter table public.documents enable row level security;
 grant select on table public.documents to authenticated;
 grant select, insert, update, delete on table public.documents to service_role;
 
--- The size limit is 10 MiB. app/models/document-file.server.ts has the same media types.
+-- The size limit is 10 MiB. app/models/file-type.server.ts has the same media types.
 insert into storage.buckets (id, name, public, file_size_limit, allowed_mime_types)
 values ('documents', 'documents', false, 10485760, array[
   'application/pdf', 'image/jpeg', 'image/png', 'image/webp', 'image/heic', 'image/tiff',
   'text/plain', 'text/csv', 'application/rtf',
   'application/msword', 'application/vnd.openxmlformats-officedocument.wordprocessingml.document',
   'application/vnd.ms-excel', 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
-  'application/vnd.oasis.opendocument.text'
+  'application/vnd.oasis.opendocument.text', 'application/vnd.oasis.opendocument.spreadsheet'
 ]);
 
 -- The chunks of resumable uploads, named user-id/upload/offset-length. No policy gives a client access to this bucket.

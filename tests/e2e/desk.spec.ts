@@ -4,7 +4,7 @@ import { labels } from "../support/labels.ts";
 // A move with missing documents gets status 409 and a confirmation form.
 test.use({ expectedErrors: /status of 409/ });
 
-const pdf = { mimeType: "application/pdf", buffer: Buffer.from(`%PDF-1.4\n${" ".repeat(2000)}%%EOF\n`) };
+const pdf = { mimeType: "application/pdf", buffer: Buffer.from(`%PDF-1.4\n${" ".repeat(2000)}startxref\n0\n%%EOF\n`) };
 
 test("A clerk opens, rejects and verifies documents, moves a shipment and corrects the stage, and the client sees each change", async ({
   page,

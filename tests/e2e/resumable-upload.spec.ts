@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { rmSync } from "node:fs";
+import { appendFileSync, rmSync } from "node:fs";
 import type { AppSupabaseClient } from "../../app/lib/supabase/client.server.ts";
 import { test as base } from "../support/connection-test.ts";
 import { expect, fillLogin, toast, waitForHydration } from "../support/e2e-fixtures.ts";
@@ -194,17 +194,20 @@ test("A chosen file is still in its row after the session has ended and the clie
   expect(await listStoredFiles(company, shipment)).toEqual(["packing-list-list.pdf"]);
 });
 
-test("A file that was deleted from the device is reported before and during the upload", { tag: "@script" }, async ({
-  page,
-  connection,
-}) => {
-  const message = "Your device can no longer read this file. Choose the file again.";
+test("A file that was changed or deleted on the device is reported before and during the upload", {
+  tag: "@script",
+}, async ({ page, connection }) => {
+  const message = "This file has changed on your device. Choose it again.";
   await openHydratedShipment(page);
-  const choose = async (name: string) => {
-    const file = writeToDisk(createPdfPayload(name, 2_000_000));
+  const choose = async (name: string, size = 2_000_000) => {
+    const file = writeToDisk(createPdfPayload(name, size));
     await fileField(page, "Packing List").setInputFiles(file);
     return file;
   };
+  appendFileSync(await choose("changed.pdf", 20_000), "\n");
+  await uploadButton(page, "Packing List").click();
+  await expect(fileField(page, "Packing List")).toHaveAccessibleDescription(message);
+
   rmSync(await choose("gone.pdf"));
   await uploadButton(page, "Packing List").click();
   await expect(fileField(page, "Packing List")).toHaveAccessibleDescription(message);

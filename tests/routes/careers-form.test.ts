@@ -3,7 +3,7 @@ import path from "node:path";
 import process from "node:process";
 import { downloadZip } from "client-zip";
 import { beforeEach, describe, expect, test } from "vitest";
-import { pngBytes } from "../support/invoice-fixtures.ts";
+import { contents } from "../support/file-contents.ts";
 import { expectInvalidFields, getTextareaValue, listRequiredFields, readContent } from "../support/public-form.ts";
 import {
   createPdf,
@@ -13,6 +13,7 @@ import {
   origin,
   type ParsedPage,
   parsePage,
+  pdfEnd,
   type TestBrowser,
 } from "../support/test-app.ts";
 
@@ -29,7 +30,6 @@ const sendApplication = async (typed: FormValues) =>
   visitor.submit(await visitor.open("/careers"), "Submit Application", typed);
 const sendInvalid = async (typed: FormValues) => parsePage(await sendApplication(typed));
 
-const oleDocument = new Uint8Array([0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1, ...Array(2048).fill(0)]);
 const docx = await createDocx();
 const maxBytes = 10 * 1024 * 1024;
 
@@ -84,17 +84,18 @@ describe("careers form", () => {
   );
 
   const wrongType = "Choose a CV that is a .pdf, .doc or .docx file.";
-  const wrongContent = (ending: string) =>
-    `The content of this file does not match the extension ${ending}. Choose another file.`;
+  const lockedFile = "This file is locked with a password. Save it without one.";
+  const incompleteFile = "This file is incomplete. Save or download the file again, then choose it.";
+  const webPage =
+    "This file is a web page, an email or XML. Save its content as .xlsx or PDF, then choose the new file.";
   test.each<{ what: string; file: File | string; problem: string }>([
     { what: "a program", file: createFile("cv.exe", "MZ", "x".repeat(99)), problem: wrongType },
-    { what: "a program whose name contains .pdf", file: createFile("cv.pdf.exe", "%PDF-1.4"), problem: wrongType },
-    { what: "a PDF without an ending", file: createFile("cv", "%PDF-1.4"), problem: wrongType },
-    { what: "a photo", file: createFile("cv.png", pngBytes), problem: wrongType },
+    { what: "a program named .pdf", file: createFile("cv.pdf", contents.exe), problem: wrongType },
+    { what: "a photo named .pdf", file: createFile("cv.pdf", contents.png), problem: wrongType },
+    { what: "a locked document", file: createFile("cv.docx", contents["locked xlsx"]), problem: lockedFile },
+    { what: "half a PDF", file: createFile("cv.pdf", "%PDF-1.4\n1 0 obj"), problem: incompleteFile },
     { what: "a plain text", file: createFile("cv.txt", "I am a clerk"), problem: wrongType },
-    { what: "HTML named .pdf", file: createFile("cv.pdf", "<script>alert(1)</script>"), problem: wrongContent(".pdf") },
-    { what: "a PDF named .docx", file: createFile("cv.docx", "%PDF-1.4\n"), problem: wrongContent(".docx") },
-    { what: "a PDF named .doc", file: createFile("cv.doc", "%PDF-1.4\n"), problem: wrongContent(".doc") },
+    { what: "HTML named .doc", file: createFile("cv.doc", contents.html), problem: webPage },
     { what: "an empty file", file: createFile("cv.pdf"), problem: "This file is empty. Choose another file." },
     { what: "a text in place of a file", file: "cv.pdf", problem: "Choose your CV." },
   ])("An application with $what gets an error, preserves answers and can be corrected", async ({ file, problem }) => {
@@ -138,8 +139,11 @@ describe("careers form", () => {
     ["a PDF", createPdf("cv.pdf")],
     ["a PDF of exactly 10 MiB", createPdf("cv.pdf", maxBytes)],
     ["a PDF with an ending in capitals", createPdf("Neema's CV, final (2).PDF")],
+    ["a PDF without an ending", createPdf("cv")],
+    ["a PDF named .jpg", createPdf("cv.jpg")],
     ["a .docx file", createFile("السيرة الذاتية.docx", docx)],
-    ["a .doc file", createFile("cv.doc", oleDocument)],
+    ["a .doc file", createFile("cv.doc", contents.doc)],
+    ["a .doc file that is RTF", createFile("cv.doc", contents.rtf)],
   ])("An applicant with %s sees one toast, which says that nothing was sent, and an empty form", async (_what, cv) => {
     const response = await sendApplication({ ...person, letter: "l".repeat(2000), cv });
     expect([response.status, response.headers.get("Location")]).toEqual([303, "/careers"]);
@@ -184,11 +188,11 @@ test("No application calls the backend or writes to the data directory, valid or
   await client.signUpAndLogIn("Somebody");
   const shipment = await client.open(await client.createShipment("Tea"));
   const storedText = "A document that is stored";
-  const file = createFile("list.pdf", "%PDF-1.4\n", storedText);
+  const file = createFile("list.pdf", "%PDF-1.4\n", storedText, pdfEnd);
   expect((await client.submit(shipment, "Upload the Packing List", { file })).status).toBe(303);
   expect(findFiles(storedText), "a stored text can be found").not.toEqual([]);
 
-  const cv = createFile("cv.pdf", "%PDF-1.4\n", marker);
+  const cv = createFile("cv.pdf", "%PDF-1.4\n", marker, pdfEnd);
   const calls = await app.proxy.during(async () => {
     for (const browser of [visitor, client]) {
       const form = await browser.open("/careers");

@@ -70,7 +70,8 @@ export async function startFaultProxy(target: string) {
     if (fault === "other json") {
       return outgoing.writeHead(200, { "content-type": "application/json" }).end('{"shipments":[{}],"attempt":5}');
     }
-    outgoing.writeHead(fault, { "content-type": "application/json" }).end('{"message":"internal: relation x"}');
+    const body = JSON.stringify({ code: fault, message: "internal: relation x" });
+    outgoing.writeHead(fault, { "content-type": "application/json" }).end(body);
   });
   // Longer than undici's own keep-alive timeout, so that undici never sends a request on a closing connection.
   server.keepAliveTimeout = 65_000;

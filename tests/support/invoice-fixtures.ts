@@ -5,10 +5,6 @@ import { createPdf, getTestApp, type ParsedPage } from "./test-app.ts";
 
 export const noFile = { uploaded: false, verified: false, storage_path: null };
 
-const pngSignature = [137, 80, 78, 71, 13, 10, 26, 10];
-const pngHeaderStart = [0, 0, 0, 13, 73, 72, 68, 82];
-export const pngBytes = new Uint8Array([...pngSignature, ...pngHeaderStart, ...Array(40).fill(1)]);
-
 export const createUploadFailedToast = (description: unknown) => ({
   title: "Upload failed",
   description,

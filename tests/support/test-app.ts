@@ -98,9 +98,11 @@ export function sendRequest(
   });
 }
 
-/** Returns a file of `size` bytes that starts with the signature of a PDF. */
+export const pdfEnd = "startxref\n0\n%%EOF\n";
+
+/** Returns a file of `size` bytes with the start and the end of a PDF. */
 export function createPdf(name = "invoice.pdf", size = 2000): File {
-  return new File(["%PDF-1.4\n", " ".repeat(size - 15), "%%EOF\n"], name, { type: "application/pdf" });
+  return new File(["%PDF-1.4\n", " ".repeat(size - 9 - pdfEnd.length), pdfEnd], name, { type: "application/pdf" });
 }
 
 export type FormValues = Record<string, string | File>;

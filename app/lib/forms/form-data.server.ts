@@ -1,9 +1,10 @@
+import { isUtf8 } from "node:buffer";
 import {
   getMultipartBoundary,
   MaxFileSizeExceededError,
   MaxTotalSizeExceededError,
   MultipartParseError,
-  type MultipartPart,
+  MultipartPart,
   parseMultipartStream,
 } from "@remix-run/multipart-parser";
 import { data, type RouterContextProvider } from "react-router";
@@ -97,7 +98,8 @@ async function readMultipart(request: Request, fields: FormDataBuilder, fileByte
   };
   try {
     let files = 0;
-    for await (const part of parseMultipartStream(request.body, limits)) {
+    for await (const { header, content } of parseMultipartStream(request.body, limits)) {
+      const part = new MultipartPart(toUtf8(header), content);
       // A file field without a chosen file arrives as an empty file without a name.
       if (part.isFile && !part.filename && part.size === 0) continue;
       if (part.isFile && fileBytes === 0)
@@ -115,6 +117,14 @@ async function readMultipart(request: Request, fields: FormDataBuilder, fileByte
     if (error instanceof MultipartParseError || isInvalidUtf8Error(error)) throw createDamagedFormError();
     throw error;
   }
+}
+
+/** Old programs send a file's name in the encoding of the device, which no header names. */
+function toUtf8(header: Uint8Array): Uint8Array {
+  if (isUtf8(header)) return header;
+  // Chinese names consist of pairs of bytes above 127. In European names, such bytes are between letters of ASCII.
+  const isChinese = /^(?:[^\x80-\xff]|[\x81-\xfe][\x80-\xfe])*$/.test(Buffer.from(header).toString("latin1"));
+  return Buffer.from(new TextDecoder(isChinese ? "gb18030" : "windows-1252").decode(header));
 }
 
 function toFile({ content, filename = "", mediaType = "" }: MultipartPart): File {

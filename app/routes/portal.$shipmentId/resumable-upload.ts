@@ -17,18 +17,7 @@ const minRequestSize = 256 * 1024;
 
 const chunkMediaType = "application/octet-stream";
 
-/** For a file that was moved, changed or deleted after the user chose the file. */
-const unreadableFileOutcome: UploadOutcome = {
-  kind: "rejected",
-  status: 400,
-  toast: {
-    title: "Upload failed",
-    description: "Your device can no longer read this file. Choose the file again.",
-    variant: "destructive",
-  },
-};
-
-/** Retries until the file is stored, rejected or aborted. Returns null without `crypto.subtle`, which needs HTTPS. */
+/** Retries until the file is stored, rejected, unreadable or aborted. Returns null without `crypto.subtle`, which needs HTTPS. */
 export async function sendInChunks(
   address: string,
   document: string,
@@ -39,7 +28,7 @@ export async function sendInChunks(
 ): Promise<UploadOutcome | null> {
   if (!crypto.subtle) return null;
   const content = await readBytes(file);
-  if (!content) return unreadableFileOutcome;
+  if (!content) return { kind: "lost" };
   const sha256 = toHex(await crypto.subtle.digest("SHA-256", content));
   const description = { document, name: file.name, size: String(file.size), sha256 };
   let retryDelayMs = minRetryDelayMs;
@@ -76,7 +65,7 @@ export async function sendInChunks(
       if (outcome.kind === "incomplete" && outcome.storedBytes <= storedBytes) outcome = { kind: "lost" };
     }
     if (outcome.kind !== "lost" || signal.aborted) return outcome;
-    if (!(await readBytes(file.slice(storedBytes, storedBytes + 1)))) return unreadableFileOutcome;
+    if (!(await readBytes(file.slice(storedBytes, storedBytes + 1)))) return outcome;
     reportProgress(storedBytes + requestBytes, true);
     await waitForConnection(retryDelayMs, signal);
     retryDelayMs = Math.min(2 * retryDelayMs, maxRetryDelayMs);

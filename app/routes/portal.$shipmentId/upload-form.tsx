@@ -6,7 +6,7 @@ import { revalidateUntilLoaded } from "~/components/offline/connection-lost";
 import { useIdleImport } from "~/components/ui/idle-import";
 import { showToast } from "~/components/ui/toast-state";
 import type { Toast } from "~/lib/http/toast";
-import { acceptedExtensions, fileFieldId } from "~/models/document";
+import { fileFieldId } from "~/models/document";
 import {
   cancelAllUploads,
   cancelUpload,
@@ -25,10 +25,11 @@ export type RejectedUpload = { document: string | null; toast: Toast };
 /** Without JavaScript, the form posts the file to the page. Script sends the file in the background, with progress. */
 export function UploadForm(props: {
   document: { id: string; name: string };
+  accept: string;
   rejected: RejectedUpload | undefined;
   field: RefObject<HTMLInputElement | null>;
 }) {
-  const { document, rejected, field } = props;
+  const { document, accept, rejected, field } = props;
   const upload = useUpload(document.id);
   const button = useRef<HTMLButtonElement>(null);
   const isOnItsWay = upload !== null && upload.sentBytes !== null;
@@ -72,7 +73,7 @@ export function UploadForm(props: {
             id={id}
             name="file"
             type="file"
-            accept={acceptedExtensions}
+            accept={accept}
             aria-invalid={problem ? true : undefined}
             aria-describedby={problem ? `${id}-error` : undefined}
             className={`${inputClass} ${fileButtonClass} flex-1 scroll-mt-36 basis-52`}

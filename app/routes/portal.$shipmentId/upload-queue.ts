@@ -171,7 +171,7 @@ async function sendUploadFile(id: string, file: File, address: string, signal: A
   const reportProgress = (bytes: number, isConnectionLost = false) => {
     if (!signal.aborted) updateUpload(id, { sentBytes: Math.min(bytes, file.size), isConnectionLost });
   };
-  const outcome = await (await loadResumableUpload(file))?.sendInChunks(
+  let outcome = await (await loadResumableUpload(file))?.sendInChunks(
     `${address}/resumable-upload`,
     id,
     file,
@@ -179,11 +179,23 @@ async function sendUploadFile(id: string, file: File, address: string, signal: A
     reportProgress,
     sendUploadRequest,
   );
-  if (outcome) return outcome;
-  const form = new FormData();
-  form.append("document", id);
-  form.append("file", file);
-  return sendUploadRequest(address, form, signal, reportProgress);
+  if (!outcome) {
+    const form = new FormData();
+    form.append("document", id);
+    form.append("file", file);
+    outcome = await sendUploadRequest(address, form, signal, reportProgress);
+  }
+  // Browsers cannot read a file that was changed, moved or deleted after the user chose the file.
+  if (
+    outcome.kind !== "lost" ||
+    (await file
+      .slice(0, 1)
+      .arrayBuffer()
+      .catch(() => null))
+  )
+    return outcome;
+  const description = "This file has changed on your device. Choose it again.";
+  return { kind: "refused", status: 400, toast: { title: "Upload failed", description, variant: "destructive" } };
 }
 
 /** The file stays chosen. */
