@@ -6,10 +6,12 @@ export const personName = oneLine("Enter your full name.")
   .min(1, "Enter your full name.")
   .max(...maxLength("personName", " for your name"));
 
+const emailInvalid = "Enter an email such as name@example.com.";
+
 export const emailAddress = codeLine("Enter your email.")
   .overwrite(toAsciiDomain)
   .max(...maxLength("email", " for the email"))
-  .pipe(z.string().refine(isEmailAddress, "Enter an email such as name@example.com."));
+  .pipe(z.string(emailInvalid).refine(isEmailAddress, emailInvalid));
 
 function isEmailAddress(text: string): boolean {
   return z.regexes.html5Email.test(text) && /\.(?!\d+$)[^.]+$/.test(text);

@@ -804,7 +804,7 @@ $$;
 grant execute on function public.find_account_id(text) to service_role;
 
 -- Returns the text in which a search for words finds an account, in search form.
-create function private.account_search_text(account auth.users) returns text
+create function private.account_search_form(account auth.users) returns text
 language sql immutable
 set search_path = ''
 as $$
@@ -1902,7 +1902,7 @@ begin
       if searches_clients then
         -- The query contains the IDs of the matching clients, so that Postgres finds the clients only once.
         conditions := conditions || format(' or shipment.user_id = any (%L::uuid[])', array(
-          select users.id from auth.users where private.account_search_text(users) like word
+          select users.id from auth.users where private.account_search_form(users) like word
         ));
       end if;
       conditions := conditions || ')';
@@ -4270,7 +4270,7 @@ begin
         select * from auth.users
         where not exists (select from public.staff_members where staff_members.account_id = users.id)
           and (
-            private.account_search_text(users) like all (words)
+            private.account_search_form(users) like all (words)
             or users.id in (
               select account_id from public.client_ids
               where client_id in (

@@ -8,7 +8,7 @@ $$;
 grant execute on function public.find_account_id(text) to service_role;
 
 -- Returns the text in which a search for words finds an account, in search form.
-create function private.account_search_text(account auth.users) returns text
+create function private.account_search_form(account auth.users) returns text
 language sql immutable
 set search_path = ''
 as $$

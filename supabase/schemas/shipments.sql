@@ -155,7 +155,7 @@ begin
       if searches_clients then
         -- The query contains the IDs of the matching clients, so that Postgres finds the clients only once.
         conditions := conditions || format(' or shipment.user_id = any (%L::uuid[])', array(
-          select users.id from auth.users where private.account_search_text(users) like word
+          select users.id from auth.users where private.account_search_form(users) like word
         ));
       end if;
       conditions := conditions || ')';

@@ -139,7 +139,7 @@ describe("contact form", () => {
       const page = await sendContact({ ...contact, [name]: `x${longest}` });
       expectInvalidFields(page, [name]);
       expect(page.problems[0]?.text).toMatch(/at most [\d,]+ characters/);
-      expect(name === "message" ? getTextareaValue(page, name) : page.value(name)).toBe(`x${longest}`);
+      expect(name === "message" ? getTextareaValue(page, name) : page.value(name)).toBe(`x${longest.slice(0, -1)}`);
     },
   );
 

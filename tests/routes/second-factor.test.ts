@@ -70,7 +70,7 @@ describe("set-up of a second factor", () => {
 
   test("Each authenticator has the name that the client typed, or a name with the month and a number", async () => {
     const { browser } = await newClient(app, "Named");
-    const listNames = async () => (await browser.open(path)).all("main li .font-semibold").map(getText);
+    const listNames = async () => (await browser.open(path)).all("main li span.block").map(getText);
     for (const name of ["", "", " Wife’s\u200b\nphone ", "x".repeat(70)]) {
       const button = (await listNames()).length > 0 ? "Add another authenticator" : "Set up 2FA";
       const { page, authenticator } = await startFactorSetup(browser, path, button, name);

@@ -106,7 +106,7 @@ describe("content", () => {
   test("An email about a move has the notes of its own moves and of no earlier move.", async () => {
     const { id: shipment_id } = await newShipment(app, client, "Moved with words", allDocuments);
     const getNotes = ({ text }: { text: string }) => /^Our note: (.*)$/m.exec(text)?.[1];
-    const injected = "It is on board.\r\nBcc: spy@evil.example\n\nThe company";
+    const injected = "It is on board.\nBcc: spy@evil.example\n\nThe company";
     await callRpc("move_shipment", { shipment_id, note: injected });
     const first = await sendQueued(shipment_id);
     expect(first.subject).toBe("Moved with words: Document Verification (2 of 10)");

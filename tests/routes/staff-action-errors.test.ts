@@ -67,10 +67,11 @@ async function expectFieldError(button: string, fields: FormValues, field: strin
   const { descriptions, isMarked } = getField(rejected, field);
   expect([descriptions.at(-1), isMarked]).toEqual([message, true]);
   expect(rejected.problems).toEqual([{ text: message, id: field }]);
+  const maxLength = Number(/at most ([\d,]+)/.exec(message)?.[1]?.replace(",", "") ?? Number.POSITIVE_INFINITY);
   // A list field cannot show a value without an option.
-  const shown = Object.entries(fields).filter(
-    ([name]) => !(message.startsWith("Choose") && field.endsWith(`-${name}`)),
-  );
+  const shown = Object.entries(fields)
+    .filter(([name]) => !(message.startsWith("Choose") && field.endsWith(`-${name}`)))
+    .map(([name, value]) => [name, String(value).slice(0, field.endsWith(`-${name}`) ? maxLength : undefined)]);
   expect(rejected.form(button).fields).toMatchObject(Object.fromEntries(shown));
   const folded = rejected.all("main details").filter((details) => details.querySelector("form"));
   expect(folded.filter((details) => details.hasAttribute("open"))).toEqual(
