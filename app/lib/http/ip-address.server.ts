@@ -9,10 +9,7 @@ export const ipAddressHeader = "X-Client-Address";
 export type IsTrustedProxy = (address: string, hop: number) => boolean;
 export const compileTrustedProxies: (proxies: string[]) => IsTrustedProxy = proxyAddress.compile;
 
-/**
- * Returns the rightmost address in X-Forwarded-For that is not a trusted proxy's. An entry that is no address counts as
- * the address of the proxy that sent the entry.
- */
+/** Returns the rightmost address in X-Forwarded-For that is not a trusted proxy's. Invalid entries end the search. */
 export function getIpAddress(
   { headers, socket }: IncomingMessage,
   isTrusted: IsTrustedProxy,
