@@ -1,5 +1,6 @@
 import type { ComponentProps, ReactNode } from "react";
 import type { FormField } from "./form";
+import { usePreHydrationText } from "./pre-hydration-text";
 
 type FieldProps = {
   field: FormField;
@@ -73,9 +74,11 @@ export function TextField({
   mandatory = false,
   rows = 5,
 }: LabelledFieldProps & { mandatory?: boolean; rows?: number }) {
+  const ref = usePreHydrationText(field.id);
   return (
     <LabelledControl field={field} label={label} hint={hint}>
       <textarea
+        ref={ref}
         id={field.id}
         name={field.name}
         defaultValue={field.value}

@@ -3,9 +3,8 @@ const contents = new WeakMap<Node, string>();
 const observer = new MutationObserver(repairTexts);
 
 /**
- * Lets React work on a page that translators, password managers or proxies change. React throws if a node is not where
- * React put it, and cannot show new text in a replaced text node. So each replaced text node returns, empty, to the
- * place directly before its replacement.
+ * Lets React work on a page that translators or extensions change. React needs each of its nodes in the place where React
+ * put the node. So a replaced text node returns, empty, to the place directly before its replacement.
  */
 export function tolerateForeignChanges(): void {
   observer.observe(document, { childList: true, characterData: true, subtree: true });
@@ -29,7 +28,6 @@ function repairTexts(records: MutationRecord[]): void {
     const [added] = addedNodes;
     const [removed] = removedNodes;
     if (target instanceof Text) {
-      // React has set a new text.
       if (target.data && contents.delete(target)) target.nextSibling?.remove();
     } else if (removed instanceof Text && !removed.parentNode) {
       const isNextToFont =
@@ -49,6 +47,6 @@ function repairTexts(records: MutationRecord[]): void {
     }
     lastAdded = added;
   }
-  // The changes that this function made need no repair.
+  // Discards the records of this function's own changes.
   observer.takeRecords();
 }

@@ -2,24 +2,19 @@ type Field = HTMLInputElement & HTMLTextAreaElement;
 
 const findFields = () => [...document.querySelectorAll<Field>("input,textarea,select")];
 
-/**
- * Returns a function that copies everything that the visitor entered into the page's new fields. React replaces all
- * fields if hydration fails, because a translator, an extension or a proxy has changed the server's HTML.
- */
+/** Returns a function that copies all entries into new fields. React replaces all fields if hydration fails. */
 export function rememberFields(): () => void {
-  const oldFields = findFields();
+  const oldFields = findFields().map((old) => ({ old, text: old.value }));
   let focused: EventTarget | null = document.activeElement;
   addEventListener("focusin", ({ target }) => {
     focused = target;
   });
-  for (const field of oldFields) {
-    // Hydration resets the value of a textarea to the default value, unless the default value has changed.
-    if (field.cols) field.defaultValue = field.value;
-  }
   return () => {
     const newFields = findFields();
-    for (const old of oldFields) {
-      const { id, name, form, type, value, checked, files } = old;
+    for (const { old, text } of oldFields) {
+      const { id, name, form, type, checked, files } = old;
+      // The failed hydration has reset the textareas.
+      const value = old.cols && old.value === old.defaultValue ? text : old.value;
       const field = newFields.find(
         (each) =>
           each.id === id &&

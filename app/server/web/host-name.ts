@@ -10,11 +10,13 @@ const maxRedirects = 5;
 const publicNamePattern = /\.[a-z][a-z0-9-]*\.?$/;
 
 type HostCheck = {
-  isOtherHost: (request: IncomingMessage) => boolean;
-  /** Redirects a request for a page under another host name to the same page at the site's own address. */
-  redirectToOwnHost: (request: IncomingMessage, response: ServerResponse, address: string) => boolean;
+  /** Returns the host name of the request if visitors should use the site's own address instead. */
+  getOtherName: (request: IncomingMessage, address: string) => string | null;
+  /** Redirects a request for a page to the same page at the site's own address. Logs the host name once. */
+  redirectFrom: (name: string, request: IncomingMessage, response: ServerResponse, address: string) => boolean;
 };
 
+/** `address` is the visitor's IP address. */
 export function createHostCheck(origin: string): HostCheck {
   const { host: ownHost, hostname: ownName } = new URL(origin);
   const isLocal = isLoopbackHost(ownName);
@@ -22,19 +24,14 @@ export function createHostCheck(origin: string): HostCheck {
   const redirects = new LRUCache<string, number>({ max: 1000, ttl: 60 * 60 * 1000 });
   const loggedNames = new LRUCache<string, true>({ max: 100 });
 
-  const getOtherName = ({ headers: { host } }: IncomingMessage): string | null => {
-    if (isLocal || !host || host === ownHost) return null;
-    const name = host.slice(0, 255).toLowerCase().replace(/:\d*$/, "");
-    return name !== ownName && publicNamePattern.test(name) ? name : null;
-  };
   return {
-    isOtherHost: (request) => getOtherName(request) !== null,
-    redirectToOwnHost(request, response, address) {
-      const name = getOtherName(request);
-      if (name === null) {
-        if (redirects.size > 0) redirects.delete(address);
-        return false;
-      }
+    getOtherName({ headers: { host = "" } }, address) {
+      const name = host.slice(0, 255).toLowerCase().replace(/:\d*$/, "");
+      if (!isLocal && host !== ownHost && name !== ownName && publicNamePattern.test(name)) return name;
+      if (redirects.size > 0) redirects.delete(address);
+      return null;
+    },
+    redirectFrom(name, { method, url }, response, address) {
       if (!loggedNames.has(name)) {
         loggedNames.set(name, true);
         log("warn", "other host name", {
@@ -43,9 +40,9 @@ export function createHostCheck(origin: string): HostCheck {
         });
       }
       const count = redirects.get(address) ?? 0;
-      if ((request.method !== "GET" && request.method !== "HEAD") || count >= maxRedirects) return false;
+      if ((method !== "GET" && method !== "HEAD") || count >= maxRedirects) return false;
       redirects.set(address, count + 1);
-      response.writeHead(301, { Location: origin + request.url, "Cache-Control": "private, no-store" }).end();
+      response.writeHead(301, { Location: origin + url, "Cache-Control": "private, no-store" }).end();
       return true;
     },
   };

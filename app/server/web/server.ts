@@ -127,7 +127,7 @@ export async function createSite(): Promise<Server> {
     const { method, url = "", headers: requestHeaders } = request;
     const isRead = method === "GET" || method === "HEAD";
     const hasBody = requestHeaders["content-length"] !== undefined || requestHeaders["transfer-encoding"] !== undefined;
-    if (!isRead || hasBody || !hasValidHost(request) || hosts.isOtherHost(request)) return false;
+    if (!isRead || hasBody || !hasValidHost(request)) return false;
     const file = files.get(url);
     const stored = file ?? pages.getCached(request);
     if (!stored) return false;
@@ -150,7 +150,8 @@ export async function createSite(): Promise<Server> {
       request.headers[requestIdKey] = randomUUID();
       const address = getIpAddress(request, isTrusted, reportInvalidAddress);
       request.headers[ipAddressKey] = address;
-      if (respondFromMemory(request, response)) return;
+      const otherHost = hosts.getOtherName(request, address);
+      if (!otherHost && respondFromMemory(request, response)) return;
       for (const [name, value] of headers) response.setHeader(name, value);
       response.setHeader(requestIdHeader, getRequestId(request));
       if (!server.listening) response.setHeader("Connection", "close");
@@ -159,7 +160,7 @@ export async function createSite(): Promise<Server> {
         server.emit("clientError", Object.assign(new Error(code), { code }), request.socket);
       });
       if (respondToHealthCheck(request, response)) return;
-      if (hosts.redirectToOwnHost(request, response, address)) return;
+      if (otherHost && hosts.redirectFrom(otherHost, request, response, address)) return;
       void respond(request, response);
     },
   );
