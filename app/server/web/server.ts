@@ -7,7 +7,7 @@ import compression from "compression";
 import { LRUCache } from "lru-cache";
 import { createRequestHandler, RouterContextProvider, type ServerBuild } from "react-router";
 import { env } from "../../lib/http/env.server.ts";
-import { renderedHeader, securityHeaders } from "../../lib/http/headers.server.ts";
+import { assetHeaders, renderedHeader, securityHeaders } from "../../lib/http/headers.server.ts";
 import { compileTrustedProxies, getIpAddress, ipAddressHeader } from "../../lib/http/ip-address.server.ts";
 import { log, requestIdHeader } from "../../lib/http/log.server.ts";
 import { findSamples } from "../sample-values.ts";
@@ -41,6 +41,7 @@ export async function createSite(): Promise<Server> {
   if (samples > 0) log("warn", "sample values", { values: samples, message: sampleValuesWarning });
   const headers = Object.entries(securityHeaders());
   const commonHeaders = headers.flat();
+  const headersOfAssets = Object.entries(assetHeaders()).flat();
   const isTrusted = compileTrustedProxies(trustedProxies);
   const files = readStaticFiles(clientBuildFolder);
   const finishedPages = new LRUCache<string, FinishedCompressedPage>({
@@ -125,9 +126,11 @@ export async function createSite(): Promise<Server> {
     const file = files.get(url);
     const stored = file ?? pages.getCached(request);
     if (!stored) return false;
-    const ownHeaders = [requestIdHeader, getRequestId(request)];
+    const ownHeaders = url.startsWith("/assets/")
+      ? [...headersOfAssets]
+      : [...commonHeaders, requestIdHeader, getRequestId(request)];
     if (!server.listening) ownHeaders.push("Connection", "close");
-    sendCachedResponse(request, response, stored, [...commonHeaders, ...ownHeaders]);
+    sendCachedResponse(request, response, stored, ownHeaders);
     if (!file) logCachedResponse(request, response.statusCode, url.split("?", 1)[0] ?? "");
     return true;
   };
