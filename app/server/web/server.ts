@@ -12,7 +12,13 @@ import { compileTrustedProxies, getIpAddress, ipAddressHeader } from "../../lib/
 import { log, requestIdHeader } from "../../lib/http/log.server.ts";
 import { findSamples } from "../sample-values.ts";
 import { clientBuildFolder, serverBuildFile } from "../start/build.ts";
-import { type CompressedPage, createCompressedResponse, quickBrotli, sendCachedResponse } from "./cached-response.ts";
+import {
+  type CompressedPage,
+  createCompressedResponse,
+  pageWindowBits,
+  quickBrotli,
+  sendCachedResponse,
+} from "./cached-response.ts";
 import { type FinishedPage, finishPage } from "./critical-css.ts";
 import { respondToHealthCheck } from "./health.ts";
 import { handleMalformedRequests, isWellFormed } from "./malformed-requests.ts";
@@ -92,7 +98,12 @@ export async function createSite(): Promise<Server> {
   const pages = createPageCache(renderUncompressed, origin.origin);
   // The types of `compression` are for Express, but the package also works with node:http.
   const compress = compression({
-    brotli: { params: { [constants.BROTLI_PARAM_QUALITY]: quickBrotli } },
+    brotli: {
+      params: {
+        [constants.BROTLI_PARAM_QUALITY]: quickBrotli,
+        [constants.BROTLI_PARAM_LGWIN]: pageWindowBits,
+      },
+    },
   }) as unknown as NodeMiddleware;
 
   const respond = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
