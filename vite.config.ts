@@ -132,7 +132,12 @@ export default defineConfig({
     client: {
       build: {
         modulePreload: false,
-        rolldownOptions: { experimental: { lazyBarrel: true }, output: { codeSplitting: chunks } },
+        rolldownOptions: {
+          experimental: { lazyBarrel: true },
+          // The warnings of react-router are for developers.
+          treeshake: { manualPureFunctions: ["warning", "warningOnce", "warnOnce"] },
+          output: { codeSplitting: chunks },
+        },
       },
     },
   },

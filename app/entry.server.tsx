@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { PassThrough } from "node:stream";
-import { createReadableStreamFromReadable, readableStreamToString } from "@react-router/node";
+import { text } from "node:stream/consumers";
 import { LRUCache } from "lru-cache";
 import { renderToPipeableStream } from "react-dom/server";
 import { type EntryContext, type HandleErrorFunction, isRouteErrorResponse, ServerRouter } from "react-router";
@@ -57,7 +57,7 @@ function renderPage(request: Request, context: EntryContext): Promise<RenderedPa
         const body = new PassThrough();
         body.on("close", () => clearTimeout(timer));
         pipe(body);
-        resolve(readableStreamToString(createReadableStreamFromReadable(body)).then((html) => ({ html, nonce })));
+        resolve(text(body).then((html) => ({ html, nonce })));
       },
       onShellError: reject,
     });

@@ -55,7 +55,13 @@ self.addEventListener("fetch", (event) => {
 
 async function activateWorker(): Promise<void> {
   for (const name of await caches.keys()) if (!name.startsWith(offlinePages.cacheNames.form)) await caches.delete(name);
+  await recordCheck();
   await clients.claim();
+}
+
+async function recordCheck(): Promise<void> {
+  const cache = await caches.open(offlinePages.cacheNames.worker);
+  await cache.put("/worker.js", new Response(__BUILD__, { headers: { time: `${Date.now()}` } }));
 }
 
 function deleteCachedPages(prefix: string): Promise<void> {
@@ -188,6 +194,5 @@ async function runDailyCheck(): Promise<void> {
   await offlinePages.deleteExpiredCopies();
   const { status } = await fetch("/worker.js", { cache: "no-cache" });
   if (status === 404 || status === 410) await unregisterWorker();
-  else if (!isUnregistering)
-    await cache.put("/worker.js", new Response(__BUILD__, { headers: { time: `${Date.now()}` } }));
+  else if (!isUnregistering) await recordCheck();
 }

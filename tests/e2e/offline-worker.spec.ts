@@ -137,6 +137,7 @@ test("A new worker takes over immediately and deletes the caches of other format
   page,
   connection,
 }) => {
+  connection.replaceResponse("/worker.js", (body) => ({ status: 200, body }));
   await visitAndCache(page, "/about");
   connection.replaceResponse("/worker.js", (body) => ({ status: 200, body: body.replaceAll('"kept1-', '"kept2-') }));
   // The browser requests the worker only when a page is opened.

@@ -63,7 +63,8 @@ export async function startConnectionProxy(site: string) {
       const { statusCode, headers } = response;
       const { status, body } = replace ? replace((await buffer(response)).toString("utf8")) : { status: statusCode };
       const { "content-length": length, etag, ...rest } = headers;
-      outgoing.writeHead(status ?? 502, replace ? rest : headers);
+      // The browser must request a replaced file again.
+      outgoing.writeHead(status ?? 502, replace ? { ...rest, "cache-control": "no-cache" } : headers);
       if (replace) return outgoing.end(body);
       response.once("error", () => outgoing.destroy());
       response.pipe(outgoing);

@@ -53,7 +53,7 @@ export async function updateOfflineCache({ site, accountId, isWhole }: CurrentPa
   isSigningOut &&= !!site.signedIn;
   if (isSigningOut) return;
   const countAtStart = signOutCount;
-  await navigator.serviceWorker.register("/worker.js", { updateViaCache: "none" });
+  await navigator.serviceWorker.register("/worker.js", { updateViaCache: "all" });
   await navigator.serviceWorker.ready;
   const name = site.signedIn ? await getAccountCacheName(accountId) : names.open;
   if (!name || countAtStart !== signOutCount) return;

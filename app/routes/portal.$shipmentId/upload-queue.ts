@@ -195,7 +195,7 @@ async function sendUploadFile(id: string, file: File, address: string, signal: A
   )
     return outcome;
   const description = "This file has changed on your device. Choose it again.";
-  return { kind: "refused", status: 400, toast: { title: "Upload failed", description, variant: "destructive" } };
+  return { kind: "rejected", status: 400, toast: { title: "Upload failed", description, variant: "destructive" } };
 }
 
 /** The file stays chosen. */

@@ -33,6 +33,12 @@ test("Each encoding of a cached page states the total size of that encoding and 
   }
 });
 
+test("The compression of a page needs memory for 256 KB of text, not for the default of 4 MB.", async () => {
+  const { br } = await encodePage(Buffer.from(page));
+  // The first bits contain the size of the window (RFC 7932, section 9.1). 0b0011 is 256 KB, and 0b1011 is 4 MB.
+  expect((br?.[0] ?? 0) & 0b1111).toBe(0b0011);
+});
+
 test("A cached response without a placeholder for its size stays unchanged.", async () => {
   const bytes = Buffer.from([0xff, 0xfe, ...Buffer.from("x".repeat(2000))]);
   const { identity, br, gzip } = await encodePage(bytes);

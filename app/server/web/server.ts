@@ -7,12 +7,18 @@ import compression from "compression";
 import { LRUCache } from "lru-cache";
 import { createRequestHandler, RouterContextProvider, type ServerBuild } from "react-router";
 import { env } from "../../lib/http/env.server.ts";
-import { renderedHeader, securityHeaders } from "../../lib/http/headers.server.ts";
+import { assetHeaders, renderedHeader, securityHeaders } from "../../lib/http/headers.server.ts";
 import { compileTrustedProxies, getIpAddress, ipAddressHeader } from "../../lib/http/ip-address.server.ts";
 import { log, requestIdHeader } from "../../lib/http/log.server.ts";
 import { findSamples } from "../sample-values.ts";
 import { clientBuildFolder, serverBuildFile } from "../start/build.ts";
-import { type CompressedPage, createCompressedResponse, quickBrotli, sendCachedResponse } from "./cached-response.ts";
+import {
+  type CompressedPage,
+  createCompressedResponse,
+  pageWindowBits,
+  quickBrotli,
+  sendCachedResponse,
+} from "./cached-response.ts";
 import { type FinishedPage, finishPage } from "./critical-css.ts";
 import { respondToHealthCheck } from "./health.ts";
 import { createHostCheck } from "./host-name.ts";
@@ -46,6 +52,7 @@ export async function createSite(): Promise<Server> {
   if (samples > 0) log("warn", "sample values", { values: samples, message: sampleValuesWarning });
   const headers = Object.entries(securityHeaders());
   const commonHeaders = headers.flat();
+  const headersOfAssets = Object.entries(assetHeaders()).flat();
   const isTrusted = compileTrustedProxies(trustedProxies);
   const hosts = createHostCheck(origin.origin);
   const files = readStaticFiles(clientBuildFolder);
@@ -97,7 +104,12 @@ export async function createSite(): Promise<Server> {
   const pages = createPageCache(renderUncompressed, origin.origin);
   // The types of `compression` are for Express, but the package also works with node:http.
   const compress = compression({
-    brotli: { params: { [constants.BROTLI_PARAM_QUALITY]: quickBrotli } },
+    brotli: {
+      params: {
+        [constants.BROTLI_PARAM_QUALITY]: quickBrotli,
+        [constants.BROTLI_PARAM_LGWIN]: pageWindowBits,
+      },
+    },
   }) as unknown as NodeMiddleware;
 
   const respond = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
@@ -131,9 +143,11 @@ export async function createSite(): Promise<Server> {
     const file = files.get(url);
     const stored = file ?? pages.getCached(request);
     if (!stored) return false;
-    const ownHeaders = [requestIdHeader, getRequestId(request)];
+    const ownHeaders = url.startsWith("/assets/")
+      ? [...headersOfAssets]
+      : [...commonHeaders, requestIdHeader, getRequestId(request)];
     if (!server.listening) ownHeaders.push("Connection", "close");
-    sendCachedResponse(request, response, stored, [...commonHeaders, ...ownHeaders]);
+    sendCachedResponse(request, response, stored, ownHeaders);
     if (!file) logCachedResponse(request, response.statusCode, url.split("?", 1)[0] ?? "");
     return true;
   };
