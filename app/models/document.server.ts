@@ -49,9 +49,7 @@ export function objectPath(document: { user_id: string; shipment_id: string; nam
   return `${document.user_id}/${document.shipment_id}/${documentSlug(document.name)}-${attempt}-${safeFileName(fileName)}`;
 }
 
-/**
- * Removes folders, control characters and text direction marks. Returns at most 200 characters with an extension of the type.
- */
+/** Removes folders and invisible characters. Returns at most 200 characters with an extension of the type. */
 export function toDisplayFileName(fileName: string, type: FileType): string {
   const clean = withExtension(
     (fileName.split(/[\\/]/).at(-1) ?? "").replace(/[\p{Cc}\p{Cs}\u2028-\u202e\u2066-\u2069]+/gu, " ").trim(),
