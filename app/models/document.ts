@@ -34,7 +34,6 @@ export function sortDocuments<T extends { name: string }>(documents: readonly T[
 export const tooLargeHint =
   "Take the photo again at a lower quality, or send the file on WhatsApp with your shipment number.";
 
-/** `type` is the media type that browsers derive from the file's name. */
 export function getFileProblem({ size, type = "" }: { size: number; type?: string }): string | null {
   if (/^(audio|video)/.test(type)) return "Choose a photo or document instead of a recording.";
   if (size === 0) return "This file is empty. Choose another file.";

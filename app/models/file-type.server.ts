@@ -10,17 +10,17 @@ export type FileType = {
   /** The first extension is added to the names of files that have no extension of this type. */
   extensions: readonly [string, ...string[]];
   mediaType: string;
-  /** Texts have no signature. */
   signatures: readonly string[];
   /** The least and the greatest number of bytes before the signature. */
   bytesBefore?: readonly [number, number];
-  /** Matches a line of listZipParts or listCfbParts. */
   part?: RegExp;
   isOtherType?: (content: Buffer) => boolean;
   isComplete?: (content: Buffer) => boolean;
   isLocked?: (content: Buffer) => boolean;
 };
 
+/** PDF readers look for the signature in these first bytes. */
+const searchedBytes = 1024;
 const openXml = "application/vnd.openxmlformats-officedocument";
 const openDocument = "application/vnd.oasis.opendocument";
 const heicBrands = ["heic", "heix", "heim", "heis", "hevc", "hevx", "hevm", "hevs", "mif1", "msf1"];
@@ -28,18 +28,14 @@ const heicBrands = ["heic", "heix", "heim", "heis", "hevc", "hevx", "hevm", "hev
 const csv: FileType = { label: "CSV", extensions: ["csv"], mediaType: "text/csv", signatures: [] };
 const text: FileType = { label: "text", extensions: ["txt"], mediaType: "text/plain", signatures: [] };
 
-/**
- * The accepted types. The package file-type finds no PDF after other bytes, does not distinguish Word from Excel in old
- * and in large files, and takes a text that starts with "BM" for a picture.
- */
+/** The package file-type finds no PDF after other bytes, and cannot distinguish Word from Excel in old and large files. */
 export const FILE_TYPES: readonly FileType[] = [
   {
     label: "PDF",
     extensions: ["pdf"],
     mediaType: "application/pdf",
     signatures: [pdfSignature],
-    // Readers look for the signature in the first 1024 bytes.
-    bytesBefore: [0, 1024 - pdfSignature.length],
+    bytesBefore: [0, searchedBytes - pdfSignature.length],
     isComplete: isCompletePdf,
     isLocked: needsPassword,
   },
@@ -135,7 +131,6 @@ export const FILE_TYPES: readonly FileType[] = [
   text,
 ];
 
-/** Returns a list such as "a, b or c". */
 export function formatChoices(choices: Iterable<string>): string {
   return new Intl.ListFormat("en-GB", { type: "disjunction" }).format(choices);
 }
@@ -147,7 +142,6 @@ export const acceptedLabels = formatChoices(
   new Set(FILE_TYPES.map((type) => (isPhoto(type) ? photoLabel : type.label))),
 );
 
-/** Returns all extensions of the types, such as ".pdf". */
 export function listExtensions(types: readonly FileType[]): string[] {
   return types.flatMap(({ extensions }) => extensions.map((extension) => `.${extension}`));
 }
@@ -192,9 +186,8 @@ export function detectFileType(fileName: string, bytes: Uint8Array): FileType | 
   return findBySignature(content) ?? detectText(fileName, content);
 }
 
-/** Returns undefined for a content without the signature of an accepted type. */
 function findBySignature(content: Buffer): FileType | UserError | undefined {
-  const head = content.toString("latin1", 0, 1024);
+  const head = content.toString("latin1", 0, searchedBytes);
   const start = Math.min(...FILE_TYPES.map((type) => findSignature(head, type)));
   if (start === Infinity) return undefined;
   const parts = listParts(head, content);
@@ -212,7 +205,6 @@ function findBySignature(content: Buffer): FileType | UserError | undefined {
   return type.isLocked?.(content) ? lockedError : type;
 }
 
-/** Returns the number of bytes before the signature, or Infinity. */
 function findSignature(head: string, { signatures, bytesBefore: [least, most] = [0, 0] }: FileType): number {
   const positions = signatures.map((signature) => head.slice(least, most + signature.length).indexOf(signature));
   const found = positions.filter((position) => position !== -1);

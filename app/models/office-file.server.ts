@@ -6,7 +6,6 @@ export const cfbSignature = "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1";
 
 export const lockedPart = "EncryptedPackage";
 
-/** The parts that name the types of the other parts. */
 const manifests = ["[Content_Types].xml", "mimetype", "META-INF/manifest.xml"];
 
 /** In bytes. Only the starts of longer names are read, which limits the work of searching them. */
@@ -30,7 +29,6 @@ export function listZipParts(content: Buffer): string | null {
   return lines.join("\n");
 }
 
-/** Returns the text of the entry at `at` in the directory, or "" for a damaged text and a text over 1 MiB. */
 function readZipEntry(content: Buffer, at: number): string {
   try {
     const local = content.readUInt32LE(at + 42);
@@ -43,14 +41,10 @@ function readZipEntry(content: Buffer, at: number): string {
   }
 }
 
-/** Special sector numbers, such as the end of a chain, start here. */
 const firstSpecialSector = 0xfffffffa;
 const entryBytes = 128;
 
-/**
- * Returns lines with the names in the root of a compound file ([MS-CFB]), or null for an incomplete file. Old encrypted
- * documents also get the line `lockedPart`, which new encrypted documents have.
- */
+/** Returns lines with the names in the root of a compound file ([MS-CFB]), or null for an incomplete file. */
 export function listCfbParts(content: Buffer): string | null {
   try {
     const file = openCompoundFile(content);
@@ -66,8 +60,8 @@ export function listCfbParts(content: Buffer): string | null {
       const isOwnStream = entry.readUInt32LE(120) >= 4096;
       const stream = content.subarray(isOwnStream ? file.getPosition(entry.readUInt32LE(116)) : content.length);
       if (isEncryptedStream(name, stream)) names.push(lockedPart);
-      // The left and the right sibling.
-      waiting.push(entry.readUInt32LE(68), entry.readUInt32LE(72));
+      const [leftSibling, rightSibling] = [entry.readUInt32LE(68), entry.readUInt32LE(72)];
+      waiting.push(leftSibling, rightSibling);
     }
     return names.join("\n");
   } catch {
@@ -75,7 +69,6 @@ export function listCfbParts(content: Buffer): string | null {
   }
 }
 
-/** Returns the entries of the directory. Throws if the file ends before one of its sectors. */
 function openCompoundFile(content: Buffer): { entries: Buffer[]; getPosition: (sector: number) => number } {
   const sectorBytes = content.readUInt16LE(30) === 12 ? 4096 : 512;
   const numbersPerSector = sectorBytes / 4;
@@ -105,7 +98,6 @@ function openCompoundFile(content: Buffer): { entries: Buffer[]; getPosition: (s
   return { entries, getPosition };
 }
 
-/** True if the flag of an encrypted Word document is set or an encrypted workbook starts with the record FilePass. */
 function isEncryptedStream(name: string, stream: Buffer): boolean {
   if (name === "WordDocument") return ((stream[11] ?? 0) & 1) === 1;
   if (name !== "Workbook" && name !== "Book") return false;

@@ -8,10 +8,7 @@ export function isCompletePdf(content: Buffer): boolean {
   return table !== -1 && !content.includes(" obj", table);
 }
 
-/**
- * True if readers ask for a password to show the file. Many encrypted files only restrict printing and changes: their
- * password for reading is empty (ISO 32000-2, 7.6.4).
- */
+/** True if the password for reading is not empty (ISO 32000-2, 7.6.4). Many encrypted files only restrict printing. */
 export function needsPassword(content: Buffer): boolean {
   const text = content.toString("latin1");
   const encryption = findEncryption(text);
@@ -21,10 +18,10 @@ export function needsPassword(content: Buffer): boolean {
   const user = readString(encryption, /\/U\s*(?=[(<])/);
   const id = readString(findLast(text, "/ID", /^\/ID\s*\[\s*[(<]/), /\[\s*/);
   const revision = readNumber(encryption, /\/R\s+(\d+)/);
-  if (revision >= 5) return !hashPassword(user.subarray(32, 40), revision).equals(user.subarray(0, 32));
+  if (revision >= 5) return !hashEmptyPassword(user.subarray(32, 40), revision).equals(user.subarray(0, 32));
   const permissions = Buffer.alloc(4);
   permissions.writeInt32LE(readNumber(encryption, /\/P\s+(-?\d+)/) | 0);
-  const seed = [padding, owner.subarray(0, 32), permissions, id];
+  const seed = [paddedEmptyPassword, owner.subarray(0, 32), permissions, id];
   if (revision >= 4 && /\/EncryptMetadata\s+false/.test(encryption)) seed.push(Buffer.alloc(4, 0xff));
   // Files state the length of the key in several ways, so all lengths are tried.
   return !keyLengths.some((length) => isUserKey(deriveKey(seed, length, revision), user, id, revision));
@@ -32,8 +29,7 @@ export function needsPassword(content: Buffer): boolean {
 
 const keyLengths = Array.from({ length: 12 }, (_, index) => 5 + index);
 
-/** The bytes that replace an empty password. */
-const padding = Buffer.from("28bf4e5e4e758a4164004e56fffa01082e2e00b6d0683e802f0ca9fe6453697a", "hex");
+const paddedEmptyPassword = Buffer.from("28bf4e5e4e758a4164004e56fffa01082e2e00b6d0683e802f0ca9fe6453697a", "hex");
 
 const hash = (algorithm: string, ...parts: Buffer[]) => createHash(algorithm).update(Buffer.concat(parts)).digest();
 
@@ -87,8 +83,8 @@ function deriveKey(seed: Buffer[], length: number, revision: number): Buffer {
 }
 
 function isUserKey(key: Buffer, user: Buffer, id: Buffer, revision: number): boolean {
-  if (revision === 2) return encryptRc4(key, padding).equals(user.subarray(0, 32));
-  let expected: Buffer = hash("md5", padding, id);
+  if (revision === 2) return encryptRc4(key, paddedEmptyPassword).equals(user.subarray(0, 32));
+  let expected: Buffer = hash("md5", paddedEmptyPassword, id);
   for (let round = 0; round < 20; round += 1)
     expected = encryptRc4(Buffer.from(key.map((byte) => byte ^ round)), expected);
   return expected.equals(user.subarray(0, 16));
@@ -116,8 +112,7 @@ function encryptRc4(key: Buffer, data: Buffer): Buffer {
   );
 }
 
-/** Returns the hash of the empty password. */
-function hashPassword(salt: Buffer, revision: number): Buffer {
+function hashEmptyPassword(salt: Buffer, revision: number): Buffer {
   let key = hash("sha256", salt);
   if (revision === 5) return key;
   for (let round = 0, last = 0; round < 64 || last > round - 32; round += 1) {

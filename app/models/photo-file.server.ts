@@ -37,7 +37,6 @@ export function isRawPhoto(content: Buffer): boolean {
   return content.toString("latin1", 8, 10) === "CR" || !!(tags?.has(subDirectories) || tags?.has(dngVersion));
 }
 
-/** Returns the tags of the first directory of a TIFF, or null if the file ends before the end of the directory. */
 function readTiffTags(content: Buffer): Set<number> | null {
   const isLittleEndian = content[0] === 0x49;
   const read = (at: number) => (isLittleEndian ? content.readUInt16LE(at) : content.readUInt16BE(at));

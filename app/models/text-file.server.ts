@@ -1,5 +1,4 @@
-// DOS programs end a text with the character 26.
-// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters show that a file is not text
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters show that a file is no text, except 26 at the end of a DOS text
 const controlCharacters = /[\u0000-\u0008\u000b\u000e-\u0019\u001b-\u001f]|\u001a(?!$)/;
 
 /** Returns null for a content that is no text. UTF-8 has the same control characters and tags as Latin-1. */

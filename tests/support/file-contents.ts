@@ -5,7 +5,7 @@ const encode = (content: string) => new TextEncoder().encode(content);
 export const joinBytes = (...parts: (readonly number[] | string | Uint8Array)[]) =>
   new Uint8Array(parts.flatMap((part) => (typeof part === "string" ? [...encode(part)] : [...part])));
 
-export async function createZip(files: Record<string, string>): Promise<Uint8Array<ArrayBuffer>> {
+async function createZip(files: Record<string, string>): Promise<Uint8Array<ArrayBuffer>> {
   const entries = Object.entries(files).map(([name, input]) => ({ name, input }));
   return new Uint8Array(await new Response(makeZip(entries)).arrayBuffer());
 }
@@ -16,7 +16,7 @@ export function createOpenXml(main: string, part: string, more: Record<string, s
   return createZip({ "docProps/app.xml": "<p/>", [part]: "<w/>", ...more, "[Content_Types].xml": types });
 }
 
-export function createOpenDocument(kind: string, more: Record<string, string> = {}) {
+function createOpenDocument(kind: string, more: Record<string, string> = {}) {
   return createZip({
     mimetype: `application/vnd.oasis.opendocument.${kind}`,
     "META-INF/manifest.xml": "<manifest/>",
@@ -28,7 +28,7 @@ const endOfChain = 0xfffffffe;
 const freeSector = 0xffffffff;
 
 /** Returns a compound file ([MS-CFB]) with these streams in its root. Each stream has 4096 bytes. */
-export function createCompoundFile(streams: Record<string, readonly number[]>): Buffer {
+function createCompoundFile(streams: Record<string, readonly number[]>): Uint8Array<ArrayBuffer> {
   const names = Object.keys(streams);
   const content = Buffer.alloc(512 * (3 + 8 * names.length));
   content.write("d0cf11e0a1b11ae1", "hex");
@@ -57,7 +57,7 @@ export function createCompoundFile(streams: Record<string, readonly number[]>): 
     for (let next = sector; next < sector + 8; next += 1)
       content.writeUInt32LE(next === sector + 7 ? endOfChain : next + 1, table + 4 * next);
   }
-  return content;
+  return new Uint8Array(content);
 }
 
 const jpegScan = [0xff, 0xda, 0x00, 0x08, 1, 1, 0, 0, 0x3f, 0, 0x12, 0x34];
