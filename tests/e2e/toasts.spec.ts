@@ -249,8 +249,8 @@ test("A toast stays in place while a dialog opens under the toast", { tag: "@scr
       if (target instanceof HTMLDialogElement) for (const growth of target.getAnimations()) growth.pause();
     }),
   );
-  await openHydrated(page, "/login");
-  await page.getByRole("button", { name: "Forgot password?" }).click();
+  await openHydrated(page, "/cookie-settings");
+  await page.getByRole("button", { name: "Save My Preferences" }).click();
   await expect(toast(page)).toBeVisible();
   await toast(page).evaluate((toast) => Promise.all(toast.getAnimations().map((arrival) => arrival.finished)));
   const before = await toast(page).boundingBox();
