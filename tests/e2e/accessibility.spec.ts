@@ -99,7 +99,9 @@ for (const [feature, remove] of Object.entries(missingFeatures)) {
   });
 }
 
-test("The story and the login with letters of twice the size fit a phone and a computer", { tag: "@script" }, async ({ page }) => {
+test("The story and the login with letters of twice the size fit a phone and a computer", { tag: "@script" }, async ({
+  page,
+}) => {
   const tooWide: string[] = [];
   for (const path of ["/about", "/login", "/signup"]) {
     await page.goto(path);
