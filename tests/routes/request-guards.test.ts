@@ -114,9 +114,10 @@ test.each<[string, Record<string, string>]>([
   }
 });
 
-test("A rejected form from another site shows a page with the reason.", async () => {
+test("A rejected form from another site shows a page with the reason and the site's address.", async () => {
   const page = await parsePage(await client.post("/login", {}, { Origin: "https://evil.example" }));
-  expect([page.status, page.h1]).toEqual([403, "This form was sent from another site"]);
+  expect([page.status, page.h1]).toEqual([403, "We cannot process this request"]);
+  expect(page.text).toContain(`This form was sent from another site. Our address is ${origin}.`);
   expect(listLinkAddresses(page, "main a")).toEqual(["/"]);
 });
 
