@@ -105,7 +105,7 @@ describe("content/data/cost.yaml", () => {
       expect(source.length).toBeGreaterThan(10);
     }
     expect(rates.import_declaration_fee.note).toBe(
-      "Check the current rate before paying. Rates change with each Finance Act.",
+      "Check the current rate before you pay. Kenya's yearly Finance Act can change the rate.",
     );
   });
 

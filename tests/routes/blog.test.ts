@@ -217,7 +217,7 @@ test.each([
     [
       "under 8 years old, counted from its first registration",
       "first registered in 2018 or later",
-      "Right-hand drive only.",
+      "The car must be right-hand drive.",
       "penalty for a missing certificate of conformity is 15% of the customs value",
       "Import duty 25% CIF",
       "Excise duty 20-35%, by engine size and fuel CIF plus import duty",

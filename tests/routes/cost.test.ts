@@ -73,7 +73,7 @@ test("The estimate for a car has each tax with rate, month and source, and the f
     expect(rows[index + 1]).toContain(percent);
     expect(rows[index + 1]).toMatch(/October 2025\. .*(Act|Tariff)/);
   }
-  expect(rows[4]).toContain("Check the current rate before paying. Rates change with each Finance Act.");
+  expect(rows[4]).toContain("Check the current rate before you pay. Kenya's yearly Finance Act can change the rate.");
   expect(page.text).toMatch(/estimate, not a quotation/);
   for (const name of textFields) expect(page.value(name)).toBe(car[name]);
   for (const name of ["what", "excise", "currency"] as const) expect(getChoice(page, name)).toBe(car[name]);
