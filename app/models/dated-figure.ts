@@ -16,8 +16,10 @@ export function cite(figures: DatedFigure[], today: string, subject = "this rate
   const [date = ""] = figures.map((figure) => figure.date).sort();
   const [checkBy = ""] = figures.map((figure) => figure.check_by).sort();
   const sources = [...new Set(figures.map(({ source }) => source))].join("; ");
-  const notes = figures.flatMap(({ note }) => note ?? []);
+  const [{ note } = {}, ...others] = figures;
   const reminder =
-    checkBy < today ? [`Check ${subject} first: our own check was due on ${calendarDate(checkBy)}.`] : [];
-  return [`As of ${calendarDate(date)}: ${sources}.`, ...notes, ...reminder].join(" ");
+    checkBy < today ? [`Check ${subject} with us. Our own check was due on ${calendarDate(checkBy)}.`] : [];
+  return [`As of ${calendarDate(date)}: ${sources}.`, ...(note && others.length === 0 ? [note] : []), ...reminder].join(
+    " ",
+  );
 }

@@ -49,7 +49,7 @@ test.each([
   ["2026-11-13", "Closed on public holidays. Next: 13 November 2026 (Second Day). As of 1 November 2026: Sample Act."],
   [
     "2027-01-01",
-    "Closed on public holidays. As of 1 November 2026: Sample Act. Check the list of holidays first: our own check was due on 31 December 2026.",
+    "Closed on public holidays. As of 1 November 2026: Sample Act. Check the list of holidays with us. Our own check was due on 31 December 2026.",
   ],
 ])("On %s, the contact page names the next public holiday and the date of the list.", (today, text) => {
   expect(describeHolidays(holidays, today)).toBe(text);
