@@ -69,14 +69,17 @@ export function citeRates({ documents, ...rates }: CostRates, today: string): Ci
 
 /** Replaces names such as {vat} and appends the citation of these figures. Throws if a name is unknown. */
 export function insertFigures(text: string, rates: CostRates, today: string): string {
+  const { documents: _, excise_duty: __, ...figures } = rates;
   const named = new Set<DatedFigure>();
-  const filledText = text.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
+  const filledText = text.replaceAll(/\{(\w+)\}/g, (_match, name: string) => {
     if (name === "this_year") return today.slice(0, 4);
-    const figure = { ...rates, oldest_car_year: rates.car_age }[name];
-    if (!figure || Array.isArray(figure) || "percents" in figure)
-      throw new Error(`content/data/cost.yaml has no figure {${name}} for the text "${text}"`);
+    if (name === "oldest_car_year") {
+      named.add(rates.car_age);
+      return `${getOldestCarYear(today, rates.car_age.years)}`;
+    }
+    const [, figure] = Object.entries(figures).find(([key]) => key === name) ?? [];
+    if (!figure) throw new Error(`content/data/cost.yaml has no figure {${name}} for the text "${text}"`);
     named.add(figure);
-    if (name === "oldest_car_year") return `${getOldestCarYear(today, rates.car_age.years)}`;
     return "percent" in figure
       ? `${figure.percent}`
       : "years" in figure
