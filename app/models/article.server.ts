@@ -116,9 +116,9 @@ export function getArticle(slug: string): Article | null {
 
 /** Returns the text with the citation of its figures as the last key point. `today` is the day in East Africa. */
 export function citeFigures<Text extends Pick<Article, "glance" | "figures">>(text: Text, today: string): Text {
-  const { glance = [], figures } = text;
+  const { figures, ...others } = text;
   if (!figures) return text;
-  return { ...text, glance: [...glance, cite([figures], today, "these figures")], figures: undefined };
+  return { ...others, glance: [...(text.glance ?? []), cite([figures], today, "these figures")] } as Text;
 }
 
 /** Returns two articles, of the same category first. The list is circular, so that every article gets links. */
