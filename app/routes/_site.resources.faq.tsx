@@ -1,19 +1,24 @@
 import { Plus } from "lucide";
+import { data } from "react-router";
 import { AccordionItem } from "~/components/site/accordion-item";
 import { Art } from "~/components/site/art";
 import { Title } from "~/components/site/title";
 import { ButtonLink } from "~/components/ui/button";
 import { Icon } from "~/components/ui/icon";
 import { TextLink } from "~/components/ui/text-link";
+import { dayInEastAfrica } from "~/lib/dates";
+import { getDailyHeaders } from "~/lib/http/headers.server";
 import { createPageMeta } from "~/lib/http/page-meta";
-import { faq } from "~/models/content.server";
+import { getFaq } from "~/models/content.server";
 import type { Route } from "./+types/_site.resources.faq";
 
 export { revalidateExceptForQuote as shouldRevalidate } from "~/lib/browser/revalidate";
 
 export function loader() {
-  return { categories: faq };
+  return data({ categories: getFaq(dayInEastAfrica(new Date())) }, { headers: getDailyHeaders() });
 }
+
+export const headers: Route.HeadersFunction = ({ loaderHeaders }) => loaderHeaders;
 
 export const meta: Route.MetaFunction = ({ matches, loaderData }) => [
   ...createPageMeta(matches, {
@@ -26,7 +31,7 @@ export const meta: Route.MetaFunction = ({ matches, loaderData }) => [
 ];
 
 /** A JSON-LD block is not executed, so the content security policy requires no nonce. */
-function structuredData(categories: typeof faq) {
+function structuredData(categories: ReturnType<typeof getFaq>) {
   return {
     "@context": "https://schema.org",
     "@type": "FAQPage",
@@ -80,7 +85,12 @@ const stationClass =
   "before:absolute before:top-5 before:-left-[9px] before:size-4 before:rounded-full before:border-2 before:border-edge " +
   "before:bg-surface open:before:border-action open:before:bg-action";
 
-function Question({ question, answer, link, open }: (typeof faq)[number]["questions"][number] & { open: boolean }) {
+function Question({
+  question,
+  answer,
+  link,
+  open,
+}: ReturnType<typeof getFaq>[number]["questions"][number] & { open: boolean }) {
   return (
     <AccordionItem name="faq" open={open} className={`relative border-b border-line pl-6 ${stationClass}`}>
       <summary className="flex min-h-11 items-start gap-4 py-4 hover:text-action">

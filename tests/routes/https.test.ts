@@ -160,6 +160,24 @@ describe("other host name", () => {
   });
 });
 
+test("The start of a site after the check-by days of its rates logs one warning with the number of figures to check", async () => {
+  const lines = vi.spyOn(console, "log").mockImplementation(() => undefined);
+  vi.useFakeTimers({ toFake: ["Date"], now: new Date("2099-01-01T00:00:00Z") });
+  try {
+    await (await startTestSite()).close();
+    await new Promise(setImmediate);
+    const warnings = lines.mock.calls
+      .join("\n")
+      .split("\n")
+      .filter((line) => line.includes("figures to check"));
+    expect(warnings).toEqual([expect.stringContaining("`npm run content` lists them")]);
+    expect(JSON.parse(warnings[0] ?? "")).toMatchObject({ level: "warn", figures: expect.any(Number) });
+  } finally {
+    vi.useRealTimers();
+    lines.mockRestore();
+  }
+});
+
 describe("proxy that TRUSTED_PROXIES does not name", () => {
   test("The start of a site behind an unknown proxy logs one warning that names the setting", () => {
     const message = expect.stringContaining("Set TRUSTED_PROXIES");

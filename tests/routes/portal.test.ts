@@ -280,9 +280,13 @@ test("Free storage is shown on the page and in print while the cargo is at the p
       .map((element) => ({ text: getText(element), isUrgent: element.classList.contains("text-attention") }));
   expect([await listTexts(), await openPrintForm()]).toEqual([[], expect.not.stringContaining("Free storage")]);
   for (const [daysAgo, isUrgent, text] of [
-    [0, false, /^Free at the port until .*, 4 days left\. From .* about USD 30 a day/],
+    [
+      0,
+      false,
+      /^Free at the port until .*, 4 days left\. Ask us for the daily charge from .*\. As of 22 December 2025: /,
+    ],
     [2, true, /^Free at the port until .*, 2 days left\./],
-    [9, true, /^Free storage ended on .*\. Storage now costs .* a day \(estimate\)\.$/],
+    [9, true, /^Free storage ended on .*\. Ask us for the daily charge\. As of 22 December 2025: /],
   ] as const) {
     const day = new Date(Date.now() + 3 * 3_600_000 - daysAgo * 86_400_000).toISOString().slice(0, 10);
     const free_storage_ends_on = getLastFreeDay(day, storageTariff);

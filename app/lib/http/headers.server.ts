@@ -1,4 +1,5 @@
 import type { MiddlewareFunction } from "react-router";
+import { dayInEastAfrica } from "../dates.ts";
 import { env } from "./env.server.ts";
 
 export function securityHeaders(): Record<string, string> {
@@ -41,6 +42,15 @@ export function contentSecurityPolicy(nonce: string): string {
     "frame-ancestors 'none'",
     "base-uri 'none'",
   ].join("; ");
+}
+
+/**
+ * Returns the headers of a page whose text depends on the day. The server's page cache stores the page until midnight in
+ * East Africa. Browsers revalidate the page each time.
+ */
+export function getDailyHeaders(): Record<string, string> {
+  const midnight = new Date(`${dayInEastAfrica(new Date())}T24:00:00+03:00`);
+  return { "Cache-Control": "no-cache", Expires: midnight.toUTCString() };
 }
 
 export const noStoreMiddleware: MiddlewareFunction<Response> = async (_args, next) => {

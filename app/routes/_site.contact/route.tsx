@@ -6,15 +6,17 @@ import { FormErrorSummary, SubmitButton, useActionForm } from "~/components/form
 import { EmailDraftPanel } from "~/components/site/email-draft-panel";
 import { Title } from "~/components/site/title";
 import { PageToast } from "~/components/ui/toast";
+import { dayInEastAfrica } from "~/lib/dates";
 import { readForm } from "~/lib/forms/form-data.server";
 import { parseForm, rejectForm } from "~/lib/forms/rejected-form.server";
 import { oneLine, severalLines } from "~/lib/forms/text-fields";
+import { getDailyHeaders } from "~/lib/http/headers.server";
 import { createPageMeta } from "~/lib/http/page-meta";
 import type { Toast } from "~/lib/http/toast";
 import { emailAddress, personName } from "~/models/contact";
-import { companyDetails, home, industries, services, workingHours } from "~/models/content.server";
+import { companyDetails, home, industries, publicHolidays, services, workingHours } from "~/models/content.server";
 import { contactDraft } from "~/models/email-draft";
-import { getOfficeStatus } from "~/models/hours";
+import { describeHolidays, getOfficeStatus } from "~/models/hours";
 import type { Route } from "./+types/route";
 import { ContactChannels } from "./contact-channels";
 import { Offices } from "./offices";
@@ -40,16 +42,19 @@ const subjects = new Set([
 ]);
 
 export function loader({ url }: Route.LoaderArgs) {
-  const { isOpen, words, until } = getOfficeStatus(workingHours, new Date());
-  const later = until && getOfficeStatus(workingHours, until).words;
+  const now = new Date();
+  const { isOpen, words, until } = getOfficeStatus(workingHours, publicHolidays, now);
+  const later = until && getOfficeStatus(workingHours, publicHolidays, until).words;
   return data(
     {
-      opening: { isOpen, words, until: until?.valueOf(), later },
+      opening: {
+        ...{ isOpen, words, until: until?.valueOf(), later },
+        holidays: describeHolidays(publicHolidays, dayInEastAfrica(now)),
+      },
       hours: workingHours.map(({ days, hours }) => ({ days, hours })),
       prefill: getPrefilledSubject(url.searchParams),
     },
-    // The server's page cache stores the page until `Expires`. Browsers revalidate the page each time.
-    { headers: { "Cache-Control": "no-cache", ...(until ? { Expires: until.toUTCString() } : {}) } },
+    { headers: { ...getDailyHeaders(), ...(until ? { Expires: until.toUTCString() } : {}) } },
   );
 }
 

@@ -6,11 +6,12 @@ import { createRequestListener, sendResponse } from "@remix-run/node-fetch-serve
 import compression from "compression";
 import { LRUCache } from "lru-cache";
 import { createRequestHandler, RouterContextProvider, type ServerBuild } from "react-router";
+import { dayInEastAfrica } from "../../lib/dates.ts";
 import { env } from "../../lib/http/env.server.ts";
 import { assetHeaders, renderedHeader, securityHeaders } from "../../lib/http/headers.server.ts";
 import { compileTrustedProxies, getIpAddress, ipAddressHeader } from "../../lib/http/ip-address.server.ts";
 import { log, requestIdHeader } from "../../lib/http/log.server.ts";
-import { findSamples } from "../sample-values.ts";
+import { findFiguresToCheck, findSamples } from "../content-report.ts";
 import { clientBuildFolder, serverBuildFile } from "../start/build.ts";
 import {
   type CompressedPage,
@@ -38,6 +39,9 @@ const invalidAddressWarning =
 const sampleValuesWarning =
   "The site still shows sample values, such as a sample phone number. `npm run content` lists them.";
 
+const figuresToCheckWarning =
+  "Rates or rules on the site have passed their check-by day. `npm run content` lists them.";
+
 type FinishedCompressedPage = FinishedPage & CompressedPage;
 type AppResponse = { response: Response; page?: FinishedCompressedPage };
 
@@ -50,6 +54,8 @@ export async function createSite(): Promise<Server> {
   const origin = new URL(siteOrigin);
   const samples = origin.protocol === "https:" ? findSamples().length : 0;
   if (samples > 0) log("warn", "sample values", { values: samples, message: sampleValuesWarning });
+  const figures = findFiguresToCheck(dayInEastAfrica(new Date())).length;
+  if (figures > 0) log("warn", "figures to check", { figures, message: figuresToCheckWarning });
   const headers = Object.entries(securityHeaders());
   const commonHeaders = headers.flat();
   const headersOfAssets = Object.entries(assetHeaders()).flat();
