@@ -158,7 +158,7 @@ describe("content", () => {
     expect(await sendDueShipmentEmails(app.company, emailSender, readStages())).toBe(0);
     const { subject, text } = await sendQueued(id);
     expect(subject).toBe(`Stored goods: Free storage ends on ${row?.day}`);
-    expect(text).toContain(`Free storage of the shipment “Stored goods” ends on ${row?.day}.`);
+    expect(text).toContain(`Free storage for the shipment “Stored goods” ends on ${row?.day}.`);
   });
 
   test.each([

@@ -47,13 +47,13 @@ export function EstimateBreakdown({ rates, cargo, lines }: EstimateBreakdownProp
           <EstimateLine
             name="Excise duty"
             amount={lines?.excise}
-            calculation={`${excise}% of CIF plus import duty`}
+            calculation={`${excise}% of (CIF + import duty)`}
             citation={excise_duty}
           />
           <EstimateLine
             name="VAT"
             amount={lines?.vat}
-            calculation={`${vat.percent}% of CIF plus import and excise duty`}
+            calculation={`${vat.percent}% of (CIF + import duty + excise duty)`}
             citation={vat}
           />
           <EstimateLine
