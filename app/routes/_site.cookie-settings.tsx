@@ -57,17 +57,17 @@ const categories = [
   {
     name: "performance",
     label: "Performance & Analytics",
-    text: "Cookies that count which pages people read. We use none now.",
+    text: "Cookies that count which pages people read. At present, we use none.",
   },
   {
     name: "functional",
     label: "Functional",
-    text: "Cookies that remember more of your choices. We use none now.",
+    text: "Cookies that remember more of your choices. At present, we use none.",
   },
   {
     name: "marketing",
     label: "Marketing & Targeting",
-    text: "Cookies that measure our advertising. We use none now.",
+    text: "Cookies that measure our advertising. At present, we use none.",
   },
 ] as const;
 
