@@ -230,7 +230,7 @@ test.each([
     "aeo-benefits-for-importers",
     [
       "import duty: 25% of CIF",
-      "excise duty on vehicles: 20-35% of CIF plus duty",
+      "excise duty on vehicles: 20-35% of the sum of CIF and import duty",
       "import declaration fee: 3.5% of CIF",
       "railway development levy: 2% of CIF",
       "face a penalty of 15% of customs value",
