@@ -12,8 +12,7 @@ export const minClientPasswordLength = 6;
 export const minStaffPasswordLength = 12;
 
 /** Passwords have at most 72 bytes, because bcrypt ignores the rest. */
-const passwordLimit =
-  "A password has at most 72 bytes: 72 letters of the English alphabet, 36 letters of the Arabic alphabet, or 18 emoji.";
+const passwordLimit = "A password can have at most 72 English letters, 36 Arabic letters or 18 emoji.";
 
 export const newPasswordSchema = (minLength: number) =>
   z

@@ -49,7 +49,7 @@ export const issue = defineStaffAction({
     description: "issue Client IDs",
     options: {
       count: "number of Client IDs, 1 to 100",
-      for: "your own name for the client, visible only to team members",
+      for: "a name for the client, visible only to team members",
       email: "the email address to send the Client ID to",
     },
     defaults: { count: "1" },

@@ -43,7 +43,7 @@ async function reauthenticate(
   const { error, password } = await logInWithPassword(session, { email: client.email, password: currentPassword });
   if (error?.code === "invalid_credentials") {
     const reason = "The password is wrong.";
-    log("warn", "proof failed", { account: pseudonym(client.email) });
+    log("warn", "wrong current password", { account: pseudonym(client.email) });
     return { reason, status: 400, fieldErrors: { currentPassword: [reason] } };
   }
   attempt.refund();
@@ -142,7 +142,7 @@ export async function requestEmailChange(
     };
   }
   await trySendEmail(serviceRole, sender, owner, (name) => emailChangeRequestedEmail(sender, name));
-  log("info", "address change asked", { account: pseudonym(client.email) });
+  log("info", "email change requested", { account: pseudonym(client.email) });
   return null;
 }
 
@@ -200,7 +200,7 @@ export async function confirmEmailChange(
       await trySendEmail(serviceRole, sender, to, (name) => emailChangedEmail(sender, name, "uncertain"));
     return updateError;
   }
-  log("info", "address changed", { account: pseudonym(email) });
+  log("info", "email changed", { account: pseudonym(email) });
   // The addresses are equal if an earlier attempt changed the account. That attempt notified the old address.
   if (email !== old_email) await trySendEmail(serviceRole, sender, to, (name) => emailChangedEmail(sender, name));
   return null;

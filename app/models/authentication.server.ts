@@ -109,7 +109,7 @@ export async function logIn(
   });
   if ("code" in error && error.code === "email_not_confirmed") {
     attempt.refund();
-    const reason = `Your email is not confirmed yet. ${await resendConfirmation(limits, email)}`;
+    const reason = `Your email address is not confirmed yet. ${await resendConfirmation(limits, email)}`;
     return { title: "Login Failed", reason, status: 400 };
   }
   const userError = toUserError(error);

@@ -190,5 +190,5 @@ test.each([
 test("The email about a closed shipment with an amount due links to the amount.", () => {
   const nextAction = { waitingOn: "nobody", text: "A payment is still due.", isDue: true } as const;
   const lines = listBodyLines(createUpdateEmail([stage(10)], { nextAction }));
-  expect(lines).toContain("A payment is still due. The page of the shipment shows the amount.");
+  expect(lines).toContain("A payment is still due. You can see the amount on the shipment's page in the portal.");
 });

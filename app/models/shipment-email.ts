@@ -93,7 +93,7 @@ function describeUpdate({ kind, detail, reason, previous_stage }: ShipmentUpdate
     return `We need a new file for the ${detail} of the shipment${quotedName}. Reason: ${endSentence(reason ?? "see the shipment in the portal")}`;
   if (kind === "charge")
     return `A payment is due for the shipment${quotedName}: ${getPaymentName(detail)}. You can see the amount and any due date in the portal.`;
-  return `Free storage of the shipment${quotedName} ends on ${calendarDate(detail)}. After that day, you pay for each day of storage.`;
+  return `Free storage for the shipment${quotedName} ends on ${calendarDate(detail)}. After that day, you pay for each day of storage.`;
 }
 
 function isMovedBack(stage: string, previousStage: number | null): boolean {
@@ -124,7 +124,7 @@ function truncate(text: string, length: number): string {
 }
 
 function formatNextAction({ waitingOn, text, isDue }: NextAction, updates: ShipmentUpdate[]): string {
-  if (isDue) return `${text} The page of the shipment shows the amount.`;
+  if (isDue) return `${text} You can see the amount on the shipment's page in the portal.`;
   const [firstSentence = text] = text.match(/^.*?\.(?= |$)/) ?? [];
   if (waitingOn === "client") return `Your next step: ${startWithLowerCase(text)}`;
   const sentence = waitingOn === "company" ? `Next: ${startWithLowerCase(firstSentence)}` : firstSentence;

@@ -64,8 +64,8 @@ function IdentityCheck(props: { company: Company; origin: string; licence: strin
     <section id="identity-check" className="mt-12 border-t border-line pt-10">
       <h2 className="text-xl">How to recognise us</h2>
       <p className="mt-3 max-w-prose">
-        Criminals send messages that look like ours. They ask for an urgent fee or a payment into a new account. Compare
-        any such message with this page. Do not use the phone number or the link in it.
+        Criminals send messages that look like ours. These messages ask for an urgent fee or a payment into a new
+        account. Compare any such message with this page. Do not use a phone number or link from the message.
       </p>
       <div className="mt-8 grid gap-10 lg:grid-cols-2 lg:gap-16">
         <Licence name={company.name} number={licence} />

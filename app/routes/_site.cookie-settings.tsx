@@ -57,17 +57,17 @@ const categories = [
   {
     name: "performance",
     label: "Performance & Analytics",
-    text: "Not in use at present: cookies that count which pages people read.",
+    text: "Cookies that count which pages people read. At present, we use none.",
   },
   {
     name: "functional",
     label: "Functional",
-    text: "Not in use at present: cookies that remember more of your choices.",
+    text: "Cookies that remember more of your choices. At present, we use none.",
   },
   {
     name: "marketing",
     label: "Marketing & Targeting",
-    text: "Not in use at present: cookies that measure our advertising.",
+    text: "Cookies that measure our advertising. At present, we use none.",
   },
 ] as const;
 
@@ -83,7 +83,7 @@ const storageEntries = [
   {
     name: "known",
     time: "A year",
-    text: "Remembers that you logged in here. If someone else tries wrong passwords, you can still log in here.",
+    text: "Remembers that you logged in with this browser. You can still log in if someone else tries wrong passwords.",
   },
   { name: "kept", time: "A minute", text: "Checks after a login whether your browser stores cookies." },
   { name: "offline", time: "A year", text: "Remembers that you switched off offline copies." },

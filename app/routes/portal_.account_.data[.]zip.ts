@@ -18,7 +18,7 @@ const archive = createFileRoute(async ({ context, request }) => {
     attempt.refund();
     throw error;
   });
-  log("info", "data taken away", { account: pseudonym(client.email) });
+  log("info", "data downloaded", { account: pseudonym(client.email) });
   return new Response(body, {
     headers: {
       "Content-Type": "application/zip",

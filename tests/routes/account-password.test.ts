@@ -32,7 +32,7 @@ describe("change of the password", () => {
       "a new one of 74 bytes",
       { password: "é".repeat(37) },
       "password",
-      /^Choose a shorter password\. A password has at most 72 bytes:/,
+      /^Choose a shorter password\. A password can have at most 72 English letters/,
     ],
     ["the present one again", { password }, "password", /^This is your current password\. Choose another password\.$/],
   ])("A password form with %s changes nothing and repeats no password", async (_what, change, field, reason) => {

@@ -234,7 +234,7 @@ test.each([
     "aeo-benefits-for-importers",
     [
       "import duty: 25% of CIF",
-      "excise duty on vehicles: 20-35% of CIF plus duty",
+      "excise duty on vehicles: 20-35% of the sum of CIF and import duty",
       "import declaration fee: 2.5% of CIF since 1 July 2023. Until 30 June 2023, the fee was 3.5% of CIF",
       "railway development levy: 2% of CIF",
       "face a penalty of 15% of customs value",

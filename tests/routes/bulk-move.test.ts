@@ -116,7 +116,7 @@ test("A bulk move form without the version of a shipment moves nothing.", async 
     form.delete(`expectedVersion-${id}`);
     if (version !== undefined) form.set(`expectedVersion-${id}`, version);
     const page = await parsePage(await clerk.post(action, form));
-    expect([page.status, page.text.includes("This form arrived without its version.")]).toEqual([400, true]);
+    expect([page.status, page.text.includes("We received only part of the form.")]).toEqual([400, true]);
   }
   expect(await listStages([id])).toEqual([1]);
 });

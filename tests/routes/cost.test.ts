@@ -227,9 +227,14 @@ test("A cleared message stays empty after an error of the quote form, and the fo
 });
 
 const articles = ["importing-a-car-to-kenya", "hs-codes-explained", "port-clearance-mistakes", "lcl-vs-fcl"];
-test.each([
-  ...["/", "/services", "/resources/faq"],
-  ...[...articles, "aeo-benefits-for-importers"].map((slug) => `/resources/blog/${slug}`),
-])("The page %s links to the cost page", async (page) => {
-  expect(getHref(await visitor.open(page), "What will it cost?")).toBe(path);
+test.each<[string, string]>([
+  ["/", "What will it cost?"],
+  ["/services", "What will it cost?"],
+  ["/resources/faq", "Estimate your duty and taxes"],
+  ...[...articles, "aeo-benefits-for-importers"].map((slug): [string, string] => [
+    `/resources/blog/${slug}`,
+    "cost page",
+  ]),
+])("The page %s links to the cost page", async (page, text) => {
+  expect(getHref(await visitor.open(page), text)).toBe(path);
 });

@@ -136,7 +136,7 @@ describe("content", () => {
     const { subject, text } = await sendQueued(id);
     expect(subject).toBe("Moved back: Moved back to Document Verification (2 of 10)");
     expect(text).toContain("The shipment “Moved back” moved back to Document Verification (2 of 10).");
-    expect(text).toMatch(/^Next: we check .*\. You do not need to do anything\.$/m);
+    expect(text).toMatch(/^Next: within one working day, we check .*\. You do not need to do anything\.$/m);
   });
 
   test("An email to a client without a name starts with Hello.", async () => {
@@ -158,7 +158,7 @@ describe("content", () => {
     expect(await sendDueShipmentEmails(app.company, emailSender, readStages())).toBe(0);
     const { subject, text } = await sendQueued(id);
     expect(subject).toBe(`Stored goods: Free storage ends on ${row?.day}`);
-    expect(text).toContain(`Free storage of the shipment “Stored goods” ends on ${row?.day}.`);
+    expect(text).toContain(`Free storage for the shipment “Stored goods” ends on ${row?.day}.`);
   });
 
   test.each([

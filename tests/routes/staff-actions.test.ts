@@ -224,7 +224,7 @@ describe("forms on the page of a shipment", () => {
         form.delete("expectedVersion");
         if (expectedVersion !== undefined) form.set("expectedVersion", expectedVersion);
         const rejected = await parsePage(await clerk.post(action, form));
-        expectRejectedForm(rejected, 400, "This form arrived without its version. Reload the page, then try again.");
+        expectRejectedForm(rejected, 400, "We received only part of the form. Reload the page, then try again.");
       }
       expect(await listShipmentAuditEntries(app.company, shipment.id)).toEqual(entriesBefore);
     },

@@ -70,7 +70,7 @@ export async function handleIntentFor<Sender>(
   return response;
 }
 
-export const versionMissingText = "This form arrived without its version. Reload the page, then try again.";
+export const versionMissingText = "We received only part of the form. Reload the page, then try again.";
 
 export function readVersion(form: FormData, name = "expectedVersion"): number | undefined {
   const version = form.get(name);

@@ -97,9 +97,9 @@ describe("slow readers", () => {
     const first = await read();
     expect(first).toBeGreaterThan(0);
     seconds = first / 2048 + 61;
-    await expect(read()).rejects.toThrow("The client reads the response too slowly.");
+    await expect(read()).rejects.toThrow("The browser downloads the file too slowly.");
     expect(isReleased()).toBe(true);
-    await expect(read()).rejects.toThrow("The client reads the response too slowly.");
+    await expect(read()).rejects.toThrow("The browser downloads the file too slowly.");
   });
 
   test("A reader that stops after a fast start is cut off at the next read.", async () => {
@@ -110,7 +110,7 @@ describe("slow readers", () => {
     sent += await read();
     expect([sent < 1_000_000, isReleased()]).toEqual([true, false]);
     seconds = sent / 2048 + 1;
-    await expect(read()).rejects.toThrow("The client reads the response too slowly.");
+    await expect(read()).rejects.toThrow("The browser downloads the file too slowly.");
     expect(isReleased()).toBe(true);
   });
 

@@ -87,7 +87,7 @@ function createFileStream(
         const seconds = (performance.now() - startedAt) / 1000;
         if (seconds > slowReaderGraceSeconds && sent < seconds * bytesPerSecond) {
           release();
-          return controller.error(new Error("The client reads the response too slowly."));
+          return controller.error(new Error("The browser downloads the file too slowly."));
         }
         controller.enqueue(content.subarray(sent, sent + streamChunkBytes));
         sent += streamChunkBytes;

@@ -61,8 +61,8 @@ function logHiddenOrigin(): void {
   isHiddenOriginLogged = true;
   log("warn", "origin hidden", {
     message:
-      "A form was rejected, because its Origin is null. A proxy that sets Referrer-Policy: no-referrer causes this. Let " +
-      "the proxy pass on the site's own Referrer-Policy.",
+      "A form was rejected, because the Origin header of its request is null. A proxy that sets Referrer-Policy: " +
+      "no-referrer can cause this rejection. Configure the proxy to forward the Referrer-Policy header of the site.",
   });
 }
 

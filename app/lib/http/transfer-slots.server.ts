@@ -35,7 +35,7 @@ export function acquireUploadSlot(
     const message = account
       ? "Your other files are still uploading."
       : "Too many files are uploading from your network.";
-    return noSlotError(context, account ? "uploads of one client" : "uploads of one address", message, 429);
+    return noSlotError(context, account ? "uploads of one client" : "uploads of one IP address", message, 429);
   }
   const isFull =
     reservedBytes.uploads + bytes > uploadBytes || (!account && reservedBytes.visitors + bytes > uploadBytes / 2);

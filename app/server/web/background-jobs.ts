@@ -21,7 +21,7 @@ export function startBackgroundJobs(): () => Promise<void> {
     );
     if (!isStopped && Date.now() - lastCleanup > cleanupIntervalMs) {
       const linksDeleted = await runJob("expired links not deleted", () => deleteExpiredLinks(serviceRoleClient()));
-      const chunksDeleted = await runJob("expired chunks not deleted", async () =>
+      const chunksDeleted = await runJob("unfinished uploads not deleted", async () =>
         deleteChunks(serviceRoleClient(), await listDeletableChunks(serviceRoleClient())),
       );
       if (linksDeleted && chunksDeleted) lastCleanup = Date.now();

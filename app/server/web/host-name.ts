@@ -36,7 +36,7 @@ export function createHostCheck(origin: string): HostCheck {
         loggedNames.set(name, true);
         log("warn", "other host name", {
           host: name,
-          message: `Forms work only at ${origin}. If ${name} is the proxy's name for the site, let the proxy pass on Host.`,
+          message: `Forms work only at ${origin}. If the proxy uses the name ${name} for the site, configure the proxy to forward the Host header.`,
         });
       }
       const count = redirects.get(address) ?? 0;

@@ -29,12 +29,12 @@ import { guardBody } from "./request-body.ts";
 import { readStaticFiles } from "./static-files.ts";
 
 const hiddenIpsWarning =
-  "APP_ORIGIN is https, but TRUSTED_PROXIES is empty. Limits per IP address are off, because every " +
+  "APP_ORIGIN is https, but TRUSTED_PROXIES is empty. Rate limits per IP address are off, because every " +
   "visitor seems to have the proxy's IP address. Set TRUSTED_PROXIES to the IP address of the proxy.";
 
 const invalidAddressWarning =
-  "The header X-Forwarded-For of a trusted proxy has an entry that is no IP address. Visitors behind this proxy share " +
-  "one limit, because each of them counts as the proxy.";
+  "The header X-Forwarded-For of a trusted proxy has an entry that is not an IP address. All visitors behind " +
+  "this proxy share one rate limit, because the site sees only the proxy's IP address.";
 
 const sampleValuesWarning =
   "The site still shows sample values, such as a sample phone number. `npm run content` lists them.";
