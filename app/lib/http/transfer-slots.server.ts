@@ -14,10 +14,7 @@ const reservedBytes = { uploads: 0, visitors: 0, downloads: 0 };
 
 const retrySeconds = 60;
 
-/**
- * Reserves memory for the Content-Length, or for the whole `size` of a resumable upload. The caller must release the
- * slot.
- */
+/** Reserves memory for the Content-Length, or the `size` of a resumable upload. The caller must release the slot. */
 export function acquireUploadSlot(
   request: Request,
   context: Readonly<RouterContextProvider>,
