@@ -14,12 +14,12 @@ test("A click or key opens a service and closes the other services; a second cli
 
   await summary(page, "Removals & Relocations").click();
   await expect(openTitles(page)).toHaveText(["Removals & Relocations"]);
-  await expect(page.getByText("We view your home in a visit or a video call")).toBeVisible();
+  await expect(page.getByText("We visit your home")).toBeVisible();
   await expect(page.getByText("Why Choose Our Clearing & Forwarding Team?")).toBeHidden();
 
   await summary(page, "Removals & Relocations").click();
   await expect(openTitles(page)).toHaveCount(0);
-  await expect(page.getByText("We view your home in a visit or a video call")).toBeHidden();
+  await expect(page.getByText("We visit your home")).toBeHidden();
 
   // The Tab key skips closed sections.
   await summary(page, "Sea & Air Freight").focus();
