@@ -32,7 +32,7 @@ export const issue = defineStaffAction({
     // submission.
     if (!first)
       return {
-        reason: "You have already issued a Client ID with this form. Reload the page to issue another one.",
+        reason: "This form has already been sent. To issue another Client ID, reload the page.",
         status: 409,
       };
     if (!fields.email) return issued;

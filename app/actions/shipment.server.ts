@@ -19,7 +19,7 @@ const StageResult = z.object({ stage: z.number(), status: z.string() });
 const MoveResult = z.union([StageResult, z.object({ due: AmountsDue.optional() })]);
 const confirmation = z.literal("yes").optional();
 const askToClose = (due: AmountDue[]) => `${formatAmountsDue(due)} Confirm that you want to close the shipment.`;
-const confirmDueHelp = "to close a shipment with an amount due";
+const confirmDueHelp = "confirms that you close a shipment with an amount due";
 const confirmationChoices = { yes: "yes" };
 
 export const advance = defineStaffAction({

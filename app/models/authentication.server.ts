@@ -119,7 +119,7 @@ export async function logIn(
 
 /** Returns what the login form says about the link to confirm the address. */
 async function resendConfirmation(limits: RateLimiter, email: string): Promise<string> {
-  const attempt = await limits.consumeEmail(email);
+  const attempt = await limits.consumeEmail(email, "To get another email, log in again");
   if ("reason" in attempt) return `Open the link in our newest email. ${attempt.reason}`;
   const { error } = await anonymousClient()
     .auth.resend({ type: "signup", email })

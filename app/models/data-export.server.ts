@@ -102,7 +102,7 @@ const exportTables: ExportTable[] = [
   createTable("links.csv", ({ share_links }) => share_links, [
     shipmentColumn,
     ["Created at (UTC)", ({ created_at }) => created_at],
-    ["Ends at (UTC)", ({ expires_at }) => expires_at],
+    ["Valid until (UTC)", ({ expires_at }) => expires_at],
   ]),
   createTable("log.csv", ({ audit_entries }) => audit_entries, [
     shipmentColumn,

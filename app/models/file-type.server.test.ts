@@ -99,7 +99,7 @@ test("A browser executes no file of an accepted media type, and shows only JPEG,
 const rejected: [what: string, text: RegExp, kinds: Kind[]][] = [
   [
     "locked",
-    /^This file is locked with a password\. Save it without one\.$/,
+    /^This file is locked with a password\. Save the file without a password, then choose the new file\.$/,
     ["locked xlsx", "locked doc", "locked xls", "locked ods"],
   ],
   [

@@ -166,7 +166,9 @@ const createError = (reason: string): UserError => ({ reason, status: 400 });
 
 export const unknownTypeError = createError(`Choose a ${acceptedLabels} file.`);
 const incompleteError = createError("This file is incomplete. Save or download the file again, then choose it.");
-const lockedError = createError("This file is locked with a password. Save it without one.");
+const lockedError = createError(
+  "This file is locked with a password. Save the file without a password, then choose the new file.",
+);
 const macroError = createError(
   "This file can contain macros. Save the file as .docx, .xlsx or PDF, then choose the new file.",
 );

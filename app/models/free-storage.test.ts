@@ -23,19 +23,22 @@ test.each([
 });
 
 test.each([
-  [20, "2026-05-12", "Free at the port until Thu 14 May, 2 days left. From 15 May about USD 30 a day (estimate)."],
-  [40, "2026-05-13", "Free at the port until Thu 14 May, 1 day left. From 15 May about USD 60 a day (estimate)."],
-  [20, "2026-05-14", "Free at the port until Thu 14 May, the last day. From 15 May about USD 30 a day (estimate)."],
-  [20, "2026-05-15", "Free storage ended on Thu 14 May. Storage now costs about USD 30 a day (estimate)."],
-  [40, "2026-05-31", "Free storage ended on Thu 14 May. Storage now costs about USD 60 a day (estimate)."],
-  [20, "2026-06-01", "Free storage ended on Thu 14 May. Storage now costs about USD 45 a day (estimate)."],
-  [40, "2026-06-01", "Free storage ended on Thu 14 May. Storage now costs about USD 90 a day (estimate)."],
+  [20, "2026-05-12", "Free at the port until Thu 14 May, 2 days left. From 15 May about USD 30 a day."],
+  [40, "2026-05-13", "Free at the port until Thu 14 May, 1 day left. From 15 May about USD 60 a day."],
+  [20, "2026-05-14", "Free at the port until Thu 14 May. Today is the last day. From 15 May about USD 30 a day."],
+  [20, "2026-05-15", "Free storage ended on Thu 14 May. Storage now costs about USD 30 a day."],
+  [40, "2026-05-31", "Free storage ended on Thu 14 May. Storage now costs about USD 60 a day."],
+  [20, "2026-06-01", "Free storage ended on Thu 14 May. Storage now costs about USD 45 a day."],
+  [40, "2026-06-01", "Free storage ended on Thu 14 May. Storage now costs about USD 90 a day."],
 ])("A client with a container of %i feet reads on %s: %s", (size, today, words) => {
   expect(describeFreeStorage(container(size), tariff, today)).toBe(`${words} ${citation}`);
 });
 
 test.each([
-  ["2026-05-12", "Free at the port until Thu 14 May, 2 days left. Ask us for the daily charge from 15 May."],
+  [
+    "2026-05-12",
+    "Free at the port until Thu 14 May, 2 days left. You pay for storage from 15 May. Ask us for the daily charge.",
+  ],
   ["2026-05-15", "Free storage ended on Thu 14 May. Ask us for the daily charge."],
 ])("Without confirmed rates, a client reads on %s: %s", (today, words) => {
   expect(describeFreeStorage(container(20), { ...tariff, rates: undefined }, today)).toBe(`${words} ${citation}`);

@@ -37,10 +37,13 @@ export function describeFreeStorage(
   const firstPaidDay = shortDay(new Date(parseDay(freeUntil) + dayMs).toISOString(), new Date(parseDay(today)));
   const citation = cite([tariff], today, "this tariff");
   if (daysLeft >= 0) {
-    const words = daysLeft === 0 ? "the last day" : daysLeft === 1 ? "1 day left" : `${daysLeft} days left`;
+    const words =
+      daysLeft === 0 ? ". Today is the last day" : daysLeft === 1 ? ", 1 day left" : `, ${daysLeft} days left`;
     const charge = getDailyCharge(tariff.free_days + 1, size, tariff);
-    const chargeText = charge ? `From ${firstPaidDay} ${charge}` : `Ask us for the daily charge from ${firstPaidDay}`;
-    return `Free at the port until ${until}, ${words}. ${chargeText}. ${citation}`;
+    const chargeText = charge
+      ? `From ${firstPaidDay} ${charge}`
+      : `You pay for storage from ${firstPaidDay}. Ask us for the daily charge`;
+    return `Free at the port until ${until}${words}. ${chargeText}. ${citation}`;
   }
   const charge = getDailyCharge(Math.round((parseDay(today) - parseDay(arrived)) / dayMs), size, tariff);
   const chargeText = charge ? `Storage now costs ${charge}` : "Ask us for the daily charge";
@@ -53,5 +56,5 @@ export function isStorageUrgent({ freeUntil }: { freeUntil: string }, today: str
 
 function getDailyCharge(day: number, size: number, { rates }: StorageTariff): string | null {
   const rate = rates?.findLast(({ from_day }) => from_day <= day) ?? rates?.[0];
-  return rate ? `about USD ${rate.per_day[size === 40 ? "40" : "20"]} a day (estimate)` : null;
+  return rate ? `about USD ${rate.per_day[size === 40 ? "40" : "20"]} a day` : null;
 }

@@ -74,13 +74,13 @@ function createSubject({ kind, detail, previous_stage }: ShipmentUpdate): string
   return "Note from us";
 }
 
-/** Only the first line names the shipment. If all updates are notes, the only line says that we wrote a note. */
+/** Only the first line names the shipment. If all updates are notes, the only line says that we added a note. */
 function formatNews(name: string, updates: ShipmentUpdate[]): string[] {
   const news = updates.filter(({ kind }) => kind !== "note");
   const lines = [...new Set(news.map((update) => describeUpdate(update, "")))];
   const [first] = news;
   if (first) lines[0] = describeUpdate(first, ` “${name}”`);
-  else lines.push(`We wrote you a note about the shipment “${name}”.`);
+  else lines.push(`We added a note to the shipment “${name}”.`);
   if (lines.length <= maxNewsLines) return lines;
   const shown = lines.slice(0, maxNewsLines - 1);
   return [...shown, `You can see ${lines.length - shown.length} more updates in the portal.`];

@@ -38,7 +38,7 @@ export default function EmailChangePage({ loaderData: change, actionData }: Rout
       expired={`${expiredLinkText} Request the change again on your account page.`}
     >
       <p className="mb-6">
-        After you confirm, you log in with <span className="font-semibold wrap-anywhere">{change?.email}</span>. Your
+        After you confirm, log in with <span className="font-semibold wrap-anywhere">{change?.email}</span>. Your
         password stays the same.
       </p>
     </EmailLinkPage>

@@ -44,7 +44,7 @@ export const meta: Route.MetaFunction = ({ matches }) =>
   createPageMeta(matches, {
     title: "Cookie Settings",
     description:
-      "Choose which optional cookies this site may set. Necessary cookies log you in and remember your settings.",
+      "Choose which optional cookies this site may set. Necessary cookies keep you logged in and remember your settings.",
     path: "/cookie-settings",
   });
 
@@ -52,38 +52,38 @@ const categories = [
   {
     name: "necessary",
     label: "Strictly Necessary",
-    text: "These cookies log you in, remember your theme and show you confirmations. These cookies are always on.",
+    text: 'These cookies keep you logged in, remember your theme and show messages such as "Login Successful". They are always on.',
   },
   {
     name: "performance",
     label: "Performance & Analytics",
-    text: "Cookies that count which pages people read. At present, we use none.",
+    text: "These cookies count visits to each page. We use none at present.",
   },
   {
     name: "functional",
     label: "Functional",
-    text: "Cookies that remember more of your choices. At present, we use none.",
+    text: "These cookies remember more of your choices. We use none at present.",
   },
   {
     name: "marketing",
     label: "Marketing & Targeting",
-    text: "Cookies that measure our advertising. At present, we use none.",
+    text: "These cookies measure our advertising. We use none at present.",
   },
 ] as const;
 
 /** Section 14 of the privacy policy repeats this list. */
 const storageEntries = [
   { name: "session", time: "30 days without a visit", text: "Lets you use the portal until you sign out." },
-  { name: "flash", time: "Until the next page", text: "Shows one confirmation on the next page." },
+  { name: "flash", time: "Until the next page", text: "Shows one message on the next page." },
   { name: "theme", time: "Until the browser closes", text: "Remembers the light or dark theme." },
   { name: "lite", time: "A year", text: "Remembers whether you chose the text-only version." },
   { name: "shared", time: "Until the browser closes", text: "Remembers that you logged in on a shared device." },
   { name: "reminded", time: "Until the browser closes", text: "Remembers that we reminded you to set up 2FA." },
-  { name: "desk", time: "Until the browser closes", text: "Shows members of our team the link to their pages." },
+  { name: "desk", time: "Until the browser closes", text: "Shows our team members a link to the desk." },
   {
     name: "known",
     time: "A year",
-    text: "Remembers that you logged in with this browser. You can still log in if someone else tries wrong passwords.",
+    text: "Remembers this browser, so that you can log in even if someone else enters too many wrong passwords.",
   },
   { name: "kept", time: "A minute", text: "Checks after a login whether your browser stores cookies." },
   { name: "offline", time: "A year", text: "Remembers that you switched off offline copies." },

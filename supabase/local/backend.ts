@@ -131,7 +131,7 @@ async function createBackendOnDatabase(database: OpenDatabase, options: BackendO
     mailer,
     beforeUserCreated: auth.hook.before_user_created.enabled ? auth.hook.before_user_created.uri : null,
     otpLength: auth.email.otp_length,
-    resendAfterSeconds: parseDurationSeconds(auth.email.max_frequency),
+    resendAfterSeconds: parseDurationSeconds("auth.email.max_frequency", auth.email.max_frequency),
   });
   const mutex = createSessionMutex();
   let closing = false;
@@ -215,9 +215,10 @@ function markFirstStart(dataDir: string): () => void {
 }
 
 /** Returns the seconds of a Go duration such as 1m0s. Throws for other units. */
-function parseDurationSeconds(duration: string): number {
+function parseDurationSeconds(key: string, duration: string): number {
   const match = /^(?=.)(?:(\d+)m)?(?:(\d+)s)?$/.exec(duration);
-  if (!match) throw new Error(`supabase/config.toml: "${duration}" is not a valid duration. Use a value such as 1m0s.`);
+  if (!match)
+    throw new Error(`supabase/config.toml: ${key} "${duration}" is not a valid duration. Use a value such as 1m0s.`);
   const [, minutes = "0", seconds = "0"] = match;
   return Number(minutes) * 60 + Number(seconds);
 }

@@ -1335,7 +1335,8 @@ begin
   select max(retention_ends_on) into retention_end from public.shipments where user_id = start_erasure.account_id;
   if retention_end >= (now() at time zone 'UTC')::date then
     raise sqlstate 'PT409' using message = format(
-      'Nothing was deleted. We must store the shipment records of this account until %s.', retention_end
+      'Nothing was deleted. We must store the shipment records of this account until %s.',
+      to_char(retention_end, 'FMDD FMMonth YYYY')
     );
   end if;
   update auth.users set banned_until = now() + interval '100 years'
@@ -1997,7 +1998,7 @@ begin
   if shipment.version is distinct from change_shipment.expected_version then
     raise sqlstate 'PT409' using message = 'This shipment has changed. Check the new values, then try again.';
   end if;
-  perform private.limit_daily_actions(auth.uid(), 'changes of shipments', 300);
+  perform private.limit_daily_actions(auth.uid(), 'shipment changes', 300);
   update public.shipments
   set name = change_shipment.name, awb = new_awb, container_numbers = change_shipment.container_numbers
   where id = change_shipment.shipment_id;

@@ -43,7 +43,8 @@ begin
   select max(retention_ends_on) into retention_end from public.shipments where user_id = start_erasure.account_id;
   if retention_end >= (now() at time zone 'UTC')::date then
     raise sqlstate 'PT409' using message = format(
-      'Nothing was deleted. We must store the shipment records of this account until %s.', retention_end
+      'Nothing was deleted. We must store the shipment records of this account until %s.',
+      to_char(retention_end, 'FMDD FMMonth YYYY')
     );
   end if;
   update auth.users set banned_until = now() + interval '100 years'

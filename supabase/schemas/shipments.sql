@@ -250,7 +250,7 @@ begin
   if shipment.version is distinct from change_shipment.expected_version then
     raise sqlstate 'PT409' using message = 'This shipment has changed. Check the new values, then try again.';
   end if;
-  perform private.limit_daily_actions(auth.uid(), 'changes of shipments', 300);
+  perform private.limit_daily_actions(auth.uid(), 'shipment changes', 300);
   update public.shipments
   set name = change_shipment.name, awb = new_awb, container_numbers = change_shipment.container_numbers
   where id = change_shipment.shipment_id;

@@ -94,7 +94,7 @@ test("An account is not erased while a shipment must be stored, and the error na
   await setRetentionEnd("'2039-05-04'", "Tea");
   const before = await readDeskState(testBackend);
   expect(await getRejection(erase())).toBe(
-    "409 Nothing was deleted. We must store the shipment records of this account until 2039-05-04.",
+    "409 Nothing was deleted. We must store the shipment records of this account until 4 May 2039.",
   );
   expect(await readDeskState(testBackend)).toEqual(before);
   await setRetentionEnd("(now() at time zone 'UTC')::date");

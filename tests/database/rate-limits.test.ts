@@ -123,7 +123,7 @@ const dailyActions: [actions: string, maximum: number, run: (shipment: string) =
     },
   ],
   [
-    "changes of shipments",
+    "shipment changes",
     300,
     async (shipment_id) => {
       const [{ version } = { version: 0 }] = await query("select version from public.shipments where id = $1", [

@@ -188,7 +188,7 @@ test("Staff commands list and delete expired data while the site runs, and exten
   const rejected = await sandbox.staff(["account", "erase", email]);
   expect(rejected.code).toBe(1);
   expect(rejected.stderr).toBe(
-    `Nothing was deleted. We must store the shipment records of this account until 2099-12-31.\n`,
+    `Nothing was deleted. We must store the shipment records of this account until 31 December 2099.\n`,
   );
   expect((await browser.get("/portal")).status).toBe(200);
 });

@@ -240,7 +240,7 @@ test.each([
       "face a penalty of 15% of customs value",
     ],
   ],
-  ["lcl-vs-fcl", ["LCL suits 1-15 CBM.", "FCL suits over 15 CBM.", "LCL adds 1-2 weeks"]],
+  ["lcl-vs-fcl", ["LCL suits 1-15 CBM.", "FCL suits more than 15 CBM.", "LCL adds 1-2 weeks"]],
   ["hs-codes-explained", ["a penalty of 15% of customs value", "16% as of October 2025"]],
   [
     "port-clearance-mistakes",

@@ -84,7 +84,7 @@ describe("careers form", () => {
   );
 
   const wrongType = "Choose a CV that is a .pdf, .doc or .docx file.";
-  const lockedFile = "This file is locked with a password. Save it without one.";
+  const lockedFile = "This file is locked with a password. Save the file without a password, then choose the new file.";
   const incompleteFile = "This file is incomplete. Save or download the file again, then choose it.";
   const webPage =
     "This file is a web page, an email or XML. Save its content as .xlsx or PDF, then choose the new file.";

@@ -82,7 +82,7 @@ test("A shipment after stage 1 has no form for changes and rejects an open form.
   expect(moved.all("main form, main input")).toEqual([]);
 });
 
-test("A stranger can neither open nor send the form for changes of a client's shipment.", async () => {
+test("A stranger can neither open nor send the form that changes a client's shipment.", async () => {
   const { portal } = await newShipment(app, client, "Not yours");
   const stranger = await newClient(app, "Strange Client");
   const { fields } = (await openForm(portal)).form("Save changes");

@@ -87,11 +87,7 @@ test("An invitation form that is sent three times issues one Client ID and sends
   await clerk.submit(await openPageOf(clientId), `Withdraw ${clientId}`, { reason: "Wrong person" });
   clerk.cookies.delete("flash");
   const rejected = await parsePage(await clerk.submit(form, issueButton, fields));
-  expectRejectedForm(
-    rejected,
-    409,
-    "You have already issued a Client ID with this form. Reload the page to issue another one.",
-  );
+  expectRejectedForm(rejected, 409, "This form has already been sent. To issue another Client ID, reload the page.");
   expect([await countEmailsTo(email), await listIssuedFor("Invited Once")]).toEqual([1, []]);
 });
 

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { calendarDate } from "../../app/lib/dates.ts";
 import { listButtons, listLinkAddresses, unknownId } from "../support/page-parts.ts";
 import {
   copyBrowser,
@@ -129,7 +130,7 @@ test("A client is not erased while a shipment must be stored, and the client's p
   );
   const { action } = page.form("Close account");
   const rejected = await parsePage(await clerk.browser.post(action, { intent: "erase", form: "erase", reason: "x" }));
-  const message = `Nothing was deleted. We must store the shipment records of this account until ${data?.retention_ends_on}.`;
+  const message = `Nothing was deleted. We must store the shipment records of this account until ${calendarDate(data?.retention_ends_on ?? "")}.`;
   expectRejectedForm(rejected, 409, message);
   expect((await client.browser.open("/portal")).text).toContain("Stored");
 });

@@ -283,7 +283,7 @@ test("Free storage is shown on the page and in print while the cargo is at the p
     [
       0,
       false,
-      /^Free at the port until .*, 4 days left\. Ask us for the daily charge from .*\. As of 22 December 2025: /,
+      /^Free at the port until .*, 4 days left\. You pay for storage from .*\. Ask us for the daily charge\. As of 22 December 2025: /,
     ],
     [2, true, /^Free at the port until .*, 2 days left\./],
     [9, true, /^Free storage ended on .*\. Ask us for the daily charge\. As of 22 December 2025: /],

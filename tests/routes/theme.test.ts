@@ -38,7 +38,7 @@ test("A page with form errors and a page with an email draft stay light", async 
     expect(getTheme(await parsePage(await visitor.post("/contact", fields)))).toBe("light");
 });
 
-test("The theme cookie ends with the browser session and cannot be read by script, and its response is not cached", async () => {
+test("The theme cookie expires at the end of the browser session, cannot be read by script, and its response is not cached", async () => {
   const response = await chooseTheme("light");
   expect(response.status).toBe(303);
   expect(response.headers.get("Cache-Control") ?? "").toMatch(noStorePattern);

@@ -14,7 +14,8 @@ import { unknownId } from "../support/page-parts.ts";
 import { createPdf, getText, noStorePattern, parsePage } from "../support/test-app.ts";
 
 const MiB = 1024 * 1024;
-const lockedFileText = "This file is locked with a password. Save it without one.";
+const lockedFileText =
+  "This file is locked with a password. Save the file without a password, then choose the new file.";
 const invoice = await setUpInvoice("Uploader");
 const { readDocument, upload, download, listFiles } = invoice;
 afterEach(() => invoice.app.proxy.fail("none"));

@@ -104,7 +104,7 @@ export class RateLimiter {
 
   /** Rejects a code that was used before. Callers refund the attempt if the backend did not check the code. */
   consumeTotp(factorId: string, code: string): Promise<RateLimitHit | UserError> {
-    return this.#take("This code has been used.", [
+    return this.#take("This code has already been used. Wait for the next code.", [
       { keyParts: ["used code", factorId, code], max: 1, seconds: usedTotpSeconds },
     ]);
   }
@@ -122,8 +122,8 @@ export class RateLimiter {
   }
 
   /** Limits the emails that strangers can cause. Callers refund the hit if no email was sent. */
-  consumeEmail(recipient: string): Promise<RateLimitHit | UserError> {
-    return this.#take("Too many emails were requested.", this.#emailLimits(recipient));
+  consumeEmail(recipient: string, advice?: string): Promise<RateLimitHit | UserError> {
+    return this.#take("Too many emails were requested.", this.#emailLimits(recipient), advice);
   }
 
   consumeEmailChange(userId: string, recipient: string): Promise<RateLimitHit | UserError> {
@@ -145,7 +145,7 @@ export class RateLimiter {
     return { keyParts: [kind, recipient], max: env().limits.emailsPerRecipient, seconds: 24 * hourSeconds };
   }
 
-  async #take(message: string, limits: RateLimit[]): Promise<RateLimitHit | UserError> {
+  async #take(message: string, limits: RateLimit[], advice = "Try again"): Promise<RateLimitHit | UserError> {
     const hashedLimits = limits.map(({ keyParts, max, seconds }) => ({
       key: createKeyedHash(keyParts),
       max_hits: max,
@@ -172,7 +172,7 @@ export class RateLimiter {
         limit: limits[hashedLimits.findIndex(({ key }) => key === result.exceeded_key)]?.keyParts[0],
         retryAfter: result.retry_after,
       });
-      return { reason: `${message} Try again in ${formatDuration(result.retry_after)}.`, status: 429 };
+      return { reason: `${message} ${advice} in ${formatDuration(result.retry_after)}.`, status: 429 };
     } catch (error) {
       return fail(userErrorFromThrown(error));
     }

@@ -43,7 +43,7 @@ export function ImportWarnings({ rates, isCar, oldestYear, registeredYear, penal
           {penalty !== undefined && ` For this import, the penalty is KES ${formatAmount(penalty)}.`}
         </Warning>
         {isCar && (
-          <Warning name="Used cars may cost more" look="border-attention" citation={rates.car_price_list.citation}>
+          <Warning name="How used cars are taxed" look="border-attention" citation={rates.car_price_list.citation}>
             The Kenya Revenue Authority taxes a used car by its own price list, with a deduction for the car's age. Your
             taxes can be higher than the taxes on the invoice price.
           </Warning>
