@@ -134,7 +134,7 @@ export default defineConfig({
         modulePreload: false,
         rolldownOptions: {
           experimental: { lazyBarrel: true },
-          // The warnings of react-router are for developers.
+          // Removes react-router's warnings from the scripts, because only developers need the warnings.
           treeshake: { manualPureFunctions: ["warning", "warningOnce", "warnOnce"] },
           output: { codeSplitting: chunks },
         },

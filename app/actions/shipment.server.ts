@@ -105,12 +105,12 @@ export const saveNumbers = defineStaffAction({
   name: "shipment set-numbers",
   label: "Numbers saved",
   target: "shipment",
-  // A form with `hasNumbers` contains all stored numbers. A number that is missing from such a form is removed.
   isVersioned: true,
   schema: ShipmentNumberFields.extend({ reason: reasonField.optional(), hasNumbers: z.string().optional() }),
   async run({ supabase, options }, shipment_id, { hasNumbers, reason, ...numbers }) {
     const saved = await runStaffAction(supabase, "save_shipment_numbers", {
       shipment_id,
+      // A form with `hasNumbers` contains all stored numbers. A number that is missing from such a form is removed.
       ...(hasNumbers ? toNumberArguments(numbers) : toPartialNumberArguments(numbers)),
       reason,
       ...options,

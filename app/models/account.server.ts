@@ -92,7 +92,7 @@ export async function changePassword(
   const { data } = await session.auth.getSession();
   if (data.session) await client.supabase.auth.setSession(data.session);
   const serviceRole = serviceRoleClient();
-  // Someone who knew the old password may have requested emailed links to the account.
+  // Revokes emailed links, because someone who knew the old password may have requested a link.
   await serviceRole.rpc("revoke_account_links", { account_id: client.id }).then(undefined, () => undefined);
   await trySendEmail(serviceRole, sender, to, (name) => passwordChangedEmail(sender, name));
   return null;

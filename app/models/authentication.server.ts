@@ -24,11 +24,11 @@ const unassignedEmail = "nobody@account.invalid";
 
 type Credentials = { email: string; password: string };
 
-/** Returns the result of the login, and the password in the form that the login used. */
+/** Returns the result of the login, and the normalised or typed password that the login used. */
 export async function logInWithPassword(supabase: AppSupabaseClient, { email, password: typed }: Credentials) {
   const password = normalizePassword(typed);
   const result = await logInWithExactPassword(supabase, { email, password });
-  // A password that was set without our forms can have any form.
+  // A password that was not set in our forms may not be normalised.
   if (password === typed || result.error?.code !== "invalid_credentials") return { ...result, password };
   return { ...(await logInWithExactPassword(supabase, { email, password: typed })), password: typed };
 }

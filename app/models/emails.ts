@@ -69,7 +69,7 @@ export function passwordChangedEmail(
   };
 }
 
-/** The email has no name, because the address may belong to a stranger. */
+/** The greeting has no name, because the address may belong to a stranger. */
 export function emailChangeConfirmationEmail(sender: EmailSender, token: string): EmailContent {
   return {
     subject: "Confirm your new email address",

@@ -2,7 +2,6 @@ import { expect, test } from "vitest";
 import { storageTariff } from "./content.server.ts";
 import { describeFreeStorage, getLastFreeDay, isStorageUrgent, StorageTariff } from "./free-storage.ts";
 
-// The rates of the tariff of 15 September 2023: 4 free days, then USD 30 a day, or USD 45 from day 22. 40 ft: double.
 const tariff: StorageTariff = {
   ...{ date: "2026-05-01", source: "Sample tariff", check_by: "2026-06-01", free_days: 4 },
   rates: [

@@ -56,7 +56,7 @@ export function listCfbParts(content: Buffer): string | null {
       if (!entry || names.length > file.entries.length) continue;
       const name = entry.toString("utf16le", 0, Math.max(0, entry.readUInt16LE(64) - 2));
       names.push(name);
-      // Shorter streams are in another stream.
+      // Shorter streams are inside the mini stream, which this function does not read.
       const isOwnStream = entry.readUInt32LE(120) >= 4096;
       const stream = content.subarray(isOwnStream ? file.getPosition(entry.readUInt32LE(116)) : content.length);
       if (isEncryptedStream(name, stream)) names.push(lockedPart);

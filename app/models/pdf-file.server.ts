@@ -2,7 +2,7 @@ import { createCipheriv, createHash } from "node:crypto";
 
 export const pdfSignature = "%PDF-";
 
-/** True if the file has its last table of objects. A file that was cut in a later change has objects after the table. */
+/** True if the file has its last table of objects. If a later change is incomplete, objects follow the table. */
 export function isCompletePdf(content: Buffer): boolean {
   const table = content.lastIndexOf("startxref");
   return table !== -1 && !content.includes(" obj", table);
@@ -39,7 +39,7 @@ function findEncryption(text: string): string {
   return number ? findLast(text, `${number} ${generation} obj`, /^/, /\D$/) : entry;
 }
 
-/** Returns the 4 KiB of text from the last `start` that matches, or "". */
+/** Returns 4 KiB from the last occurrence of `start` whose text matches `pattern`, or "". */
 function findLast(text: string, start: string, pattern: RegExp, before = /$/): string {
   let at = text.lastIndexOf(start);
   for (let tries = 0; at > 0 && tries < 100; tries += 1) {
@@ -117,7 +117,7 @@ function hashEmptyPassword(salt: Buffer, revision: number): Buffer {
   if (revision === 5) return key;
   for (let round = 0, last = 0; round < 64 || last > round - 32; round += 1) {
     const cipher = createCipheriv("aes-128-cbc", key.subarray(0, 16), key.subarray(16, 32));
-    // The cipher's padding adds a block after the blocks that count.
+    // Omits `final`, which would add a padding block.
     const encrypted = cipher.update(Buffer.concat(Array<Buffer>(64).fill(key)));
     const sum = encrypted.subarray(0, 16).reduce((total, byte) => total + byte, 0);
     key = hash(["sha256", "sha384", "sha512"][sum % 3] ?? "", encrypted);

@@ -1,4 +1,4 @@
-/** True if the file has all scans of its first picture. Phones add a film or more pictures after the end of the first. */
+/** True if the file has all scans of its first picture. Phones may append a video or more pictures. */
 export function isCompleteJpeg(content: Buffer): boolean {
   const [startOfScan, endOfImage] = [0xda, Buffer.from([0xff, 0xd9])];
   let at = 2;
@@ -10,7 +10,7 @@ export function isCompleteJpeg(content: Buffer): boolean {
   return false;
 }
 
-/** True for a picture whose codec is AV1, in a file that names only the container as its type. */
+/** True for an AVIF picture, even if the file's main type names only the container format. */
 export function isAvif(content: Buffer): boolean {
   return content.subarray(8, content.readUInt32BE(0)).includes("avif");
 }

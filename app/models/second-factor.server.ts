@@ -124,7 +124,7 @@ export function createTotpUri(secret: string, email: string, issuer: string): st
   return `otpauth://totp/${label}?issuer=${encodeURIComponent(issuer)}&secret=${secret}&algorithm=SHA1&digits=6&period=30`;
 }
 
-/** Ends all sessions too. Returns the number of removed factors. Only leads may remove a team member's factors. */
+/** Also ends the account's sessions. Returns the number of factors. Only leads may remove a team member's factors. */
 export async function removeSecondFactors(
   supabase: AppSupabaseClient,
   serviceRole: AppSupabaseClient,

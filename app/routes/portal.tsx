@@ -179,7 +179,7 @@ export default function PortalLayout({ loaderData }: Route.ComponentProps) {
   );
 }
 
-/** On phones, an open shipment hides the list, except behind a dialog. */
+/** On phones, an open shipment hides the list. While a modal dialog is open, the list is visible behind the dialog. */
 const sidePanelClass = "hidden group-has-[dialog:modal]:block lg:block print:hidden";
 
 function ShipmentListHeader({ isListPage, isFiltered }: { isListPage: boolean; isFiltered: boolean }) {

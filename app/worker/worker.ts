@@ -21,7 +21,7 @@ const responseTimeout = 5000;
 
 /** Responses that arrived after their offline copy was shown. The next request for the page gets the late response. */
 const lateResponses = new Map<string, Promise<Response>>();
-/** The number of cache deletions. A deletion also prevents the storage of responses to pending requests. */
+/** Counts cache deletions, so that `lateResponses` gets no response that was requested before a deletion. */
 let deletionCount = 0;
 let isUnregistering = false;
 let pendingDeletion: Promise<unknown> = Promise.resolve();

@@ -36,8 +36,8 @@ export async function waitUntilUnlocked(dataDir: string): Promise<boolean> {
 }
 
 /**
- * Locks the data directory for this process, which ends with the process `site`. Throws a DataDirError when another
- * process holds or is taking the lock. Returns functions that publish the backend's URL and release the lock.
+ * Locks the data directory for this process. The lock names the process `site`, with which this process ends. Throws a
+ * DataDirError when another process holds or is taking the lock.
  */
 export function lockDataDir(dataDir: string, site?: number) {
   openDataDir(dataDir);
@@ -75,7 +75,7 @@ export async function lockDataDirWithin(milliseconds: number, dataDir: string, s
   }
 }
 
-/** Creates the lock file as a link to the draft, which succeeds in only one process. Replaces a dead process's lock. */
+/** Creates the lock file as a hard link, which only one process can create. Replaces the lock of a dead process. */
 function takeLockFile(dataDir: string, draft: string): void {
   if (tryLink(draft, lockFile(dataDir))) return;
   // Each process writes its claim before it reads other claims. So of two processes, at least one sees the other's

@@ -7,7 +7,7 @@ grant usage on schema public, auth, storage, extensions to anon, authenticated, 
 grant all on storage.objects, storage.buckets to anon, authenticated, service_role;
 revoke all on all tables in schema auth from anon, authenticated, service_role;
 
--- accepted_step, which Supabase Auth lacks, is the time step of the last accepted code, so that a code works once.
+-- The column accepted_step, which Supabase Auth lacks, prevents a second use of a code.
 create table if not exists auth.mfa_factors (
   id uuid primary key,
   user_id uuid not null references auth.users (id) on delete cascade,

@@ -73,8 +73,8 @@ as $$
 $$;
 grant execute on function private.search_form(text) to authenticated, service_role;
 
--- Returns a LIKE pattern in search form for each of the first eight words of a search, or an empty list for spaces.
--- Returns null for a search without a letter, digit or sign, or of over 254 characters.
+-- Returns a LIKE pattern for each of the first eight words of a search, or an empty list for spaces. Returns null for a
+-- search without a letter, digit or sign, or of over 254 characters.
 create function private.word_patterns(q text) returns text[]
 language sql immutable
 set search_path = ''
@@ -119,8 +119,8 @@ end
 $$;
 grant execute on function private.id_prefix_range(text) to authenticated;
 
--- Returns a LIKE pattern for texts in search form that contain a search. Returns null for a search whose search form is
--- empty, or of over 254 characters.
+-- Returns a LIKE pattern that matches normalised texts containing `q`.
+-- Returns null if `q` is empty after normalisation or has over 254 characters.
 create function private.like_pattern(q text) returns text
 language sql immutable
 set search_path = ''
@@ -803,7 +803,7 @@ as $$
 $$;
 grant execute on function public.find_account_id(text) to service_role;
 
--- Returns the text in which a search for words finds an account, in search form.
+-- Returns the searchable text of an account, normalised by private.search_form.
 create function private.account_search_form(account auth.users) returns text
 language sql immutable
 set search_path = ''
@@ -1783,7 +1783,7 @@ as $$
 $$;
 grant execute on function private.are_container_numbers(text[]) to authenticated, service_role;
 
--- Returns the texts in which a search for words finds a shipment, in search form, one per line.
+-- Returns the searchable texts of a shipment, one per line, normalised by private.search_form.
 create function private.shipment_search_words(name text, awb text, container_numbers text[]) returns text
 language sql immutable
 set search_path = ''
@@ -1792,7 +1792,7 @@ as $$
 $$;
 grant execute on function private.shipment_search_words(text, text, text[]) to authenticated, service_role;
 
--- Returns the numbers by which a search for a number finds a shipment, one per line.
+-- Returns the searchable numbers of a shipment, one per line.
 -- private.code_pattern removes the same characters from the search.
 create function private.shipment_search_codes(awb text, container_numbers text[]) returns text
 language sql immutable
@@ -1947,7 +1947,7 @@ begin
 end
 $$;
 
--- Locks a shipment and returns it. Raises PT404 for an unknown ID, and PT409 if the shipment has another version.
+-- Locks a shipment and returns it. Raises PT404 for an unknown ID, and PT409 if `expected_version` is outdated.
 create function private.lock_shipment(shipment_id uuid, expected_version integer) returns public.shipments
 language plpgsql volatile
 set search_path = ''
@@ -1967,7 +1967,7 @@ end
 $$;
 
 -- Changes the name and numbers of the caller's shipment. Raises PT404 for another client's shipment. Raises PT409 after
--- stage 1, or if the shipment has another version.
+-- stage 1, or if `expected_version` is outdated.
 create function public.change_shipment(
   shipment_id uuid, name text, awb text, container_numbers text[], expected_version integer
 ) returns void
@@ -2375,7 +2375,7 @@ grant execute on function private.document_slug(text) to service_role;
 
 -- Raises PT409 if an uploaded file is replaced or removed, except by private.clear_document_file.
 -- Raises PT429 for a client's 1,001st upload in a day.
--- Raises PT409 if a document is verified without a hash, or while storage has another version of its file.
+-- Raises PT409 for a verification without a hash, or if the file in storage has been replaced.
 create function private.check_document_file() returns trigger
 language plpgsql security definer
 set search_path = ''
@@ -2439,7 +2439,7 @@ begin
 end
 $$;
 
--- Locks a document and returns it. Raises PT404 for an unknown ID, and PT409 if the document has another version.
+-- Locks a document and returns it. Raises PT404 for an unknown ID, and PT409 if `expected_version` is outdated.
 create function private.lock_document(document_id uuid, expected_version integer) returns public.documents
 language plpgsql volatile
 set search_path = ''
@@ -2781,7 +2781,7 @@ for each row execute function private.set_event_stage();
 
 create index tracking_events_newest_first on public.tracking_events (shipment_id, created_at desc, id desc);
 
--- Returns the events of a shipment, newest first. Null as `max_count` returns all events.
+-- Returns the events of a shipment, newest first. If `max_count` is null, returns all events.
 create function private.tracking_events_json(shipment_id uuid, max_count integer default null) returns jsonb
 language sql stable
 set search_path = ''
@@ -2884,7 +2884,7 @@ as $$
 $$;
 
 -- Creates or changes a charge. `expected_version` is -1 for a new charge.
--- Raises PT409 for another version, and for another amount or currency of a paid charge.
+-- Raises PT409 if `expected_version` is outdated, or if the amount or currency of a paid charge would change.
 create function public.set_charge(
   shipment_id uuid,
   item text,
@@ -2941,8 +2941,8 @@ $$;
 grant execute on function public.set_charge(uuid, text, numeric, text, date, text, integer, uuid, text)
 to authenticated, service_role;
 
--- Marks a charge as paid or, with a reason, as unpaid. Raises PT404 for an unknown charge. Raises PT409 for another
--- version, or if the charge is already marked in the same way.
+-- Marks a charge as paid or, with a reason, as unpaid. Raises PT404 for an unknown charge. Raises PT409 if
+-- `expected_version` is outdated, or if the charge already has this status.
 create function public.set_charge_paid(
   shipment_id uuid,
   item text,
@@ -3508,7 +3508,7 @@ for each row
 when (new.created_at >= now() and new.shipment_id is not null)
 execute function private.queue_action_email();
 
--- The figures for METRICS_PORT. Updates in their ten minutes of delay are not waiting.
+-- Returns the figures for METRICS_PORT. Updates that are still in the ten-minute delay do not count as waiting.
 create function public.email_backlog() returns jsonb
 language sql stable security definer
 set search_path = ''
@@ -3616,7 +3616,7 @@ using ((select private.is_staff()));
 -- schemas/rate_limits.sql
 
 -- This file only counts attempts. app/lib/http/rate-limiter.server.ts defines the limits.
--- A key is a hash, made with the site's secret or of an account's id, so that the table contains no email or IP address.
+-- Each key is a hash, so that the table contains no email or IP address.
 create table private.rate_limit_hits (
   id bigint generated always as identity primary key,
   attempt_id uuid not null,
@@ -3750,7 +3750,7 @@ begin
 end
 $$;
 
--- Extends the retention of a shipment and returns the previous last day. Raises PT409 if `day` is not later.
+-- Sets a later end of retention for a shipment and returns the old end. Raises PT409 if `day` is not after the old end.
 create function public.extend_shipment_retention(shipment_id uuid, day date, actor_name text default null) returns date
 language plpgsql volatile security definer
 set search_path = ''

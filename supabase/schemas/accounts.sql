@@ -7,7 +7,7 @@ as $$
 $$;
 grant execute on function public.find_account_id(text) to service_role;
 
--- Returns the text in which a search for words finds an account, in search form.
+-- Returns the searchable text of an account, normalised by private.search_form.
 create function private.account_search_form(account auth.users) returns text
 language sql immutable
 set search_path = ''

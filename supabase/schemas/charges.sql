@@ -36,7 +36,7 @@ as $$
 $$;
 
 -- Creates or changes a charge. `expected_version` is -1 for a new charge.
--- Raises PT409 for another version, and for another amount or currency of a paid charge.
+-- Raises PT409 if `expected_version` is outdated, or if the amount or currency of a paid charge would change.
 create function public.set_charge(
   shipment_id uuid,
   item text,
@@ -93,8 +93,8 @@ $$;
 grant execute on function public.set_charge(uuid, text, numeric, text, date, text, integer, uuid, text)
 to authenticated, service_role;
 
--- Marks a charge as paid or, with a reason, as unpaid. Raises PT404 for an unknown charge. Raises PT409 for another
--- version, or if the charge is already marked in the same way.
+-- Marks a charge as paid or, with a reason, as unpaid. Raises PT404 for an unknown charge. Raises PT409 if
+-- `expected_version` is outdated, or if the charge already has this status.
 create function public.set_charge_paid(
   shipment_id uuid,
   item text,

@@ -87,7 +87,7 @@ grant execute on function private.document_slug(text) to service_role;
 
 -- Raises PT409 if an uploaded file is replaced or removed, except by private.clear_document_file.
 -- Raises PT429 for a client's 1,001st upload in a day.
--- Raises PT409 if a document is verified without a hash, or while storage has another version of its file.
+-- Raises PT409 for a verification without a hash, or if the file in storage has been replaced.
 create function private.check_document_file() returns trigger
 language plpgsql security definer
 set search_path = ''
@@ -151,7 +151,7 @@ begin
 end
 $$;
 
--- Locks a document and returns it. Raises PT404 for an unknown ID, and PT409 if the document has another version.
+-- Locks a document and returns it. Raises PT404 for an unknown ID, and PT409 if `expected_version` is outdated.
 create function private.lock_document(document_id uuid, expected_version integer) returns public.documents
 language plpgsql volatile
 set search_path = ''

@@ -1,5 +1,5 @@
 -- This file only counts attempts. app/lib/http/rate-limiter.server.ts defines the limits.
--- A key is a hash, made with the site's secret or of an account's id, so that the table contains no email or IP address.
+-- Each key is a hash, so that the table contains no email or IP address.
 create table private.rate_limit_hits (
   id bigint generated always as identity primary key,
   attempt_id uuid not null,

@@ -31,7 +31,7 @@ begin
 end
 $$;
 
--- Extends the retention of a shipment and returns the previous last day. Raises PT409 if `day` is not later.
+-- Sets a later end of retention for a shipment and returns the old end. Raises PT409 if `day` is not after the old end.
 create function public.extend_shipment_retention(shipment_id uuid, day date, actor_name text default null) returns date
 language plpgsql volatile security definer
 set search_path = ''

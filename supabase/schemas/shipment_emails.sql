@@ -228,7 +228,7 @@ for each row
 when (new.created_at >= now() and new.shipment_id is not null)
 execute function private.queue_action_email();
 
--- The figures for METRICS_PORT. Updates in their ten minutes of delay are not waiting.
+-- Returns the figures for METRICS_PORT. Updates that are still in the ten-minute delay do not count as waiting.
 create function public.email_backlog() returns jsonb
 language sql stable security definer
 set search_path = ''

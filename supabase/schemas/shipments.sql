@@ -35,7 +35,7 @@ as $$
 $$;
 grant execute on function private.are_container_numbers(text[]) to authenticated, service_role;
 
--- Returns the texts in which a search for words finds a shipment, in search form, one per line.
+-- Returns the searchable texts of a shipment, one per line, normalised by private.search_form.
 create function private.shipment_search_words(name text, awb text, container_numbers text[]) returns text
 language sql immutable
 set search_path = ''
@@ -44,7 +44,7 @@ as $$
 $$;
 grant execute on function private.shipment_search_words(text, text, text[]) to authenticated, service_role;
 
--- Returns the numbers by which a search for a number finds a shipment, one per line.
+-- Returns the searchable numbers of a shipment, one per line.
 -- private.code_pattern removes the same characters from the search.
 create function private.shipment_search_codes(awb text, container_numbers text[]) returns text
 language sql immutable
@@ -199,7 +199,7 @@ begin
 end
 $$;
 
--- Locks a shipment and returns it. Raises PT404 for an unknown ID, and PT409 if the shipment has another version.
+-- Locks a shipment and returns it. Raises PT404 for an unknown ID, and PT409 if `expected_version` is outdated.
 create function private.lock_shipment(shipment_id uuid, expected_version integer) returns public.shipments
 language plpgsql volatile
 set search_path = ''
@@ -219,7 +219,7 @@ end
 $$;
 
 -- Changes the name and numbers of the caller's shipment. Raises PT404 for another client's shipment. Raises PT409 after
--- stage 1, or if the shipment has another version.
+-- stage 1, or if `expected_version` is outdated.
 create function public.change_shipment(
   shipment_id uuid, name text, awb text, container_numbers text[], expected_version integer
 ) returns void

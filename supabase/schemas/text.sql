@@ -49,8 +49,8 @@ as $$
 $$;
 grant execute on function private.search_form(text) to authenticated, service_role;
 
--- Returns a LIKE pattern in search form for each of the first eight words of a search, or an empty list for spaces.
--- Returns null for a search without a letter, digit or sign, or of over 254 characters.
+-- Returns a LIKE pattern for each of the first eight words of a search, or an empty list for spaces. Returns null for a
+-- search without a letter, digit or sign, or of over 254 characters.
 create function private.word_patterns(q text) returns text[]
 language sql immutable
 set search_path = ''
@@ -95,8 +95,8 @@ end
 $$;
 grant execute on function private.id_prefix_range(text) to authenticated;
 
--- Returns a LIKE pattern for texts in search form that contain a search. Returns null for a search whose search form is
--- empty, or of over 254 characters.
+-- Returns a LIKE pattern that matches normalised texts containing `q`.
+-- Returns null if `q` is empty after normalisation or has over 254 characters.
 create function private.like_pattern(q text) returns text
 language sql immutable
 set search_path = ''

@@ -36,7 +36,7 @@ for each row execute function private.set_event_stage();
 
 create index tracking_events_newest_first on public.tracking_events (shipment_id, created_at desc, id desc);
 
--- Returns the events of a shipment, newest first. Null as `max_count` returns all events.
+-- Returns the events of a shipment, newest first. If `max_count` is null, returns all events.
 create function private.tracking_events_json(shipment_id uuid, max_count integer default null) returns jsonb
 language sql stable
 set search_path = ''

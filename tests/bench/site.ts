@@ -14,7 +14,7 @@ export type BenchSite = {
   startupMs: number;
 };
 
-/** Returns Node's arguments for the start of a checkout. Older checkouts have no run.js and start from their sources. */
+/** Returns Node's arguments to start a checkout's site. Older checkouts have no run.js and start from their sources. */
 function getStartArgs(checkout: string): string[] {
   const { scripts } = JSON.parse(readFileSync(path.join(checkout, "package.json"), "utf8")) as {
     scripts: { start: string };

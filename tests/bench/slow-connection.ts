@@ -1,7 +1,7 @@
 /**
  * A proxy that simulates a phone network: opening a connection takes a round trip, and all connections share the
- * bandwidth of each direction. A connection starts with ten segments of 1,460 bytes in flight. This number doubles
- * after each round trip (RFC 6928 and slow start, without loss).
+ * bandwidth of each direction. A connection starts with ten segments of 1,460 bytes in flight. The number of segments
+ * doubles after each round trip (RFC 6928 and slow start, without loss).
  */
 import net from "node:net";
 

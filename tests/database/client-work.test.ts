@@ -46,7 +46,7 @@ async function add(name: string, state: Partial<ShipmentState> = {}, { id: user 
   if (stage !== 1) await query("update public.shipments set stage = $2 where id = $1", [id, stage]);
 }
 
-/** Returns the names of the shipments that wait for the client, in the page's order, and the counts of the page. */
+/** `names` are the shipments that wait for the client, in the portal's order. `counts` are numbers of shipments. */
 async function readWork(supabase: AppSupabaseClient = waiter.supabase) {
   const { data, error } = await toUntypedClient(supabase).rpc("portal_page", {});
   if (error) throw new Error(error.message);

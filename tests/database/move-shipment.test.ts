@@ -107,7 +107,7 @@ describe("moving a shipment", () => {
       }
       expect(await readDeskState(testBackend)).toEqual(before);
     }
-    // A note or a charge does not make an open move form outdated.
+    // After a note or a charge, a move form that was opened before is still valid.
     const { version } = await readShipment(shipment);
     await callRpc("send_note", { shipment_id: shipment, note: "Your container is at the yard" });
     await callRpc("set_charge", { shipment_id: shipment, item: "duties", amount: 1, currency: "KES" });

@@ -19,7 +19,7 @@ async function countHits(): Promise<number> {
   return (await query("select from private.rate_limit_hits")).length;
 }
 
-/** Makes all stored attempts older by `seconds`. */
+/** Makes all stored attempts expire `seconds` earlier. */
 const passTime = (seconds: number) =>
   query("update private.rate_limit_hits set expires_at = expires_at - make_interval(secs => $1)", [seconds]);
 

@@ -111,7 +111,7 @@ const findLayoutProblems = (page: Page, width: number, links: string) =>
 
 /**
  * Expects no sideways scrolling at 320 px or more, or at 640 px with 200 % text. Expects targets of at least 44 px.
- * With large letters, fonts of 24 and 32 px must fit a phone too.
+ * `withLargeLetters` adds font sizes of 24 and 32 px on a phone.
  */
 async function expectFits(page: Page, path: string, withLargeLetters: boolean): Promise<void> {
   // WCAG exempts links within a sentence from the minimum target size.

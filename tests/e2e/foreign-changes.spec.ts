@@ -14,7 +14,7 @@ test.use({ expectedErrors: /React error #418/ });
 
 type Replacement = "replaceWith" | "insert and remove" | "wrap";
 
-/** Replaces the page's text nodes now and later, as translators do: each translator in its own way. */
+/** Replaces present and future text nodes as translators do. `way` is the method of one translator. */
 async function translate(page: Page, way: Replacement = "replaceWith"): Promise<void> {
   await page.evaluate((way) => {
     const replace = (text: Text) => {

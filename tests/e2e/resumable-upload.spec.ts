@@ -204,7 +204,7 @@ test("A file that was changed or deleted on the device is reported before and du
     await fileField(page, "Packing List").setInputFiles(file);
     return file;
   };
-  // Chromium compares the times of a change in seconds.
+  // Chromium compares modification times in whole seconds, so the new time must differ by more than a second.
   utimesSync(await choose("changed.pdf", 20_000), 1, 1);
   await uploadButton(page, "Packing List").click();
   await expect(fileField(page, "Packing List")).toHaveAccessibleDescription(message);

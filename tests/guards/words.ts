@@ -7,7 +7,7 @@ import { folderName, listFiles, readText, readTexts, type Text } from "./texts.t
 
 export type Hit = { file: string; line: number; word: string; instead: string };
 
-/** Each word with its replacement and a pattern. The pattern finds only the meaning that docs/style.md replaces. */
+/** Words to avoid. Each pattern matches a word only in the meaning that docs/style.md forbids. */
 const replacedWords: [word: string, pattern: RegExp, instead: string][] = [
   ["act", /\b(?:an|each|every|one|staff|this) act\b|\b(?:many|of|the) acts\b/, "action"],
   ["alone", /\balone\b/, "only"],

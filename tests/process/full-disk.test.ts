@@ -12,7 +12,7 @@ import { createPdf, parsePage, type TestBrowser } from "../support/test-app.ts";
 let sandbox: Awaited<ReturnType<typeof createSiteSandbox>>;
 let site: SiteProcess;
 let browser: TestBrowser;
-/** Null if the current user may not mount a disk. */
+/** Unmounts the small disk. Null if the current user may not mount disks. */
 let unmount: (() => void) | null;
 beforeAll(async () => {
   sandbox = await createSiteSandbox({ WRITES_PER_MINUTE: "100000" });

@@ -103,7 +103,7 @@ describe("forged access token", () => {
     onTestFinished(() => void vi.useRealTimers());
     const now = getNow();
     const browser = withToken(await signAsAuth({ exp: now + 60 }));
-    // An earlier time would make the site refresh the session.
+    // An earlier `expires_at` would make the site refresh the session.
     changeSession(browser, { expires_at: now + 7200 });
     expect((await browser.get("/portal")).status).toBe(200);
     vi.useFakeTimers({ toFake: ["Date"], now: (now + 61) * 1000 });

@@ -156,7 +156,7 @@ test("A client with a second factor needs an unused code to change the password 
   const typed = { ...validFields, code: await authenticator.freshCode() };
   const page = await browser.follow(await submitOnAccount(browser, "Change password", typed));
   expect(page.toasts).toEqual(changedToast);
-  // A session without the code would be redirected to the code page.
+  // If the new session had no second factor, the site would redirect to the page that asks for the code.
   expect(page.text).toContain("Manage 2FA");
   expect(await tryLogIn(app, email, newPassword)).toBe("/login/verify");
 });

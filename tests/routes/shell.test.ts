@@ -224,7 +224,7 @@ describe("links of menu and footer", () => {
     for (const path of new Set(listPaths(await visitor.open("/")))) {
       const page = await visitor.open(path);
       expect(page.all("h1"), path).toHaveLength(1);
-      // Adds the missing link of the home page, which has no quote button in its bar.
+      // The bar of the home page has no quote button.
       const missing = path.split("?")[0] === "/" ? ["?quote"] : [];
       expect([...listTargets(page), ...missing].sort(), path).toEqual([...expected].sort());
     }

@@ -1,4 +1,4 @@
-/** Creates one Supabase client for each kind of person and session with different database rights. */
+/** A role is a kind of person or session with its own database rights. */
 import { enrollFactor, newEndedSession } from "./client-sessions.ts";
 import type { TestBackend } from "./database-suite.ts";
 import { logIn, newStaffMember, newStaffMemberWithoutFactor } from "./staff-members.ts";

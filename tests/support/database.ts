@@ -25,8 +25,8 @@ export async function createDatabase(server: string, template = "template1") {
 }
 
 /**
- * Returns the number of rows of a table that a call reads. The call is an SQL expression of `given.value`, which has the
- * text `value`. One statement counts before and after the call, so no other statement is included.
+ * Returns how many rows of `table` the SQL expression `call` reads. In `call`, `given.value` is the text `value`. One
+ * statement counts before and after the call, so no other statement is included.
  */
 export async function countRowsRead(db: SqlSession, table: string, call: string, value: string): Promise<number> {
   const read = (when: string) => `(

@@ -57,7 +57,7 @@ export async function startFaultProxy(target: string) {
     if (fault === "none" || !fails(call)) return forwardRequest(target, incoming, outgoing);
     const job = jobBeforeFault;
     jobBeforeFault = null;
-    // Awaits only an existing job, because the body is lost if it is not read in the same tick.
+    // Awaits only an existing job, because a request body that is not read in the same tick is lost.
     if (job) await job();
     if (fault === "lost answer") return forwardRequest(target, incoming, outgoing, false);
     incoming.resume();

@@ -10,7 +10,7 @@ async function createZip(files: Record<string, string>): Promise<Uint8Array<Arra
   return new Uint8Array(await new Response(makeZip(entries)).arrayBuffer());
 }
 
-/** Returns a file of Word or Excel. `main` is the media type of its main part, without its common start and end. */
+/** Returns a Word or Excel file. `main` is the main part's media type without "application/vnd." and ".main+xml". */
 export function createOpenXml(main: string, part: string, more: Record<string, string> = {}) {
   const types = `<Types><Override PartName="/${part}" ContentType="application/vnd.${main}.main+xml"/></Types>`;
   return createZip({ "docProps/app.xml": "<p/>", [part]: "<w/>", ...more, "[Content_Types].xml": types });

@@ -47,7 +47,7 @@ export async function createLargeUpload(place: { dataDir: string; port: number }
         .toBeGreaterThanOrEqual(firstRequestSize - chunkSize);
       return sending;
     },
-    /** Expects that only chunks of `sendHalf` are stored, then sends the rest. */
+    /** Expects that only the chunks that `sendHalf` sent are stored. Then sends the rest. */
     async expectContinues() {
       const { storedBytes = 0 } = await upload.ask();
       expect(storedBytes).toBeGreaterThanOrEqual(firstRequestSize - chunkSize);

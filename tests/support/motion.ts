@@ -11,7 +11,7 @@ export async function openMovingPage(page: Page, path: string): Promise<void> {
   await expect(pauseButton(page)).toBeVisible({ timeout: 15_000 });
 }
 
-/** Simulates a device that saves data, as an argument of `addInitScript`. */
+/** Turns on the browser's data saver. Pass this function to `addInitScript`. */
 export function enableSaveData(): void {
   Object.defineProperty(navigator, "connection", { value: { saveData: true } });
 }

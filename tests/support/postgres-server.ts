@@ -65,7 +65,7 @@ export async function startPostgres() {
   };
   run("initdb", ["-U", "postgres", "-E", "UTF8", "-A", "scram-sha-256", "-N", `--pwfile=${passwordFile}`]);
 
-  // Test data must survive an immediate stop of the server. It need not survive a power cut, so fsync is off.
+  // Test data must survive an immediate stop of the server. Test data need not survive a power cut, so fsync is off.
   const withoutSync = "-c fsync=off -c full_page_writes=off";
   const options = `-c port=${port} -c listen_addresses=127.0.0.1 -c unix_socket_directories='' ${withoutSync}`;
   const start = () => run("pg_ctl", ["-w", "-l", path.join(folder, "log"), "-o", options, "start"]);

@@ -36,10 +36,7 @@ export async function lockAccount(app: TestApp, email: string): Promise<void> {
   expect(await getStatus(logIn(app.browser(), email, password))).toBe(429);
 }
 
-/**
- * Returns a new client with a second factor. `owner` is a logged-in browser, and `half` is a browser that lacks the
- * code.
- */
+/** `owner` is a logged-in browser of a client with a second factor. `half` is a browser that has not sent the code. */
 export async function newClientWithoutCode(app: TestApp, name: string) {
   const { browser: owner, ...client } = await newProtectedClient(app, name);
   return { ...client, owner, half: await newSessionWithoutCode(app, client.email) };

@@ -13,7 +13,7 @@ export const runningProcesses = new Set<ChildProcess>();
 
 /** Kills a process. Does nothing if the process has ended. */
 export function killProcess(pid: number | null): void {
-  // The process ID 0 would kill the whole process group.
+  // `kill` with the process ID 0 would kill the whole process group.
   if (!pid) return;
   try {
     process.kill(pid, "SIGKILL");
@@ -26,7 +26,7 @@ export function killProcess(pid: number | null): void {
 export const isAlive = (pid: number | null | undefined) =>
   existsSync(`/proc/${pid}`) && readFileSync(`/proc/${pid}/cmdline`, "utf8") !== "";
 
-/** The working folder and Node's arguments for the start of a site. */
+/** The working folder and Node's arguments to start a site. */
 export type ProcessCommand = { cwd: string; args: string[] };
 const npmStartCommand: ProcessCommand = { cwd: root, args: ["app/server/run.js", "start"] };
 

@@ -225,7 +225,7 @@ export async function parsePage(response: Response) {
   const text = readText("main");
   const toasts = memoize(() =>
     all("[role=alert], [role=status]").map((toast) => ({
-      // The toast of an error summary has the title as its heading and the message as its link.
+      // In an error summary, the heading is the toast's title and the link is the toast's message.
       title: getText(toast.querySelector("h2, p")),
       description: getText(toast.querySelector("p + p, h2 + p, li")),
       variant: toast.getAttribute("role") === "alert" ? "destructive" : "default",
@@ -309,7 +309,7 @@ export function expectNoInternals(page: ParsedPage): void {
   insides.push("TypeError", "AuthRetryable", "Unexpected token", "node_modules", "stack", "SQL", "PGRST");
   insides.push(new URL(process.env.SUPABASE_URL ?? "").host);
   let shown = page.html.replace(/<script[^>]*> ?\(\(storageKey.*?<\/script>/s, "");
-  // Random values may contain one of these words: the key of a second factor, also in groups of four, and the nonce.
+  // Removes the nonce and the second factor's key, because random text may contain one of these words.
   const secret = page.value("secret");
   const inFours = secret.match(/.{1,4}/g)?.join(" ") ?? "";
   const nonce = /nonce="([^"]+)"/.exec(shown)?.[1] ?? "";

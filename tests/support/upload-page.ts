@@ -37,7 +37,7 @@ export async function listStoredFiles(serviceRole: AppSupabaseClient, shipment: 
   const owner = await serviceRole.from("shipments").select("user_id").eq("id", shipment).single();
   const { data, error } = await serviceRole.storage.from("documents").list(`${owner.data?.user_id}/${shipment}`);
   if (error) throw error;
-  // Removes the folder, because the embedded backend returns whole paths.
+  // Reads only the file name, because the embedded backend returns full paths.
   const names = data.map(({ name }) => name.split("/").at(-1) ?? "");
   return names.map((name) => name.replace(/-[0-9a-f]{12}-/, "-")).sort();
 }

@@ -3,7 +3,7 @@ import { useMayMove, useMoving } from "./moving";
 
 const durationMs = 2000;
 
-/** Starts when half of the list is visible. Skips a list in the first viewport, which visitors may have read. */
+/** Does not animate a list that is visible when the page opens, because visitors may have read the numbers. */
 export function CountUp({ list, show }: { list: RefObject<Element | null>; show: (share: number) => void }) {
   const [state, setState] = useState<"waiting" | "done">("done");
   const mayMove = useMayMove();

@@ -16,7 +16,7 @@ type Area = "/portal" | "/desk";
 export function SecondFactors(props: { area: Area; factors: Factor[]; actionData: TotpSetupActionData | undefined }) {
   const { area, factors, actionData } = props;
   const newSetup = actionData ? ("setup" in actionData ? actionData.setup : undefined) : null;
-  // After a lost connection, the setup key must stay on the page, because the user's app already has that key.
+  // After a lost connection, the setup key must stay on the page, because the authenticator already has that key.
   const [setup, setSetup] = useState(newSetup);
   if (newSetup !== undefined && newSetup !== setup) setSetup(newSetup);
   return setup ? (

@@ -18,7 +18,7 @@ export function Toaster() {
   return Region ? <Region /> : !isReady && current && !current.bannerShown && <Banner toast={current.toast} />;
 }
 
-/** Shows a toast of the page, at first as a banner. `patient` waits until the visible toast has closed. */
+/** Shows a toast of the page, at first as a banner. With `patient`, waits until the visible toast has closed. */
 export function PageToast({ toast, patient = false }: { toast: Toast; patient?: boolean }) {
   const banner = useRef<HTMLDetailsElement>(null);
   const isShown = usePageToast(toast, patient, banner);

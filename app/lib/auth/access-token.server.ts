@@ -76,7 +76,7 @@ export function decodeClaims(token: string): Claims {
   return toClaims(decodeJwt(token));
 }
 
-/** Returns null for an invalid token, and "unknown" if only Supabase Auth can decide. Throws without keys. */
+/** Null for an invalid token, "unknown" if only Supabase Auth can decide. Throws if the keys cannot be loaded. */
 export async function verifyAccessToken(token: string): Promise<Claims | null | "unknown"> {
   const { alg = "", kid } = decodeProtectedHeader(token);
   if (alg.startsWith("HS") || typeof kid !== "string") return "unknown";

@@ -3,7 +3,7 @@ const observer = new MutationObserver(repairTexts);
 
 /**
  * Lets React work on a page that translators or extensions change. React needs each of its nodes in the place where React
- * put the node. So a replaced text node returns, empty, to the place directly before its replacement.
+ * put the node. The observer puts each replaced text node back, as an empty node, directly before its replacement.
  */
 export function tolerateForeignChanges(): void {
   observer.observe(document, { childList: true, characterData: true, subtree: true });

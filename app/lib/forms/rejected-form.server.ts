@@ -9,10 +9,10 @@ const secretFields = ["password", "currentPassword", "code"];
 
 export type IntentError = UserError & { fieldErrors?: Record<string, string[]> };
 
-/** The maximum of a repeated value whose field has no maximum, such as an ID or the value of an option. */
+/** The maximum length of a returned value whose field has no maximum, such as an ID or the value of an option. */
 const defaultMaxLength = 100;
 
-/** Returns Conform's submission. The response repeats at most as much of each value as the field allows. */
+/** Returns Conform's submission. The submission contains at most as much of each value as the field allows. */
 export function parseForm<Schema extends z.ZodType>(form: FormData | URLSearchParams, schema: Schema) {
   return shortenValues(parseWithZod(form, { schema }), schema);
 }

@@ -79,7 +79,7 @@ test("A spreadsheet reads numbers and times of a CSV file as values.", () => {
   expect(csvLine([7, 12.5, "2026-11-23 14:05", "2026-11-23"])).toBe('"7","12.5","2026-11-23 14:05","2026-11-23"\r\n');
 });
 
-// The quadratic pattern of an earlier version would exceed the time limit of a test by far.
+// A pattern with quadratic run time would exceed the time limit of a test.
 test.each(["\t", "\n", "; ", '"', "1", "-"])("A CSV cell of a million characters %j is formatted in time.", (mark) => {
   expect(formatCell(`${mark.repeat(1_000_000)}x`)).toContain("x");
 });

@@ -126,7 +126,7 @@ export function readSettings(source: NodeJS.ProcessEnv = process.env) {
       uploadsPerClient: env.UPLOADS_PER_CLIENT,
       uploadsPerAddress: env.UPLOADS_PER_ADDRESS,
       uploadBytes: env.UPLOADS_MIB * 1024 * 1024,
-      /** The minimum speed of a request body. The time before `deadlines.form` does not count. */
+      /** The minimum speed of an upload or download, except in its first seconds. */
       bytesPerSecond: env.SLOWEST_KIB * 1024,
     },
     /** In milliseconds. */

@@ -17,7 +17,7 @@ export function securityHeaders(): Record<string, string> {
   return headers;
 }
 
-/** Returns the headers that browsers apply to files of the build. Each page loads several, so each header costs bytes. */
+/** Returns only the headers that browsers apply to files of the build, because each page loads several files. */
 export function assetHeaders(): Record<string, string> {
   const { "X-Content-Type-Options": type, "Cross-Origin-Resource-Policy": policy } = securityHeaders();
   return { "X-Content-Type-Options": String(type), "Cross-Origin-Resource-Policy": String(policy) };

@@ -131,7 +131,7 @@ export class RateLimiter {
     return this.#take("Too many email changes in one day.", limits);
   }
 
-  /** Each change sends an email. Strangers cannot use up this count, so the owner can always change the password. */
+  /** Each change sends an email. Strangers cannot use up this limit of the account's owner. */
   consumePasswordChange(userId: string): Promise<RateLimitHit | UserError> {
     return this.#take("Too many password changes in one day.", [this.#daily("password changes", userId)]);
   }

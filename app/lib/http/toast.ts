@@ -5,7 +5,7 @@ export type Toast = {
   title: string;
   description?: string;
   variant: "default" | "destructive";
-  /** True if the toast reports no completed action. The toast has no tick. */
+  /** True if the toast reports no completed action. Such a toast has no tick. */
   isInfo?: true;
   action?: { label: string } & Pick<LinkProps, "to" | "state" | "replace" | "preventScrollReset" | "viewTransition">;
   /** Milliseconds until a script removes the toast, 5000 by default. */

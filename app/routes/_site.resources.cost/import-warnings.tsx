@@ -6,7 +6,7 @@ type ImportWarningsProps = {
   rates: CitedRates;
   isCar: boolean;
   oldestYear: number;
-  /** NaN without a car. */
+  /** NaN if the import is not a car. */
   registeredYear: number;
   penalty: number | undefined;
 };

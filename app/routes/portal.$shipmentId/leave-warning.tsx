@@ -10,7 +10,7 @@ type LeaveWarningProps = { sending: boolean; isSending: () => boolean; cancelAll
 export default function LeaveWarning({ sending, isSending, cancelAll }: LeaveWarningProps) {
   useFileDrop();
   const blocker = useBlocker(({ currentLocation, nextLocation }) => {
-    // The page's own forms and the theme form redirect back to the page, which does not interrupt an upload.
+    // The page's own forms and the theme form redirect back to the page. Such a redirect does not interrupt an upload.
     const comesBack =
       nextLocation.pathname.startsWith(currentLocation.pathname) || nextLocation.pathname === "/actions/theme";
     return isSending() && !comesBack;

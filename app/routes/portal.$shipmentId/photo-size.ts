@@ -6,7 +6,7 @@ const quality = 0.82;
 /** The maximum size of a shrunk photo as a share of the original's bytes. */
 const maxSizeRatio = 0.8;
 
-/** The check compares a grid of square samples. Sizes are in pixels. */
+/** The check for random colours compares a grid of square samples. Sizes are in pixels. */
 const samplesPerSide = 4;
 const sampleSize = 16;
 const gridSize = samplesPerSide * sampleSize;
@@ -14,8 +14,8 @@ const gridSize = samplesPerSide * sampleSize;
 const maxDifference = 12;
 
 /**
- * Returns an upright JPEG, or null if shrinking saves too few bytes or the JPEG does not show the photo. Browsers that
- * protect visitors from tracking may return a canvas with random colours. Throws if the browser cannot read the photo.
+ * Returns an upright JPEG. Returns null if shrinking saves too few bytes, or if the JPEG has random colours. Browsers
+ * that protect visitors from tracking may change the pixels of a canvas. Throws if the browser cannot read the photo.
  */
 export async function shrinkPhoto(photo: File): Promise<File | null> {
   const picture = await createImageBitmap(photo, { imageOrientation: "from-image" });
@@ -50,7 +50,7 @@ function isSamePicture(original: ImageBitmap, shrunk: ImageBitmap): boolean {
   return difference / first.length <= maxDifference;
 }
 
-/** Returns the colours of the samples at the scale of `target`, or null if a known colour is read back wrong. */
+/** Returns the colours of the samples at the scale of `target`, or null if the canvas changes a known colour. */
 function readSamples(picture: ImageBitmap, target: ImageBitmap): Uint8ClampedArray | null {
   const { context } = createCanvas(gridSize + 1, gridSize);
   context.imageSmoothingQuality = "high";

@@ -198,7 +198,7 @@ async function sendUploadFile(id: string, file: File, address: string, signal: A
   return { kind: "rejected", status: 400, toast: { title: "Upload failed", description, variant: "destructive" } };
 }
 
-/** The file stays chosen. */
+/** The cancelled file stays chosen, so that the client can send the file again. */
 export function cancelUpload(id: string): void {
   abortControllers.get(id)?.abort();
   abortControllers.delete(id);

@@ -166,7 +166,7 @@ export function renderPdf(page: DemoPage): Uint8Array<ArrayBuffer> {
   return Uint8Array.from(Buffer.from(pdf, "latin1"));
 }
 
-/** Each word is a letter and its glyph of 5 by 7 dots. A digit of base 32 holds the five dots of a row. */
+/** Each word is a letter and seven base-32 digits. Each digit holds the five dots of one row of the glyph. */
 const glyphs = new Map(
   (
     "A4ahhvhh Buhhuhhu Cehggghe Duhhhhhu Evgguggv Fvgguggg Gehgnhhe Hhhhvhhh Ie44444e J72222ic Khikokih Lggggggv " +

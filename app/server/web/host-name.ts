@@ -3,7 +3,7 @@ import { LRUCache } from "lru-cache";
 import { log } from "../../lib/http/log.server.ts";
 import { isLoopbackHost } from "../../lib/http/request-guard.server.ts";
 
-/** A proxy may overwrite Host, and would then repeat a redirect without end. Browsers follow 16 redirects or more. */
+/** Behind a proxy that overwrites Host, each redirect leads to another. Browsers follow 16 redirects or more. */
 const maxRedirects = 5;
 
 /** Matches a name of the public internet, but no IP address and no name of one word, as in a container network. */

@@ -88,7 +88,7 @@ function removeUnknownParams(url: string): { address: string; isCacheable: boole
   };
 }
 
-/** Returns the usual spelling of a path. The router accepts others, and data requests have the suffix `.data`. */
+/** Returns the usual spelling of a path, without `.data` of data requests. The router also accepts other spellings. */
 function normalisePath(path: string): string {
   const page = decodeUrl(path)
     .toLowerCase()
@@ -214,7 +214,7 @@ async function toRenderResult(response: Response, request: Request): Promise<Ren
   return {
     headers: { ...headers, "cache-control": cacheControl, vary: varyHeader },
     etag: createHash("sha256").update(body).digest("base64url").slice(0, 22),
-    // The best quality takes 0.1 s, too long for URLs that a visitor can invent.
+    // The best compression takes 0.1 s, too long for URLs that a visitor can invent.
     bodies: await encodePage(body, isOwnSpelling(request.url) ? bestBrotli : quickBrotli),
   };
 }

@@ -23,7 +23,7 @@ export function isoTimestamp(text: string): string {
   return text.replace(" ", "T").replace(/([+-]\d\d)$/, "$1:00");
 }
 
-/** Stops @supabase/lite from granting all privileges on tables with policies. "active" means that grants exist. */
+/** With "active", @supabase/lite assumes existing grants and does not grant all privileges on tables with policies. */
 export function disableAutomaticGrants(connection: App["connection"]): void {
   (connection as unknown as { rlsState: string }).rlsState = "active";
 }

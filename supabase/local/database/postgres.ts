@@ -65,7 +65,7 @@ export async function openPostgres(url: string, lockTimeoutMs = 0): Promise<Open
     try {
       return await driver.unsafe(text, values as never[]);
     } catch (error) {
-      // After a FATAL error the server closes the connection, but the socket detects the closing only later.
+      // After a FATAL error the server closes the connection, but `isLost` would return false for some time.
       if ((error as { severity?: string }).severity === "FATAL") socket.destroy();
       throw error;
     } finally {
