@@ -18,6 +18,7 @@ import { respondToHealthCheck } from "./health.ts";
 import { handleMalformedRequests, isWellFormed } from "./malformed-requests.ts";
 import { createPageCache, getPageUrl, isAnonymous, varyHeader } from "./page-cache.ts";
 import { guardBody } from "./request-body.ts";
+import { guardReader } from "./slow-readers.ts";
 import { readStaticFiles } from "./static-files.ts";
 
 const hiddenIpsWarning =
@@ -151,6 +152,7 @@ export async function createSite(): Promise<Server> {
       guardBody(request, response, (code) => {
         server.emit("clientError", Object.assign(new Error(code), { code }), request.socket);
       });
+      guardReader(request, response);
       if (respondToHealthCheck(request, response)) return;
       void respond(request, response);
     },
