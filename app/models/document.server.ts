@@ -9,7 +9,7 @@ import { toUserError, type UserError, userErrorFromThrown } from "../lib/http/us
 import { type AppSupabaseClient, serviceRoleClient } from "../lib/supabase/client.server.ts";
 import { dataOrThrow, dataOrUserError, getResultError } from "../lib/supabase/result.server.ts";
 import { type DEFAULT_DOCUMENTS, documentStateLabels, getDocumentState, getExtension } from "./document.ts";
-import { detectMediaType, readStoredFile, recordedFileColumns } from "./document-file.server.ts";
+import { detectMediaType, openStoredFile, recordedFileColumns } from "./document-file.server.ts";
 import type { DocumentRecord } from "./shipment-fields.server.ts";
 import { runStaffAction, type StaffActionOptions } from "./staff.server.ts";
 
@@ -136,7 +136,7 @@ export async function verifyDocument(
   if (error) return toUserError({ ...error, status });
   if (!data) return { reason: "Document not found.", status: 404 };
   if (!data.uploaded) return { reason: `The ${data.name} has no file yet.`, status: 409 };
-  const file = await readStoredFile(serviceRole, data);
+  const file = await openStoredFile(serviceRole, data);
   if ("reason" in file) return { ...file, reason: `The ${data.name} is not verified: ${file.reason}` };
   const action = await runStaffAction(supabase, "verify_document", {
     document_id: id,

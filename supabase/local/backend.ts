@@ -19,7 +19,7 @@ import { addContentLength } from "./http.ts";
 import { createTemplateMailer } from "./mailer.ts";
 import { isAllowedRoute, requestLimitError } from "./request-limits.ts";
 import { createRpcArgumentQuoter, withPostgrestErrors } from "./rest.ts";
-import { createFileStorage } from "./storage.ts";
+import { createFileStorage, selectRange } from "./storage.ts";
 
 export type BackendOptions = Omit<BackendProcessOptions, "dataDir" | "port" | "smtpUrl"> & {
   /** Folder of the database; null stores the database in memory. */
@@ -176,7 +176,7 @@ async function createBackendOnDatabase(database: OpenDatabase, options: BackendO
           const response = (await limitError) ?? (await handleRequest(await preparedRequest));
           // Reads the body inside the mutex, because reading may query the database.
           const body = response.body ? await response.arrayBuffer() : null;
-          return new Response(body, response);
+          return selectRange(request.headers.get("range"), body, response);
         }).finally(() => {
           database.skipsSessionCheck = false;
         });

@@ -75,6 +75,16 @@ export function createFileStorage(folder: string): StorageAdapter {
   };
 }
 
+/** Returns the bytes of the header Range, as Supabase Storage does. @supabase/lite ignores the header. */
+export function selectRange(range: string | null, body: ArrayBuffer | null, response: Response): Response {
+  const [, first, last] = /^bytes=(\d+)-(\d+)$/.exec(range ?? "") ?? [];
+  if (!body || !last || response.status !== 200) return new Response(body, response);
+  const headers = new Headers(response.headers);
+  headers.set("content-range", `bytes ${first}-${last}/${body.byteLength}`);
+  headers.delete("content-length");
+  return new Response(body.slice(Number(first), Number(last) + 1), { status: 206, headers });
+}
+
 function toMetadata({ contentType: mimetype, cacheControl, eTag }: ObjectHeader, size: number, lastModified: Date) {
   return { mimetype, cacheControl, eTag, size, contentLength: size, lastModified, httpStatusCode: 200 };
 }
