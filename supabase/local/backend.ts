@@ -171,6 +171,8 @@ async function createBackendOnDatabase(database: OpenDatabase, options: BackendO
       limitError.catch(() => undefined);
       return mutex.runExclusive(async () => {
         if (closing) return Response.json({ message: "The backend is ending." }, { status: 503 });
+        // The site has reported a failure for an abandoned request, so the request must change nothing.
+        if (request.signal.aborted) return Response.json({ message: "The sender has gone." }, { status: 503 });
         database.skipsSessionCheck = !pathname.startsWith("/auth/");
         return respondOrUnavailable(database, async () => {
           const response = (await limitError) ?? (await handleRequest(await preparedRequest));
