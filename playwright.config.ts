@@ -23,11 +23,12 @@ export default defineConfig<SiteOptions>({
     dataDir,
     // A service worker would respond to requests that a test intercepts. Tests of offline copies allow the worker.
     serviceWorkers: "block",
-    // Tracing all tests would take a quarter of the run time. Use --trace on for one test.
+    // Tracing all tests would take a quarter of the run time. To trace one test, add `--trace on` to the command.
     screenshot: "only-on-failure",
     launchOptions: {
       executablePath: findChromium() ?? undefined,
-      // The sandbox needs a kernel setting that containers and root lack; the tests open only this site.
+      // Chromium's sandbox does not work in many containers or as root. It is off, because the tests open only this
+      // site.
       args: [
         "--no-sandbox",
         "--in-process-gpu",

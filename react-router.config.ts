@@ -44,7 +44,9 @@ export default {
 /** Client-side navigation never loads these routes. */
 const serverOnlyRoutes = /robots|sitemap|rss|csv|zip|\.session/;
 
-/** Every page loads the route manifest. All routes would exceed the script budget of page-budgets.test.ts. */
+/**
+ * Every page loads the route manifest. A manifest of all routes would exceed the script budget of page-budgets.test.ts.
+ */
 function trimRouteManifest(): void {
   const folder = path.join(clientFolder, "assets");
   const prefix = "window.__reactRouterManifest=";

@@ -1,9 +1,13 @@
 import { StrictMode, startTransition } from "react";
 import { hydrateRoot } from "react-dom/client";
 import { HydratedRouter } from "react-router/dom";
+import { tolerateForeignChanges } from "./lib/browser/foreign-changes";
 import { retryModuleImport } from "./lib/browser/module-retry";
+import { rememberFields } from "./lib/browser/typed-fields";
 
-/** Tests for the newest required features. Older browsers use only the server's HTML, which works without script. */
+/**
+ * Tests for the newest required features. Older browsers show only the server's HTML, which works without JavaScript.
+ */
 const canRun =
   "toSorted" in Array.prototype && typeof HTMLDialogElement === "function" && CSS.supports("selector(:modal)");
 
@@ -12,18 +16,19 @@ if (canRun) hydrate();
 function hydrate(): void {
   window.reloadRouteModule = retryModuleImport;
 
-  // The server's HTML inlines only the CSS of its page. Later pages need the whole stylesheet (server/web/critical-
-  // css.ts).
+  // The server's HTML inlines only the CSS of its own page. Later pages need the whole stylesheet (see
+  // critical-css.ts).
   for (const sheet of document.querySelectorAll<HTMLLinkElement>('link[rel="stylesheet"][media="print"]')) {
     sheet.media = "all";
   }
 
-  // Leaving a loading page aborts the page's stream. React Router does not catch the AbortError.
+  // Leaving a page while it loads aborts its response stream. React Router does not catch the AbortError.
   addEventListener("unhandledrejection", (event) => {
     if (event.reason instanceof DOMException && event.reason.name === "AbortError") event.preventDefault();
   });
 
-  // Firefox never ends a view transition that the visitor interrupts. After Back, the router would wait forever.
+  // Firefox never ends a view transition if the visitor leaves the page during it. After Back, the router would wait
+  // forever.
   addEventListener("pagehide", () => {
     const transition = document.activeViewTransition;
     if (!transition) return;
@@ -36,12 +41,20 @@ function hydrate(): void {
     addEventListener("pageshow", () => isOver || location.reload(), { once: true });
   });
 
+  tolerateForeignChanges();
+  const refillFields = rememberFields();
   startTransition(() => {
     hydrateRoot(
       document,
       <StrictMode>
         <HydratedRouter useTransitions={false} />
       </StrictMode>,
+      {
+        onRecoverableError(error) {
+          refillFields();
+          console.error(error);
+        },
+      },
     );
   });
 }

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { PassThrough } from "node:stream";
-import { createReadableStreamFromReadable, readableStreamToString } from "@react-router/node";
+import { text } from "node:stream/consumers";
 import { LRUCache } from "lru-cache";
 import { renderToPipeableStream } from "react-dom/server";
 import { type EntryContext, type HandleErrorFunction, isRouteErrorResponse, ServerRouter } from "react-router";
@@ -11,7 +11,7 @@ const renderTimeoutMs = 10_000;
 
 type RenderedPage = { html: string; nonce: string | undefined };
 
-/** Caches rendered portal pages by loader data, so that an unchanged page is not rendered again. */
+/** Caches rendered portal pages by loader data, so that the server does not render an unchanged page again. */
 const renderedPages = new LRUCache<string, RenderedPage>({
   maxSize: 12 * 1024 * 1024,
   sizeCalculation: ({ html }, source) => 2 * (html.length + source.length),
@@ -36,7 +36,9 @@ export default async function handleRequest(
   return new Response(html, { status, headers });
 }
 
-/** Returns the cache key of a portal page: URL and loader data. Null for other pages, errors and form results. */
+/**
+ * Returns the cache key of a portal page, made of URL and loader data. Null for other pages, errors and form results.
+ */
 function getPageSource({ url }: Request, { staticHandlerContext }: EntryContext): string | null {
   const { loaderData, actionData, errors } = staticHandlerContext;
   const isPortalPage = /^\/portal(\/|$)/.test(new URL(url).pathname);
@@ -55,7 +57,7 @@ function renderPage(request: Request, context: EntryContext): Promise<RenderedPa
         const body = new PassThrough();
         body.on("close", () => clearTimeout(timer));
         pipe(body);
-        resolve(readableStreamToString(createReadableStreamFromReadable(body)).then((html) => ({ html, nonce })));
+        resolve(text(body).then((html) => ({ html, nonce })));
       },
       onShellError: reject,
     });

@@ -54,7 +54,7 @@ export async function loader({ request, context }: Route.LoaderArgs) {
   });
 }
 
-/** Each navigation revalidates, because the root loader delivers the toast of the next page. */
+/** Each navigation reloads the root's data, because these data contain the toast of the next page. */
 export function shouldRevalidate(change: ShouldRevalidateFunctionArgs) {
   const isRejected = change.actionStatus !== undefined && change.actionStatus >= 400;
   return !isRejected && !isQuotePanelChange(change) && change.nextUrl.pathname !== "/actions/quote";
@@ -77,6 +77,8 @@ export function Layout({ children }: { children: React.ReactNode }) {
     <>
       <meta charSet="utf-8" />
       <meta name="viewport" content="width=device-width, initial-scale=1" />
+      {/* iPhones would turn air waybill numbers into telephone links. */}
+      <meta name="format-detection" content="telephone=no" />
       <Meta />
       <Links />
     </>

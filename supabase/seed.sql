@@ -115,10 +115,10 @@ from shipment, generate_series(2, 10) as step
 where step <= shipment.stage;
 
 update public.tracking_events
-set note = 'The vessel left Port Said for the canal. Mombasa is expected in two weeks.'
+set note = 'The vessel left Port Said for the Suez Canal. We expect the vessel in Mombasa in two weeks.'
 where shipment_id = '7a000000-0000-4000-8000-000000000009' and stage = 6;
 update public.tracking_events
-set note = 'The assessment has come. Pay it by the day below, so that the container leaves before more storage is charged.'
+set note = 'Customs has calculated the taxes. Pay them by the due date to avoid more storage charges.'
 where shipment_id = '6c000000-0000-4000-8000-000000000007' and stage = 5;
 
 insert into public.charges (shipment_id, item, amount, currency, due_on, note, paid_at)

@@ -70,7 +70,6 @@ function printSummary(results: TestRunResult[]): void {
   console.log(`\n${results.reduce((total, { passed }) => total + passed, 0)} passed, ${failed.length} failed`);
 }
 
-/** Runs a script of package.json as one check. */
 async function runScript(name: string): Promise<TestRunResult> {
   const npm = process.platform === "win32" ? "npm.cmd" : "npm";
   return createCheckResult(`npm run ${name}`, await runProgram(npm, ["run", "--silent", name]));

@@ -26,7 +26,7 @@ export default defineConfig({
     env: cheapPasswordHashes,
     // The V8 flag with which app/server/embedded-backend.ts starts PGlite.
     execArgv: ["--wasm-tiering-budget=100000000"],
-    // The smallest machine has one processor fewer, but some tests only wait.
+    // One more worker than the two processors of the smallest test machine, because some tests only wait.
     maxWorkers: 3,
     // This timeout is long enough for a busy machine and ends a test that hangs.
     testTimeout: 60_000,

@@ -34,7 +34,7 @@ export function createAccountIntents(
   const toCredentials = ({ factor, ...typed }: { currentPassword: string; factor?: string; code?: string }) => {
     return { ...typed, factorId: selectFactor(client.factors, factor)?.id };
   };
-  // The viewer's Supabase client limits its writes. This function limits actions that use another client.
+  // Only the viewer's own Supabase client counts writes. Actions that use another Supabase client need this limit.
   const limitWrites =
     <Value>(run: (viewer: Viewer, value: Value) => Promise<IntentResult | IntentError>) =>
     async (viewer: Viewer, value: Value) => {
@@ -59,7 +59,7 @@ export function createAccountIntents(
         const rejected = await requestEmailChange(viewer, limits, getEmailSender(), toCredentials(typed), email);
         return (
           rejected ?? {
-            toast: "Confirm your new email",
+            toast: "Confirm your new email address",
             description: "Open the link in the email that we sent to your new address.",
           }
         );

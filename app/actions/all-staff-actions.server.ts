@@ -18,17 +18,20 @@ export const allStaffActions: readonly StaffAction[] = [
   today,
 ].flatMap((actions) => Object.values<StaffAction>(actions));
 
-/** Labels in the activity log, by the action's name in the audit log. No form creates the first two actions. */
+/**
+ * The label of each staff action. The key is the action's name in the audit log. No form performs the first two
+ * actions.
+ */
 export const AUDIT_LABELS: Readonly<Record<string, string>> = {
   "document open": "Document opened",
   "shipment delete": "Shipment deleted",
   ...Object.fromEntries(allStaffActions.map(({ name, label }) => [name, label])),
 };
 
-/** `on` is the shipment or account of the entry. Pages about one shipment omit `on`. */
+/** `on` is the shipment or account that the entry concerns. Pages about one shipment omit `on`. */
 type PageAuditEntry = Omit<AuditEntry, "on"> & { on?: AuditEntry["on"] };
 
-/** Returns the entry with a label such as "Document verified: Packing List" in `what`, in place of its audit name. */
+/** Replaces the action's name by `what`, a text such as "Document verified: Packing List". */
 export function labelAuditEntry({ action, document, ...entry }: PageAuditEntry) {
   return { ...entry, what: [AUDIT_LABELS[action] ?? action, document].filter(Boolean).join(": ") };
 }

@@ -8,7 +8,7 @@ const form = {
   email: "achieng@client.example",
   password: "harbour at dusk",
 };
-/** Returns an email address of `length` characters. The minimum is 200. */
+/** Returns a valid email address of `length` characters. `length` must be at least 200. */
 const createEmailAddress = (length: number) =>
   `${"a".repeat(60)}@${"b".repeat(60)}.${"c".repeat(60)}.${"d".repeat(length - 191)}.example`;
 
@@ -28,7 +28,7 @@ test.each([
   expect(SignUpFields.safeParse({ ...form, [name]: value }).success).toBe(true);
 });
 
-test.each([undefined, "", "   "])("A sign-up with the client ID %j gets the specification's error.", (clientId) => {
+test.each([undefined, "", "   "])("A sign-up with the Client ID %j gets the specification's error.", (clientId) => {
   expect(listErrors(SignUpFields.safeParse({ ...form, clientId }))).toEqual([["clientId", clientIdRequired]]);
 });
 
@@ -75,7 +75,6 @@ test.each([
   expect(confirmationToken.safeParse(token).success).toBe(false);
 });
 
-/** Returns the invalid fields with their messages. */
 function listErrors(result: ReturnType<typeof SignUpFields.safeParse>): [string, string][] {
   return result.error?.issues.map(({ path, message }) => [path.join("."), message]) ?? [];
 }

@@ -1,10 +1,10 @@
 import { z } from "zod";
-import { oneLine } from "../lib/forms/text-fields.ts";
+import { codeLine, normalizePassword } from "../lib/forms/text-fields.ts";
 import { clientIdRequired } from "../models/client-id.server.ts";
 import { emailAddress, personName } from "../models/contact.ts";
 import { maxLength } from "../models/limits.ts";
 
-const countBytes = (text: string) => new TextEncoder().encode(text).length;
+const hasHashableLength = (password: string) => new TextEncoder().encode(normalizePassword(password)).length <= 72;
 
 const incompleteLinkText = "This link is not complete. Open the link in our email again.";
 
@@ -12,14 +12,17 @@ export const minClientPasswordLength = 6;
 export const minStaffPasswordLength = 12;
 
 /** Passwords have at most 72 bytes, because bcrypt ignores the rest. */
+const passwordLimit = "A password can have at most 72 English letters, 36 Arabic letters or 18 emoji.";
+
 export const newPasswordSchema = (minLength: number) =>
   z
     .string("Choose a password.")
+    .overwrite(normalizePassword)
     .min(minLength, `Choose a password of at least ${minLength} characters.`)
-    .refine((password) => countBytes(password) <= 72, "Choose a password of at most 72 characters.");
+    .refine(hasHashableLength, `Choose a shorter password. ${passwordLimit}`);
 
 export const SignUpFields = z.object({
-  clientId: oneLine(clientIdRequired)
+  clientId: codeLine(clientIdRequired)
     .min(1, clientIdRequired)
     .max(...maxLength("clientId", " for the Client ID")),
   fullName: personName,
@@ -29,15 +32,10 @@ export const SignUpFields = z.object({
 
 export const LoginFields = z.object({
   email: emailAddress,
-  password: z
-    .string("Enter your password.")
-    .refine(
-      (password) => countBytes(password) <= 72,
-      "This password is too long. Passwords have at most 72 characters.",
-    ),
+  password: z.string("Enter your password.").refine(hasHashableLength, `This password is too long. ${passwordLimit}`),
 });
 
-export const clientIdInLink = z.string().regex(/^[0-9A-Za-z-]{12,64}$/);
+export const clientIdInLink = codeLine("").regex(/^[0-9A-Za-z-]{12,64}$/);
 
 export const confirmationToken = z.string(incompleteLinkText).regex(/^[\w.-]{16,256}$/, incompleteLinkText);
 

@@ -1,28 +1,35 @@
 import { z } from "zod";
+import { readDecimal } from "../lib/forms/decimal.ts";
 import { oneLine } from "../lib/forms/text-fields.ts";
 import { CHARGE_CURRENCIES } from "../models/desk-labels.ts";
 import { maxLength } from "../models/limits.ts";
-import { PAYMENTS } from "../models/shipment.ts";
+import { getPaymentName, PAYMENTS } from "../models/shipment.ts";
 import { runStaffAction } from "../models/staff.server.ts";
 import { dayField, defineStaffAction, reasonField } from "./staff-action.server.ts";
 
-const itemIds = PAYMENTS.map(({ id }) => id);
-const item = z.enum(itemIds);
-const itemHelp = `one of ${itemIds.join(", ")}`;
+const item = z.enum(PAYMENTS.map(({ id }) => id));
+const itemHelp = "the payment item";
+const choices = { item: Object.fromEntries(PAYMENTS.map(({ id, name }) => [id, name])) };
 const getAnchor = () => "#payments";
 
 export const set = defineStaffAction({
   name: "charge set",
   label: "Charge saved",
   target: "shipment",
+  isVersioned: true,
   schema: z.object({
     item,
     amount: z
       .string("Enter the amount.")
-      .trim()
-      .regex(/^(\d{1,11}|\d{1,3}([,\s]\d{3}){1,3})(\.\d{1,2})?$/, "Enter an amount such as 12,500 or 12500.50.")
-      .transform((typed) => Number(typed.replace(/[,\s]/g, "")))
-      .refine((amount) => amount > 0, "Enter an amount above 0."),
+      .transform((typed, context) => {
+        const amount = readDecimal(typed, 2);
+        if (typeof amount === "number") return amount;
+        const message = amount ? `Write ${amount}.` : "Enter an amount such as 12,500 or 12500.50.";
+        context.addIssue({ code: "custom", message });
+        return z.NEVER;
+      })
+      .refine((amount) => amount > 0, "Enter an amount above 0.")
+      .refine((amount) => amount < 1e12, "Enter an amount below 1,000,000,000,000."),
     currency: z.enum(CHARGE_CURRENCIES, "Choose the currency."),
     due: dayField.optional(),
     note: oneLine("")
@@ -31,17 +38,18 @@ export const set = defineStaffAction({
   }),
   run: ({ supabase, options }, shipment_id, { due: due_on, ...charge }) =>
     runStaffAction(supabase, "set_charge", { shipment_id, ...charge, due_on, ...options }),
-  toast: () => "Charge saved",
+  toast: (_, { item }) => `${getPaymentName(item)}: charge saved`,
   getAnchor,
   command: {
     description: "save the amount, currency and due date of a charge",
     arguments: { item: itemHelp, amount: "the amount, such as 12500 or 12500.50" },
     options: {
-      currency: `one of ${CHARGE_CURRENCIES.join(", ")}`,
+      currency: "the currency",
       due: "the due date, such as 2026-05-31",
       note: "a note that the client sees",
     },
     defaults: { currency: "KES" },
+    choices: { ...choices, currency: Object.fromEntries(CHARGE_CURRENCIES.map((currency) => [currency, currency])) },
   },
 });
 
@@ -49,22 +57,24 @@ export const markPaid = defineStaffAction({
   name: "charge paid",
   label: "Marked as paid",
   target: "shipment",
+  isVersioned: true,
   schema: z.object({ item }),
   run: ({ supabase, options }, shipment_id, { item }) =>
     runStaffAction(supabase, "set_charge_paid", { shipment_id, item, paid: true, ...options }),
-  toast: () => "Marked as paid",
+  toast: (_, { item }) => `${getPaymentName(item)} marked as paid`,
   getAnchor,
-  command: { description: "mark a charge as paid", arguments: { item: itemHelp } },
+  command: { description: "mark a charge as paid", arguments: { item: itemHelp }, choices },
 });
 
 export const markUnpaid = defineStaffAction({
   name: "charge unpaid",
   label: "Marked as unpaid",
   target: "shipment",
+  isVersioned: true,
   schema: z.object({ item, reason: reasonField }),
   run: ({ supabase, options }, shipment_id, fields) =>
     runStaffAction(supabase, "set_charge_paid", { shipment_id, ...fields, paid: false, ...options }),
-  toast: () => "Marked as unpaid",
+  toast: (_, { item }) => `${getPaymentName(item)} marked as unpaid`,
   getAnchor,
-  command: { description: "mark a charge as unpaid", arguments: { item: itemHelp } },
+  command: { description: "mark a charge as unpaid", arguments: { item: itemHelp }, choices },
 });

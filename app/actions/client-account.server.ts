@@ -61,7 +61,7 @@ export const erase = defineStaffAction({
   toast: () => "Account erased",
   redirectTo: "/desk/clients",
   command: {
-    description: "erase a client's account after the retention period of the client's shipments",
+    description: "erase a client's account when the retention period of all its shipments has ended",
     defaults: { reason: "Requested by the client" },
   },
 });
@@ -76,6 +76,6 @@ export const rejectErasure = defineStaffAction({
   toast: () => "Erasure request rejected",
   command: {
     description: "reject a client's erasure request by email",
-    options: { reason: "the reason in the email" },
+    options: { reason: "the reason that the client reads in the email" },
   },
 });

@@ -28,10 +28,11 @@ export const issue = defineStaffAction({
     const issued = await issueClientIds(supabase, fields, { idempotency_key, actor_name });
     if ("reason" in issued) return issued;
     const [first] = issued.result;
-    // The result of a repeated form is empty if its client ID was withdrawn or used after the first submission.
+    // A repeated submission returns no Client ID if its Client ID has been withdrawn or used since the first
+    // submission.
     if (!first)
       return {
-        reason: "This form has already issued a Client ID. Reload the page to issue a new Client ID.",
+        reason: "You have already issued a Client ID with this form. Reload the page to issue another one.",
         status: 409,
       };
     if (!fields.email) return issued;
@@ -48,7 +49,7 @@ export const issue = defineStaffAction({
     description: "issue Client IDs",
     options: {
       count: "number of Client IDs, 1 to 100",
-      for: "your own name for the client, visible only to team members",
+      for: "a name for the client, visible only to team members",
       email: "the email address to send the Client ID to",
     },
     defaults: { count: "1" },

@@ -1,12 +1,12 @@
 import { z } from "zod";
 import type { StaffViewer } from "../lib/auth/staff.server.ts";
-import { defineIntent, type IntentDefinition } from "../lib/forms/intent-form.server.ts";
+import { defineIntent, type IntentDefinition, versionMissingText } from "../lib/forms/intent-form.server.ts";
 import { serviceRoleClient } from "../lib/supabase/client.server.ts";
 import { UnusedClientId } from "../models/client-id.server.ts";
 import { getEmailSender, storageTariff } from "../models/content.server.ts";
 import type { StaffAction, StaffActionTarget } from "./staff-action.server.ts";
 
-/** Schemas of the form field that contains the target's ID on a page with several targets. */
+/** The schema of the form field that contains the target's ID, for pages with several targets. */
 const targetIds: Record<StaffActionTarget, z.ZodType<string>> = {
   shipment: z.uuid("Reload this page and try again."),
   document: z.uuid("Reload this page and try again."),
@@ -15,7 +15,9 @@ const targetIds: Record<StaffActionTarget, z.ZodType<string>> = {
   failedEmail: z.uuid(),
 };
 
-/** Returns the intents of a page. `pageTargets` are the IDs in the page's URL. Forms have a field for any other ID. */
+/**
+ * Returns the intents of a desk page. `pageTargets` are IDs from the page's URL. All other IDs come from form fields.
+ */
 export function createDeskIntents(
   actions: Readonly<Record<string, StaffAction>>,
   pageTargets: { [Target in StaffActionTarget]?: string } = {},
@@ -31,6 +33,8 @@ function createDeskIntent(action: StaffAction, pageTargets: { [Target in StaffAc
     ? action.schema.extend({ [target]: targetIds[target] })
     : action.schema;
   return defineIntent(schema, async ({ supabase }: StaffViewer, { ...fields }, options) => {
+    if (action.isVersioned && options.expected_version === undefined)
+      return { reason: versionMissingText, status: 400 };
     const id = target ? (pageTargets[target] ?? String(fields[target])) : "";
     if (isField) delete fields[target];
     const call = {
@@ -45,7 +49,7 @@ function createDeskIntent(action: StaffAction, pageTargets: { [Target in StaffAc
     return {
       toast:
         outcome.sent === false
-          ? 'The change is saved. The email was not sent. See "Emails that failed" on the page Today.'
+          ? 'The change is saved. The email was not sent. See "Emails that failed" on the Today page.'
           : action.toast(outcome.result, fields),
       anchor: action.getAnchor?.(id),
       redirectTo: action.redirectTo,

@@ -9,10 +9,10 @@ export const verify = defineStaffAction({
   name: "document verify",
   label: "Document verified",
   target: "document",
+  isVersioned: true,
   schema: z.object({}),
-  run: async ({ supabase, serviceRole, options }, document) =>
-    (await verifyDocument(supabase, serviceRole(), document, options)) ?? {},
-  toast: () => "Document verified",
+  run: ({ supabase, serviceRole, options }, document) => verifyDocument(supabase, serviceRole(), document, options),
+  toast: (name) => `${name} verified`,
   getAnchor,
   command: { description: "verify an uploaded document" },
 });
@@ -21,10 +21,11 @@ export const unverify = defineStaffAction({
   name: "document unverify",
   label: "Verification undone",
   target: "document",
+  isVersioned: true,
   schema: z.object({ reason: reasonField }),
   run: ({ supabase, options }, document_id, { reason }) =>
     runStaffAction(supabase, "unverify_document", { document_id, reason, ...options }),
-  toast: () => "Verification undone",
+  toast: (name) => `${name}: verification undone`,
   getAnchor,
   command: { description: "undo the verification of a document" },
 });
@@ -33,10 +34,11 @@ export const reject = defineStaffAction({
   name: "document reject",
   label: "New file requested",
   target: "document",
+  isVersioned: true,
   schema: z.object({ reason: reasonField }),
   run: ({ supabase, options }, document_id, { reason }) =>
     runStaffAction(supabase, "reject_document", { document_id, reason, ...options }),
-  toast: () => "New file requested",
+  toast: (name) => `${name}: new file requested`,
   getAnchor,
   command: {
     description: "request a new file from the client",

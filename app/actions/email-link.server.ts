@@ -1,9 +1,8 @@
 /** Pages that a one-use link in an email opens. The pages require a password and, with a second factor, a code. */
-import { parseWithZod } from "@conform-to/zod/v4";
 import type { RouterContextProvider } from "react-router";
 import { z } from "zod";
 import { readForm } from "../lib/forms/form-data.server.ts";
-import { type IntentError, rejectSubmission } from "../lib/forms/rejected-form.server.ts";
+import { type IntentError, parseForm, rejectSubmission } from "../lib/forms/rejected-form.server.ts";
 import { redirectWithToast } from "../lib/http/toast.server.ts";
 import { type UserError, userErrorData, userErrorFromThrown } from "../lib/http/user-error.server.ts";
 import { type LinkCredentials, selectFactor, TotpCode } from "../models/second-factor.server.ts";
@@ -26,7 +25,9 @@ export async function openEmailLink<Link extends EmailLinkTarget>(
   return link && { ...link, token: parsed.data ?? "" };
 }
 
-/** Validates the form, calls `run` and redirects to the login page. Responses omit the password and code. */
+/**
+ * Validates the form, calls `run` and redirects to the login page. Responses contain neither the password nor the code.
+ */
 export async function handleEmailLinkForm<Link extends EmailLinkTarget>(
   request: Request,
   context: Readonly<RouterContextProvider>,
@@ -42,7 +43,7 @@ export async function handleEmailLinkForm<Link extends EmailLinkTarget>(
   const link = await openEmailLink(form.get("token"), page.open);
   const code = link && link.factors.length > 0 ? TotpCode : z.string().optional();
   const schema = z.object({ password: page.password(link), factor: z.string().optional(), code });
-  const submission = parseWithZod(form, { schema });
+  const submission = parseForm(form, schema);
   if (!link) return rejectSubmission(submission, null, { reason: page.gone, status: 400 });
   if (submission.status !== "success") return rejectSubmission(submission, null);
   const { factor, ...given } = submission.value;

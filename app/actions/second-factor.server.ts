@@ -1,16 +1,22 @@
 import type { SubmissionResult } from "@conform-to/react";
-import { parseWithZod } from "@conform-to/zod/v4";
 import { data, type RouterContextProvider } from "react-router";
 import { z } from "zod";
 import type { Factor, Viewer } from "../lib/auth/viewer.server.ts";
 import { readForm } from "../lib/forms/form-data.server.ts";
-import { createErrorToast, createTotpFieldErrors, rejectSubmission } from "../lib/forms/rejected-form.server.ts";
+import {
+  createErrorToast,
+  createTotpFieldErrors,
+  parseForm,
+  rejectSubmission,
+} from "../lib/forms/rejected-form.server.ts";
+import { toOneLine } from "../lib/forms/text-fields.ts";
 import { getRateLimiter } from "../lib/http/rate-limiter.server.ts";
 import { redirectWithToast } from "../lib/http/toast.server.ts";
 import type { Toast } from "../lib/http/toast.ts";
 import { userErrorFromThrown } from "../lib/http/user-error.server.ts";
 import { companyDetails } from "../models/content.server.ts";
 import {
+  createFactorName,
   createTotpUri,
   removeFactor,
   renderQrCode,
@@ -23,7 +29,7 @@ type RouterContext = Readonly<RouterContextProvider>;
 
 export type TotpSetupData = { factorId: string; secret: string; uri: string; qr: string };
 
-/** A null `setup` closes the set-up form. A missing `setup` means a lost connection: the page stays unchanged. */
+/** A null `setup` closes the setup form. After a lost connection, `setup` is missing and the page stays unchanged. */
 export type TotpSetupActionData = {
   result: SubmissionResult | null;
   formError?: string;
@@ -32,14 +38,19 @@ export type TotpSetupActionData = {
 };
 
 const StartedSetupFields = z.object({ factorId: z.uuid(), secret: z.string().regex(/^[A-Z2-7]{16,128}$/) });
+const maxFactorNameLength = 60;
 const TotpFields = z.object({ code: TotpCode });
 
-/** Starts or, with a code, completes the set-up of an authenticator. A form field stores the secret meanwhile. */
+/**
+ * Starts the setup of an authenticator. If the form has a code, completes the setup. Between the two requests, a hidden
+ * form field contains the secret.
+ */
 export async function handleFactorSetup(request: Request, context: RouterContext, client: Viewer, next: string) {
   const form = await readForm(request);
   const issuer = companyDetails.short_name;
   if (!form.has("factorId")) {
-    const setup = await startFactorSetup(client, issuer).catch(userErrorFromThrown);
+    const name = toOneLine(String(form.get("name") ?? "")).slice(0, maxFactorNameLength) || createFactorName();
+    const setup = await startFactorSetup(client, issuer, name).catch(userErrorFromThrown);
     if ("reason" in setup)
       return createNotStartedResult(createErrorToast("Error setting up 2FA", setup.reason), setup.status);
     return data({ result: null, toast: undefined, setup: toSetupData(setup.factorId, setup.secret, setup.uri) });
@@ -48,15 +59,15 @@ export async function handleFactorSetup(request: Request, context: RouterContext
   const started = StartedSetupFields.safeParse({ factorId: form.get("factorId"), secret: form.get("secret") });
   if (!started.success)
     return createNotStartedResult(
-      createErrorToast("Verification failed", "The form arrived incomplete. Start again."),
+      createErrorToast("Verification failed", "We received only part of the form. Start again."),
       400,
     );
   const { factorId, secret } = started.data;
   const setup = toSetupData(factorId, secret, createTotpUri(secret, client.email, issuer));
-  const submission = parseWithZod(form, { schema: TotpFields });
+  const submission = parseForm(form, TotpFields);
   if (submission.status !== "success") return rejectSubmission(submission, "Verification failed", undefined, { setup });
   const failed = await verifyTotp(client, getRateLimiter(context), factorId, submission.value.code);
-  // Status 409: a set-up in another window has replaced this factor, so no code can confirm this factor.
+  // Status 409 means that a setup in another window has replaced this factor, so no code can confirm it.
   if (failed?.status === 409) return createNotStartedResult(createErrorToast(failed.title, failed.reason), 409);
   const rejected = failed && { ...failed, fieldErrors: createTotpFieldErrors(failed) };
   if (rejected) return rejectSubmission(submission, rejected.title, rejected, { setup });
@@ -75,23 +86,25 @@ function toSetupData(factorId: string, secret: string, uri: string): TotpSetupDa
   return { factorId, secret, uri, qr: renderQrCode(uri) };
 }
 
-/** Returns the viewer's factor. Throws a 404 for any other ID. */
+/** Throws a 404 if the viewer has no second factor with this ID. */
 export function requireOwnFactor(client: Viewer, id: string): Factor {
   const factor = client.factors.find((factor) => factor.id === id);
   if (!factor) throw data("Not found", { status: 404 });
   return factor;
 }
 
-/** Removes an authenticator if its code is correct. `left` is the toast's description if no authenticator remains. */
+/**
+ * Removes an authenticator if its code is correct. `lastRemovedText` describes the removal of the last authenticator.
+ */
 export async function handleFactorRemoval(
   request: Request,
   context: RouterContext,
   client: Viewer,
   id: string,
-  { next, left }: { next: string; left: string },
+  { next, lastRemovedText }: { next: string; lastRemovedText: string },
 ) {
   const factor = requireOwnFactor(client, id);
-  const submission = parseWithZod(await readForm(request), { schema: TotpFields });
+  const submission = parseForm(await readForm(request), TotpFields);
   if (submission.status !== "success") return rejectSubmission(submission, "Verification failed");
   const { code } = submission.value;
   const failed = await removeFactor(client, getRateLimiter(context), factor.id, code).catch((error: unknown) => ({
@@ -102,7 +115,7 @@ export async function handleFactorRemoval(
   if (rejected) return rejectSubmission(submission, rejected.title, rejected);
   return redirectWithToast(context, next, {
     title: "Authenticator removed",
-    description: client.factors.length > 1 ? undefined : left,
+    description: client.factors.length > 1 ? undefined : lastRemovedText,
     variant: "default",
   });
 }

@@ -1,9 +1,11 @@
 import { z } from "zod";
 import { oneLine, severalLines } from "../lib/forms/text-fields.ts";
-import { STORAGE_LOCATIONS, type StorageLocation } from "../models/desk-labels.ts";
+import { CONTAINER_SIZES, STORAGE_LOCATIONS, type StorageLocation } from "../models/desk-labels.ts";
 import { getLastFreeDay } from "../models/free-storage.ts";
 import { maxLength } from "../models/limits.ts";
+import { type AmountDue, formatAmountsDue, STAGES } from "../models/shipment.ts";
 import {
+  AmountsDue,
   numberHelp,
   ShipmentNumberFields,
   toNumberArguments,
@@ -13,12 +15,18 @@ import { runStaffAction } from "../models/staff.server.ts";
 import { dayField, defineStaffAction, reasonField, reasonMissing } from "./staff-action.server.ts";
 
 const StageResult = z.object({ stage: z.number(), status: z.string() });
-const MoveResult = z.union([StageResult, z.object({ missing: z.array(z.string()) })]);
+/** A result without a stage means that the action changes nothing until the team member confirms. */
+const MoveResult = z.union([StageResult, z.object({ due: AmountsDue.optional() })]);
+const confirmation = z.literal("yes").optional();
+const askToClose = (due: AmountDue[]) => `${formatAmountsDue(due)} Confirm that you want to close the shipment.`;
+const confirmDueHelp = "to close a shipment with an amount due";
+const confirmationChoices = { yes: "yes" };
 
 export const advance = defineStaffAction({
   name: "shipment advance",
   label: "Moved to the next stage",
   target: "shipment",
+  isVersioned: true,
   schema: z.object({
     location: oneLine("")
       .max(...maxLength("location", " for the location"))
@@ -26,26 +34,33 @@ export const advance = defineStaffAction({
     note: severalLines("")
       .max(...maxLength("note", " for the note"))
       .optional(),
-    confirmMissing: z.literal("yes").optional(),
+    confirmMissing: confirmation,
+    confirmDue: confirmation,
   }),
-  async run({ supabase, options }, shipment_id, { confirmMissing, ...fields }) {
-    const despite_missing = confirmMissing !== undefined;
+  async run({ supabase, options }, shipment_id, { confirmMissing, confirmDue, ...fields }) {
     const moved = await runStaffAction(supabase, "move_shipment", {
       shipment_id,
       ...fields,
-      despite_missing,
+      despite_missing: confirmMissing !== undefined,
+      despite_due: confirmDue !== undefined,
       ...options,
     });
     if ("reason" in moved) return moved;
     const result = MoveResult.parse(moved.result);
-    // An empty reason shows no error message. The page lists the missing documents and asks for confirmation instead.
-    return "missing" in result ? { reason: "", status: 409 } : { result };
+    if ("stage" in result) return { result };
+    // With an empty reason, the page shows no error. It lists the missing documents and asks for confirmation instead.
+    return { reason: result.due ? askToClose(result.due) : "", status: 409 };
   },
   toast: ({ status }) => `Moved to ${status}`,
   command: {
-    description: "move a shipment to the next stage, even with missing documents",
-    options: { location: "the location that the client sees", note: "a note to the client" },
+    description: "move a shipment to the next stage, even if documents are missing",
+    options: {
+      location: "the location that the client sees",
+      note: "a note to the client",
+      confirmDue: confirmDueHelp,
+    },
     defaults: { confirmMissing: "yes" },
+    choices: { confirmMissing: confirmationChoices, confirmDue: confirmationChoices },
   },
 });
 
@@ -55,18 +70,34 @@ export const correct = defineStaffAction({
   name: "shipment correct",
   label: "Stage corrected",
   target: "shipment",
+  isVersioned: true,
   schema: z.object({
     stage: z.coerce.number(stageError).int(stageError).min(1, stageError).max(10, stageError),
     reason: reasonField,
+    confirmDue: confirmation,
   }),
-  async run({ supabase, options }, shipment_id, fields) {
-    const corrected = await runStaffAction(supabase, "correct_stage", { shipment_id, ...fields, ...options });
-    return "reason" in corrected ? corrected : { result: StageResult.parse(corrected.result) };
+  async run({ supabase, options }, shipment_id, { confirmDue, ...fields }) {
+    const despite_due = confirmDue !== undefined;
+    const corrected = await runStaffAction(supabase, "correct_stage", {
+      shipment_id,
+      ...fields,
+      despite_due,
+      ...options,
+    });
+    if ("reason" in corrected) return corrected;
+    const result = MoveResult.parse(corrected.result);
+    if ("stage" in result) return { result };
+    const reason = askToClose(result.due ?? []);
+    return { reason, status: 409, fieldErrors: { stage: [reason] } };
   },
   toast: ({ status }) => `Stage corrected to ${status}`,
   command: {
     description: "correct the stage of a shipment, or reopen a closed shipment",
-    options: { stage: "the correct stage, 1 to 10" },
+    options: { stage: "the correct stage", confirmDue: confirmDueHelp },
+    choices: {
+      stage: Object.fromEntries(STAGES.map((name, index) => [index + 1, name])),
+      confirmDue: confirmationChoices,
+    },
   },
 });
 
@@ -74,7 +105,8 @@ export const saveNumbers = defineStaffAction({
   name: "shipment set-numbers",
   label: "Numbers saved",
   target: "shipment",
-  // A form with `hasNumbers` changes a shipment's existing numbers. Each number that the form lacks is removed.
+  // A form with `hasNumbers` contains all stored numbers. A number that is missing from such a form is removed.
+  isVersioned: true,
   schema: ShipmentNumberFields.extend({ reason: reasonField.optional(), hasNumbers: z.string().optional() }),
   async run({ supabase, options }, shipment_id, { hasNumbers, reason, ...numbers }) {
     const saved = await runStaffAction(supabase, "save_shipment_numbers", {
@@ -88,8 +120,8 @@ export const saveNumbers = defineStaffAction({
   },
   toast: () => "Numbers saved",
   command: {
-    description: 'save the numbers of a shipment; "" removes a number',
-    options: { ...numberHelp, reason: "the reason; needed to change or remove a number" },
+    description: 'save the AWB/BL and container numbers of a shipment; "" removes a number',
+    options: { ...numberHelp, reason: "the reason; required to change or remove a number" },
   },
 });
 
@@ -97,6 +129,7 @@ export const saveArrival = defineStaffAction({
   name: "shipment arrived",
   label: "Arrival saved",
   target: "shipment",
+  isVersioned: true,
   schema: z.object({
     storageLocation: z.enum(Object.keys(STORAGE_LOCATIONS) as StorageLocation[], "Choose the port or ICD."),
     day: dayField,
@@ -112,10 +145,11 @@ export const saveArrival = defineStaffAction({
   command: {
     description: "save the arrival of a container, to calculate free storage",
     options: {
-      storageLocation: `one of ${Object.keys(STORAGE_LOCATIONS).join(", ")}`,
+      storageLocation: "the port or ICD",
       day: "the arrival date, such as 2026-05-10",
-      size: "the container size in feet: 20 or 40",
+      size: "the container size",
     },
+    choices: { storageLocation: STORAGE_LOCATIONS, size: CONTAINER_SIZES },
   },
 });
 
@@ -136,14 +170,14 @@ export const note = defineStaffAction({
 
 export const extendRetention = defineStaffAction({
   name: "shipment extend-retention",
-  label: "Retention extended",
+  label: "Retention period extended",
   target: "shipment",
   schema: z.object({ day: dayField }),
   run: ({ supabase, options: { actor_name } }, shipment_id, { day }) =>
     runStaffAction(supabase, "extend_shipment_retention", { shipment_id, day, actor_name }),
-  toast: (_, { day }) => `Retention extended to ${day}`,
+  toast: (_, { day }) => `Retention period extended to ${day}`,
   command: {
-    description: "extend the retention of a shipment, for a dispute or by law",
-    arguments: { day: "the new last day of retention, such as 2040-12-31" },
+    description: "extend the retention period of a shipment, because of a dispute or a legal duty",
+    arguments: { day: "the new last day of the retention period, such as 2040-12-31" },
   },
 });

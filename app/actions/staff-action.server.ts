@@ -8,7 +8,6 @@ import type { StorageTariff } from "../models/free-storage.ts";
 import { maxLength } from "../models/limits.ts";
 import type { StaffActionOptions } from "../models/staff.server.ts";
 
-/** `supabase` is the team member's client, or the service-role client in a staff command. */
 type StaffActionCall = {
   supabase: AppSupabaseClient;
   serviceRole: () => AppSupabaseClient;
@@ -20,31 +19,35 @@ type StaffActionCall = {
 /** The kind of record that an action changes. The form field with the record's ID has the same name. */
 export type StaffActionTarget = "shipment" | "document" | "account" | "clientId" | "failedEmail";
 
-/** `sent` is false if the action was done but its email could not be sent. */
+/** `sent` is false if the action succeeded but its email could not be sent. */
 type StaffActionOutcome<Result> = { result?: Result; sent?: boolean } | IntentError;
 
 type FieldTexts<Fields> = { [Field in keyof Fields]?: string };
 
-/** Help texts by field. The order of the keys in `arguments` is the order of the command's arguments. */
+/**
+ * Each text explains a field in the command's help. The keys of `arguments` have the order of the command's arguments.
+ */
 type StaffCommand<Fields, Result> = {
   description: string;
   arguments?: FieldTexts<Fields>;
   options?: FieldTexts<Fields>;
   defaults?: FieldTexts<Fields>;
-  /** Returns the lines that the command prints instead of the toast. */
+  /** The values and labels of each field that accepts only the values of a list. The command accepts labels too. */
+  choices?: { [Field in keyof Fields]?: Readonly<Record<string, string>> };
   formatLines?(result: Result): string[];
 };
 
 export type StaffAction<Schema extends z.ZodObject = z.ZodObject, Result = unknown> = {
   /** The name in the audit log, such as "charge set". The staff command has the same name. */
   name: string;
-  /** The text in the activity log. */
   label: string;
   target: StaffActionTarget | null;
+  /** True if the database compares `expected_version` with the record. The desk's form must then have a version. */
+  isVersioned?: true;
   schema: Schema;
   run(call: StaffActionCall, target: string, fields: z.output<Schema>): Promise<StaffActionOutcome<Result>>;
   toast(result: Result, fields: z.output<Schema>): string;
-  /** Returns the fragment, such as "#payments", of the part of the page that shows the change. */
+  /** Returns the URL fragment, such as "#payments", of the page section that shows the change. */
   getAnchor?(target: string): string;
   redirectTo?: string;
   command: StaffCommand<z.input<Schema>, Result>;
@@ -54,19 +57,19 @@ export function defineStaffAction<Schema extends z.ZodObject, Result>(action: St
   return action;
 }
 
-/** private.require_reason in the database has the same message. */
+/** The database function private.require_reason returns the same message. */
 export const reasonMissing = "Enter a reason.";
 
 export const reasonField = severalLines(reasonMissing)
   .min(1, reasonMissing)
   .max(...maxLength("reason"));
 
-/** A calendar day as YYYY-MM-DD. */
 export const dayField = z
   .string("Enter a date.")
   .regex(/^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])$/, "Enter a date such as 2026-05-31.")
   .refine((day) => {
     const date = new Date(`${day}T00:00:00Z`);
-    // Zod runs this check even if the pattern failed. Text that is no date passes here and fails at the pattern.
+    // Zod also runs this check on text that failed the pattern. Such text passes here, so that it causes only one
+    // error.
     return Number.isNaN(date.valueOf()) || date.toISOString().startsWith(day);
   }, "Enter a date that exists, such as 2026-05-31.");

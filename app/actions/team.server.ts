@@ -1,4 +1,3 @@
-/** Staff actions on team members. */
 import { z } from "zod";
 import { emailAddress, personName } from "../models/contact.ts";
 import { STAFF_ROLES } from "../models/desk-labels.ts";
@@ -6,7 +5,8 @@ import { inviteStaffMember, runStaffAction } from "../models/staff.server.ts";
 import { defineStaffAction, reasonField } from "./staff-action.server.ts";
 
 const role = z.enum(STAFF_ROLES, "Choose a role.");
-const roleHelp = "clerk or lead; a lead also manages the team";
+const roleHelp = "the role; a lead also manages the team";
+const choices = { role: { clerk: "clerk", lead: "lead" } };
 
 export const invite = defineStaffAction({
   name: "team invite",
@@ -21,6 +21,7 @@ export const invite = defineStaffAction({
     arguments: { email: "an email address that no client uses" },
     options: { name: "the name that the activity log shows", role: roleHelp },
     defaults: { role: "clerk" },
+    choices,
   },
 });
 
@@ -32,7 +33,7 @@ export const changeRole = defineStaffAction({
   run: ({ supabase, options: { actor_name } }, account_id, { role }) =>
     runStaffAction(supabase, "change_staff_role", { account_id, role, actor_name }),
   toast: () => "Role changed",
-  command: { description: "change the role of a team member", options: { role: roleHelp } },
+  command: { description: "change the role of a team member", options: { role: roleHelp }, choices },
 });
 
 export const remove = defineStaffAction({

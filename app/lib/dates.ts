@@ -43,7 +43,6 @@ export function sortableTime(iso: string): string {
   return toShiftedIso(new Date(iso)).slice(0, 16).replace("T", " ");
 }
 
-/** Returns the day as YYYY-MM-DD. */
 export function dayInEastAfrica(moment: Date): string {
   return toShiftedIso(moment).slice(0, 10);
 }

@@ -31,26 +31,26 @@ export async function signOutOtherDevices(client: Viewer): Promise<UserError | n
   return error && toUserError(error);
 }
 
-/** Returns a Supabase client with a new session, which the caller must end or store. Wrong passwords count as failed logins. */
+/** Returns a client with a new session, which the caller must end or store, and the password as Supabase Auth knows it. */
 async function reauthenticate(
   client: Pick<Viewer, "id" | "email">,
   limits: RateLimiter,
   { currentPassword, code, factorId, link }: ReauthenticationInput,
-): Promise<AppSupabaseClient | IntentError> {
+): Promise<{ session: AppSupabaseClient; password: string } | IntentError> {
   const attempt = await limits.consumeLogin(client.email);
   if ("reason" in attempt) return attempt;
   const session = anonymousClient();
-  const { error } = await logInWithPassword(session, { email: client.email, password: currentPassword });
+  const { error, password } = await logInWithPassword(session, { email: client.email, password: currentPassword });
   if (error?.code === "invalid_credentials") {
     const reason = "The password is wrong.";
-    log("warn", "proof failed", { account: pseudonym(client.email) });
+    log("warn", "wrong current password", { account: pseudonym(client.email) });
     return { reason, status: 400, fieldErrors: { currentPassword: [reason] } };
   }
   attempt.refund();
   if (error) return toUserError(error);
-  if (!factorId) return session;
+  if (!factorId) return { session, password };
   const failure = await verifyTotp({ ...client, supabase: session }, limits, factorId, code ?? "", link);
-  if (!failure) return session;
+  if (!failure) return { session, password };
   await session.auth.signOut({ scope: "local" }).catch(() => undefined);
   return { ...failure, fieldErrors: createTotpFieldErrors(failure) };
 }
@@ -62,9 +62,15 @@ export async function changePassword(
   proof: ReauthenticationInput,
   password: string,
 ): Promise<IntentError | null> {
-  const session = await reauthenticate(client, limits, proof);
-  if ("reason" in session) return session;
-  const { error } = await session.auth.updateUser({ password, current_password: proof.currentPassword });
+  const attempt = await limits.consumePasswordChange(client.id);
+  if ("reason" in attempt) return attempt;
+  const reauthentication = await reauthenticate(client, limits, proof);
+  if ("reason" in reauthentication) {
+    attempt.refund();
+    return reauthentication;
+  }
+  const { session, password: current_password } = reauthentication;
+  const { error } = await session.auth.updateUser({ password, current_password });
   const to = { email: client.email, name: client.fullName, account_id: client.id, kind: "password change" } as const;
   // If Supabase Auth did not respond in time, the password may still have been changed.
   const isResultUnknown = error !== null && toUserError(error).status === 503;
@@ -72,8 +78,9 @@ export async function changePassword(
     await session.auth.signOut({ scope: "local" }).catch(() => undefined);
     if (isResultUnknown) {
       await trySendEmail(serviceRoleClient(), sender, to, (name) => passwordChangedEmail(sender, name, "uncertain"));
-      return { reason: "Your password may have been changed. Log in again with the new password first.", status: 503 };
+      return { reason: "Your password may have been changed. Log in again: try the new password first.", status: 503 };
     }
+    attempt.refund();
     const sameMessage = error.code === "same_password" && "This is your current password. Choose another password.";
     return sameMessage
       ? { reason: sameMessage, status: 400, fieldErrors: { password: [sameMessage] } }
@@ -96,7 +103,7 @@ async function isPasswordValid(email: string, password: string): Promise<boolean
   return error === null;
 }
 
-/** Also returns null if the new address belongs to another account, so that the form does not reveal accounts. */
+/** Also returns null if the new address belongs to another account, so that the form does not reveal that account. */
 export async function requestEmailChange(
   client: Viewer,
   limits: RateLimiter,
@@ -108,14 +115,14 @@ export async function requestEmailChange(
     const reason = "This is already your email address.";
     return { reason, status: 400, fieldErrors: { email: [reason] } };
   }
-  const attempt = await limits.consumeEmailChange(client.id);
+  const attempt = await limits.consumeEmailChange(client.id, email);
   if ("reason" in attempt) return attempt;
-  const session = await reauthenticate(client, limits, proof);
-  if ("reason" in session) {
+  const reauthentication = await reauthenticate(client, limits, proof);
+  if ("reason" in reauthentication) {
     attempt.refund();
-    return session;
+    return reauthentication;
   }
-  await session.auth.signOut({ scope: "local" }).catch(() => undefined);
+  await reauthentication.session.auth.signOut({ scope: "local" }).catch(() => undefined);
   const serviceRole = serviceRoleClient();
   const start = await serviceRole.rpc("start_email_change", { account_id: client.id, email });
   const startError = getResultError(start);
@@ -124,7 +131,7 @@ export async function requestEmailChange(
     return startError;
   }
   const owner = { email: client.email, name: client.fullName, account_id: client.id, kind: "email change" } as const;
-  // A taken address gets an email too, so that the response time does not reveal the account.
+  // An address of another account gets an email too, so that the response time does not reveal the account.
   const message = start.data ? emailChangeConfirmationEmail(sender, start.data) : emailTakenEmail(sender);
   if (!(await sendEmail({ to: email, ...message }, sender))) {
     await serviceRole.rpc("cancel_email_change", { account_id: client.id }).then(undefined, () => undefined);
@@ -135,7 +142,7 @@ export async function requestEmailChange(
     };
   }
   await trySendEmail(serviceRole, sender, owner, (name) => emailChangeRequestedEmail(sender, name));
-  log("info", "address change asked", { account: pseudonym(client.email) });
+  log("info", "email change requested", { account: pseudonym(client.email) });
   return null;
 }
 
@@ -147,7 +154,6 @@ const EmailChange = z.object({
 });
 type EmailChange = z.infer<typeof EmailChange>;
 
-/** Returns the requested change of address, or null if the link is wrong, used or expired. */
 export async function openEmailChange(token: string): Promise<EmailChange | UserError | null> {
   return parseResult(EmailChange.nullable(), await serviceRoleClient().rpc("email_change", { token }));
 }
@@ -161,19 +167,22 @@ export async function confirmEmailChange(
   credentials: LinkCredentials,
 ): Promise<IntentError | null> {
   const { password, ...code } = credentials;
-  const session = await reauthenticate({ id: account, email: old_email }, limits, {
+  const reauthentication = await reauthenticate({ id: account, email: old_email }, limits, {
     currentPassword: password,
     ...code,
     link: token,
   });
-  if ("reason" in session) {
-    const { currentPassword: passwordErrors, ...otherErrors } = session.fieldErrors ?? {};
+  if ("reason" in reauthentication) {
+    const { currentPassword: passwordErrors, ...otherErrors } = reauthentication.fieldErrors ?? {};
     return {
-      ...session,
-      fieldErrors: session.fieldErrors && { ...otherErrors, ...(passwordErrors && { password: passwordErrors }) },
+      ...reauthentication,
+      fieldErrors: reauthentication.fieldErrors && {
+        ...otherErrors,
+        ...(passwordErrors && { password: passwordErrors }),
+      },
     };
   }
-  await session.auth.signOut({ scope: "local" }).catch(() => undefined);
+  await reauthentication.session.auth.signOut({ scope: "local" }).catch(() => undefined);
   const serviceRole = serviceRoleClient();
   const redeemed = await serviceRole.rpc("redeem_email_change", { token });
   const redeemError = getResultError(redeemed);
@@ -182,7 +191,7 @@ export async function confirmEmailChange(
   const { error } = await serviceRole.auth.admin.updateUserById(account, { email, email_confirm: true });
   const to = { email: old_email, account_id: account, kind: "email change" } as const;
   const updateError = error && toUserError(error);
-  // If Supabase Auth did not respond in time, the address may still have been changed.
+  // If Supabase Auth did not respond in time, the email address may still have been changed.
   const isResultUnknown = updateError?.status === 503;
   const user = isResultUnknown && (await serviceRole.auth.admin.getUserById(account).catch(() => null));
   if (updateError && !(user && user.data.user?.email === email)) {
@@ -191,8 +200,8 @@ export async function confirmEmailChange(
       await trySendEmail(serviceRole, sender, to, (name) => emailChangedEmail(sender, name, "uncertain"));
     return updateError;
   }
-  log("info", "address changed", { account: pseudonym(email) });
-  // The addresses are equal if an earlier attempt changed the address. That attempt notified the old address.
+  log("info", "email changed", { account: pseudonym(email) });
+  // The addresses are equal if an earlier attempt changed the account. That attempt notified the old address.
   if (email !== old_email) await trySendEmail(serviceRole, sender, to, (name) => emailChangedEmail(sender, name));
   return null;
 }

@@ -36,7 +36,8 @@ test("A page lists at most 20 articles, and all pages together list each of 2,00
   expect(model.paginateArticles([], 1)).toEqual({ articles: [], page: 1, pages: 1 });
 });
 
-const readable = { scene: "stamped-entry", glance: ["A", "B", "C"] };
+const figures = { date: "2025-10-15", source: "Sample Act", check_by: "2026-12-31" };
+const readable = { scene: "stamped-entry", glance: ["A", "B", "C"], figures };
 
 test.each([readable, { placeholder: true }])("The frontmatter of an article may have %j", (parts) => {
   expect(model.Frontmatter.safeParse({ ...fields, ...parts }).success).toBe(true);
@@ -44,8 +45,9 @@ test.each([readable, { placeholder: true }])("The frontmatter of an article may 
 
 test.each([
   {},
-  { glance: readable.glance },
-  { scene: readable.scene },
+  { ...readable, scene: undefined },
+  { ...readable, glance: undefined },
+  { ...readable, figures: undefined },
   { ...readable, scene: "no-such-scene" },
   { ...readable, glance: ["A", "B"] },
   { ...readable, glance: ["A", "B", "C", "D", "E", "F"] },
@@ -53,4 +55,12 @@ test.each([
   { ...readable, placeholder: true },
 ])("The frontmatter of an article may not have %j", (parts) => {
   expect(model.Frontmatter.safeParse({ ...fields, ...parts }).success).toBe(false);
+});
+
+test("The last key point of a text has the date and the source of its figures.", () => {
+  const cited = "As of 15 October 2025: Sample Act.";
+  expect(model.citeFigures(readable, "2026-12-31").glance).toEqual(["A", "B", "C", cited]);
+  const reminder = "Check these figures with us. Our own check was due on 31 December 2026.";
+  expect(model.citeFigures(readable, "2027-01-01").glance?.at(-1)).toBe(`${cited} ${reminder}`);
+  expect(model.citeFigures({ glance: ["A"] }, "2027-01-01")).toEqual({ glance: ["A"] });
 });

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { CompiledMdx } from "../lib/build/mdx.ts";
 import { checkContent, services } from "./content.server.ts";
+import { cite, DatedFigure } from "./dated-figure.ts";
 
 const Slug = z.string().regex(/^[a-z0-9]+(-[a-z0-9]+)*$/, "the file name must be lower-case words joined by hyphens");
 
@@ -40,16 +41,17 @@ const ArticleFields = z.object({
   placeholder: z.boolean().default(false),
   scene: z.enum(scenes).optional(),
   glance: Glance.optional(),
+  figures: DatedFigure.optional(),
   service: z.enum(services.services.map(({ id }) => id)).default("clearing"),
 });
 
-/** An article must have a drawing (`scene`) and a summary (`glance`). A placeholder must have neither. */
+/** An article must have a drawing (`scene`), a summary (`glance`) and dated figures. A placeholder must have none. */
 export const Frontmatter = ArticleFields.superRefine((article, context) => {
-  for (const part of ["scene", "glance"] as const) {
+  for (const part of ["scene", "glance", "figures"] as const) {
     if (Boolean(article[part]) !== article.placeholder) continue;
     const message = article.placeholder
-      ? "must be absent from a placeholder"
-      : "is missing. Only a placeholder can omit this field";
+      ? "must be left out of a placeholder article"
+      : "is missing. Only a placeholder article can omit this field";
     context.addIssue({ code: "custom", path: [part], message });
   }
 });
@@ -59,10 +61,11 @@ const PageFrontmatter = z.object({
   description: z.string().min(1).max(200),
   updated: z.iso.date().optional(),
   glance: Glance,
+  figures: DatedFigure.optional(),
 });
 
 type TextBody = Pick<CompiledMdx, "html" | "headings">;
-export type ArticleSummary = Omit<z.infer<typeof ArticleFields>, "glance" | "service"> & { slug: string };
+export type ArticleSummary = Omit<z.infer<typeof ArticleFields>, "glance" | "figures" | "service"> & { slug: string };
 export type Article = z.infer<typeof ArticleFields> & TextBody & { slug: string; minutes: number };
 export type LegalText = z.infer<typeof PageFrontmatter> & TextBody;
 export type ArticlePage = { articles: ArticleSummary[]; page: number; pages: number };
@@ -111,7 +114,14 @@ export function getArticle(slug: string): Article | null {
   return articles.find((article) => article.slug === slug) ?? null;
 }
 
-/** Returns two articles, of the same category first. The list is circular, so that every article gets links. */
+/** Returns the text with the citation of its figures as the last key point. `today` is the day in East Africa. */
+export function citeFigures<Text extends Pick<Article, "glance" | "figures">>(text: Text, today: string): Text {
+  const { figures, ...others } = text;
+  if (!figures) return text;
+  return { ...others, glance: [...(text.glance ?? []), cite([figures], today, "these figures")] } as Text;
+}
+
+/** Returns two other articles, first of the same category. The list is circular, so that every article gets a link. */
 export function listNextArticles({ slug, category }: Article): ArticleSummary[] {
   const published = listPublishedArticles();
   const index = published.findIndex((article) => article.slug === slug);
@@ -128,7 +138,7 @@ export function getLegalText(name: "privacy" | "terms" | "legal"): LegalText {
   return { ...checkContent(file, PageFrontmatter, frontmatter), html, headings };
 }
 
-/** React Router serialises only enumerable properties. The hydration data omits the HTML of the document. */
+/** Makes the HTML non-enumerable, so that React Router does not put it into the hydration data a second time. */
 export function toLoaderData<Text extends TextBody>(
   text: Text,
   isDataRequest: boolean,

@@ -49,7 +49,7 @@ export async function* listAuditEntries(
       .retry(false),
   );
   for await (const page of pages) {
-    // Entries that are recorded during the iteration would shift the next pages.
+    // Without this limit, entries that are recorded during the iteration would shift the next pages.
     newest ??= page[0]?.created_at;
     yield page;
   }
@@ -109,10 +109,11 @@ function getAuditSubject(
 
 type AuditedState = Record<string, unknown> | null;
 
-/** Keys of values that the action's label already contains, or that mean nothing to a reader. */
+/** The activity log omits these values. The action's label contains them, or they mean nothing to a reader. */
 const hiddenKeys = new Set(["ids", "sha256", "file", "verified", "paid", "paid_at", "item", "currency", "removed"]);
 
-function describeChange(before: AuditedState, after: AuditedState): string {
+/** Returns a change in words, such as "stage 1 → stage 3". */
+export function describeChange(before: AuditedState, after: AuditedState): string {
   const names = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])];
   const changed = names.flatMap((name) => {
     const [was, is] = [formatValue(name, before), formatValue(name, after)];

@@ -2,6 +2,7 @@ import type { AuthError } from "@supabase/supabase-js";
 import { z } from "zod";
 import type { IntentError } from "../lib/forms/intent-form.server.ts";
 import { createTotpFieldErrors } from "../lib/forms/rejected-form.server.ts";
+import { normalizePassword } from "../lib/forms/text-fields.ts";
 import { deadlines } from "../lib/http/env.server.ts";
 import { log, pseudonym } from "../lib/http/log.server.ts";
 import type { RateLimiter } from "../lib/http/rate-limiter.server.ts";
@@ -14,60 +15,26 @@ import {
 } from "../lib/supabase/client.server.ts";
 import { withTimeout } from "../lib/supabase/fetch.server.ts";
 import { getResultError, parseResult } from "../lib/supabase/result.server.ts";
-import { admitSignUp, normalizeClientId, redeemClientId } from "./client-id.server.ts";
 import { trySendEmail } from "./email-delivery.server.ts";
 import { type EmailSender, passwordChangedEmail } from "./emails.ts";
 import { type LinkCredentials, verifyTotp } from "./second-factor.server.ts";
 
-export type SignUpFailure = UserError & { title: "Sign up Failed" | "Sign-up Failed" };
-
-/** Returns the same result for a new address and a known address, so that the form does not reveal accounts. */
-export async function signUp(
-  limits: RateLimiter,
-  input: { clientId: string; fullName: string; email: string; password: string },
-): Promise<SignUpFailure | null> {
-  const clientId = normalizeClientId(input.clientId);
-  const guess = await limits.consumeClientId();
-  if ("reason" in guess) return toSignUpFailure(guess);
-  const serviceRole = serviceRoleClient();
-  const rejection = await admitSignUp(serviceRole, clientId, input.email).catch(userErrorFromThrown);
-  if (!rejection || rejection.status >= 500) guess.refund();
-  if (rejection) return logSignUpFailure(input.email, rejection);
-  const { error } = await anonymousClient()
-    .auth.signUp({
-      email: input.email,
-      password: input.password,
-      options: { data: { full_name: input.fullName, client_id: clientId } },
-    })
-    .catch((error: Error) => ({ error }));
-  // Supabase Auth limits emails only to addresses that have an account, so this error would reveal the account.
-  if (error && !("code" in error && error.code === "over_email_send_rate_limit")) {
-    const userError = toUserError(error);
-    // Supabase Auth responds with 500 if another sign-up has just used the Client ID.
-    const isRefusal = "status" in error && error.status === 500;
-    const conflict = isRefusal ? await admitSignUp(serviceRole, clientId, input.email).catch(() => null) : null;
-    return logSignUpFailure(input.email, conflict ?? userError);
-  }
-  const conflict = await redeemClientId(serviceRole, clientId, input.email).catch(() => null);
-  if (conflict) return logSignUpFailure(input.email, conflict);
-  log("info", "sign-up", { account: pseudonym(input.email) });
-  return null;
-}
-
-function logSignUpFailure(email: string, userError: UserError): SignUpFailure {
-  log("warn", "sign-up failed", { account: pseudonym(email), status: userError.status });
-  return toSignUpFailure(userError);
-}
-
-function toSignUpFailure(userError: UserError): SignUpFailure {
-  return { ...userError, title: userError.status < 500 ? "Sign up Failed" : "Sign-up Failed" };
-}
-
 /** No account has this address, because RFC 2606 reserves the domain .invalid. */
 const unassignedEmail = "nobody@account.invalid";
 
+type Credentials = { email: string; password: string };
+
+/** Returns the result of the login, and the password in the form that the login used. */
+export async function logInWithPassword(supabase: AppSupabaseClient, { email, password: typed }: Credentials) {
+  const password = normalizePassword(typed);
+  const result = await logInWithExactPassword(supabase, { email, password });
+  // A password that was set without our forms can have any form.
+  if (password === typed || result.error?.code !== "invalid_credentials") return { ...result, password };
+  return { ...(await logInWithExactPassword(supabase, { email, password: typed })), password: typed };
+}
+
 /** Supabase Auth rejects a closed account before it checks the password. A second login makes the response times equal. */
-export async function logInWithPassword(supabase: AppSupabaseClient, credentials: { email: string; password: string }) {
+async function logInWithExactPassword(supabase: AppSupabaseClient, credentials: Credentials) {
   const result = await supabase.auth.signInWithPassword(credentials);
   if (result.error?.code === "user_banned")
     await anonymousClient()
@@ -76,10 +43,7 @@ export async function logInWithPassword(supabase: AppSupabaseClient, credentials
   return result;
 }
 
-/**
- * Confirms the address and logs in. Requires the password: otherwise the owner of a mailbox could activate an account that
- * someone else created.
- */
+/** Confirms the email address and logs in. Requires the password, because someone else may have created the account. */
 export async function confirmEmail(
   supabase: AppSupabaseClient,
   limits: RateLimiter,
@@ -122,10 +86,6 @@ export type LogInFailure = UserError & { title: "Login Failed" | "Sign in Failed
 
 export type LogInResult = { requiresSecondFactor: boolean };
 
-/** Shown if Supabase Auth rejects a second email within a minute. The previous link is still valid. */
-const linkNotSentText =
-  "Your email is not confirmed yet. Open the link in our email first. No email? Log in again in 5 minutes, and we will email you a new link.";
-
 /** Only the right password reveals that an address is unconfirmed. Backend failures do not count as failed logins. */
 export async function logIn(
   supabase: AppSupabaseClient,
@@ -149,17 +109,25 @@ export async function logIn(
   });
   if ("code" in error && error.code === "email_not_confirmed") {
     attempt.refund();
-    const resent = await anonymousClient()
-      .auth.resend({ type: "signup", email })
-      .catch((error: Error) => ({ error }));
-    const reason = resent.error
-      ? linkNotSentText
-      : "Your email is not confirmed yet. We have emailed you a new link. Open that link, then log in.";
+    const reason = `Your email address is not confirmed yet. ${await resendConfirmation(limits, email)}`;
     return { title: "Login Failed", reason, status: 400 };
   }
   const userError = toUserError(error);
   if (userError.status >= 500) attempt.refund();
   return toLogInFailure(userError);
+}
+
+/** Returns what the login form says about the link to confirm the address. */
+async function resendConfirmation(limits: RateLimiter, email: string): Promise<string> {
+  const attempt = await limits.consumeEmail(email);
+  if ("reason" in attempt) return `Open the link in our newest email. ${attempt.reason}`;
+  const { error } = await anonymousClient()
+    .auth.resend({ type: "signup", email })
+    .catch((error: Error) => ({ error }));
+  if (!error) return "We have emailed you a new link. Open that link, then log in.";
+  attempt.refund();
+  // Supabase Auth rejects a second email within a minute. The previous link is still valid.
+  return "Open the link in our email first. No email? Log in again in 5 minutes, and we will email you a new link.";
 }
 
 function toLogInFailure(userError: UserError): LogInFailure {

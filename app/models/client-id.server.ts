@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { foldCode } from "../lib/forms/text-fields.ts";
 import type { UserError } from "../lib/http/user-error.server.ts";
 import type { AppSupabaseClient } from "../lib/supabase/client.server.ts";
 import { dataOrThrow, fetchPages, getResultError } from "../lib/supabase/result.server.ts";
@@ -8,19 +9,20 @@ import { resultOrThrow, runStaffAction, type StaffActionOptions, type StaffActio
 
 /** Returns a Client ID such as 7K3Q-X9MD-2HTV-W5BC. The letters O, I and L are read as digits (Crockford's base 32). */
 export function normalizeClientId(input: string): string {
-  const plain = input.toUpperCase().replace(/[\s-]/g, "").replace(/O/g, "0").replace(/[IL]/g, "1");
-  return /^[0-9A-HJKMNP-TV-Z]{16}$/.test(plain) ? (plain.match(/.{4}/g) ?? []).join("-") : input.trim().toUpperCase();
+  const typed = foldCode(input);
+  const plain = typed.toUpperCase().replace(/[\s-]/g, "").replace(/O/g, "0").replace(/[IL]/g, "1");
+  return /^[0-9A-HJKMNP-TV-Z]{16}$/.test(plain) ? (plain.match(/.{4}/g) ?? []).join("-") : typed.toUpperCase();
 }
 
 export const UnusedClientId = z.string().min(12).max(64);
 
-/** The text of section 5 of the specification. */
+/** Section 5 of the specification prescribes this text. */
 export const clientIdRequired = "A valid Client ID provided by the company is required.";
 
-/** For unknown and for used Client IDs. The hook of Supabase Auth in supabase/schemas/sign_up.sql has the same text. */
+/** The message for unknown and for used Client IDs. The hook in supabase/schemas/sign_up.sql has the same text. */
 export const clientIdInvalid = "This Client ID is unknown or has already been used. Ask us for a new Client ID.";
 
-/** Checks a Client ID before the sign-up, because the sign-up's error could reveal whether the address has an account. */
+/** Checks the Client ID before the sign-up, whose own error could reveal that the email address has an account. */
 export async function admitSignUp(
   serviceRole: AppSupabaseClient,
   clientId: string,

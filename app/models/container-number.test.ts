@@ -13,12 +13,14 @@ test.each([
 test.each([
   ["as it is printed on the container", "CSQU 305438 3"],
   ["in small letters with hyphens", "csqu-305438-3"],
+  ["with dashes and digits of an Arabic keyboard", "CSQU\u2013٣٠٥٤٣٨\u2013٣"],
+  ["with direction marks", "\u202aCSQU3054383\u202c"],
   ["in characters of full width", "ＣＳＱＵ３０５４３８３"],
 ])("A container number %s is read correctly", (_, text) => {
   expect(parseContainerNumbers(text)).toEqual({ numbers: ["CSQU3054383"] });
 });
 
-test.each(["\n", ", ", "; ", " ", "\t", "", " / "])(
+test.each(["\n", "\u2028", ", ", "، ", "; ", " ", "\t", "", " / "])(
   "Two container numbers with %j between them are read as two container numbers",
   (separator) => {
     const text = ["CSQU3054383", "TOLU 473478 7"].join(separator);

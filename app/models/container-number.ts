@@ -1,10 +1,12 @@
-/** By ISO 6346, a container number is three letters for the owner, U, J or Z, six digits and a check digit. */
+/** By ISO 6346, a container number has three letters for the owner, then U, J or Z, six digits and a check digit. */
+
+import { foldCode } from "../lib/forms/text-fields.ts";
 
 export const maxContainers = 20;
 /** The maximum length of the typed text, which may contain spaces and other cells of a spreadsheet. */
 export const maxContainerCharacters = 1000;
 
-/** ISO 6346: the value of a character is its index in this text. No character has a value that is a multiple of 11. */
+/** ISO 6346: the value of a character is its index in this text. "?" skips 11, 22 and 33, which no character has. */
 const characterValues = "0123456789A?BCDEFGHIJK?LMNOPQRSTU?VWXYZ";
 
 export function getCheckDigit(number: string): number {
@@ -20,11 +22,14 @@ const numberPattern = /^[A-Z]{3}[UJZ]\d{7}$/;
 const numberForm = "A container number has four letters and seven digits. The fourth letter is U, J or Z.";
 
 /**
- * Returns each container number of a pasted text once. Numbers may have small letters, spaces and hyphens, may be
- * separated by commas or lines, and may be cells of spreadsheet rows. `problem` names the wrong entries.
+ * Returns each container number of a pasted text once. The numbers may contain small letters, spaces and hyphens.
+ * Commas, line breaks or cells of a spreadsheet separate them. `problem` names the entries that are no container
+ * numbers.
  */
 export function parseContainerNumbers(text: string): { numbers: string[]; problem?: string } {
-  const lines = text.split(/[\n,;|]/).filter((line) => /[\p{L}\p{N}]/u.test(line));
+  const lines = foldCode(text)
+    .split(/[\n,;|\u060c\u061b]/)
+    .filter((line) => /[\p{L}\p{N}]/u.test(line));
   // A first line without digits is the heading of a column.
   const rows = lines.length > 1 && !/\d/.test(lines[0] ?? "") ? lines.slice(1) : lines;
   const [numbers, unknown, wrong] = [new Set<string>(), [] as string[], [] as string[]];
@@ -42,12 +47,9 @@ export function parseContainerNumbers(text: string): { numbers: string[]; proble
   return problem ? { numbers: [...numbers], problem } : { numbers: [...numbers] };
 }
 
-/** Returns the container numbers of a cell, or an empty list if the cell has other content too. */
+/** Returns the container numbers of a cell, or an empty list if the cell also has other content. */
 function findNumbers(cell: string): string[] {
-  const compact = cell
-    .normalize("NFKC")
-    .toUpperCase()
-    .replace(/[^\p{L}\p{N}]/gu, "");
+  const compact = cell.toUpperCase().replace(/[^\p{L}\p{N}]/gu, "");
   const parts = compact.match(/\P{N}+\p{N}*|\p{N}+/gu) ?? [];
   return parts.every((part) => numberPattern.test(part)) ? parts : [];
 }

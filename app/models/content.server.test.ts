@@ -152,9 +152,9 @@ describe("npm run content", () => {
   const folder = mkdtempSync(path.join(tmpdir(), "content-"));
   let stdout = "";
   beforeAll(() => {
-    for (const name of ["app/server", "content/data", "content/blog", "supabase"])
+    for (const name of ["app/server", "app/lib", "content/data", "content/blog", "supabase"])
       mkdirSync(path.join(folder, name), { recursive: true });
-    for (const name of ["package.json", "app/server/content.ts", "app/server/sample-values.ts"])
+    for (const name of ["package.json", "app/server/content.ts", "app/server/content-report.ts", "app/lib/dates.ts"])
       copyFileSync(path.join(root, name), path.join(folder, name));
     symlinkSync(path.join(root, "node_modules"), path.join(folder, "node_modules"));
     const company = {
@@ -181,12 +181,27 @@ describe("npm run content", () => {
       path.join(folder, "content/blog/draft.mdx"),
       "---\ntitle: Draft\nplaceholder: true\n---\nFull content\n",
     );
-    writeFileSync(path.join(folder, "content/blog/done.mdx"), "---\ntitle: Done\n---\nNot a placeholder: true\n");
+    const figures = { source: "Act", check_by: "2026-10-31" };
+    const done = `---\n${stringify({ title: "Done", figures })}---\nNot a placeholder: true\n`;
+    writeFileSync(path.join(folder, "content/blog/done.mdx"), done);
+    const rates = { vat: figures, levy: { ...figures, check_by: "2999-12-31" } };
+    writeFileSync(path.join(folder, "content/data/cost.yaml"), stringify(rates));
+    writeFileSync(path.join(folder, "content/data/storage.yaml"), stringify(figures));
     const tsx = path.join(root, "node_modules/tsx/dist/cli.mjs");
     stdout = execFileSync(process.execPath, [tsx, "app/server/content.ts"], { cwd: folder, encoding: "utf8" });
   });
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
-  const lines = () => stdout.split("\n").filter((line) => /^(content|supabase)\//.test(line));
+  const allLines = () => stdout.split("\n").filter((line) => /^(content|supabase)\//.test(line));
+  const lines = () => allLines().filter((line) => !line.includes("check was due"));
+
+  test("The command npm run content lists and counts the figures whose check-by day has passed.", () => {
+    expect(allLines().filter((line) => !lines().includes(line))).toEqual([
+      "content/data/cost.yaml: vat: the check was due on 31 October 2026",
+      "content/data/storage.yaml: the check was due on 31 October 2026",
+      "content/blog/done.mdx: figures: the check was due on 31 October 2026",
+    ]);
+    expect(stdout).toContain("\n3 figures to check.");
+  });
 
   test.each([
     ["the company's name", "company.yaml: name: Mizigo Clearing & Forwarding"],

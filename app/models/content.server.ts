@@ -1,10 +1,10 @@
 import { parse } from "yaml";
 import { z } from "zod";
 import { env } from "../lib/http/env.server.ts";
-import { CostRates } from "./cost.server.ts";
+import { CostRates, citeRates, insertFigures } from "./cost.server.ts";
 import type { EmailSender } from "./emails.ts";
 import { StorageTariff } from "./free-storage.ts";
-import { WorkingHours } from "./hours.ts";
+import { PublicHolidays, WorkingHours } from "./hours.ts";
 
 const dataFiles = import.meta.glob<string>("../../content/data/*.yaml", {
   query: "?raw",
@@ -60,6 +60,8 @@ export const identifiers = readContent(
 );
 
 export const workingHours = readContent("hours", WorkingHours);
+
+export const publicHolidays = readContent("public-holidays", PublicHolidays);
 
 export const home = readContent(
   "home",
@@ -126,6 +128,15 @@ export const faq = readContent(
   z.array(z.object({ title: requiredText, questions: z.array(Question).length(3) })).length(3),
 );
 
+export const costRates = readContent("cost", CostRates);
+
+export function getFaq(today: string): typeof faq {
+  return faq.map(({ title, questions }) => ({
+    title,
+    questions: questions.map((entry) => ({ ...entry, answer: insertFigures(entry.answer, costRates, today) })),
+  }));
+}
+
 export const certifications = readContent(
   "certifications",
   z.object({ home: z.array(Certification).length(6), about: z.array(Certification).length(4) }),
@@ -156,9 +167,11 @@ export const feeds = readContent(
   z.array(z.object({ name: requiredText, text: requiredText, url: z.url() })).length(6),
 );
 
-export const storageTariff = readContent("storage", StorageTariff);
+// Stops the build if a text names an unknown figure.
+getFaq("2026-01-01");
+citeRates(costRates, "2026-01-01");
 
-export const costRates = readContent("cost", CostRates);
+export const storageTariff = readContent("storage", StorageTariff);
 
 /** Returns the checked content of a file. Replaces {founded} with the founding year from company.yaml. */
 export function readContent<T>(name: string, schema: z.ZodType<T>): T {

@@ -1,14 +1,14 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
-import { checkContent, costRates } from "./content.server.ts";
-import { CostRates, parseCostQuery, quoteForCost } from "./cost.server.ts";
-import { parseImport } from "./cost.ts";
+import { checkContent, costRates, getFaq } from "./content.server.ts";
+import { CostRates, citeRates, insertFigures, parseCostQuery, quoteForCost } from "./cost.server.ts";
+import { estimateCost, getPercents, parseImport } from "./cost.ts";
 
 const today = "2026-11-23";
 const car = {
   ...{ what: "car", registered: "2020-03", excise: "25", currency: "USD", value: "8,000", freight: "1200" },
-  ...{ insurance: "120.50", rate: "129.5", duty: "25" },
+  ...{ insurance: "120.50", rate: "129.5", duty: "35" },
 };
 const parseForm = (form: Record<string, string>) => parseCostQuery(new URLSearchParams(form), costRates, today);
 const getFormErrors = (form: Record<string, string>) => parseForm(form)?.result.error;
@@ -18,11 +18,21 @@ test("An address without any field of the cost calculator has no cost query.", (
     expect(parseForm(form)).toBeNull();
 });
 
-test("A missing import duty has the rate from the content, and an empty import duty is an error.", () => {
-  const { duty: _, ...rest } = car;
-  expect(parseForm(rest)?.cargo?.duty).toBe(25);
-  expect(getFormErrors({ ...car, duty: "" })).toEqual({ duty: ["Enter the import duty in percent, such as 25."] });
-});
+test.each([
+  ["car", 35],
+  ["container", 25],
+  ["loose", 25],
+  ["air", 25],
+])(
+  "An import of the kind %s with an empty or missing duty has a duty of %i%%, and the field stays empty.",
+  (what, duty) => {
+    const { duty: _, ...rest } = { ...car, what };
+    for (const form of [rest, { ...rest, duty: "" }]) {
+      const parsed = parseForm(form);
+      expect([parsed?.cargo?.duty, parsed?.result.initialValue?.duty ?? ""]).toEqual([duty, ""]);
+    }
+  },
+);
 
 test.each([
   ["value", "", "Enter the price of the goods."],
@@ -30,40 +40,58 @@ test.each([
   ["value", "0", "The price must be more than 0."],
   ["value", "2,000,000,000,000", "The price is too high. Enter at most 1,000,000,000,000."],
   ["value", "eight thousand", "Enter the price in digits, such as 12,500.50."],
+  ["value", "8.000", "Write 8000 or 8.00."],
+  ["rate", "129,500", "Write 129500 or 129.5000."],
   ["freight", "", "Enter the freight, or 0 if the price includes it."],
   ["insurance", "x", "Enter the insurance in digits, such as 150.50."],
-  ["rate", "", "Enter how many shillings one unit of the currency costs."],
-  ["rate", "20000", "The exchange rate is too high. Enter at most 10,000 shillings for one unit."],
-  ["duty", "101", "The import duty must be at most 100 percent."],
+  ["rate", "", "Enter how many KES you pay for 1 unit of the currency."],
+  ["rate", "20000", "The exchange rate is too high. Enter at most 10,000 KES for 1 unit of the currency."],
+  ["duty", " ", "Enter the import duty as a percentage, such as 25, or leave the field empty."],
+  ["duty", "101", "The import duty must be at most 100%."],
   ["what", "boat", "Choose what you import."],
   ["currency", "TZS", "Choose one of the currencies."],
-  ["excise", "", "Choose the excise duty of the car: 20, 25 or 35 percent."],
-  ["excise", "0", "Choose the excise duty of the car: 20, 25 or 35 percent."],
-  ["registered", "", "Enter the month of first registration, such as 2021-04."],
-  ["registered", "Marching 2020", "Enter the month of first registration, such as 2021-04."],
-  ["registered", "2020-13", "Enter the month of first registration, such as 2021-04."],
+  ["excise", "", "Choose the excise duty of the car: 20%, 25% or 35%."],
+  ["excise", "0", "Choose the excise duty of the car: 20%, 25% or 35%."],
+  ["registered", "", "Enter the month of first registration, such as 04/2021."],
+  ["registered", "Marching 2020", "Enter the month of first registration, such as 04/2021."],
+  ["registered", "2020-13", "Enter the month of first registration, such as 04/2021."],
   ["registered", "2026-12", "This month is in the future. Enter the month of first registration."],
 ])("The cost calculator rejects a %s of %j with its message.", (name, typed, words) => {
   expect(getFormErrors({ ...car, [name]: typed })).toEqual({ [name]: [words] });
 });
 
 test("The cost calculator lists the errors of all fields together.", () => {
-  expect(Object.keys(getFormErrors({ what: "car", value: "x", duty: "" }) ?? {})).toEqual(
+  expect(Object.keys(getFormErrors({ what: "car", value: "x", duty: "x" }) ?? {})).toEqual(
     expect.arrayContaining(["registered", "excise", "currency", "value", "freight", "insurance", "rate", "duty"]),
   );
 });
 
 test("The browser's estimate while a visitor types has the same values as the server's estimate.", () => {
-  const values = ["", " ", "0", "-1", "x", "8,000", "12.345", "2020-03", "2027-01", "car", "air", "KES", "35", "1e3"];
+  const values = [
+    "",
+    " ",
+    "0",
+    "-1",
+    "x",
+    "8,000",
+    "12.345",
+    "12,345",
+    "2020-03",
+    "2027-01",
+    "car",
+    "air",
+    "KES",
+    "35",
+    "1e3",
+  ];
   const names = Object.keys(car) as (keyof typeof car)[];
   const forms = names.flatMap((name) => values.map((typed) => ({ ...car, [name]: typed })));
-  // The field "duty" is left out, because only the server has a default for it.
-  for (const name of names.filter((name) => name !== "duty")) {
+  for (const name of names) {
     const { [name]: _, ...rest } = car;
     forms.push(rest as typeof car);
   }
   for (const form of [car, ...forms, ...forms.map((form) => ({ ...form, what: "loose", currency: "KES" }))]) {
-    const typed = parseImport(form, costRates.excise_duty.percents, today);
+    const typed = parseImport(form, costRates, today);
     expect(typed, JSON.stringify(form)).toEqual(parseForm(form)?.cargo);
   }
 });
@@ -73,17 +101,17 @@ test("A quote request from the cost calculator names the import and its estimate
   expect(cargo && quoteForCost(cargo, costRates)).toEqual({
     service: "Imports",
     message: [
-      "Send me a quote for this import.",
+      "Please send me a quote for this import.",
       "",
-      "What: A car, first registered March 2020",
+      "Import: A car, first registered March 2020",
       "Price: USD 8,000",
       "Freight: USD 1,200",
       "Insurance: USD 120.5",
       "Exchange rate: KES 129.5 for USD 1",
-      "Import duty: 25%",
+      "Import duty: 35%",
       "Excise duty: 25%",
       "",
-      "Your site's estimate: CIF KES 1,207,005, taxes KES 1,047,076.",
+      "Estimate on your website: CIF KES 1,207,005, taxes KES 1,210,022.",
     ].join("\n"),
   });
 });
@@ -92,21 +120,41 @@ describe("content/data/cost.yaml", () => {
   const file = "content/data/cost.yaml";
   const content = parse(readFileSync(file, "utf8")) as Record<string, Record<string, unknown>>;
 
-  test("The content has the current rates, each with its month and source.", () => {
-    const { documents: _, car_age, excise_duty, ...rates } = costRates;
-    const percents = Object.entries(rates).map(([name, { percent }]) => [name, percent]);
+  test("The content has the current rates, and the estimate of a car with these rates equals the calculation by hand.", () => {
+    const { documents: _, ...rates } = citeRates(costRates, today);
+    const percents = Object.entries(rates).flatMap(([name, rate]) => ("percent" in rate ? [[name, rate.percent]] : []));
     expect(Object.fromEntries(percents)).toEqual({
-      ...{ import_duty: 25, vat: 16, import_declaration_fee: 3.5, railway_development_levy: 2, no_certificate: 15 },
+      ...{ import_duty: 25, car_import_duty: 35, vat: 16, import_declaration_fee: 2.5, railway_development_levy: 2 },
+      no_certificate: 15,
     });
-    expect(excise_duty.percents).toEqual([20, 25, 35]);
-    expect(car_age.years).toBe(8);
-    for (const { date, source } of [...Object.values(rates), excise_duty, car_age]) {
-      expect(date).toBe("October 2025");
-      expect(source.length).toBeGreaterThan(10);
-    }
-    expect(rates.import_declaration_fee.note).toBe(
-      "Check the current rate before paying. Rates change with each Finance Act.",
+    expect([rates.excise_duty.percents, rates.car_age.years]).toEqual([[20, 25, 35], 8]);
+    const form = { ...car, currency: "KES", value: "1,000,000", freight: "180,000", insurance: "20,000", duty: "" };
+    const cargo = parseForm(form)?.cargo;
+    // CIF 1,200,000; duty 420,000; excise 25% of 1,620,000; VAT 16% of 2,025,000; fee 2.5% and levy 2% of CIF.
+    expect(cargo && estimateCost(cargo, getPercents(costRates))).toEqual({
+      ...{ cif: 1_200_000, duty: 420_000, excise: 405_000, vat: 324_000, fee: 30_000, levy: 24_000 },
+      ...{ taxes: 1_203_000, total: 2_403_000, penalty: 180_000 },
+    });
+  });
+
+  test("Each rate has its date and source, and asks the reader to check it after its check-by day.", () => {
+    const listCitations = (day: string) =>
+      Object.values(citeRates(costRates, day)).flatMap((rate) => ("citation" in rate ? rate.citation : []));
+    expect(listCitations("2026-01-01")).toHaveLength(Object.keys(costRates).length - 1);
+    for (const text of listCitations("2026-01-01")) expect(text).toMatch(/^As of \d+ \w+ 202\d: .{10}/);
+    for (const text of listCitations("2026-01-01")) expect(text).not.toContain("Check this rate");
+    for (const text of listCitations("2099-01-01")) expect(text).toContain("Check this rate");
+    expect(citeRates(costRates, today).import_declaration_fee.citation).toContain(
+      "2.5% since 1 July 2023, 3.5% before.",
     );
+  });
+
+  test("The list of documents says since when a certificate of origin is compulsory, with the source.", () => {
+    const texts = citeRates(costRates, today).documents.flatMap(({ items }) => items.map(({ text }) => text));
+    expect(texts.filter((text) => text.startsWith("Certificate of origin"))).toEqual([
+      expect.stringMatching(/compulsory since 1 October 2025\..* As of 1 October 2025: Kenya Revenue Authority/),
+    ]);
+    expect(texts.join()).not.toMatch(/[{}]/);
   });
 
   test.each<[string, string, unknown]>([
@@ -114,6 +162,7 @@ describe("content/data/cost.yaml", () => {
     ["vat", "percent", -1],
     ["railway_development_levy", "percent", 200],
     ["import_declaration_fee", "date", "October 2025"],
+    ["vat", "check_by", undefined],
     ["import_duty", "source", ""],
     ["excise_duty", "percents", []],
     ["car_age", "years", 0],
@@ -122,5 +171,37 @@ describe("content/data/cost.yaml", () => {
     expect(() => checkContent(file, CostRates, wrong)).toThrow(
       new RegExp(`^content/data/cost\\.yaml: ${name}\\.${field}: `),
     );
+  });
+});
+
+describe("figures in texts", () => {
+  test("A text shows the figures that it names, with their date and sources.", () => {
+    expect(insertFigures("VAT is {vat}% under the age of {car_age}.", costRates, today)).toBe(
+      "VAT is 16% under the age of 8. As of 15 October 2025: Value Added Tax Act, standard rate; Kenya Bureau of Standards (KEBS), Kenya Standard KS 1515, inspection of road vehicles.",
+    );
+    expect(insertFigures("No figures.", costRates, today)).toBe("No figures.");
+  });
+
+  test.each([
+    ["2026-12-31", "2026: 2019"],
+    ["2027-01-01", "2027: 2020"],
+  ])("On %s, a text has the year and the oldest allowed year of first registration.", (day, text) => {
+    expect(insertFigures("{this_year}: {oldest_car_year}", costRates, day)).toMatch(new RegExp(`^${text} As of`));
+  });
+
+  test.each(["levy", "excise_duty", "documents"])("The error for the unknown figure {%s} quotes the text.", (name) => {
+    expect(() => insertFigures(`VAT is {${name}}%.`, costRates, today)).toThrow(`text "VAT is {${name}}%."`);
+  });
+
+  test("The answers of the FAQ name the oldest allowed year of first registration of each day.", () => {
+    const listAnswers = (day: string) => getFaq(day).flatMap(({ questions }) => questions.map(({ answer }) => answer));
+    expect(listAnswers("2026-12-31").join(" ")).toMatch(
+      /arrives in 2026 must have been registered .* in 2019 or later/,
+    );
+    expect(listAnswers("2027-01-01").join(" ")).toMatch(
+      /arrives in 2027 must have been registered .* in 2020 or later/,
+    );
+    expect(listAnswers("2099-01-01").filter((answer) => answer.includes("Check this rate"))).toHaveLength(3);
+    expect(listAnswers(today).join()).not.toMatch(/[{}]/);
   });
 });

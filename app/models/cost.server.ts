@@ -1,10 +1,12 @@
-import { parseWithZod } from "@conform-to/zod/v4";
 import { z } from "zod";
-import { monthName } from "../lib/dates.ts";
+import { calendarDate, monthName } from "../lib/dates.ts";
+import { parseForm } from "../lib/forms/rejected-form.server.ts";
 import {
   COST_FIELDS,
   estimateCost,
   formatAmount,
+  getDutyRate,
+  getOldestCarYear,
   getPercents,
   IMPORT_CURRENCIES,
   IMPORT_KINDS,
@@ -14,27 +16,23 @@ import {
   type NumberField,
   readNumber,
 } from "./cost.ts";
+import { cite, DatedFigure, datedFields } from "./dated-figure.ts";
 
 const percent = z.number().min(0).max(100);
-const sourceFields = {
-  date: z
-    .string()
-    .regex(/^20\d\d-(0[1-9]|1[0-2])$/, "must be a month such as 2025-10")
-    .transform(monthName),
-  source: z.string().min(1),
-  note: z.string().min(1).optional(),
-};
-const SourcedRate = z.strictObject({ percent, ...sourceFields });
+const DatedRate = z.strictObject({ percent, ...datedFields });
 const importKinds = Object.keys(IMPORT_KINDS) as [ImportKind, ...ImportKind[]];
 
 export const CostRates = z.strictObject({
-  import_duty: SourcedRate,
-  excise_duty: z.strictObject({ percents: z.array(percent).min(1), engine_sizes: z.string().min(1), ...sourceFields }),
-  vat: SourcedRate,
-  import_declaration_fee: SourcedRate,
-  railway_development_levy: SourcedRate,
-  no_certificate: SourcedRate,
-  car_age: z.strictObject({ years: z.number().int().positive(), ...sourceFields }),
+  import_duty: DatedRate,
+  car_import_duty: DatedRate,
+  excise_duty: z.strictObject({ percents: z.array(percent).min(1), engine_sizes: z.string().min(1), ...datedFields }),
+  vat: DatedRate,
+  import_declaration_fee: DatedRate,
+  railway_development_levy: DatedRate,
+  no_certificate: DatedRate,
+  car_age: z.strictObject({ years: z.number().int().positive(), ...datedFields }),
+  car_price_list: DatedFigure,
+  certificate_of_origin: DatedFigure,
   documents: z
     .array(
       z.strictObject({
@@ -47,6 +45,49 @@ export const CostRates = z.strictObject({
     .min(1),
 });
 export type CostRates = z.infer<typeof CostRates>;
+
+export type CitedRates = {
+  [Name in keyof CostRates]: CostRates[Name] extends DatedFigure
+    ? Omit<CostRates[Name], keyof DatedFigure> & { citation: string }
+    : CostRates[Name];
+};
+
+export function citeRates({ documents, ...rates }: CostRates, today: string): CitedRates {
+  const cited = Object.entries(rates).map(([name, { date, source, note, check_by, ...values }]) => [
+    name,
+    { ...values, citation: cite([{ date, source, note, check_by }], today) },
+  ]);
+  const getText = (text: string) => insertFigures(text, { documents, ...rates }, today);
+  return {
+    ...Object.fromEntries(cited),
+    documents: documents.map(({ by, items }) => ({
+      by,
+      items: items.map((item) => ({ ...item, text: getText(item.text) })),
+    })),
+  };
+}
+
+/** Replaces names such as {vat} and appends the citation of these figures. Throws if a name is unknown. */
+export function insertFigures(text: string, rates: CostRates, today: string): string {
+  const { documents: _, excise_duty: __, ...figures } = rates;
+  const named = new Set<DatedFigure>();
+  const filledText = text.replaceAll(/\{(\w+)\}/g, (_match, name: string) => {
+    if (name === "this_year") return today.slice(0, 4);
+    if (name === "oldest_car_year") {
+      named.add(rates.car_age);
+      return `${getOldestCarYear(today, rates.car_age.years)}`;
+    }
+    const [, figure] = Object.entries(figures).find(([key]) => key === name) ?? [];
+    if (!figure) throw new Error(`content/data/cost.yaml has no figure {${name}} for the text "${text}"`);
+    named.add(figure);
+    return "percent" in figure
+      ? `${figure.percent}`
+      : "years" in figure
+        ? `${figure.years}`
+        : calendarDate(figure.date);
+  });
+  return named.size > 0 ? `${filledText} ${cite([...named], today)}` : filledText;
+}
 
 const numberFieldTexts: Record<NumberField, { subject: string; missing: string; tooMuch?: string; like: string }> = {
   value: {
@@ -66,30 +107,31 @@ const numberFieldTexts: Record<NumberField, { subject: string; missing: string; 
   },
   rate: {
     subject: "The exchange rate",
-    missing: "Enter how many shillings one unit of the currency costs.",
-    tooMuch: "The exchange rate is too high. Enter at most 10,000 shillings for one unit.",
+    missing: "Enter how many KES you pay for 1 unit of the currency.",
+    tooMuch: "The exchange rate is too high. Enter at most 10,000 KES for 1 unit of the currency.",
     like: "129.50",
   },
   duty: {
     subject: "The import duty",
-    missing: "Enter the import duty in percent, such as 25.",
-    tooMuch: "The import duty must be at most 100 percent.",
+    missing: "Enter the import duty as a percentage, such as 25, or leave the field empty.",
+    tooMuch: "The import duty must be at most 100%.",
     like: "25",
   },
 };
 
-function numberField(name: NumberField) {
+function numberField(name: NumberField, emptyValue?: number) {
   const { subject, missing, tooMuch, like } = numberFieldTexts[name];
-  return z.string(missing).transform((input, context) => {
+  const text: z.ZodType<string> = emptyValue === undefined ? z.string(missing) : z.string().default(`${emptyValue}`);
+  return text.transform((input, context) => {
     const result = readNumber(name, input);
     if (typeof result === "number") return result;
-    const messages = {
+    const messages: Record<string, string> = {
       unreadable: input.trim() === "" ? missing : `Enter ${subject.toLowerCase()} in digits, such as ${like}.`,
       negative: `${subject} must be 0 or more.`,
       zero: `${subject} must be more than 0.`,
       "too much": tooMuch ?? `${subject} is too high. Enter at most 1,000,000,000,000.`,
     };
-    context.addIssue({ code: "custom", message: messages[result] });
+    context.addIssue({ code: "custom", message: messages[result] ?? `Write ${result}.` });
     return z.NEVER;
   });
 }
@@ -100,9 +142,10 @@ const fixedValue = <T>(value: T) =>
     .optional()
     .transform(() => value);
 
-function createCostSchema(isCar: boolean, isKes: boolean, classes: number[], today: string) {
-  const oneClass = `Choose the excise duty of the car: ${classes.join(", ").replace(/, (\d+)$/, " or $1")} percent.`;
-  const month = "Enter the month of first registration, such as 2021-04.";
+function createCostSchema(isCar: boolean, isKes: boolean, rates: CostRates, today: string) {
+  const classes = rates.excise_duty.percents;
+  const oneClass = `Choose the excise duty of the car: ${classes.join("%, ").replace(/, (\d+)$/, " or $1")}%.`;
+  const month = "Enter the month of first registration, such as 04/2021.";
   return z.object({
     what: z.enum(importKinds, "Choose what you import."),
     registered: isCar
@@ -121,7 +164,7 @@ function createCostSchema(isCar: boolean, isKes: boolean, classes: number[], tod
     freight: numberField("freight"),
     insurance: numberField("insurance"),
     rate: isKes ? fixedValue(1) : numberField("rate"),
-    duty: numberField("duty"),
+    duty: numberField("duty", getDutyRate(isCar ? "car" : undefined, rates).percent),
   });
 }
 
@@ -143,16 +186,11 @@ function parseMonth(input: string): string {
 export function parseCostQuery(search: URLSearchParams, rates: CostRates, today: string) {
   if (!COST_FIELDS.some((name) => search.has(name))) return null;
   // Passes only the first value of each known field, because Conform interprets other names and repeated fields.
-  const fields = new URLSearchParams({ duty: String(rates.import_duty.percent) });
+  const fields = new URLSearchParams();
   for (const name of COST_FIELDS) if (search.has(name)) fields.set(name, search.get(name) ?? "");
   if (fields.has("registered")) fields.set("registered", parseMonth(fields.get("registered") ?? ""));
-  const schema = createCostSchema(
-    fields.get("what") === "car",
-    fields.get("currency") === "KES",
-    rates.excise_duty.percents,
-    today,
-  );
-  const submission = parseWithZod(fields, { schema });
+  const schema = createCostSchema(fields.get("what") === "car", fields.get("currency") === "KES", rates, today);
+  const submission = parseForm(fields, schema);
   const cargo: Import | null = submission.status === "success" ? submission.value : null;
   const { error, initialValue } = submission.reply();
   return { cargo, result: { error, initialValue } };
@@ -162,9 +200,9 @@ export function quoteForCost(cargo: Import, rates: CostRates): { service: string
   const { what, registered, currency, value, freight, insurance, rate, duty, excise } = cargo;
   const { cif, taxes } = estimateCost(cargo, getPercents(rates));
   const message = [
-    "Send me a quote for this import.",
+    "Please send me a quote for this import.",
     "",
-    `What: ${IMPORT_KINDS[what]}${registered ? `, first registered ${monthName(registered)}` : ""}`,
+    `Import: ${IMPORT_KINDS[what]}${registered ? `, first registered ${monthName(registered)}` : ""}`,
     `Price: ${currency} ${formatAmount(value)}`,
     `Freight: ${currency} ${formatAmount(freight)}`,
     `Insurance: ${currency} ${formatAmount(insurance)}`,
@@ -172,7 +210,7 @@ export function quoteForCost(cargo: Import, rates: CostRates): { service: string
     `Import duty: ${duty}%`,
     ...(what === "car" ? [`Excise duty: ${excise}%`] : []),
     "",
-    `Your site's estimate: CIF KES ${formatAmount(cif)}, taxes KES ${formatAmount(taxes)}.`,
+    `Estimate on your website: CIF KES ${formatAmount(cif)}, taxes KES ${formatAmount(taxes)}.`,
   ];
   return { service: "Imports", message: message.join("\n") };
 }

@@ -1,3 +1,5 @@
+import { readDecimal } from "../lib/forms/decimal.ts";
+
 export const IMPORT_KINDS = {
   car: "A car",
   container: "Full container (FCL)",
@@ -31,6 +33,14 @@ export type Import = {
 export type Percents = { vat: number; fee: number; levy: number; penalty: number };
 
 type PercentRate = { percent: number };
+
+/** Returns the rate of import duty for an import without its own rate. */
+export function getDutyRate<Rate extends PercentRate>(
+  what: string | undefined,
+  rates: Record<"import_duty" | "car_import_duty", Rate>,
+): Rate {
+  return what === "car" ? rates.car_import_duty : rates.import_duty;
+}
 
 export function getPercents(
   rates: Record<"vat" | "import_declaration_fee" | "railway_development_levy" | "no_certificate", PercentRate>,
@@ -75,12 +85,12 @@ const numberLimits = {
 };
 export type NumberField = keyof typeof numberLimits;
 
-export function readNumber(name: NumberField, input: string): number | "unreadable" | "negative" | "zero" | "too much" {
+/** Returns the number, a key of the error messages, or the two readings of an ambiguous input (see readDecimal). */
+export function readNumber(name: NumberField, input: string): number | string {
   const { max, decimals, allowsZero } = numberLimits[name];
-  const [, sign, whole = "", part = ""] = /^([-−]?)(\d{1,3}(?:[,\s]\d{3})+|\d+)(?:\.(\d+))?$/.exec(input.trim()) ?? [];
-  if (whole === "" || part.length > decimals) return "unreadable";
-  if (sign) return "negative";
-  const number = Number(`${whole.replace(/[,\s]/g, "")}.${part}`);
+  const number = readDecimal(input, decimals);
+  if (typeof number === "string") return number || "unreadable";
+  if (number < 0) return "negative";
   if (number > max) return "too much";
   return number === 0 && !allowsZero ? "zero" : number;
 }
@@ -90,14 +100,19 @@ export function isPastMonth(input: string, today: string): boolean {
   return /^(19|20)\d\d-(0[1-9]|1[0-2])$/.test(input) && input <= today.slice(0, 7);
 }
 
-/** Returns null for invalid fields. `classes` are excise rates in percent. A test checks that parseCostQuery agrees. */
-export function parseImport(input: Partial<Record<string, string>>, classes: number[], today: string): Import | null {
+/** Returns null for invalid fields. A test checks that parseCostQuery agrees. */
+export function parseImport(
+  input: Partial<Record<string, string>>,
+  rates: Record<"import_duty" | "car_import_duty", PercentRate> & { excise_duty: { percents: number[] } },
+  today: string,
+): Import | null {
   const what = Object.keys(IMPORT_KINDS).find((option) => option === input.what) as ImportKind | undefined;
   const currency = IMPORT_CURRENCIES.find((option) => option === input.currency);
   const read = (name: NumberField) => readNumber(name, input[name] ?? "");
   const rate = currency === "KES" ? 1 : read("rate");
-  const [value, freight, insurance, duty] = [read("value"), read("freight"), read("insurance"), read("duty")];
-  const excise = what === "car" ? classes.find((option) => String(option) === input.excise) : 0;
+  const [value, freight, insurance] = [read("value"), read("freight"), read("insurance")];
+  const duty = input.duty ? read("duty") : getDutyRate(what, rates).percent;
+  const excise = what === "car" ? rates.excise_duty.percents.find((option) => String(option) === input.excise) : 0;
   const registered = what === "car" ? (input.registered ?? "").trim() : undefined;
   if (!what || !currency || excise === undefined) return null;
   if (registered !== undefined && !isPastMonth(registered, today)) return null;
@@ -106,12 +121,9 @@ export function parseImport(input: Partial<Record<string, string>>, classes: num
   return { what, currency, excise, registered, ...(numbers as Record<NumberField, number>) };
 }
 
-/** KS 1515 limits the age of cars. "doubtful": too old by calendar years, as KEBS counts them, but not by months. */
-export function checkCarAge(registered: string, today: string, years: number): "refused" | "doubtful" | "taken" {
-  const [year = 0, month = 0] = registered.split("-").map(Number);
-  const [thisYear = 0, thisMonth = 0] = today.split("-").map(Number);
-  if ((thisYear - year) * 12 + thisMonth - month >= years * 12) return "refused";
-  return thisYear - year >= years ? "doubtful" : "taken";
+/** KEBS counts the age of cars in calendar years, so this year changes on each 1 January. */
+export function getOldestCarYear(today: string, years: number): number {
+  return Number(today.slice(0, 4)) - years + 1;
 }
 
 export function formatAmount(amount: number): string {

@@ -129,7 +129,12 @@ function* createAccountTables(account: Record<string, unknown>): Generator<{ nam
 }
 
 function formatRow(cells: unknown[]): string {
-  return csvLine(cells.map((cell) => (typeof cell === "object" && cell ? JSON.stringify(cell) : String(cell ?? ""))));
+  return csvLine(
+    cells.map((cell) => {
+      if (typeof cell === "number") return cell;
+      return typeof cell === "object" && cell ? JSON.stringify(cell) : String(cell ?? "");
+    }),
+  );
 }
 
 function getArchivePath(shipment: ExportedShipment, document: ExportedDocument): string {
@@ -140,7 +145,7 @@ function getArchivePath(shipment: ExportedShipment, document: ExportedDocument):
   return `files/${shortId(shipment.id)}/${document.name}, ${name}`;
 }
 
-/** Yields pages of 50 shipments. Only the first page has the account. Throws userErrorData. */
+/** Yields pages of 50 shipments. Only the first page has the account. Throws an error response if a call fails. */
 async function* fetchExportPages(supabase: AppSupabaseClient): AsyncGenerator<ExportPage, undefined> {
   let after = {};
   for (;;) {
@@ -158,7 +163,7 @@ async function* fetchExportPages(supabase: AppSupabaseClient): AsyncGenerator<Ex
 
 /**
  * Returns a stream that creates the ZIP archive, with only one piece of a file in memory. `left-out.txt` names files that
- * are missing or changed. Throws userErrorData if the backend rejects the first call.
+ * are missing or changed. Throws an error response if the backend rejects the first call.
  */
 export async function createDataExport(
   supabase: AppSupabaseClient,

@@ -17,6 +17,8 @@ export const deskDocumentStateLabels = {
 export const STORAGE_LOCATIONS = { mombasa: "Mombasa port", nairobi: "Nairobi ICD", naivasha: "Naivasha ICD" } as const;
 export type StorageLocation = keyof typeof STORAGE_LOCATIONS;
 
+export const CONTAINER_SIZES = { 20: "20 ft", 40: "40 ft" } as const;
+
 export const CHARGE_CURRENCIES = ["KES", "USD", "EUR", "GBP"] as const;
 
 export const STAFF_ROLES = ["clerk", "lead"] as const;

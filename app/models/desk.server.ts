@@ -1,12 +1,13 @@
 /** Data of the desk's pages. One backend call returns a page and its viewer. Times are ISO 8601 in UTC, days YYYY-MM-DD. */
 import { z } from "zod";
 import type { StaffPageQuery } from "../lib/auth/staff.server.ts";
-import { eastAfricaTime } from "../lib/dates.ts";
+import { calendarDate, eastAfricaTime } from "../lib/dates.ts";
 import { AuditEntry, readAuditLogFilter, timeToMinute, toAuditLogArgs } from "./audit-log.server.ts";
 import { STAFF_ROLES } from "./desk-labels.ts";
 import { sortDocuments } from "./document.ts";
 import { Announcement } from "./portal.server.ts";
 import { isUuid } from "./shipment.server.ts";
+import { formatAmountsDue, formatMoney, noChargeText, PAYMENTS } from "./shipment.ts";
 import {
   ChargeRecord,
   DocumentRecord,
@@ -65,7 +66,6 @@ const DeskDocument = DocumentRecord.extend({
 export type DeskDocument = z.infer<typeof DeskDocument>;
 
 const DeskCharge = ChargeRecord.extend({ version: z.number() });
-export type DeskCharge = z.infer<typeof DeskCharge>;
 
 const DeskShipmentDetailsSchema = ShipmentRecord.extend({
   client: z.object({ id: z.string(), name: z.string().nullable(), email: z.string(), closed: z.boolean() }),
@@ -75,7 +75,7 @@ const DeskShipmentDetailsSchema = ShipmentRecord.extend({
   audit_entries: z.array(AuditEntry),
 });
 
-/** Returns the first items, as many as fit into `maxLength` characters of JSON, but at least two. */
+/** Returns the first items that together have at most `maxLength` characters of JSON, but at least two items. */
 export function takeShort<Item>(items: Item[], maxLength: number): Item[] {
   let length = 0;
   return items.filter((item, index) => {
@@ -87,9 +87,12 @@ export function takeShort<Item>(items: Item[], maxLength: number): Item[] {
 export function createDeskShipmentView(details: z.infer<typeof DeskShipmentDetailsSchema>) {
   const { id, name, stage, status, version, client, arrival, waiting_on, charges, documents, tracking_events } =
     details;
+  const unpaid = charges.filter(({ paid_at }) => paid_at === null);
   const shownEvents = takeShort(tracking_events.slice(0, 8), 800);
   return {
-    ...{ id, name, stage, status, version, client, arrival, waiting_on, charges },
+    ...{ id, name, stage, status, version, client, arrival, waiting_on },
+    payments: PAYMENTS.map(({ id, name }) => createPaymentView(id, name, charges)),
+    due: unpaid.length > 0 ? formatAmountsDue(unpaid) : null,
     waitingSince: eastAfricaTime(details.waiting_since),
     numbers: describeNumberFields(details).map(({ hint: _, ...field }) => field),
     documents: sortDocuments(documents),
@@ -98,6 +101,21 @@ export function createDeskShipmentView(details: z.infer<typeof DeskShipmentDetai
   };
 }
 export type DeskShipmentView = ReturnType<typeof createDeskShipmentView>;
+
+function createPaymentView(item: string, name: string, charges: z.infer<typeof DeskCharge>[]) {
+  const charge = charges.find((charge) => charge.item === item);
+  const words = describeCharge(charge);
+  if (!charge) return { item, name, words };
+  const { item: _, paid_at, ...values } = charge;
+  return { item, name, words, charge: { ...values, isPaid: paid_at !== null } };
+}
+
+function describeCharge(charge: z.infer<typeof DeskCharge> | undefined): string {
+  if (!charge) return noChargeText;
+  const sum = formatMoney(charge.currency, charge.amount);
+  if (charge.paid_at) return `${sum}, paid ${eastAfricaTime(charge.paid_at)}`;
+  return charge.due_on ? `${sum}, due ${calendarDate(charge.due_on)}` : `${sum}, unpaid`;
+}
 
 /** Lists 20 shipments. A 21st shipment means that a next page exists. `opened` is null if no shipment is open. */
 export const ShipmentsPage = z.object({

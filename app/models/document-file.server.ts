@@ -1,11 +1,9 @@
 import { createHash } from "node:crypto";
-import { fileTypeFromBuffer } from "file-type";
 import { z } from "zod";
 import { type Download, filePieceBytes } from "../lib/http/transfer-slots.server.ts";
 import { toUserError, type UserError, userErrorFromThrown } from "../lib/http/user-error.server.ts";
 import type { AppSupabaseClient } from "../lib/supabase/client.server.ts";
 import { parseOrUserError } from "../lib/supabase/result.server.ts";
-import { getExtension, getFileProblem } from "./document.ts";
 import { runStaffAction } from "./staff.server.ts";
 
 type RecordedFile = { storage_path: string | null; storage_version: string | null; sha256: string | null };
@@ -118,60 +116,4 @@ export async function openFileForStaff(
   const record = parseOrUserError(DownloadableFile, action.result);
   if ("reason" in record) return record;
   return createFileDownload(record, await openStoredFile(serviceRole, record));
-}
-
-/** The media types of file extensions. The storage bucket accepts the same types. */
-export const FILE_TYPES: Readonly<Record<string, string>> = {
-  pdf: "application/pdf",
-  jpg: "image/jpeg",
-  jpeg: "image/jpeg",
-  png: "image/png",
-  webp: "image/webp",
-  heic: "image/heic",
-  tif: "image/tiff",
-  tiff: "image/tiff",
-  txt: "text/plain",
-  csv: "text/csv",
-  rtf: "application/rtf",
-  doc: "application/msword",
-  docx: "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
-  xls: "application/vnd.ms-excel",
-  xlsx: "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
-  odt: "application/vnd.oasis.opendocument.text",
-};
-
-/** The types that the library file-type may also return for files with these extensions. */
-const otherDetectedTypes: Readonly<Record<string, readonly string[]>> = {
-  heic: ["image/heif", "image/heic-sequence", "image/heif-sequence"],
-  doc: ["application/x-cfb"],
-  xls: ["application/x-cfb"],
-  docx: ["application/zip"],
-  xlsx: ["application/zip"],
-  odt: ["application/zip"],
-};
-
-// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters show that a file is not text
-const controlCharacters = /[\u0000-\u0008\u000b\u000e-\u001f]/;
-
-export async function detectMediaType(fileName: string, content: Uint8Array): Promise<{ type: string } | UserError> {
-  const problem = getFileProblem({ name: fileName, size: content.length });
-  if (problem) return { reason: problem, status: 400 };
-  const extension = getExtension(fileName);
-  const type = FILE_TYPES[extension] ?? "";
-  const allowedTypes = [type, ...(otherDetectedTypes[extension] ?? [])];
-  const fits = type.startsWith("text/")
-    ? // The first letters of a text may equal the signature of another type, so only control characters are checked.
-      !controlCharacters.test(Buffer.from(content.buffer, content.byteOffset, content.length).toString("latin1"))
-    : allowedTypes.includes((await fileTypeFromBuffer(getSignatureBytes(content)))?.mime ?? "");
-  if (fits) return { type };
-  return {
-    reason: `The content of this file does not match the extension .${extension}. Choose another file.`,
-    status: 400,
-  };
-}
-
-/** Returns the first 64 KiB, to limit the work, or a whole TIFF, whose directory may be at any position. */
-function getSignatureBytes(content: Uint8Array): Uint8Array {
-  const isTiff = content[0] === content[1] && (content[0] === 0x49 || content[0] === 0x4d);
-  return isTiff ? content : content.subarray(0, 64 * 1024);
 }

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { documentSlug, objectPath, safeFileName, toDisplayFileName } from "./document.server.ts";
 import { DEFAULT_DOCUMENTS } from "./document.ts";
+import type { FileType } from "./file-type.server.ts";
 
 const document = {
   user_id: "d0000000-0000-4000-8000-000000000001",
@@ -76,18 +77,22 @@ test("Each upload of the same file gets a new storage path.", () => {
   expect(new Set(paths).size).toBe(100);
 });
 
+const pdf: FileType = { label: "PDF", extensions: ["pdf"], mediaType: "application/pdf", signatures: [] };
+
 test.each([
   ["Invoice March.PDF", "Invoice March.PDF"],
   ["فاتورة (2).pdf", "فاتورة (2).pdf"],
   ["C:\\scans\\Invoice 1.PDF", "Invoice 1.PDF"],
   ["../../etc/passwd.pdf", "passwd.pdf"],
   ["line\r\nContent-Type: text/html\r\n.pdf", "html .pdf"],
-  ["a\u001b[2J\u009b1mb\u0000.pdf", "a [2J 1mb .pdf"],
-  ["\u202efdp.exe\u2066.pdf", "fdp.exe .pdf"],
+  ["a\u001b[2J\u009b1mb\u0000.pdf", "a[2J1mb.pdf"],
+  ["\u202efdp.exe\u2066.pdf", "fdp.exe.pdf"],
   ["\ud800.pdf", ".pdf"],
-  ["", "file"],
-  [" \t/", "file"],
+  ["", "file.pdf"],
+  [" \t/", "file.pdf"],
+  ["scan.jpg", "scan.pdf"],
+  ["a".repeat(200), `${"a".repeat(196)}.pdf`],
   [`${"ä🚢".repeat(150)}.pdf`, `${"ä🚢".repeat(98)}.pdf`],
-])("The file name %j is displayed as %j.", (fileName, shown) => {
-  expect(toDisplayFileName(fileName)).toBe(shown);
+])("A PDF named %j is displayed as %j.", (fileName, shown) => {
+  expect(toDisplayFileName(fileName, pdf)).toBe(shown);
 });

@@ -5,13 +5,23 @@ import type { z } from "zod";
 import type { Viewer } from "../lib/auth/viewer.server.ts";
 import { shortTime } from "../lib/dates.ts";
 import { formatFileSize } from "../lib/forms/file-size.ts";
+import { toOneLine } from "../lib/forms/text-fields.ts";
 import { toUserError, type UserError, userErrorFromThrown } from "../lib/http/user-error.server.ts";
 import { type AppSupabaseClient, serviceRoleClient } from "../lib/supabase/client.server.ts";
 import { dataOrThrow, dataOrUserError, getResultError } from "../lib/supabase/result.server.ts";
-import { type DEFAULT_DOCUMENTS, documentStateLabels, getDocumentState, getExtension } from "./document.ts";
-import { detectMediaType, openStoredFile, recordedFileColumns } from "./document-file.server.ts";
+import { type DEFAULT_DOCUMENTS, documentStateLabels, getDocumentState } from "./document.ts";
+import { openStoredFile, recordedFileColumns } from "./document-file.server.ts";
+import {
+  acceptedLabels,
+  detectFileType,
+  FILE_TYPES,
+  type FileType,
+  getExtension,
+  listExtensions,
+  withExtension,
+} from "./file-type.server.ts";
 import type { DocumentRecord } from "./shipment-fields.server.ts";
-import { runStaffAction, type StaffActionOptions } from "./staff.server.ts";
+import { runStaffAction, type StaffActionOptions, type StaffActionResult } from "./staff.server.ts";
 
 /** Returns a name such as `ftwr-1.pdf` for `../فاتورة "1".PDF`, with at most 80 characters before the extension. */
 export function safeFileName(fileName: string): string {
@@ -34,19 +44,18 @@ export function documentSlug(name: string): string {
     .toLowerCase();
 }
 
-/** Returns a new path for each attempt, so that no stored file is overwritten. The database checks the form of the path. */
+/** Returns a new path for each attempt, so that no stored file is overwritten. */
 export function objectPath(document: { user_id: string; shipment_id: string; name: string }, fileName: string): string {
   const attempt = randomBytes(6).toString("hex");
   return `${document.user_id}/${document.shipment_id}/${documentSlug(document.name)}-${attempt}-${safeFileName(fileName)}`;
 }
 
-/** Removes folders, control characters and text direction marks. Returns at most 200 characters with the extension. */
-export function toDisplayFileName(fileName: string): string {
-  const clean = (fileName.split(/[\\/]/).at(-1) ?? "")
-    .replace(/[\p{Cc}\p{Cs}\u2028-\u202e\u2066-\u2069]+/gu, " ")
-    .trim();
+/** Removes folders and invisible characters. Returns at most 200 characters with an extension of the type. */
+export function toDisplayFileName(fileName: string, type: FileType): string {
+  const baseName = toOneLine((fileName.split(/[\\/]/).at(-1) ?? "").replace(/\p{Cs}/gu, ""));
+  const clean = withExtension(baseName, type);
   const characters = [...clean];
-  if (characters.length <= 200) return clean || "file";
+  if (characters.length <= 200) return clean;
   const ending = `.${getExtension(clean)}`;
   return characters.slice(0, 200 - ending.length).join("") + ending;
 }
@@ -59,42 +68,45 @@ export async function uploadDocument(
   file: { name: string; content: Uint8Array },
 ): Promise<UploadFailure | null> {
   const { content } = file;
-  const media = await detectMediaType(file.name, content);
-  if ("reason" in media) return { ...media, title: "Upload failed" };
+  const type = detectFileType(file.name, content);
+  if ("reason" in type) return { ...type, title: "Upload failed" };
 
   const rejection = await checkUploadAllowed(client, document.id);
   if (rejection) return { ...rejection, title: "Upload failed" };
 
-  const serviceRole = serviceRoleClient();
-  const bucket = serviceRole.storage.from("documents");
-  const path = objectPath({ user_id: client.id, shipment_id: document.shipmentId, name: document.name }, file.name);
-  const stored = await bucket.upload(path, content, { contentType: media.type, upsert: false });
+  const file_name = toDisplayFileName(file.name, type);
+  const path = objectPath({ user_id: client.id, shipment_id: document.shipmentId, name: document.name }, file_name);
+  const bucket = serviceRoleClient().storage.from("documents");
+  const stored = await bucket.upload(path, content, { contentType: type.mediaType, upsert: false });
   if (stored.error) return { ...toUserError(stored.error), title: "Upload failed" };
+  const failure = await recordFile(client.id, document.id, {
+    storage_path: path,
+    sha256: hash("sha256", content),
+    file_name,
+    file_size: content.length,
+    media_type: type.mediaType,
+  }).catch(userErrorFromThrown);
+  return failure && { ...failure, title: "Failed to update document status" };
+}
 
+type FileRecord = { storage_path: string; sha256: string; file_name: string; file_size: number; media_type: string };
+
+/** Deletes the stored file again if the database rejects the record. */
+async function recordFile(clientId: string, id: string, file: FileRecord): Promise<UserError | null> {
+  const serviceRole = serviceRoleClient();
   const { data, error, status } = await serviceRole
     .from("documents")
-    .update({
-      uploaded: true,
-      storage_path: path,
-      sha256: hash("sha256", content),
-      file_name: toDisplayFileName(file.name),
-      file_size: content.length,
-      media_type: media.type,
-    })
-    .eq("id", document.id)
-    .eq("user_id", client.id)
+    .update({ uploaded: true, ...file })
+    .eq("id", id)
+    .eq("user_id", clientId)
     .eq("uploaded", false)
     .select("id");
   if (!error && data.length === 1) return null;
   // After a lost response the row may refer to the file, so the file is removed only after a definite rejection.
-  const isRejected = error ? error.code?.startsWith("PT") : data.length === 0;
-  if (isRejected) await bucket.remove([path]);
-  const failure = error
-    ? toUserError({ ...error, status })
-    : isRejected
-      ? { reason: "This document already has a file.", status: 409 }
-      : userErrorFromThrown(data);
-  return { ...failure, title: "Failed to update document status" };
+  const isRejected = error ? String(error.code).startsWith("PT") : data.length === 0;
+  if (isRejected) await serviceRole.storage.from("documents").remove([file.storage_path]);
+  if (error) return toUserError({ ...error, status });
+  return isRejected ? { reason: "This document already has a file.", status: 409 } : userErrorFromThrown(data);
 }
 
 /** Returns null if the upload is allowed. Counts towards the rate limit of changes unless `get` is set. */
@@ -120,13 +132,13 @@ export async function removeFile(client: Viewer, id: string, expectedVersion: nu
   return null;
 }
 
-/** Rejects a stored file that differs from the uploaded file, and a document with an unexpected version. */
+/** Returns the document's name. Rejects a stored file that differs from the uploaded file, and a document with an unexpected version. */
 export async function verifyDocument(
   supabase: AppSupabaseClient,
   serviceRole: AppSupabaseClient,
   id: string,
   staffOptions: StaffActionOptions,
-): Promise<UserError | null> {
+): Promise<StaffActionResult<string> | UserError> {
   const { data, error, status } = await supabase
     .from("documents")
     .select(`name, uploaded, ${recordedFileColumns}`)
@@ -138,13 +150,12 @@ export async function verifyDocument(
   if (!data.uploaded) return { reason: `The ${data.name} has no file yet.`, status: 409 };
   const file = await openStoredFile(serviceRole, data);
   if ("reason" in file) return { ...file, reason: `The ${data.name} is not verified: ${file.reason}` };
-  const action = await runStaffAction(supabase, "verify_document", {
+  return runStaffAction(supabase, "verify_document", {
     document_id: id,
     sha256: file.sha256,
     storage_version: file.version,
     ...staffOptions,
   });
-  return "reason" in action ? action : null;
 }
 
 export async function findDocumentId(
@@ -165,9 +176,10 @@ export async function findDocumentId(
 
 /** The page shows the company's email address after `limits`. */
 export const uploadHints = {
-  limits:
-    "Maximum 10 MB per file. Accepted types: PDF, photo (JPG, PNG, WebP, HEIC, TIFF), Word, Excel, ODT, RTF, CSV or text. Email larger files to",
-  drop: "You can also drop a file on its document.",
+  limits: `Maximum 10 MB per file. Accepted types: ${acceptedLabels}. Email larger files to`,
+  // Phones offer files without an extension only if the field also accepts an unknown type.
+  accept: [...listExtensions(FILE_TYPES), "application/octet-stream"].join(),
+  drop: "You can also drag a file onto its document.",
 };
 
 const documentExplanations: Partial<Record<string, string>> = {
@@ -179,7 +191,10 @@ const documentExplanations: Partial<Record<string, string>> = {
 
 type DescribedDocument = z.infer<typeof DocumentRecord>;
 
-/** `words` is like "New file needed: page 2 is unreadable", `file` like "invoice-2291.pdf, 212 KB, 14:05 EAT". */
+/**
+ * Returns `words` such as "New file needed: page 2 is unreadable" and `file` such as "invoice-2291.pdf, 212 KB, 14:05
+ * EAT".
+ */
 export function describeDocument(document: DescribedDocument, shipment: string, timeOf = shortTime) {
   const { id, name, rejected_at, rejection_reason, file_name, file_size, uploaded_at } = document;
   const state = getDocumentState(document);

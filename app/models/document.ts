@@ -31,28 +31,24 @@ export function sortDocuments<T extends { name: string }>(documents: readonly T[
   return [...documents].sort((a, b) => rank(a.name) - rank(b.name) || a.name.localeCompare(b.name));
 }
 
-/** For the `accept` attribute of a file field. FILE_TYPES in document-file.server.ts has the media types. */
-export const acceptedExtensions =
-  ".pdf,.jpg,.jpeg,.png,.webp,.heic,.tif,.tiff,.txt,.csv,.rtf,.doc,.docx,.xls,.xlsx,.odt";
-
-export function getExtension(fileName: string): string {
-  return /\.([A-Za-z0-9]{1,8})$/.exec(fileName.trim())?.[1]?.toLowerCase() ?? "";
-}
-
 export const tooLargeHint =
   "Take the photo again at a lower quality, or send the file on WhatsApp with your shipment number.";
 
-export function getFileProblem({ name, size }: { name: string; size: number }): string | null {
+export function getFileProblem({ size, type = "" }: { size: number; type?: string }): string | null {
+  if (/^(audio|video)/.test(type)) return "Choose a photo or document instead of a recording.";
   if (size === 0) return "This file is empty. Choose another file.";
   if (size > maxFileBytes) return `This file is over 10 MB. ${tooLargeHint}`;
-  if (!acceptedExtensions.split(",").includes(`.${getExtension(name)}`))
-    return "Choose a PDF, photo, Word, Excel or text file.";
   return null;
 }
 
-const largePhotoBytes = 2 * 1024 * 1024;
+/** True for the media types of photos that every browser can show. */
+export function isViewable(mediaType: string | null): boolean {
+  return /^image\/(jpeg|png|webp)$/.test(mediaType ?? "");
+}
 
-/** True for a photo that the page's script resizes before the upload. Every browser can decode these types. */
-export function isLargePhoto({ name, size }: { name: string; size: number }): boolean {
-  return size > largePhotoBytes && ["jpg", "jpeg", "png", "webp"].includes(getExtension(name));
+const largePhotoBytes = 500 * 1024;
+
+/** True for a photo that the page's script resizes before the upload. */
+export function isLargePhoto({ size, type }: { size: number; type: string }): boolean {
+  return size > largePhotoBytes && isViewable(type);
 }

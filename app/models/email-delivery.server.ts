@@ -13,7 +13,6 @@ import { type NextAction, nextAction } from "./shipment.ts";
 import { shipmentUpdateEmail } from "./shipment-email.ts";
 import { ChargeRecord, DocumentRecord, listNumbers, ShipmentRecord, type Stage } from "./shipment-fields.server.ts";
 
-/** `sent` is false if the action succeeded but its email was not sent. */
 export type EmailResult = { sent: boolean } | UserError;
 
 type EmailRecipient = { email: string; kind: string; name?: RecipientName; account_id?: string; client_id?: string };
@@ -29,7 +28,7 @@ export async function sendEmail(email: Omit<Email, "from">, sender: EmailSender)
   }
 }
 
-/** Without a `name`, the greeting has the name of the account. */
+/** If the recipient has no `name`, the greeting uses the name of the account. */
 export async function trySendEmail(
   serviceRole: AppSupabaseClient,
   sender: EmailSender,
@@ -50,7 +49,7 @@ export async function findAccountName(serviceRole: AppSupabaseClient, account: s
   return typeof name === "string" && name ? name : null;
 }
 
-/** Calls `send` once per idempotency key, and again only after a failure. */
+/** Calls `send` once per idempotency key. Calls `send` again only after a failure. */
 export async function sendOnce(
   serviceRole: AppSupabaseClient,
   request: string | undefined,
@@ -97,7 +96,7 @@ const ClaimedShipmentEmail = z.array(
 type ClaimedShipmentEmail = z.infer<typeof ClaimedShipmentEmail>[number];
 
 const claimBatchSize = 20;
-/** The database's claim expires after five minutes. The last minute is left for the email in progress. */
+/** The database ends a claim after five minutes. The last minute is reserved for the email that is being sent. */
 const claimTimeoutMs = 240_000;
 
 /**
@@ -139,7 +138,7 @@ async function sendShipmentEmail(
   return sent;
 }
 
-/** Leaves out the days on which charges are due: emails contain no details of payments. */
+/** Omits the days on which charges are due, because emails contain no payment details. */
 function getNextActionForEmail(
   { stage, documents, charges }: Pick<ClaimedShipmentEmail, "stage" | "documents" | "charges">,
   stages: Stage[],
@@ -152,7 +151,7 @@ function getNextActionForEmail(
   return nextAction(state, stages[stage - 1] as Stage);
 }
 
-/** Returns a link that works without a login until SESSION_SECRET changes. */
+/** Returns an unsubscribe link that needs no login. The link becomes invalid when SESSION_SECRET changes. */
 export function createUnsubscribeUrl(account: string): string {
   return `${env().origin}/unsubscribe?token=${account}.${signUnsubscribe(account)}`;
 }

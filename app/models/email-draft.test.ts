@@ -16,7 +16,7 @@ const contact = {
   message: "Are you open on Saturday?",
 };
 
-/** Parses a mailto address like email apps (RFC 6068): splits the address at reserved characters, then decodes each part. */
+/** Parses a mailto address as email apps do (RFC 6068): splits it at reserved characters, then decodes each part. */
 function parseMailto(href: string) {
   const [, scheme, address = "", query = ""] = /^([^:]+):([^?]*)\?(.*)$/s.exec(href) ?? [];
   return {

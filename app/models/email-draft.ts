@@ -48,7 +48,7 @@ function toOneLine(text: string): string {
   return text.replace(/[\u0000-\u001f\u007f\u0085\u2028\u2029]+/g, " ").trim();
 }
 
-/** encodeURIComponent throws for half a surrogate pair. The at sign stays readable. */
+/** Replaces lone surrogates, for which encodeURIComponent throws. Leaves the at sign readable. */
 function encode(text: string): string {
   return encodeURIComponent(text.replace(/\p{Surrogate}/gu, "\ufffd")).replace("%40", "@");
 }

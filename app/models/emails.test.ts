@@ -9,7 +9,7 @@ const sender = {
 };
 const token = "0a1b2c3d";
 
-/** Account emails to a person whose name may be known. */
+/** The account emails whose greeting can contain the recipient's name. */
 const namedEmails: [string, (name: string | null) => emails.EmailContent][] = [
   ["team invitation", (name) => emails.staffInvitationEmail(sender, name, token)],
   ["password link", (name) => emails.passwordLinkEmail(sender, name, token)],

@@ -1,5 +1,6 @@
 /** The texts of account emails. Emails are plain text without files, amounts and bank details. */
 import type { Mailbox } from "../../supabase/contract/email-delivery.ts";
+import { toOneLine } from "../lib/forms/text-fields.ts";
 
 export type EmailSender = { name: string; email: string; phone: string; origin: string };
 
@@ -11,9 +12,9 @@ export const toMailbox = ({ name, email: address }: EmailSender): Mailbox => ({ 
 
 export function staffInvitationEmail(sender: EmailSender, name: RecipientName, token: string): EmailContent {
   return {
-    subject: `Your account at the desk of ${sender.name}`,
+    subject: `Your account for the desk of ${sender.name}`,
     text: formatEmailText(sender, name, [
-      "You have an account at our desk. Create your password within seven days:",
+      "You now have an account for the desk, the pages of our website for team members. Create your password within seven days:",
       createPasswordUrl(sender, token),
       "",
       "After you create your password, log in. The desk asks you to set up two-factor authentication with an app on your phone.",
@@ -86,7 +87,7 @@ export function emailTakenEmail(sender: EmailSender): EmailContent {
     subject: "This email address already has an account",
     text: formatEmailText(sender, null, [
       "We received a request to use this email address for another account. Nothing was changed.",
-      `You can log in with the existing account. If you sent the request, log in with this email address: ${createLoginUrl(sender)}`,
+      `If you sent the request, log in to the existing account with this email address: ${createLoginUrl(sender)}`,
       "",
       "If you did not send the request, ignore this email.",
     ]),
@@ -95,10 +96,10 @@ export function emailTakenEmail(sender: EmailSender): EmailContent {
 
 export function emailChangeRequestedEmail(sender: EmailSender, name: RecipientName): EmailContent {
   return {
-    subject: "A change of your email address was requested",
+    subject: "Someone asked to change your email address",
     text: formatEmailText(sender, name, [
       "Someone who is logged in to your account asked to change your email address.",
-      "The email address changes when the owner of the new address confirms the change.",
+      "We change your email address when the owner of the new address confirms the change.",
       "",
       "If you did not send the request, change your password now to log out all other devices:",
       `${sender.origin}/portal/account`,
@@ -135,16 +136,16 @@ export function erasureRejectedEmail(sender: EmailSender, name: RecipientName, r
       "We cannot erase your account yet.",
       `Reason: ${formatTypedText(reason)}`,
       "",
-      `You can request erasure again at any time: ${sender.origin}/portal/account`,
+      `You can send a new request at any time: ${sender.origin}/portal/account`,
     ]),
   };
 }
 
 export function accountErasedEmail(sender: EmailSender, name: RecipientName): EmailContent {
   return {
-    subject: "Your account is erased",
+    subject: "Your account has been erased",
     text: formatEmailText(sender, name, [
-      "We have deleted your account, your shipments and their files at your request.",
+      "At your request, we have deleted your account, your shipments and their files.",
       "This is our last email to you.",
     ]),
   };
@@ -152,9 +153,9 @@ export function accountErasedEmail(sender: EmailSender, name: RecipientName): Em
 
 export function clientInvitationEmail(sender: EmailSender, name: RecipientName, clientId: string): EmailContent {
   return {
-    subject: `Your Client ID at ${sender.name}`,
+    subject: `Your Client ID from ${sender.name}`,
     text: formatEmailText(sender, name, [
-      "Here is your Client ID. Use the Client ID once to create your account:",
+      "Here is your Client ID. You can use it once, to create your account:",
       clientId,
       "",
       "With an account, you can follow your shipments and send us documents.",
@@ -178,11 +179,6 @@ export function formatEmailText(
   const identityCheck = `${origin}/additional-info#identity-check`;
   lines.push(`We never send bank details by email. Check that this email is from us: ${identityCheck}`, ...footer);
   return `${lines.join("\n")}\n`;
-}
-
-/** Replaces line breaks and invisible characters, so that a person's text cannot look like lines of ours. */
-function toOneLine(text: string): string {
-  return text.replace(/[\s\p{Cc}\u2028-\u202e\u2066-\u2069]+/gu, " ").trim();
 }
 
 /** Returns a team member's text as one line without links: the site promises that its emails link only to itself. */

@@ -2,7 +2,15 @@ import { expect, test } from "vitest";
 import { storageTariff } from "./content.server.ts";
 import { describeFreeStorage, getLastFreeDay, isStorageUrgent, StorageTariff } from "./free-storage.ts";
 
-// Kenya Ports Authority, tariff of 15 September 2023: 4 free days, then USD 30 a day, or USD 45 from day 22. 40 ft: double.
+// The rates of the tariff of 15 September 2023: 4 free days, then USD 30 a day, or USD 45 from day 22. 40 ft: double.
+const tariff: StorageTariff = {
+  ...{ date: "2026-05-01", source: "Sample tariff", check_by: "2026-06-01", free_days: 4 },
+  rates: [
+    { from_day: 5, per_day: { "20": 30, "40": 60 } },
+    { from_day: 22, per_day: { "20": 45, "40": 90 } },
+  ],
+};
+const citation = "As of 1 May 2026: Sample tariff.";
 const container = (size: number) => ({ arrived: "2026-05-10", freeUntil: "2026-05-14", size });
 
 test.each([
@@ -23,7 +31,23 @@ test.each([
   [20, "2026-06-01", "Free storage ended on Thu 14 May. Storage now costs about USD 45 a day (estimate)."],
   [40, "2026-06-01", "Free storage ended on Thu 14 May. Storage now costs about USD 90 a day (estimate)."],
 ])("A client with a container of %i feet reads on %s: %s", (size, today, words) => {
-  expect(describeFreeStorage(container(size), storageTariff, today)).toBe(words);
+  expect(describeFreeStorage(container(size), tariff, today)).toBe(`${words} ${citation}`);
+});
+
+test.each([
+  ["2026-05-12", "Free at the port until Thu 14 May, 2 days left. Ask us for the daily charge from 15 May."],
+  ["2026-05-15", "Free storage ended on Thu 14 May. Ask us for the daily charge."],
+])("Without confirmed rates, a client reads on %s: %s", (today, words) => {
+  expect(describeFreeStorage(container(20), { ...tariff, rates: undefined }, today)).toBe(`${words} ${citation}`);
+});
+
+test("The tariff book 2025 has four free days and no confirmed rates.", () => {
+  expect([storageTariff.date, storageTariff.free_days, storageTariff.rates]).toEqual(["2025-12-22", 4, undefined]);
+});
+
+test("After the check-by day of the tariff, a client is asked to check the tariff.", () => {
+  expect(describeFreeStorage(container(20), tariff, "2026-06-01")).not.toContain("Check this tariff");
+  expect(describeFreeStorage(container(20), tariff, "2026-06-02")).toContain("Check this tariff");
 });
 
 test.each<[today: string, isUrgent: boolean, freeUntil?: string]>([
@@ -41,11 +65,9 @@ test.each<[today: string, isUrgent: boolean, freeUntil?: string]>([
   expect(isStorageUrgent({ freeUntil }, today)).toBe(isUrgent);
 });
 
-test.each([
-  { ...storageTariff, date: "15 September 2023" },
-  { ...storageTariff, free_days: 0 },
-  { ...storageTariff, rates: [] },
-  { ...storageTariff, source: "" },
-])("A storage tariff without its day, source, free days or rates is invalid.", (tariff) => {
-  expect(StorageTariff.safeParse(tariff).success).toBe(false);
-});
+test.each([{ date: "15 September 2023" }, { free_days: 0 }, { rates: [] }, { source: "" }, { check_by: undefined }])(
+  "A storage tariff with %j is invalid.",
+  (fields) => {
+    expect(StorageTariff.safeParse({ ...tariff, ...fields }).success).toBe(false);
+  },
+);

@@ -1,14 +1,15 @@
 import { z } from "zod";
 import { shortDay } from "../lib/dates.ts";
+import { cite, datedFields } from "./dated-figure.ts";
 
-/** `date` is YYYY-MM-DD. `from_day` counts from the day after arrival. Rates are USD per day. */
-export const StorageTariff = z.object({
-  date: z.iso.date(),
-  source: z.string().min(1),
+/** `from_day` counts from the day after arrival. Rates are USD per day, and absent while they are unconfirmed. */
+export const StorageTariff = z.strictObject({
+  ...datedFields,
   free_days: z.int().positive(),
   rates: z
-    .array(z.object({ from_day: z.int().positive(), per_day: z.object({ "20": z.number(), "40": z.number() }) }))
-    .min(1),
+    .array(z.strictObject({ from_day: z.int().positive(), per_day: z.object({ "20": z.number(), "40": z.number() }) }))
+    .min(1)
+    .optional(),
 });
 export type StorageTariff = z.infer<typeof StorageTariff>;
 
@@ -34,19 +35,23 @@ export function describeFreeStorage(
   const until = weekdayFormat.format(parseDay(freeUntil)).replace(",", "");
   const daysLeft = Math.round((parseDay(freeUntil) - parseDay(today)) / dayMs);
   const firstPaidDay = shortDay(new Date(parseDay(freeUntil) + dayMs).toISOString(), new Date(parseDay(today)));
+  const citation = cite([tariff], today, "this tariff");
   if (daysLeft >= 0) {
     const words = daysLeft === 0 ? "the last day" : daysLeft === 1 ? "1 day left" : `${daysLeft} days left`;
-    return `Free at the port until ${until}, ${words}. From ${firstPaidDay} about USD ${getDailyRate(tariff.free_days + 1, size, tariff)} a day (estimate).`;
+    const charge = getDailyCharge(tariff.free_days + 1, size, tariff);
+    const chargeText = charge ? `From ${firstPaidDay} ${charge}` : `Ask us for the daily charge from ${firstPaidDay}`;
+    return `Free at the port until ${until}, ${words}. ${chargeText}. ${citation}`;
   }
-  const day = Math.round((parseDay(today) - parseDay(arrived)) / dayMs);
-  return `Free storage ended on ${until}. Storage now costs about USD ${getDailyRate(day, size, tariff)} a day (estimate).`;
+  const charge = getDailyCharge(Math.round((parseDay(today) - parseDay(arrived)) / dayMs), size, tariff);
+  const chargeText = charge ? `Storage now costs ${charge}` : "Ask us for the daily charge";
+  return `Free storage ended on ${until}. ${chargeText}. ${citation}`;
 }
 
 export function isStorageUrgent({ freeUntil }: { freeUntil: string }, today: string): boolean {
   return parseDay(freeUntil) - parseDay(today) <= 2 * dayMs;
 }
 
-function getDailyRate(day: number, size: number, { rates }: StorageTariff): number {
-  const rate = rates.findLast(({ from_day }) => from_day <= day) ?? rates[0];
-  return rate?.per_day[size === 40 ? "40" : "20"] ?? 0;
+function getDailyCharge(day: number, size: number, { rates }: StorageTariff): string | null {
+  const rate = rates?.findLast(({ from_day }) => from_day <= day) ?? rates?.[0];
+  return rate ? `about USD ${rate.per_day[size === 40 ? "40" : "20"]} a day (estimate)` : null;
 }

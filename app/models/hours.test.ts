@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { workingHours } from "./content.server.ts";
-import { getOfficeStatus, WorkingHours } from "./hours.ts";
+import { publicHolidays, workingHours } from "./content.server.ts";
+import { describeHolidays, getOfficeStatus, type PublicHolidays, WorkingHours } from "./hours.ts";
 
 /** 2 November 2026 is a Monday. Times are East Africa Time. */
 const at = (time: string) => new Date(`2026-11-${time}+03:00`);
@@ -11,6 +11,13 @@ const lines = [
   { days: "Sun", hours: "Closed", weekdays: ["Sun"] },
 ];
 const [week, saturday, sunday] = lines;
+const holidays: PublicHolidays = {
+  ...{ date: "2026-11-01", source: "Sample Act", check_by: "2026-12-31" },
+  days: [
+    { date: "2026-11-12", name: "Sample Day" },
+    { date: "2026-11-13", name: "Second Day" },
+  ],
+};
 const times = { opens: "08:00", closes: "17:00" };
 const parseHours = (...changed: object[]) => WorkingHours.safeParse(changed);
 
@@ -26,15 +33,44 @@ test.each([
   ["On a Sunday", "08T10:00:00", false, "Closed now, opens Monday 8:00 AM EAT", "09T00:00:00"],
   ["After midnight in East Africa", "04T00:30:00", false, "Closed now, opens today 8:00 AM EAT", "04T08:00:00"],
 ])("%s (%s), the office status and the time of its next change are correct.", (_when, now, isOpen, words, until) => {
-  expect(getOfficeStatus(workingHours, at(now))).toEqual({ isOpen, words, until: at(until) });
+  expect(getOfficeStatus(workingHours, holidays, at(now))).toEqual({ isOpen, words, until: at(until) });
+});
+
+test.each([
+  ["On the evening before two holidays", "11T18:00:00", "Closed now, opens Saturday 9:00 AM EAT", "12T00:00:00"],
+  ["On the first of two holidays", "12T10:00:00", "Closed now, opens Saturday 9:00 AM EAT", "13T00:00:00"],
+  ["On the second holiday", "13T16:59:59", "Closed now, opens Saturday 9:00 AM EAT", "14T00:00:00"],
+])("%s (%s), the offices are closed and open on the next working day.", (_when, now, words, until) => {
+  expect(getOfficeStatus(workingHours, holidays, at(now))).toEqual({ isOpen: false, words, until: at(until) });
+});
+
+test.each([
+  ["2026-11-11", "Closed on public holidays. Next: 12 November 2026 (Sample Day). As of 1 November 2026: Sample Act."],
+  ["2026-11-13", "Closed on public holidays. Next: 13 November 2026 (Second Day). As of 1 November 2026: Sample Act."],
+  [
+    "2027-01-01",
+    "Closed on public holidays. As of 1 November 2026: Sample Act. Check the list of holidays with us. Our own check was due on 31 December 2026.",
+  ],
+])("On %s, the contact page names the next public holiday and the date of the list.", (today, text) => {
+  expect(describeHolidays(holidays, today)).toBe(text);
+});
+
+test("The public holidays are listed in order, and none is a Sunday.", () => {
+  const dates = publicHolidays.days.map(({ date }) => date);
+  expect(dates).toEqual([...new Set(dates)].sort());
+  expect(dates.filter((date) => new Date(date).getUTCDay() === 0)).toEqual([]);
 });
 
 test("The office status names the only opening day of a week, and no day if the offices never open.", () => {
   const sundays =
     parseHours({ ...week, hours: "Closed" }, { ...sunday, hours: "Closed" }, saturday as object).data ?? [];
-  expect(getOfficeStatus(sundays, at("07T13:00:00")).words).toBe("Closed now, opens Saturday 9:00 AM EAT");
+  expect(getOfficeStatus(sundays, holidays, at("07T13:00:00")).words).toBe("Closed now, opens Saturday 9:00 AM EAT");
   const never = sundays.map((line) => ({ ...line, opens: undefined, closes: undefined }));
-  expect(getOfficeStatus(never, at("07T13:00:00"))).toEqual({ isOpen: false, words: "Closed now", until: null });
+  expect(getOfficeStatus(never, holidays, at("07T13:00:00"))).toEqual({
+    isOpen: false,
+    words: "Closed now",
+    until: null,
+  });
 });
 
 test.each([
@@ -42,8 +78,8 @@ test.each([
   ["a missing day", [{ ...week, ...times }, saturday], /each of Mon/],
   ["an unknown day", [{ ...week, ...times }, saturday, { ...sunday, weekdays: ["Sunday"] }], /Sun/],
   ["a time in 12-hour format", [{ ...week, ...times, opens: "8:00" }, saturday, sunday], /24-hour time/],
-  ["no closing time", [{ ...week, opens: "08:00" }, saturday, sunday], /opens and closes together/],
-  ["closing before opening", [{ ...week, opens: "17:00", closes: "08:00" }, saturday, sunday], /later than opens/],
+  ["no closing time", [{ ...week, opens: "08:00" }, saturday, sunday], /both "opens" and "closes"/],
+  ["closing before opening", [{ ...week, opens: "17:00", closes: "08:00" }, saturday, sunday], /later than "opens"/],
   [
     "text for different hours",
     [{ ...week, ...times, closes: "16:00" }, saturday, sunday],

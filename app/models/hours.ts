@@ -1,6 +1,8 @@
 import { z } from "zod";
+import { calendarDate } from "../lib/dates.ts";
+import { cite, datedFields } from "./dated-figure.ts";
 
-/** In the order of Date's getUTCDay. */
+/** A weekday's index is its number in Date's getUTCDay. */
 const weekdays = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"] as const;
 const dayNames = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
 
@@ -15,9 +17,9 @@ const HoursLine = z
     closes: clockTime.optional(),
   })
   .superRefine(({ hours, opens, closes }, issues) => {
-    if (!opens !== !closes) issues.addIssue("must have opens and closes together, or omit both");
+    if (!opens !== !closes) issues.addIssue('must have both "opens" and "closes", or neither');
     if (!opens || !closes) return;
-    if (opens >= closes) issues.addIssue("closes must be later than opens");
+    if (opens >= closes) issues.addIssue('"closes" must be later than "opens"');
     const words = `${formatClock(opens)} to ${formatClock(closes)}`;
     if (hours !== words) issues.addIssue(`hours must say "${words}", to match opens and closes`);
   });
@@ -31,6 +33,18 @@ export const WorkingHours = z
   );
 export type WorkingHours = z.infer<typeof WorkingHours>;
 
+export const PublicHolidays = z.strictObject({
+  ...datedFields,
+  days: z.array(z.strictObject({ date: z.iso.date(), name: z.string().min(1) })),
+});
+export type PublicHolidays = z.infer<typeof PublicHolidays>;
+
+export function describeHolidays(holidays: PublicHolidays, today: string): string {
+  const next = holidays.days.find(({ date }) => date >= today);
+  const nextText = next ? ` Next: ${calendarDate(next.date)} (${next.name}).` : "";
+  return `Closed on public holidays.${nextText} ${cite([holidays], today, "the list of holidays")}`;
+}
+
 /** `until` is the time of the next change of the status, or null if the office never opens. */
 export type OfficeStatus = { isOpen: boolean; words: string; until: Date | null };
 
@@ -39,11 +53,13 @@ const dayMs = 24 * 60 * minuteMs;
 /** East Africa Time is UTC+3 without summer time. */
 const eatOffsetMs = 3 * 60 * minuteMs;
 
-export function getOfficeStatus(hours: WorkingHours, now: Date): OfficeStatus {
+export function getOfficeStatus(hours: WorkingHours, holidays: PublicHolidays, now: Date): OfficeStatus {
   const localTime = now.valueOf() + eatOffsetMs;
   const midnight = Math.floor(localTime / dayMs) * dayMs;
   for (let day = 0; day <= 7; day++) {
     const start = midnight + day * dayMs;
+    const date = new Date(start).toISOString().slice(0, 10);
+    if (holidays.days.some((holiday) => holiday.date === date)) continue;
     const weekday = new Date(start).getUTCDay();
     const { opens, closes } = hours.find((line) => line.weekdays.includes(weekdays[weekday] as "Sun")) ?? {};
     if (!opens || !closes || localTime >= start + toMinutes(closes) * minuteMs) continue;

@@ -67,7 +67,7 @@ export type ShipmentListPage = {
 
 type PortalPageResult = Promise<PortalPage | UserError | null>;
 
-/** Caches each request's portal pages, by its Supabase client, so that all loaders share one backend call. */
+/** The portal pages of each request, by the request's Supabase client, so that all loaders share one backend call. */
 const portalPageCaches = new WeakMap<AppSupabaseClient, Map<string, PortalPageResult>>();
 
 function getPortalPageCache(backend: AppSupabaseClient): Map<string, PortalPageResult> {
@@ -80,7 +80,7 @@ type PortalPageRequest = { filter: ShipmentFilter; shipmentId: string | null };
 
 const toCacheKey = (request: PortalPageRequest) => JSON.stringify(request);
 
-/** Fetches viewer and page before the loaders. Only for GET requests, because the page is cached for the whole request. */
+/** Fetches the viewer and the page before the loaders run. Only for GET requests, because a POST changes the data. */
 export function prefetchPortalPage(
   backend: AppSupabaseClient,
   url: URL,
@@ -117,7 +117,7 @@ function parseShipmentId(id: string | undefined): string | null {
   return id && isUuid(id) ? id : null;
 }
 
-/** `shipmentId` is the id of the open shipment. getShipment with this id shares the backend call. */
+/** `shipmentId` is the ID of the open shipment. getShipment with this ID shares the backend call. */
 export async function listShipments(
   client: Viewer,
   url: URL,
@@ -135,7 +135,7 @@ export async function listShipments(
   };
 }
 
-/** Returns null for an unknown or invalid id and for another client's shipment. `url` has the filter of the list. */
+/** Returns null for an unknown or invalid ID and for another client's shipment. `url` has the filter of the list. */
 export async function getShipment(client: Viewer, id: string, url = new URL("http://localhost")) {
   if (!isUuid(id)) return null;
   const page = await getPortalPage(client, { filter: readShipmentFilter(url), shipmentId: id });
@@ -146,7 +146,7 @@ export async function getShipment(client: Viewer, id: string, url = new URL("htt
 
 const PortalShipmentRows = z.object({ viewer: ViewerRecord, shipments: z.array(ShipmentRecord) });
 
-/** Returns up to 500 shipments after `last`, newest first. Throws userErrorData. */
+/** Returns up to 500 shipments after `last`, newest first. Throws an error response if the call fails. */
 export async function listShipmentsAfter(
   backend: AppSupabaseClient,
   filter: ShipmentFilter,
@@ -169,7 +169,7 @@ export function getNextAction(shipment: ShipmentState): NextAction {
   return nextAction(shipment, stages[shipment.stage - 1] ?? (stages[0] as NextAction));
 }
 
-/** Returns null if the client has nothing to do. `at` is the URL fragment of the place where the client acts. */
+/** Returns null if the client has nothing to do. `at` is the URL fragment of the form or section to use. */
 export function getNextActionButton(
   shipment: ShipmentState & { documents: (ShipmentState["documents"][number] & { id: string })[] },
 ) {

@@ -13,7 +13,7 @@ type UploadChunk = { name: string; from: number; to: number; createdAt: string }
 
 const maxPendingBytes = 30 * 1024 * 1024;
 const maxPendingFiles = 20;
-/** A normal upload has fewer chunks, even on a connection that breaks often. */
+/** More chunks than any normal upload has, even on a connection that breaks often. */
 const maxChunksPerFile = 1000;
 const chunkLifetimeMs = 24 * 60 * 60 * 1000;
 const parallelReads = 4;
@@ -63,7 +63,7 @@ export async function freeSpaceForUpload(
   return isFlooded ? 0 : received;
 }
 
-/** Returns the file, or the number of received bytes if some are missing. Deletes all chunks if the hash is wrong. */
+/** Returns the file, or the number of received bytes if bytes are missing. Deletes all chunks if the hash is wrong. */
 export async function assembleFile(
   serviceRole: AppSupabaseClient,
   file: PendingUpload,
@@ -86,7 +86,7 @@ export async function assembleFile(
   }
   if (hash("sha256", content) === file.sha256) return content;
   await deleteUploadChunks(serviceRole, file);
-  return { reason: "The file arrived damaged. Upload the file again.", status: 400 };
+  return { reason: "The file was damaged during the upload. Upload the file again.", status: 400 };
 }
 
 /** Ignores errors, because a background job deletes expired chunks later. */
@@ -230,8 +230,7 @@ async function putChunk(
   bytes: Uint8Array,
 ): Promise<void> {
   const name = `${getUploadFolder(file)}${from}-${bytes.length}`;
-  // Another tab may have stored the same chunk. Without upsert, hosted Supabase would then stop responding on the
-  // connection.
+  // Another tab may have stored the same chunk. Without upsert, hosted Supabase would then stop responding.
   const { error } = await serviceRole.storage
     .from("upload-chunks")
     .upload(name, bytes, { contentType: "application/octet-stream", upsert: true });

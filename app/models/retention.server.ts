@@ -7,7 +7,7 @@ import { accountErasedEmail, type EmailSender, erasureRejectedEmail } from "./em
 import { deleteChunks, listDeletableChunks } from "./resumable-upload.server.ts";
 import { runStaffAction } from "./staff.server.ts";
 
-/** Days are YYYY-MM-DD, `last_seen_at` is ISO 8601. */
+/** Days are YYYY-MM-DD. `last_seen_at` is ISO 8601. */
 const BeyondRetention = z.object({
   shipments: z.array(
     z.object({ id: z.string(), name: z.string(), retention_ends_on: z.string(), files: z.array(z.string()) }),
@@ -19,7 +19,7 @@ type BeyondRetention = z.infer<typeof BeyondRetention> & { parts: string[] };
 
 const filesPerDelete = 100;
 
-/** Receives only ids and numbers, because the log is stored longer than the deleted data. */
+/** Receives only IDs and numbers, because the log is stored longer than the deleted data. */
 export type ReportDeletion = (
   fields: { shipment_id: string } | { files: number } | { parts: number } | { account_id: string },
 ) => unknown;
@@ -59,10 +59,10 @@ export async function eraseAccount(
     await deleteAccount(serviceRole, { id: account, email: started.result }, () => undefined);
     await deleteOrphanedAuthLog(serviceRole);
   } catch (error) {
-    // The removed sentence would be false, because earlier steps of the erasure have changed data.
+    // Removes a sentence that is false here, because earlier steps of the erasure have changed data.
     const message = (error as Error).message.replace("Nothing was changed. ", "");
     return {
-      reason: `The account is closed. Some data of the account remains. ${message} Erase the account again.`,
+      reason: `The account is closed. Some of the data was not deleted. ${message} Erase the account again.`,
       status: 503,
     };
   }
@@ -102,7 +102,7 @@ async function deleteAccountShipments(serviceRole: AppSupabaseClient, account: s
     const shipments = dataOrThrow(await query);
     if (shipments.length === 0) return;
     for (const { id } of shipments) {
-      if (!(await deleteShipment(serviceRole, id))) throw new Error("The retention of a shipment was extended.");
+      if (!(await deleteShipment(serviceRole, id))) throw new Error("The retention period of a shipment was extended.");
     }
   }
 }

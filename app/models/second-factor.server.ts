@@ -1,7 +1,8 @@
 import { renderSVG } from "uqr";
 import { z } from "zod";
 import type { Viewer } from "../lib/auth/viewer.server.ts";
-import { eastAfricaTime } from "../lib/dates.ts";
+import { dayInEastAfrica, monthName } from "../lib/dates.ts";
+import { codeLine } from "../lib/forms/text-fields.ts";
 import { log, pseudonym } from "../lib/http/log.server.ts";
 import type { RateLimiter } from "../lib/http/rate-limiter.server.ts";
 import { toUserError, type UserError, userErrorFromThrown } from "../lib/http/user-error.server.ts";
@@ -10,20 +11,22 @@ import { trySendEmail } from "./email-delivery.server.ts";
 import { type EmailSender, secondFactorRemovedEmail } from "./emails.ts";
 import { runStaffAction, type StaffActionResult } from "./staff.server.ts";
 
-export const TotpCode = z
-  .string("Enter the 6-digit code.")
-  .transform((code) => code.replace(/\s/g, ""))
-  .pipe(z.string().regex(/^\d{6}$/, "The code must have 6 digits."));
+export const TotpCode = codeLine("Enter the 6-digit code.")
+  .overwrite((code) => code.replace(/[ -]/g, ""))
+  .regex(/^\d{6}$/, "The code must have 6 digits.");
 
-/** The fields of a page that an emailed link opens. */
+/** The form fields of a page that an emailed link opens. */
 export type LinkCredentials = { password: string; code?: string; factorId?: string };
 
 /** `secret` is in base 32, for typing. `uri` is for the QR code. */
 export type TotpSetup = { factorId: string; secret: string; uri: string };
 
-export type CodeFailure = UserError & { title: "Error challenging" | "Verification failed" };
+export type CodeFailure = UserError & { title: "Error challenging" | "Verification failed"; hint?: string };
 
-export async function startFactorSetup(client: Viewer, issuer: string): Promise<TotpSetup | UserError> {
+/** Returns a name such as "Phone of November 2026". */
+export const createFactorName = () => `Phone of ${monthName(dayInEastAfrica(new Date()).slice(0, 7))}`;
+
+export async function startFactorSetup(client: Viewer, issuer: string, name: string): Promise<TotpSetup | UserError> {
   const { mfa } = client.supabase.auth;
   const factorList = await mfa.listFactors();
   if (factorList.error) return toUserError(factorList.error);
@@ -31,10 +34,10 @@ export async function startFactorSetup(client: Viewer, issuer: string): Promise<
     const unenrolled = await mfa.unenroll({ factorId: id });
     if (unenrolled.error) return toUserError(unenrolled.error);
   }
-  const friendlyName = `Authenticator, ${eastAfricaTime(new Date().toISOString())}`;
-  const usedNames = new Set(factorList.data.all.map((factor) => factor.friendly_name));
-  const name = usedNames.has(friendlyName) ? `${friendlyName} (${usedNames.size + 1})` : friendlyName;
-  const { data, error } = await mfa.enroll({ factorType: "totp", friendlyName: name, issuer });
+  const usedNames = factorList.data.all.map((factor) => factor.friendly_name);
+  const numbers = Array.from({ length: usedNames.length }, (_, index) => ` (${index + 2})`);
+  const friendlyName = ["", ...numbers].map((number) => name + number).find((name) => !usedNames.includes(name));
+  const { data, error } = await mfa.enroll({ factorType: "totp", friendlyName, issuer });
   if (error) return toUserError(error);
   return { factorId: data.id, secret: data.totp.secret, uri: data.totp.uri };
 }
@@ -42,10 +45,15 @@ export async function startFactorSetup(client: Viewer, issuer: string): Promise<
 const wrongCode: CodeFailure = {
   title: "Verification failed",
   reason: "The code is incorrect. Please try again.",
+  hint: "Check that your phone's clock is set automatically.",
   status: 400,
 };
 
-const usedCode: CodeFailure = { ...wrongCode, reason: "This code has been used. Wait for the next code." };
+const usedCode: CodeFailure = {
+  ...wrongCode,
+  reason: "This code has been used. Wait for the next code.",
+  hint: undefined,
+};
 
 export function selectFactor<Factor extends { name: string }>(factors: readonly Factor[], name?: string) {
   return factors.find((factor) => factor.name === name) ?? factors[0];
@@ -75,7 +83,7 @@ export async function verifyTotp(
   else log("info", "code accepted", { account });
   if (failure === wrongCode) return failure;
   if (!failure) guess.refund();
-  // Supabase Auth did not check the code, so the person may send the code again.
+  // Supabase Auth did not check the code, so the person may try the same code again.
   else for (const attempt of [guess, use]) attempt.refund();
   return failure;
 }
@@ -116,7 +124,7 @@ export function createTotpUri(secret: string, email: string, issuer: string): st
   return `otpauth://totp/${label}?issuer=${encodeURIComponent(issuer)}&secret=${secret}&algorithm=SHA1&digits=6&period=30`;
 }
 
-/** Returns the number of removed factors, and ends the sessions. Only leads may remove a team member's factors. */
+/** Ends all sessions too. Returns the number of removed factors. Only leads may remove a team member's factors. */
 export async function removeSecondFactors(
   supabase: AppSupabaseClient,
   serviceRole: AppSupabaseClient,

@@ -11,12 +11,12 @@ import { TrackingEventRecord } from "./shipment-fields.server.ts";
 
 type ShareLink = { id: string; token_hash: string; expires_at: string };
 
-/** The database stores only a hash. The site derives the token again from SESSION_SECRET to show the link. */
+/** The database stores only a hash of the token, so the site derives the token from SESSION_SECRET for display. */
 function createShareToken(id: string): string {
   return createHmac("sha256", env().sessionSecret).update(`share ${id}`).digest().subarray(0, 20).toString("base64url");
 }
 
-/** `address` is null after a change of SESSION_SECRET. */
+/** `address` is null if SESSION_SECRET has changed since the link was created. */
 export function describeShareLinks(shipment: { id: string; name: string; share_links: ShareLink[] }) {
   return shipment.share_links.map(({ id, token_hash, expires_at }) => {
     const token = createShareToken(id);

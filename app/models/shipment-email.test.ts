@@ -22,7 +22,6 @@ const note = (text: string | null = "The truck leaves at 14:00.") => update("not
 const containers = Array.from({ length: 20 }, () => "MSKU9070323").join(", ");
 const nextAction = { waitingOn: "company", text: "We declare your cargo to customs. This takes a day." } as const;
 
-/** Returns the email about a shipment at stage 4 with the given events. */
 function createUpdateEmail(events: ShipmentUpdate[], more: Partial<ShipmentEmail> = {}) {
   const shipment: ShipmentEmail = {
     ...{ shipment_id: "5a000000-0000-4000-8000-000000000001", name: "Tea", full_name: "Grace", stage: 4 },
@@ -102,22 +101,22 @@ test.each([
 ])("A shipment update with several stages names only the last stage: %j", (events, subject, sentence) => {
   const email = createUpdateEmail(events);
   expect(email.subject).toBe(`Tea: ${subject}`);
-  expect(listBodyLines(email).filter((line) => line.includes(" moved "))).toEqual([`Tea ${sentence}.`]);
+  expect(listBodyLines(email).filter((line) => line.includes(" moved "))).toEqual([`The shipment “Tea” ${sentence}.`]);
 });
 
 test("A shipment update starts with the most urgent event and names the shipment there.", () => {
   const lines = listBodyLines(createUpdateEmail([note(), stage(4), charge, rejected("Blurred")]));
   expect(lines.slice(2, 5)).toEqual([
-    "Tea needs a new file for the Packing List. Reason: Blurred.",
-    "The shipment has a payment due: Duties & Taxes. The page of the shipment shows the amount and the date.",
+    "We need a new file for the Packing List of the shipment “Tea”. Reason: Blurred.",
+    "A payment is due for the shipment: Duties & Taxes. You can see the amount and any due date in the portal.",
     "The shipment moved to Customs Declaration (4 of 10).",
   ]);
 });
 
-test("A shipment update with more news than lines says how many updates the page of the shipment shows.", () => {
+test("A shipment update with more news than lines says how many more updates the portal shows.", () => {
   const events = [stage(4), charge, storage, rejected("Blurred"), rejected("Torn", "Bill of Lading")];
   const lines = listBodyLines(createUpdateEmail(events));
-  expect(lines[4]).toBe("The page of the shipment shows 3 more updates.");
+  expect(lines[4]).toBe("You can see 3 more updates in the portal.");
 });
 
 test("The subject of a shipment update is the event that needs the client most, in any order of events.", () => {
@@ -143,10 +142,10 @@ test.each([
   ["Is it yours?", "Is it yours?"],
   ["Torn...", "Torn..."],
   ["Line 1\nLine 2", "Line 1 Line 2."],
-  [null, "see the page of the shipment."],
+  [null, "see the shipment in the portal."],
 ])("The reason %j for a rejected document is one line and ends with a punctuation mark.", (reason, words) => {
   const { text } = createUpdateEmail([rejected(reason)]);
-  expect(text).toContain(`\nTea needs a new file for the Packing List. Reason: ${words}\n`);
+  expect(text).toContain(`\nWe need a new file for the Packing List of the shipment “Tea”. Reason: ${words}\n`);
 });
 
 test.each([
@@ -157,7 +156,7 @@ test.each([
   [["🚢".repeat(600)], `Our note: “${"🚢".repeat(499)}…”`],
   [["Hello\r\nBcc: spy@evil.example\r\n\r\n<b>x</b>"], "Our note: “Hello Bcc: spy@evil.example <b>x</b>”"],
   [["See https://evil.example/pay?x=1 or WWW.evil.example, now"], "Our note: “See [link] or [link] now”"],
-  [["Wait\u2028The company\u202e\u0000\u2066+254 999"], "Our note: “Wait The company +254 999”"],
+  [["Wait\u2028The company\u202e\u0000\u2066+254 999"], "Our note: “Wait The company+254 999”"],
 ])("The notes %j are one line of at most 500 characters in a shipment update.", (notes, line) => {
   const email = createUpdateEmail(notes.map((text) => note(text)));
   expect(listBodyLines(email).filter((text) => text.startsWith("Our note"))).toEqual([line]);
@@ -174,8 +173,8 @@ test("A note that looks like our footer stays inside its own line.", () => {
 });
 
 test.each([
-  ["client", "Upload the Packing List.", "Next: you upload the Packing List."],
-  ["client", "Upload the A and B. Pay the IDF Fee.", "Next: you upload the A and B. Pay the IDF Fee."],
+  ["client", "Upload the Packing List.", "Your next step: upload the Packing List."],
+  ["client", "Upload the A and B. Pay the IDF Fee.", "Your next step: upload the A and B. Pay the IDF Fee."],
   [
     "company",
     "We apply for the form (IDF). It takes a day.",
@@ -186,4 +185,10 @@ test.each([
 ] as const)("While the shipment waits for the %s, %j becomes: %s", (waitingOn, text, line) => {
   const lines = listBodyLines(createUpdateEmail([stage(4)], { nextAction: { waitingOn, text } }));
   expect(lines).toContain(line);
+});
+
+test("The email about a closed shipment with an amount due links to the amount.", () => {
+  const nextAction = { waitingOn: "nobody", text: "A payment is still due.", isDue: true } as const;
+  const lines = listBodyLines(createUpdateEmail([stage(10)], { nextAction }));
+  expect(lines).toContain("A payment is still due. You can see the amount on the shipment's page in the portal.");
 });

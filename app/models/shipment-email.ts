@@ -1,7 +1,7 @@
-/** The text of shipment updates. A team member typed the reasons and notes; all other texts contain no amounts. */
+/** The text of shipment updates. Only the reasons and notes, which team members type, can contain amounts. */
 import { calendarDate } from "../lib/dates.ts";
 import { type EmailContent, type EmailSender, formatEmailText, formatTypedText, type RecipientName } from "./emails.ts";
-import { lastStage, type NextAction, PAYMENTS, STAGES, shortId } from "./shipment.ts";
+import { getPaymentName, lastStage, type NextAction, STAGES, shortId } from "./shipment.ts";
 
 /**
  * Depending on `kind`, `detail` is a stage number, a document's name, a payment item or the last day of free storage.
@@ -74,26 +74,26 @@ function createSubject({ kind, detail, previous_stage }: ShipmentUpdate): string
   return "Note from us";
 }
 
-/** Only the first line has the name of the shipment. A shipment with only notes has no news lines. */
+/** Only the first line names the shipment. If all updates are notes, the only line says that we wrote a note. */
 function formatNews(name: string, updates: ShipmentUpdate[]): string[] {
   const news = updates.filter(({ kind }) => kind !== "note");
-  const lines = [...new Set(news.map((update) => describeUpdate(update, "The shipment")))];
+  const lines = [...new Set(news.map((update) => describeUpdate(update, "")))];
   const [first] = news;
-  if (first) lines[0] = describeUpdate(first, name);
-  else lines.push(`We wrote you a note about ${name}.`);
+  if (first) lines[0] = describeUpdate(first, ` “${name}”`);
+  else lines.push(`We wrote you a note about the shipment “${name}”.`);
   if (lines.length <= maxNewsLines) return lines;
   const shown = lines.slice(0, maxNewsLines - 1);
-  return [...shown, `The page of the shipment shows ${lines.length - shown.length} more updates.`];
+  return [...shown, `You can see ${lines.length - shown.length} more updates in the portal.`];
 }
 
-function describeUpdate({ kind, detail, reason, previous_stage }: ShipmentUpdate, shipment: string): string {
+function describeUpdate({ kind, detail, reason, previous_stage }: ShipmentUpdate, quotedName: string): string {
   if (kind === "stage")
-    return `${shipment} moved ${isMovedBack(detail, previous_stage) ? "back " : ""}to ${formatStage(detail)}.`;
+    return `The shipment${quotedName} moved ${isMovedBack(detail, previous_stage) ? "back " : ""}to ${formatStage(detail)}.`;
   if (kind === "rejected")
-    return `${shipment} needs a new file for the ${detail}. Reason: ${endSentence(reason ?? "see the page of the shipment")}`;
+    return `We need a new file for the ${detail} of the shipment${quotedName}. Reason: ${endSentence(reason ?? "see the shipment in the portal")}`;
   if (kind === "charge")
-    return `${shipment} has a payment due: ${getPaymentName(detail)}. The page of the shipment shows the amount and the date.`;
-  return `${shipment} has free storage until ${calendarDate(detail)}. After this day, you pay for each day of storage.`;
+    return `A payment is due for the shipment${quotedName}: ${getPaymentName(detail)}. You can see the amount and any due date in the portal.`;
+  return `Free storage for the shipment${quotedName} ends on ${calendarDate(detail)}. After that day, you pay for each day of storage.`;
 }
 
 function isMovedBack(stage: string, previousStage: number | null): boolean {
@@ -101,7 +101,6 @@ function isMovedBack(stage: string, previousStage: number | null): boolean {
 }
 
 const formatStage = (stage: string) => `${STAGES[Number(stage) - 1]} (${stage} of ${lastStage})`;
-const getPaymentName = (id: string) => PAYMENTS.find((payment) => payment.id === id)?.name ?? id;
 const endSentence = (text: string) => formatTypedText(text).replace(/[^.!?…]$/u, "$&.");
 
 function formatNumbers(id: string, numbers: ShipmentEmail["numbers"]): string[] {
@@ -124,11 +123,12 @@ function truncate(text: string, length: number): string {
         .trimEnd()}…`;
 }
 
-function formatNextAction({ waitingOn, text }: NextAction, updates: ShipmentUpdate[]): string {
+function formatNextAction({ waitingOn, text, isDue }: NextAction, updates: ShipmentUpdate[]): string {
+  if (isDue) return `${text} You can see the amount on the shipment's page in the portal.`;
   const [firstSentence = text] = text.match(/^.*?\.(?= |$)/) ?? [];
-  if (waitingOn === "client") return `Next: you ${startWithLowerCase(text)}`;
+  if (waitingOn === "client") return `Your next step: ${startWithLowerCase(text)}`;
   const sentence = waitingOn === "company" ? `Next: ${startWithLowerCase(firstSentence)}` : firstSentence;
-  // The end of free storage costs the client money, who may want to call us.
+  // After free storage the client pays for each day, so the email does not say that the client has nothing to do.
   return updates.some(({ kind }) => kind === "storage") ? sentence : `${sentence} You do not need to do anything.`;
 }
 

@@ -4,7 +4,7 @@
  */
 import { z } from "zod";
 import { sortableTime } from "../lib/dates.ts";
-import { oneLine } from "../lib/forms/text-fields.ts";
+import { codeLine } from "../lib/forms/text-fields.ts";
 import type { CsvColumn } from "../lib/http/csv.server.ts";
 import { maxContainerCharacters, maxContainers, parseContainerNumbers } from "./container-number.ts";
 import { STORAGE_LOCATIONS, type StorageLocation } from "./desk-labels.ts";
@@ -57,6 +57,8 @@ export const ChargeRecord = z.object({
   paid_at: z.string().nullable(),
 });
 
+export const AmountsDue = z.array(ChargeRecord.pick({ currency: true, amount: true }));
+
 export const TrackingEventRecord = z.object({
   status: z.string(),
   location: z.string().nullable(),
@@ -64,7 +66,7 @@ export const TrackingEventRecord = z.object({
   created_at: z.string(),
 });
 
-/** The schema of content/data/stages.yaml. `ours` is the text of a stage after the client has acted. */
+/** The schema of content/data/stages.yaml. `ours` replaces `text` when the company must act next. */
 export const Stages = z
   .array(
     z.object({
@@ -91,9 +93,9 @@ const containerNumbersField = z
   })
   .optional();
 
-/** The carriers' numbers of a shipment, in forms and staff commands. An empty form field is undefined. */
+/** The AWB/BL and the container numbers, for forms and staff commands. An empty form field becomes undefined. */
 export const ShipmentNumberFields = z.object({
-  awb: oneLine("")
+  awb: codeLine("")
     .max(...maxLength("awb", " for the AWB/BL"))
     .optional(),
   containerNumbers: containerNumbersField,
@@ -110,7 +112,7 @@ export function toNumberArguments({ awb = "", containerNumbers = [] }: ShipmentN
   return { awb, container_numbers: containerNumbers };
 }
 
-/** Returns arguments that change only the given numbers. */
+/** Returns arguments that change only the numbers that are not undefined. */
 export function toPartialNumberArguments({ awb, containerNumbers }: ShipmentNumberInput) {
   return { awb, container_numbers: containerNumbers };
 }
@@ -168,6 +170,12 @@ export function joinNumbers({ awb, container_numbers }: ShipmentNumbers, search 
   return [awb, container, more > 0 && `and ${more} more`].filter(Boolean).join(" ");
 }
 
+/** Returns an air waybill number with its hyphen, such as 071-12345675, and other texts unchanged. */
+function hyphenateAirWaybill(text: string): string {
+  const [, prefix, serial, checkDigit] = /^(\d{3})(\d{7})(\d)$/.exec(text) ?? [];
+  return serial && Number(serial) % 7 === Number(checkDigit) ? `${prefix}-${serial}${checkDigit}` : text;
+}
+
 type ShipmentTableRow = Pick<
   ShipmentRecord,
   "id" | "name" | keyof ShipmentNumbers | "stage" | "status" | "waiting_on" | "created_at" | "changed_at"
@@ -182,10 +190,13 @@ export function createShipmentColumns<Row extends ShipmentTableRow>(
     ["Shipment number", ({ id }) => id],
     ["Name", ({ name }) => name],
     ...ownerColumns,
-    ...numberNames.map((name): CsvColumn<Row> => [numbers[name].label, numbers[name].format]),
-    ["Stage", ({ stage }) => String(stage)],
+    ...numberNames.map((name): CsvColumn<Row> => {
+      const { label, format } = numbers[name];
+      return [label, (row) => hyphenateAirWaybill(format(row))];
+    }),
+    ["Stage", ({ stage }) => stage],
     ["Status", ({ status }) => status],
-    ["Waiting on", ({ waiting_on }) => waitingOnLabels[waiting_on]],
+    ["Who acts next", ({ waiting_on }) => waitingOnLabels[waiting_on]],
     ["Opened (EAT)", ({ created_at }) => sortableTime(created_at)],
     ["Last change (EAT)", ({ changed_at }) => sortableTime(changed_at)],
   ];

@@ -89,7 +89,7 @@ export async function findShipmentId(serviceRole: AppSupabaseClient, prefix: str
   const typed = prefix.toLowerCase();
   const shape = "00000000-0000-0000-0000-000000000000";
   const isPrefix = typed.length > 0 && typed.length <= shape.length;
-  if (!isPrefix || !isUuid(typed + shape.slice(typed.length))) throw new Error(`There is no shipment ${prefix}.`);
+  if (!isPrefix || !isUuid(typed + shape.slice(typed.length))) throw new Error(`No shipment has the ID ${prefix}.`);
   const query = serviceRole
     .from("shipments")
     .select("id")
@@ -99,7 +99,7 @@ export async function findShipmentId(serviceRole: AppSupabaseClient, prefix: str
     .retry(false);
   const [found, another] = dataOrThrow(await query);
   if (another)
-    throw new Error(`Several shipments have an id that begins with ${prefix}. Enter more characters of the id.`);
-  if (!found) throw new Error(`There is no shipment ${prefix}.`);
+    throw new Error(`Several shipments have an ID that begins with ${prefix}. Enter more characters of the ID.`);
+  if (!found) throw new Error(`No shipment has the ID ${prefix}.`);
   return found.id;
 }

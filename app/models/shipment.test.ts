@@ -71,7 +71,20 @@ test.each([
   [5, createDocuments(), [due], "client", "Pay the IDF Fee by 4 May 2026."],
   [5, createDocuments(), [], "company", getStage(5).ours],
   [8, createDocuments("uploaded", "missing"), [paid], "client", "Upload the Packing List."],
-  [10, createDocuments("missing"), [due], "nobody", getStage(10).text],
+  [10, createDocuments("missing"), [paid], "nobody", getStage(10).text],
+  [10, createDocuments("missing"), [due], "nobody", "A payment is still due."],
+  [
+    10,
+    createDocuments(),
+    [
+      { ...due, amount: 642_000.1, currency: "KES" },
+      { ...due, amount: 779.9, currency: "KES" },
+      { ...due, amount: 50, currency: "USD" },
+      { ...paid, amount: 9, currency: "USD" },
+    ],
+    "nobody",
+    "KES 642,780.00 and USD 50.00 are still due.",
+  ],
 ] as const)("At stage %i with the documents %j and the charges %j, the next action is for the %s: %s", (...row) => {
   const [stage, documents, charges, waitingOn, text] = row;
   const shipment = { stage, documents: [...documents], charges: [...charges] };

@@ -24,26 +24,32 @@ export const waitingOnLabels = { client: "Waiting for you", company: "With us", 
 export type WaitingOn = keyof typeof waitingOnLabels;
 export const WAITING_ON = ["client", "company", "nobody"] as const satisfies WaitingOn[];
 
-export type NextAction = { waitingOn: WaitingOn; text: string };
+/** `isDue` is true if the shipment is closed with an amount due. */
+export type NextAction = { waitingOn: WaitingOn; text: string; isDue?: true };
 
-/** `due_on` is a day as YYYY-MM-DD. */
+/** An unpaid charge. */
+export type AmountDue = { currency: string; amount: number };
+
+/** `due_on` is a day as YYYY-MM-DD. Emails contain no amounts. */
 export type ShipmentState = {
   stage: number;
   documents: { name: string; uploaded: boolean; rejected_at: string | null }[];
-  charges: { item: string; due_on: string | null; paid_at: string | null }[];
+  charges: ({ item: string; due_on: string | null; paid_at: string | null } & Partial<AmountDue>)[];
 };
 
 /**
  * The client acts next while a file is missing or a charge is unpaid. The database has the same rule
- * (private.shipment_waiting_on). `stageAction` is the current stage's action. `ours` is the text if the company acts.
+ * (private.shipment_waiting_on). `stageAction` is the current stage's action. `ours` replaces its text if the company
+ * acts next.
  */
 export function nextAction(
   { stage, documents, charges }: ShipmentState,
   stageAction: NextAction & { ours?: string },
 ): NextAction {
-  if (stage === lastStage) return stageAction;
-  const awaited = documents.filter(({ uploaded }) => !uploaded);
   const due = charges.filter(({ paid_at }) => paid_at === null);
+  if (stage === lastStage)
+    return due.length > 0 ? { waitingOn: "nobody", text: formatAmountsDue(due), isDue: true } : stageAction;
+  const awaited = documents.filter(({ uploaded }) => !uploaded);
   if (awaited.length + due.length === 0)
     return stageAction.waitingOn === "company"
       ? stageAction
@@ -56,7 +62,7 @@ export function nextAction(
     ...(rejected.length > 0 ? [`Upload a new file for the ${formatNames(rejected)}.`] : []),
     ...(missing.length > 0 ? [`Upload the ${formatNames(missing)}.`] : []),
     ...due.map(({ item, due_on }) => {
-      const name = PAYMENTS.find(({ id }) => id === item)?.name ?? item;
+      const name = getPaymentName(item);
       return due_on ? `Pay the ${name} by ${calendarDate(due_on)}.` : `Pay the ${name}.`;
     }),
   ].join(" ");
@@ -67,7 +73,7 @@ function formatNames(documents: { name: string }[]): string {
   return new Intl.ListFormat("en").format(documents.map(({ name }) => name));
 }
 
-/** Returns the first 8 characters, short enough to say on the phone. */
+/** The first 8 characters are short enough to say on the phone. */
 export function shortId(id: string): string {
   return id.slice(0, 8);
 }
@@ -79,33 +85,46 @@ export const PAYMENTS = [
   { id: "agent-fee", name: "Agent Fee", action: "Action: Pay Agent Fee" },
 ] as const;
 
+export const getPaymentName = (item: string) => PAYMENTS.find(({ id }) => id === item)?.name ?? item;
+
 export function formatMoney(currency: string, amount: number): string {
   return `${currency} ${amount.toLocaleString("en-KE", { minimumFractionDigits: 2 })}`;
 }
 
-export type Charge = {
+/** Returns "KES 642,780.00 and USD 50.00 are still due.", with one sum for each currency. */
+export function formatAmountsDue(amountsDue: Partial<AmountDue>[]): string {
+  const cents = new Map<string, number>();
+  for (const { currency, amount } of amountsDue)
+    if (currency && amount) cents.set(currency, (cents.get(currency) ?? 0) + Math.round(amount * 100));
+  const sums = [...cents].map(([currency, sum]) => formatMoney(currency, sum / 100));
+  if (sums.length === 0) return "A payment is still due.";
+  return `${new Intl.ListFormat("en").format(sums)} ${sums.length > 1 ? "are" : "is"} still due.`;
+}
+
+export const noChargeText = "Nothing to pay yet";
+export const noHistoryText = "No tracking history yet.";
+
+export type Charge = AmountDue & {
   item: string;
-  amount: number;
-  currency: string;
   due_on: string | null;
   note: string | null;
   paid_at: string | null;
 };
 
-/** Returns a charge like "KES 18,000.00, due 4 May 2026. Invoice 1042.". */
+/** Returns text such as "KES 18,000.00, due 4 May 2026. Invoice 1042.". */
 export function formatCharge({ amount, currency, due_on, note, paid_at }: Omit<Charge, "item">): string {
   const state = paid_at ? ", Paid" : due_on ? `, due ${calendarDate(due_on)}` : "";
   return [`${formatMoney(currency, amount)}${state}.`, note].filter(Boolean).join(" ");
 }
 
 /** Returns the payment buttons. `toast` is null for a paid charge. The page adds the company's number to `how`. */
-export function listPayments({ stage, charges }: { stage: number; charges: Charge[] }) {
-  const toPay = stage < lastStage && charges.some(({ paid_at }) => paid_at === null);
+export function listPayments({ charges }: { charges: Charge[] }) {
+  const toPay = charges.some(({ paid_at }) => paid_at === null);
   return {
     items: PAYMENTS.map((payment) => {
       const charge = charges.find(({ item }) => item === payment.id);
       const toast = charge?.paid_at ? null : paymentToast(payment);
-      return { id: payment.id, name: payment.name, words: charge && formatCharge(charge), toast };
+      return { id: payment.id, name: payment.name, words: charge ? formatCharge(charge) : noChargeText, toast };
     }),
     how: toPay ? "Pay only to the account on our signed invoice. Not sure? Call" : null,
   };

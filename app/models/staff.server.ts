@@ -12,6 +12,7 @@ import {
   staffInvitationEmail,
 } from "./emails.ts";
 import { isUuid } from "./shipment.server.ts";
+import { AmountsDue } from "./shipment-fields.server.ts";
 
 type DatabaseFunctions = Database["public"]["Functions"];
 
@@ -32,13 +33,13 @@ export async function runStaffAction<Name extends keyof DatabaseFunctions>(
   return getResultError(result) ?? { result: result.data as DatabaseFunctions[Name]["Returns"] };
 }
 
-/** Returns the result of an action. Throws an error with the reason of a UserError. */
+/** Throws an error with the reason of a UserError. */
 export function resultOrThrow<Result>(outcome: StaffActionResult<Result> | UserError): Result {
   if ("reason" in outcome) throw new Error(outcome.reason);
   return outcome.result;
 }
 
-export const BULK_MOVE_OUTCOMES = ["moved", "missing", "closed", "changed", "unknown"] as const;
+export const BULK_MOVE_OUTCOMES = ["moved", "missing", "due", "closed", "changed", "unknown"] as const;
 export type BulkMoveOutcome = (typeof BULK_MOVE_OUTCOMES)[number];
 
 const BulkMoveResult = z.object({ id: z.string(), failure: z.enum(BULK_MOVE_OUTCOMES).nullable() });
@@ -73,6 +74,7 @@ export const BulkMovePageData = z.object({
       stage: z.number(),
       status: z.string(),
       missing: z.array(z.string()),
+      due: AmountsDue,
     }),
   ),
 });
@@ -82,7 +84,7 @@ const passwordLinkHours = 1;
 
 const InvitationResult = z.union([z.object({ account_id: z.string() }), z.object({ invite_id: z.string() })]);
 
-/** Invites a team member by email. An invitation can be repeated until the first login, and after a removal. */
+/** Invites a team member by email. Until the first login and after a removal, a team member can be invited again. */
 export async function inviteStaffMember(
   supabase: AppSupabaseClient,
   serviceRole: AppSupabaseClient,
@@ -160,7 +162,6 @@ export async function listStaffMembers(serviceRole: AppSupabaseClient) {
   return dataOrThrow(await serviceRole.rpc("list_staff_members"));
 }
 
-/** Throws if no account has the email address. */
 export async function findAccountId(serviceRole: AppSupabaseClient, email: string): Promise<string> {
   const account = dataOrThrow(await serviceRole.rpc("find_account_id", { email }));
   if (!account) throw new Error(`There is no account with the email address ${email}.`);

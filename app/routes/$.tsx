@@ -3,12 +3,12 @@ import { getViewer } from "~/lib/auth/viewer.server";
 import { areaNotFound } from "~/lib/http/user-error.server";
 import type { Route } from "./+types/$";
 
-/** A route throws the 404 of unknown URLs, so that the error page has the site's header and footer. */
+/** This route throws the 404 of unknown URLs, so that the error page has the site's header and footer. */
 export async function loader({ request, context, url }: Route.LoaderArgs) {
   const [, area] = url.pathname.split("/");
   const person = area === "portal" || area === "desk" ? await getViewer(request, context) : null;
   if (person && "staff" in person && person.staff) throw areaNotFound("desk");
-  // Clients get the general 404 below /desk, which does not reveal the desk.
+  // Below /desk, clients get the general 404, so that it does not reveal the desk.
   if (person && !("reason" in person) && area === "portal") throw areaNotFound("portal");
   throw data("Not found", { status: 404 });
 }

@@ -1,4 +1,3 @@
-import { parseWithZod } from "@conform-to/zod/v4";
 import { Form } from "react-router";
 import { ConfirmationFields, confirmationToken } from "~/actions/authentication";
 import { Field } from "~/components/forms/field";
@@ -9,7 +8,7 @@ import { Title } from "~/components/site/title";
 import { TextLink } from "~/components/ui/text-link";
 import { redirectAfterLogIn } from "~/lib/auth/log-in-response.server";
 import { readForm } from "~/lib/forms/form-data.server";
-import { createErrorToast, getFirstError, rejectForm } from "~/lib/forms/rejected-form.server";
+import { createErrorToast, getFirstError, parseForm, rejectForm } from "~/lib/forms/rejected-form.server";
 import { getRateLimiter } from "~/lib/http/rate-limiter.server";
 import { getSupabase, isSharedComputer } from "~/lib/supabase/client.server";
 import { confirmEmail } from "~/models/authentication.server";
@@ -22,7 +21,7 @@ export function loader({ url }: Route.LoaderArgs) {
 
 export async function action({ request, context }: Route.ActionArgs) {
   const form = await readForm(request);
-  const submission = parseWithZod(form, { schema: ConfirmationFields });
+  const submission = parseForm(form, ConfirmationFields);
   const result = submission.reply({ hideFields: ["password"] });
   if (submission.status !== "success")
     return rejectForm(result, createErrorToast("Sign in Failed", getFirstError(result)));
@@ -49,7 +48,7 @@ export default function ConfirmPage({ actionData, loaderData }: Route.ComponentP
       <h1 className="mb-2 text-xl">Confirm your email address</h1>
       {loaderData.token ? (
         <Form method="post" id={form.id} noValidate>
-          <p className="mb-6 text-quiet">Enter the email and password of your sign-up to confirm and log in.</p>
+          <p className="mb-6 text-quiet">Enter the email and password that you used to sign up.</p>
           <input type="hidden" name="token" value={loaderData.token} />
           <Field field={fields.email} label="Email" type="email" autoComplete="username" />
           <PasswordField field={fields.password} label="Password" autoComplete="current-password" />
@@ -64,8 +63,8 @@ export default function ConfirmPage({ actionData, loaderData }: Route.ComponentP
         Has the link expired? <TextLink to="/login">Log in</TextLink> and we will email you a new link.
       </p>
       <p className="mt-4 text-quiet">
-        Did someone else sign up with your email? Ignore our email. To open your own account, wait one hour and{" "}
-        <TextLink to="/signup">sign up</TextLink> with your Client ID. Need help? Call <OfficePhone />.
+        Did someone else sign up with your email address? Ignore our email. To create your own account, wait one hour
+        and <TextLink to="/signup">sign up</TextLink> with your Client ID. Need help? Call <OfficePhone />.
       </p>
     </>
   );

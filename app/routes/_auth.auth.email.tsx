@@ -19,7 +19,7 @@ export function action({ request, context }: Route.ActionArgs) {
     password: () => LoginFields.shape.password,
     run: (change, given) => confirmEmailChange(getRateLimiter(context), getEmailSender(), change.token, change, given),
     gone: expiredLinkText,
-    done: { title: "New email confirmed", description: "Log in with your new email from now on." },
+    done: { title: "New email address confirmed", description: "Log in with your new email address from now on." },
   });
 }
 
@@ -29,13 +29,13 @@ export default function EmailChangePage({ loaderData: change, actionData }: Rout
   return (
     <EmailLinkPage
       id="confirm-email"
-      title="Confirm your new email"
+      title="Confirm your new email address"
       link={change}
       actionData={actionData}
       password={{ label: "Your password", autoComplete: "current-password" }}
-      button="Confirm new email"
+      button="Confirm new email address"
       pending="Confirming…"
-      expired={`${expiredLinkText} Change your email again on your account page.`}
+      expired={`${expiredLinkText} Request the change again on your account page.`}
     >
       <p className="mb-6">
         After you confirm, you log in with <span className="font-semibold wrap-anywhere">{change?.email}</span>. Your

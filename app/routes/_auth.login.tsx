@@ -1,4 +1,3 @@
-import { parseWithZod } from "@conform-to/zod/v4";
 import { useEffect } from "react";
 import { data, Form } from "react-router";
 import { LoginFields } from "~/actions/authentication";
@@ -15,7 +14,7 @@ import { redirectAfterLogIn } from "~/lib/auth/log-in-response.server";
 import { redirectSignedInMiddleware } from "~/lib/auth/viewer.server";
 import { broadcastSignOut } from "~/lib/browser/sign-out";
 import { readForm } from "~/lib/forms/form-data.server";
-import { createErrorToast, getFirstError, rejectForm } from "~/lib/forms/rejected-form.server";
+import { createErrorToast, getFirstError, parseForm, rejectForm } from "~/lib/forms/rejected-form.server";
 import { getRateLimiter } from "~/lib/http/rate-limiter.server";
 import { toViewerPath } from "~/lib/http/redirect.server";
 import { getSupabase, sharedComputerContext } from "~/lib/supabase/client.server";
@@ -36,7 +35,7 @@ export function loader({ request, url }: Route.LoaderArgs) {
 
 export async function action({ request, context }: Route.ActionArgs) {
   const form = await readForm(request);
-  const submission = parseWithZod(form, { schema: LoginFields });
+  const submission = parseForm(form, LoginFields);
   if (submission.status !== "success") {
     const result = submission.reply({ hideFields: ["password"] });
     return rejectForm(result, createErrorToast("Login Failed", getFirstError(result)));
@@ -105,7 +104,7 @@ export default function LoginPage({ actionData, loaderData }: Route.ComponentPro
         <a className="py-3.5 underline" href={`mailto:${loaderData.mail}`}>
           {loaderData.mail}
         </a>
-        . After an identity check, we email you a link to set a new password.
+        . We check your identity, then email you a link to set a new password.
       </p>
       <p>
         No account yet? <TextLink to="/signup">Sign up with your Client ID</TextLink>

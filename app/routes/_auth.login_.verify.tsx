@@ -1,4 +1,3 @@
-import { parseWithZod } from "@conform-to/zod/v4";
 import { Form, redirect } from "react-router";
 import { z } from "zod";
 import { LostAuthenticatorHelp, SecondFactorFields } from "~/components/forms/code-field";
@@ -8,7 +7,13 @@ import { Button } from "~/components/ui/button";
 import { redirectToLogin } from "~/lib/auth/cookies-disabled.server";
 import { getViewer, needsSecondFactor } from "~/lib/auth/viewer.server";
 import { readForm } from "~/lib/forms/form-data.server";
-import { createErrorToast, createTotpFieldErrors, getFirstError, rejectForm } from "~/lib/forms/rejected-form.server";
+import {
+  createErrorToast,
+  createTotpFieldErrors,
+  getFirstError,
+  parseForm,
+  rejectForm,
+} from "~/lib/forms/rejected-form.server";
 import { knownBrowserCookie } from "~/lib/http/known-browser.server";
 import { getRateLimiter } from "~/lib/http/rate-limiter.server";
 import { toViewerPath } from "~/lib/http/redirect.server";
@@ -37,7 +42,7 @@ export async function loader({ request, context, url }: Route.LoaderArgs) {
 export async function action({ request, context }: Route.ActionArgs) {
   const client = await requirePendingSecondFactor({ request, context });
   const form = await readForm(request);
-  const submission = parseWithZod(form, { schema: VerifyFields });
+  const submission = parseForm(form, VerifyFields);
   if (submission.status !== "success") {
     const result = submission.reply({ hideFields: ["code"] });
     return rejectForm(result, createErrorToast("Verification failed", getFirstError(result)));

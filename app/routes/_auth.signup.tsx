@@ -1,4 +1,3 @@
-import { parseWithZod } from "@conform-to/zod/v4";
 import { data, Form } from "react-router";
 import { clientIdInLink, SignUpFields } from "~/actions/authentication";
 import { Field } from "~/components/forms/field";
@@ -9,10 +8,10 @@ import { Title } from "~/components/site/title";
 import { TextLink } from "~/components/ui/text-link";
 import { redirectSignedInMiddleware } from "~/lib/auth/viewer.server";
 import { readForm } from "~/lib/forms/form-data.server";
-import { createErrorToast, getFirstError, rejectForm } from "~/lib/forms/rejected-form.server";
+import { createErrorToast, getFirstError, parseForm, rejectForm } from "~/lib/forms/rejected-form.server";
 import { getRateLimiter } from "~/lib/http/rate-limiter.server";
 import { redirectWithToast } from "~/lib/http/toast.server";
-import { signUp } from "~/models/authentication.server";
+import { signUp } from "~/models/sign-up.server";
 import type { Route } from "./+types/_auth.signup";
 
 export const middleware: Route.MiddlewareFunction[] = [redirectSignedInMiddleware];
@@ -24,7 +23,7 @@ export function loader({ url }: Route.LoaderArgs) {
 
 export async function action({ request, context }: Route.ActionArgs) {
   const form = await readForm(request);
-  const submission = parseWithZod(form, { schema: SignUpFields });
+  const submission = parseForm(form, SignUpFields);
   if (submission.status !== "success") {
     const result = submission.reply({ hideFields: ["password"] });
     return rejectForm(result, createErrorToast("Sign up Failed", result.error?.clientId?.[0] ?? getFirstError(result)));
@@ -45,7 +44,7 @@ export async function action({ request, context }: Route.ActionArgs) {
 }
 
 export const meta: Route.MetaFunction = () => [
-  { name: "description", content: "Create your client account with the Client ID from the company." },
+  { name: "description", content: "Create your client account with the Client ID that we gave you." },
 ];
 
 export default function SignUpPage({ actionData, loaderData }: Route.ComponentProps) {
@@ -56,7 +55,7 @@ export default function SignUpPage({ actionData, loaderData }: Route.ComponentPr
       <FormErrorSummary rejected={actionData} form={form} />
       <h1 className="mb-2 text-xl">Create your client account</h1>
       <p className="mb-6 text-quiet">
-        Sign-up needs a Client ID. In your account you follow your shipments and upload documents.
+        You need a Client ID to sign up. In your account, you can follow your shipments and upload documents.
       </p>
       <Form method="post" id={form.id} noValidate>
         <Field

@@ -36,7 +36,7 @@ export default function AdditionalInfoPage({ loaderData }: Route.ComponentProps)
       <Title>Additional information</Title>
       <h1 className="text-2xl">Additional information</h1>
       <p className="mt-3 max-w-prose text-lg text-balance text-quiet">
-        Our KRA registration numbers and our managing director.
+        Our registration numbers at the Kenya Revenue Authority (KRA) and our managing director.
       </p>
       <dl className="mt-8 grid gap-3 sm:grid-cols-2 lg:grid-cols-4">
         {loaderData.rows.map(({ label, value }) => (
@@ -64,8 +64,8 @@ function IdentityCheck(props: { company: Company; origin: string; licence: strin
     <section id="identity-check" className="mt-12 border-t border-line pt-10">
       <h2 className="text-xl">How to recognise us</h2>
       <p className="mt-3 max-w-prose">
-        Criminals send messages that look like ours. The criminals ask for an urgent fee or a payment into a new
-        account. Compare the message with this page. Ignore the number and the link in the message.
+        Criminals send messages that look like ours. These messages ask for an urgent fee or a payment into a new
+        account. Compare any such message with this page. Do not use a phone number or link from the message.
       </p>
       <div className="mt-8 grid gap-10 lg:grid-cols-2 lg:gap-16">
         <Licence name={company.name} number={licence} />
@@ -74,11 +74,11 @@ function IdentityCheck(props: { company: Company; origin: string; licence: strin
             <h3 className="font-semibold">Our website and our emails</h3>
             <p className="mt-1 max-w-prose">
               Our only website is <span className="font-mono wrap-anywhere">{origin}</span>. Our emails link only to
-              this website. Our emails have no attachments. We never ask for a password or a code.
+              this website. Our emails have no attachments. Our team never asks you for a password or a code.
             </p>
           </div>
           <div>
-            <h3 className="font-semibold">Our phone numbers and emails</h3>
+            <h3 className="font-semibold">Our phone numbers and email addresses</h3>
             <ul className="mt-1 list-disc pl-6">
               {company.offices.map(({ name, phone, email }) => (
                 <li key={name}>

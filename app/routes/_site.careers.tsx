@@ -6,28 +6,28 @@ import { FormErrorSummary, type RejectedForm, SubmitButton, useActionForm } from
 import { Art } from "~/components/site/art";
 import { Title } from "~/components/site/title";
 import { readUpload } from "~/lib/forms/form-data.server";
-import { rejectForm } from "~/lib/forms/rejected-form.server";
+import { rejectForm, shortenValues } from "~/lib/forms/rejected-form.server";
 import { severalLines } from "~/lib/forms/text-fields";
 import { createPageMeta } from "~/lib/http/page-meta";
 import { redirectWithToast } from "~/lib/http/toast.server";
 import { emailAddress, personName } from "~/models/contact";
 import { careers, companyDetails } from "~/models/content.server";
-import { getExtension } from "~/models/document";
-import { detectMediaType } from "~/models/document-file.server";
+import { detectFileType, FILE_TYPES, formatChoices, listExtensions, unknownTypeError } from "~/models/file-type.server";
 import type { Route } from "./+types/_site.careers";
 
-const cvExtensions = ["pdf", "doc", "docx"];
+const cvExtensions = listExtensions(FILE_TYPES.filter(({ label }) => label === "PDF" || label === "Word"));
+const cvChoices = formatChoices(cvExtensions);
+/** Word saves RTF under the extension .doc as well. */
+const cvLabels = ["PDF", "Word", "RTF"];
 
 const ApplicationFields = z.object({
   name: personName,
   email: emailAddress,
   cv: z.instanceof(File, { error: "Choose your CV." }).superRefine(async (file, issues) => {
-    if (!cvExtensions.includes(getExtension(file.name))) {
-      issues.addIssue("Choose a CV that is a .pdf, .doc or .docx file.");
-      return;
-    }
-    const media = await detectMediaType(file.name, new Uint8Array(await file.arrayBuffer()));
-    if ("reason" in media) issues.addIssue(media.reason);
+    const type = detectFileType(file.name, new Uint8Array(await file.arrayBuffer()));
+    if ("label" in type ? !cvLabels.includes(type.label) : type === unknownTypeError)
+      issues.addIssue(`Choose a CV that is a ${cvChoices} file.`);
+    else if ("reason" in type) issues.addIssue(type.reason);
   }),
   letter: severalLines("").max(2000, "Use at most 2,000 characters for the cover letter.").optional(),
 });
@@ -37,22 +37,24 @@ export { revalidateExceptForQuote as shouldRevalidate } from "~/lib/browser/reva
 const applicationEmail = companyDetails.offices[0]?.email;
 
 export function loader() {
-  return { ...careers, mail: applicationEmail };
+  return { ...careers, mail: applicationEmail, accept: cvExtensions.join(), hint: `A ${cvChoices} file, up to 10 MB` };
 }
 
 /** Validates an application without sending or storing the application. */
 export function action({ request, context }: Route.ActionArgs) {
   return readUpload(request, context, undefined, async (form) => {
     if (!(form instanceof FormData)) {
-      const { initialValue } = parseWithZod(form.fields, { schema: z.object({}) }).reply();
+      const fields = parseWithZod(form.fields, { schema: z.object({}) });
+      const { initialValue } = shortenValues(fields, ApplicationFields).reply();
       const reason = form.status === 413 ? `${form.reason} Choose a smaller file.` : form.reason;
       return rejectForm({ status: "error", initialValue, error: { cv: [reason] } }, undefined, form.status);
     }
     const submission = await parseWithZod(form, { schema: ApplicationFields, async: true });
+    shortenValues(submission, ApplicationFields);
     if (submission.status !== "success") return rejectForm(submission.reply());
     return redirectWithToast(context, "/careers", {
       title: "Thank you for your interest",
-      description: `Your application is not sent yet. This form stored nothing. Email your application to ${applicationEmail}.`,
+      description: `Your application has not been sent, because this form only checks your entries. Email your application to ${applicationEmail}.`,
       variant: "default",
     });
   });
@@ -70,19 +72,17 @@ export default function CareersPage({ actionData, loaderData }: Route.ComponentP
   const { key } = useLocation();
   return (
     <div className="grid gap-12 lg:grid-cols-[minmax(0,3fr)_minmax(0,2fr)] lg:gap-20">
-      <CareersForm
-        key={actionData ? "rejected" : key}
-        rejected={actionData}
-        intro={loaderData.intro}
-        mail={loaderData.mail}
-      />
+      <CareersForm key={actionData ? "rejected" : key} rejected={actionData} {...loaderData} />
       <WorkingHere facts={loaderData.working_here} note={loaderData.note} />
     </div>
   );
 }
 
-function CareersForm(props: { rejected: RejectedForm | undefined; intro: string; mail: string | undefined }) {
-  const { rejected, intro, mail } = props;
+type CareersFormProps = Pick<Route.ComponentProps["loaderData"], "intro" | "mail" | "accept" | "hint"> & {
+  rejected: RejectedForm | undefined;
+};
+
+function CareersForm({ rejected, intro, mail, accept, hint }: CareersFormProps) {
   const [form, fields] = useActionForm("careers", rejected, ["name", "email", "letter", "cv"]);
   return (
     <div>
@@ -91,7 +91,7 @@ function CareersForm(props: { rejected: RejectedForm | undefined; intro: string;
       <h1 className="mb-2 text-2xl">Careers</h1>
       <p className="mb-4 max-w-prose text-lg text-quiet">{intro}</p>
       <p className="mb-6 max-w-prose border-l-2 border-attention pl-4">
-        This form only checks your entries and stores nothing. Email your application to{" "}
+        This form does not send or store anything. To apply, email your application to{" "}
         <a className="py-3.5 underline" href={`mailto:${mail}`}>
           {mail}
         </a>
@@ -103,12 +103,7 @@ function CareersForm(props: { rejected: RejectedForm | undefined; intro: string;
           <Field field={fields.email} label="Email" type="email" autoComplete="email" />
         </div>
         <TextField field={fields.letter} label="Cover letter" hint="Optional" />
-        <FileField
-          field={fields.cv}
-          label="CV"
-          hint="A .pdf, .doc or .docx file, up to 10 MB"
-          accept=".pdf,.doc,.docx"
-        />
+        <FileField field={fields.cv} label="CV" hint={hint} accept={accept} />
         <SubmitButton pending="Checking…">Submit Application</SubmitButton>
       </Form>
     </div>

@@ -44,7 +44,7 @@ export const meta: Route.MetaFunction = ({ matches }) =>
   createPageMeta(matches, {
     title: "Cookie Settings",
     description:
-      "Choose which optional cookies this site may set. Necessary cookies log you in and protect your forms.",
+      "Choose which optional cookies this site may set. Necessary cookies log you in and remember your settings.",
     path: "/cookie-settings",
   });
 
@@ -57,32 +57,33 @@ const categories = [
   {
     name: "performance",
     label: "Performance & Analytics",
-    text: "Not in use at present: cookies that count which pages people read.",
+    text: "Cookies that count which pages people read. At present, we use none.",
   },
   {
     name: "functional",
     label: "Functional",
-    text: "Not in use at present: cookies that remember more of your choices.",
+    text: "Cookies that remember more of your choices. At present, we use none.",
   },
   {
     name: "marketing",
     label: "Marketing & Targeting",
-    text: "Not in use at present: cookies that measure our advertising.",
+    text: "Cookies that measure our advertising. At present, we use none.",
   },
 ] as const;
 
 /** Section 14 of the privacy policy repeats this list. */
 const storageEntries = [
-  { name: "session", time: "30 days without a visit", text: "Logs you in to the portal, until you sign out." },
-  { name: "flash", time: "One page", text: "Shows one confirmation on the next page." },
+  { name: "session", time: "30 days without a visit", text: "Lets you use the portal until you sign out." },
+  { name: "flash", time: "Until the next page", text: "Shows one confirmation on the next page." },
   { name: "theme", time: "Until the browser closes", text: "Remembers the light or dark theme." },
   { name: "lite", time: "A year", text: "Remembers whether you chose the text-only version." },
   { name: "shared", time: "Until the browser closes", text: "Remembers that you logged in on a shared device." },
   { name: "reminded", time: "Until the browser closes", text: "Remembers that we reminded you to set up 2FA." },
+  { name: "desk", time: "Until the browser closes", text: "Shows members of our team the link to their pages." },
   {
     name: "known",
     time: "A year",
-    text: "Remembers that you logged in here. If someone else tries wrong passwords, you can still log in here.",
+    text: "Remembers that you logged in with this browser. You can still log in if someone else tries wrong passwords.",
   },
   { name: "kept", time: "A minute", text: "Checks after a login whether your browser stores cookies." },
   { name: "offline", time: "A year", text: "Remembers that you switched off offline copies." },
@@ -150,7 +151,7 @@ function BrowserStorage() {
         What we store in your browser
       </h2>
       <p className="mt-1 mb-3 text-quiet">
-        All these cookies are strictly necessary. Only our site sets cookies. Each cookie is set when needed.
+        All these cookies are strictly necessary. Only our site sets them, and only when they are needed.
       </p>
       <ul className="ruled border-y border-line text-sm">
         {storageEntries.map(({ name, time, text }) => (
@@ -164,9 +165,9 @@ function BrowserStorage() {
       </ul>
       <h3 className="mt-6 font-semibold">Offline copies of pages</h3>
       <p className="mt-1 text-sm">
-        With JavaScript on, your browser stores copies of the public pages that you visit. The browser stores the last
-        20 portal pages until you sign out. Copies stay on this device for 30 days at most. The browser stores no copies
-        on a shared device or in the text-only version. You can switch off offline copies on your account page in the
+        With JavaScript on, your browser stores copies of the public pages that you visit. It also stores your last 20
+        portal pages until you sign out. Copies stay on this device for 30 days at most. The browser stores no copies on
+        a shared device or in the text-only version. You can switch off offline copies on your account page in the
         portal.
       </p>
     </section>

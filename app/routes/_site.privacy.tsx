@@ -1,16 +1,20 @@
+import { data } from "react-router";
 import { Glance, LongText } from "~/components/site/prose";
 import { Title } from "~/components/site/title";
-import { calendarDate } from "~/lib/dates";
-import { isDataRequest } from "~/lib/http/headers.server";
+import { calendarDate, dayInEastAfrica } from "~/lib/dates";
+import { getDailyHeaders, isDataRequest } from "~/lib/http/headers.server";
 import { createPageMeta } from "~/lib/http/page-meta";
-import { getLegalText, toLoaderData } from "~/models/article.server";
+import { citeFigures, getLegalText, toLoaderData } from "~/models/article.server";
 import type { Route } from "./+types/_site.privacy";
 
 export { revalidateExceptForQuote as shouldRevalidate } from "~/lib/browser/revalidate";
 
 export function loader({ request }: Route.LoaderArgs) {
-  return toLoaderData(getLegalText("privacy"), isDataRequest(request));
+  const text = citeFigures(getLegalText("privacy"), dayInEastAfrica(new Date()));
+  return data(toLoaderData(text, isDataRequest(request)), { headers: getDailyHeaders() });
 }
+
+export const headers: Route.HeadersFunction = ({ loaderHeaders }) => loaderHeaders;
 
 export const meta: Route.MetaFunction = ({ matches, loaderData }) =>
   loaderData

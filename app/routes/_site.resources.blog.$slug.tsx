@@ -1,15 +1,15 @@
 import { ArrowLeft } from "lucide";
-import { Link, redirect } from "react-router";
+import { data, Link, redirect } from "react-router";
 import { Glance, LongText } from "~/components/site/prose";
 import { DeferredSection } from "~/components/site/quote-panel";
 import { ArticleData } from "~/components/site/structured-data";
 import { Title } from "~/components/site/title";
 import { Icon } from "~/components/ui/icon";
 import { TextLink } from "~/components/ui/text-link";
-import { calendarDate } from "~/lib/dates";
-import { isDataRequest } from "~/lib/http/headers.server";
+import { calendarDate, dayInEastAfrica } from "~/lib/dates";
+import { getDailyHeaders, isDataRequest } from "~/lib/http/headers.server";
 import { createPageMeta } from "~/lib/http/page-meta";
-import { getArticle, listNextArticles, toLoaderData } from "~/models/article.server";
+import { citeFigures, getArticle, listNextArticles, toLoaderData } from "~/models/article.server";
 import type { Route } from "./+types/_site.resources.blog.$slug";
 
 export { revalidateExceptForQuote as shouldRevalidate } from "~/lib/browser/revalidate";
@@ -18,8 +18,11 @@ export function loader({ params, request }: Route.LoaderArgs) {
   const article = getArticle(params.slug);
   if (!article) throw redirect("/resources/blog", 303);
   const next = listNextArticles(article).map(({ slug, title, category }) => ({ slug, title, category }));
-  return toLoaderData({ ...article, next }, isDataRequest(request));
+  const text = citeFigures({ ...article, next }, dayInEastAfrica(new Date()));
+  return data(toLoaderData(text, isDataRequest(request)), { headers: getDailyHeaders() });
 }
+
+export const headers: Route.HeadersFunction = ({ loaderHeaders }) => loaderHeaders;
 
 export const meta: Route.MetaFunction = ({ matches, loaderData }) =>
   loaderData

@@ -25,7 +25,7 @@ export const meta: Route.MetaFunction = ({ matches, loaderData }) =>
   createPageMeta(matches, {
     title: "Blog",
     description:
-      "Customs clearing and freight in East Africa explained: car imports, AEO status, HS codes, LCL or FCL, port clearance, with worked examples.",
+      "Customs clearing and freight in East Africa explained with worked examples: car imports, customs codes, shared or full containers, port clearance.",
     path: "/resources/blog",
     noindex: loaderData?.articles.length === 0,
   });
@@ -41,7 +41,7 @@ export default function BlogPage({ loaderData }: Route.ComponentProps) {
         <div>
           <h1 className="text-2xl">Blog</h1>
           <p className="mt-3 max-w-prose text-lg text-balance text-quiet">
-            Practical guides: each step, who is responsible and the cost.
+            Practical guides: what to do, who does it and what it costs.
           </p>
         </div>
         <CategoryFilter category={category} categories={categories} />
@@ -86,7 +86,9 @@ function CategoryFilter({ category, categories }: { category: string; categories
         </label>
         <select id="category" name="category" key={category} defaultValue={category} className={`mt-1 ${inputClass}`}>
           {[allCategories, ...categories].map((name) => (
-            <option key={name}>{name}</option>
+            <option key={name} value={name}>
+              {name}
+            </option>
           ))}
         </select>
       </div>

@@ -1,32 +1,37 @@
 import { Plus } from "lucide";
+import { data } from "react-router";
 import { AccordionItem } from "~/components/site/accordion-item";
 import { Art } from "~/components/site/art";
 import { Title } from "~/components/site/title";
 import { ButtonLink } from "~/components/ui/button";
 import { Icon } from "~/components/ui/icon";
 import { TextLink } from "~/components/ui/text-link";
+import { dayInEastAfrica } from "~/lib/dates";
+import { getDailyHeaders } from "~/lib/http/headers.server";
 import { createPageMeta } from "~/lib/http/page-meta";
-import { faq } from "~/models/content.server";
+import { getFaq } from "~/models/content.server";
 import type { Route } from "./+types/_site.resources.faq";
 
 export { revalidateExceptForQuote as shouldRevalidate } from "~/lib/browser/revalidate";
 
 export function loader() {
-  return { categories: faq };
+  return data({ categories: getFaq(dayInEastAfrica(new Date())) }, { headers: getDailyHeaders() });
 }
+
+export const headers: Route.HeadersFunction = ({ loaderHeaders }) => loaderHeaders;
 
 export const meta: Route.MetaFunction = ({ matches, loaderData }) => [
   ...createPageMeta(matches, {
     title: "Frequently Asked Questions",
     description:
-      "Answers for importers and shippers in East Africa about documents, duties, clearance times, LCL or FCL, used cars, household goods and permits.",
+      "Answers for importers and shippers in East Africa about documents, duties, clearance times, shared or full containers, used cars, household goods and permits.",
     path: "/resources/faq",
   }),
   { "script:ld+json": structuredData(loaderData?.categories ?? []) },
 ];
 
 /** A JSON-LD block is not executed, so the content security policy requires no nonce. */
-function structuredData(categories: typeof faq) {
+function structuredData(categories: ReturnType<typeof getFaq>) {
   return {
     "@context": "https://schema.org",
     "@type": "FAQPage",
@@ -46,7 +51,7 @@ export default function FaqPage({ loaderData: { categories } }: Route.ComponentP
       <Title>Frequently Asked Questions</Title>
       <h1 className="max-w-4xl text-2xl">Frequently Asked Questions</h1>
       <p className="mt-4 max-w-prose text-lg text-pretty text-quiet">
-        The questions that importers, shippers and families ask most.
+        The questions that importers, shippers and families ask us most often.
       </p>
       <div className="mt-10 mb-8 grid gap-x-16 gap-y-12 lg:grid-cols-[1fr_20rem]">
         <div>
@@ -80,7 +85,12 @@ const stationClass =
   "before:absolute before:top-5 before:-left-[9px] before:size-4 before:rounded-full before:border-2 before:border-edge " +
   "before:bg-surface open:before:border-action open:before:bg-action";
 
-function Question({ question, answer, link, open }: (typeof faq)[number]["questions"][number] & { open: boolean }) {
+function Question({
+  question,
+  answer,
+  link,
+  open,
+}: ReturnType<typeof getFaq>[number]["questions"][number] & { open: boolean }) {
   return (
     <AccordionItem name="faq" open={open} className={`relative border-b border-line pl-6 ${stationClass}`}>
       <summary className="flex min-h-11 items-start gap-4 py-4 hover:text-action">

@@ -63,7 +63,7 @@ export default function ServicesPage({ loaderData: { intro, services, open } }: 
           <div>
             <h2 className="text-xl">Need a Custom Solution?</h2>
             <p className="mt-2 max-w-prose text-quiet">
-              Write what you ship, the route and the dates. Someone who knows the route will reply.
+              Write to us about the goods, the route and your shipping dates. Someone who knows the route will reply.
             </p>
           </div>
           <div className="flex flex-wrap gap-3">

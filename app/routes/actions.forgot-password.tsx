@@ -24,12 +24,12 @@ export default function ForgotPasswordPage({ loaderData }: Route.ComponentProps)
     <AuthPage licence={loaderData.licence}>
       <Title>Forgot password?</Title>
       <h1 className="mb-2 text-xl">Forgot password?</h1>
-      <p className="mb-6 text-quiet">To reset your password, click the button.</p>
+      <p className="mb-6 text-quiet">You cannot reset your password on this page yet.</p>
       <Form method="post">
         <Button name="forgot">Forgot password?</Button>
       </Form>
       <p className="mt-6">
-        Locked out? Call <OfficePhone />. After an identity check, we email you a link to set a new password.
+        Locked out? Call <OfficePhone />. We check your identity, then email you a link to set a new password.
       </p>
       <p>
         Remember your password? <TextLink to="/login">Log in</TextLink>

@@ -1,4 +1,3 @@
-import { parseWithZod } from "@conform-to/zod/v4";
 import { data } from "react-router";
 import { z } from "zod";
 import { EmailDraftPanel } from "~/components/site/email-draft-panel";
@@ -8,8 +7,8 @@ import { Title } from "~/components/site/title";
 import { TextLink } from "~/components/ui/text-link";
 import { PageToast } from "~/components/ui/toast";
 import { readForm } from "~/lib/forms/form-data.server";
-import { rejectForm } from "~/lib/forms/rejected-form.server";
-import { oneLine, severalLines } from "~/lib/forms/text-fields";
+import { parseForm, rejectForm } from "~/lib/forms/rejected-form.server";
+import { codeLine, severalLines } from "~/lib/forms/text-fields";
 import { toSitePath } from "~/lib/http/redirect.server";
 import type { Toast } from "~/lib/http/toast";
 import { emailAddress, personName } from "~/models/contact";
@@ -20,7 +19,7 @@ import type { Route } from "./+types/actions.quote";
 const QuoteFields = z.object({
   name: personName,
   email: emailAddress,
-  phone: oneLine("Enter your phone number.")
+  phone: codeLine("Enter your phone number.")
     .min(1, "Enter your phone number.")
     .max(32, "Use at most 32 characters for the phone number."),
   service: z.enum(quoteServices as [string, ...string[]], "Choose one of the services."),
@@ -30,7 +29,7 @@ const QuoteFields = z.object({
 export async function action({ request }: Route.ActionArgs) {
   const form = await readForm(request);
   const from = toSitePath(form.get("from"));
-  const submission = parseWithZod(form, { schema: QuoteFields });
+  const submission = parseForm(form, QuoteFields);
   if (submission.status !== "success") return rejectForm(submission.reply(), undefined, 400, { from });
   const [office] = companyDetails.offices;
   const toast: Toast = {
@@ -43,7 +42,7 @@ export async function action({ request }: Route.ActionArgs) {
 
 export const meta: Route.MetaFunction = () => [{ name: "robots", content: "noindex" }];
 
-/** Only for visitors without script: shows the form again after a rejection, or the email draft. */
+/** Only for visitors without JavaScript: shows the form again after a rejection, or the email draft. */
 export default function QuotePage({ actionData }: Route.ComponentProps) {
   const services = useSiteData()?.quoteServices ?? [];
   if (actionData && "draft" in actionData) return <QuoteDraft {...actionData} />;

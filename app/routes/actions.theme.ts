@@ -8,7 +8,7 @@ import type { Route } from "./+types/actions.theme";
 export async function action({ request }: Route.ActionArgs) {
   const form = await readForm(request);
   const headers = { "Set-Cookie": await themeCookie(request, form.get("theme")) };
-  // Script gets no redirect, because the router drops a redirect if the visitor has navigated meanwhile.
+  // A request by script gets no redirect, because the router drops a redirect if the visitor has navigated meanwhile.
   if (new URL(request.url).pathname.endsWith(".data")) return data(null, { headers });
   return redirect(toSitePath(form.get("to")), { status: 303, headers });
 }

@@ -10,7 +10,7 @@ export function loader({ context, params }: Route.LoaderArgs) {
 export function action({ request, context, params }: Route.ActionArgs) {
   return handleFactorRemoval(request, context, requireStaff(context), params.factorId, {
     next: "/desk",
-    left: "Set up a new authenticator app to open the desk.",
+    lastRemovedText: "Set up a new authenticator app to open the desk.",
   });
 }
 

@@ -63,7 +63,11 @@ export default function DeskTodayPage({ loaderData, actionData }: Route.Componen
             />
           ))}
         </TodayList>
-        <TodayList title="Free storage ending" count={storage.count} empty="No free storage ends within 3 days.">
+        <TodayList
+          title="Free storage ending"
+          count={storage.count}
+          empty="No shipment's free storage ends within 3 days."
+        >
           {storage.rows.map(({ shipment_id: shipment, name, free_storage_ends_on: day }) => (
             <TodayRow
               key={shipment}

@@ -113,9 +113,7 @@ function AccountCard({ client }: { client: Omit<DeskClientDetails, "audit_entrie
     client.retention_ends_on && new Date(client.retention_ends_on) >= new Date() ? client.retention_ends_on : null;
   return (
     <Card title="Account">
-      <p className="px-4 pt-3 text-sm text-quiet">
-        The client's data download contains the reasons that you enter here.
-      </p>
+      <p className="px-4 pt-3 text-sm text-quiet">The client can download the reasons that you enter here.</p>
       {client.erasure_requested_at && (
         <div className="border-b border-line pt-3">
           <p className="mb-1 px-4 text-sm font-semibold text-attention">
@@ -125,7 +123,7 @@ function AccountCard({ client }: { client: Omit<DeskClientDetails, "audit_entrie
             intent="reject-erasure"
             title="Reject erasure request"
             text="We email your exact words to the client."
-            hint="For example: By law we must store your last shipment until 4 May 2033"
+            hint="For example: By law, we must store the records of your last shipment until 4 May 2033"
           />
         </div>
       )}
@@ -143,7 +141,7 @@ function AccountCard({ client }: { client: Omit<DeskClientDetails, "audit_entrie
         <ReasonForm
           intent="remove-2fa"
           title="Reset 2FA"
-          text="Resetting 2FA signs out all devices of the client. The client then logs in with the password only."
+          text="Resetting 2FA signs the client out on all devices. The client then logs in with the password only."
         />
       )}
       {client.closed ? (
@@ -152,12 +150,13 @@ function AccountCard({ client }: { client: Omit<DeskClientDetails, "audit_entrie
         <ReasonForm
           intent="close-account"
           title="Close account"
-          text="Closing the account signs out all devices of the client and prevents logins. The shipments stay stored."
+          text="Closing the account signs the client out on all devices and prevents logins. The shipments of the client are not deleted."
         />
       )}
       {retentionEnd ? (
         <p className="border-t border-line px-4 py-3 text-sm text-quiet">
-          You can erase this account after {calendarDate(retentionEnd)}. We must store the shipments until that day.
+          You can erase this account after {calendarDate(retentionEnd)}. We must store the shipment records until that
+          day.
         </p>
       ) : (
         <ReasonForm

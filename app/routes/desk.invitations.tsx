@@ -60,7 +60,7 @@ export default function DeskInvitationsPage({ loaderData, actionData }: Route.Co
             <Field
               field={fields.for}
               label="Name of the client"
-              hint="Your own name for the client. Only team members see this name."
+              hint="Only team members see this name."
               optional
               autoComplete="off"
             />

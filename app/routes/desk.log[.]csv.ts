@@ -1,22 +1,28 @@
+import { AUDIT_LABELS } from "~/actions/all-staff-actions.server";
 import { FormOnlyRoute } from "~/components/forms/form-only-route";
 import { requireStaff } from "~/lib/auth/staff.server";
+import { sortableTime } from "~/lib/dates";
 import { type CsvColumn, createCsvDownload } from "~/lib/http/csv.server";
 import { createFileRoute, noFormAction, respondWithDownload } from "~/lib/http/file-route.server";
 import { toUserError, userErrorData } from "~/lib/http/user-error.server";
 import { createLongReadClient } from "~/lib/supabase/client.server";
-import { type AuditLogRow, AuditLogRows, readAuditLogFilter, toAuditLogArgs } from "~/models/audit-log.server";
-
-const formatState = (state: AuditLogRow["before"]) => (state ? JSON.stringify(state) : "");
+import {
+  type AuditLogRow,
+  AuditLogRows,
+  describeChange,
+  readAuditLogFilter,
+  toAuditLogArgs,
+} from "~/models/audit-log.server";
 
 const columns: CsvColumn<AuditLogRow>[] = [
-  ["Time", ({ created_at }) => created_at],
+  ["Time (EAT)", ({ created_at }) => sortableTime(created_at)],
   ["Who", ({ actor_name }) => actor_name],
-  ["Action", ({ action }) => action],
-  ["Shipment", ({ shipment_id }) => shipment_id ?? ""],
+  ["Action", ({ action }) => AUDIT_LABELS[action] ?? action],
+  ["Shipment number", ({ shipment_id }) => shipment_id ?? ""],
+  ["Shipment", ({ shipment_name }) => shipment_name ?? ""],
   ["Document", ({ document_name }) => document_name ?? ""],
-  ["Account", ({ account_id }) => account_id ?? ""],
-  ["Before", ({ before }) => formatState(before)],
-  ["After", ({ after }) => formatState(after)],
+  ["Account", ({ account_name, account_id }) => account_name ?? account_id ?? ""],
+  ["Change", ({ before, after }) => describeChange(before, after)],
   ["Reason", ({ reason }) => reason ?? ""],
 ];
 

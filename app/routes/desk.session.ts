@@ -2,7 +2,7 @@ import { FormOnlyRoute } from "~/components/forms/form-only-route";
 import { requireStaff } from "~/lib/auth/staff.server";
 import { createFileRoute, noFormAction } from "~/lib/http/file-route.server";
 
-/** Session check for useSessionWatch. Without a session, the desk's middleware redirects to the login page. */
+/** The session check for useSessionWatch. Without a session, the desk's middleware redirects to the login page. */
 const check = createFileRoute(({ context }) => {
   requireStaff(context);
   return new Response(null, { status: 204 });

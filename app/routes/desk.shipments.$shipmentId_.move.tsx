@@ -11,7 +11,7 @@ import { getStaffPage } from "~/lib/auth/staff.server";
 import { handleIntent } from "~/lib/forms/intent-form.server";
 import { areaNotFound } from "~/lib/http/user-error.server";
 import { ShipmentsPage } from "~/models/desk.server";
-import { lastStage, STAGES } from "~/models/shipment";
+import { formatAmountsDue, lastStage, STAGES } from "~/models/shipment";
 import { isUuid } from "~/models/shipment.server";
 import { createShipmentSearch, readShipmentFilter } from "~/models/shipment-filter";
 import type { Route } from "./+types/desk.shipments.$shipmentId_.move";
@@ -21,10 +21,12 @@ export { revalidateAfterConflict as shouldRevalidate } from "~/lib/browser/reval
 export async function loader({ context, url }: Route.LoaderArgs) {
   const { opened } = await getStaffPage(context, ShipmentsPage);
   if (!opened) throw areaNotFound("desk");
-  const { id, name, stage, status, version, documents } = opened;
+  const { id, name, stage, status, version, documents, charges } = opened;
   const missing = documents.filter(({ uploaded }) => !uploaded).map((document) => document.name);
+  const unpaid = stage === lastStage - 1 ? charges.filter(({ paid_at }) => paid_at === null) : [];
+  const due = unpaid.length > 0 ? formatAmountsDue(unpaid) : null;
   const page = `/desk/shipments/${id}${createShipmentSearch(readShipmentFilter(url))}`;
-  return { name, stage, status, version, missing, idempotencyKey: randomUUID(), page };
+  return { name, stage, status, version, missing, due, idempotencyKey: randomUUID(), page };
 }
 
 export async function action({ request, context, params, url }: Route.ActionArgs) {
@@ -34,11 +36,11 @@ export async function action({ request, context, params, url }: Route.ActionArgs
 }
 
 export default function MovePage({ loaderData, actionData }: Route.ComponentProps) {
-  const { name, stage, status, version, missing, page } = loaderData;
+  const { name, stage, status, version, missing, due, page } = loaderData;
   const { intent, fields } = useIntentForm("move", ["location", "note"]);
   const next = STAGES[stage];
-  const asks = missing.length > 0;
-  const title = asks ? "Move without these documents?" : "Move to the next stage";
+  const asks = missing.length > 0 || due !== null;
+  const title = due ? "Close with an amount due?" : asks ? "Move without these documents?" : "Move to the next stage";
   return (
     <>
       <Title rejected={actionData !== undefined}>{title}</Title>
@@ -47,16 +49,21 @@ export default function MovePage({ loaderData, actionData }: Route.ComponentProp
       <p className="mb-4 wrap-anywhere">
         {name} is at stage {stage} of {lastStage}: {status}.
       </p>
-      {asks && (
-        <ul className="mb-6 list-disc pl-6">
-          {missing.map((document) => (
-            <li key={document}>{document}</li>
-          ))}
-        </ul>
+      {due && <p className="mb-4 font-semibold text-attention">{due}</p>}
+      {missing.length > 0 && (
+        <>
+          {due && <p>These documents are missing:</p>}
+          <ul className="mb-6 list-disc pl-6">
+            {missing.map((document) => (
+              <li key={document}>{document}</li>
+            ))}
+          </ul>
+        </>
       )}
       {next && (
         <IntentForm intent={intent} expectedVersion={version} idempotent className="max-w-xl">
-          {asks && <input type="hidden" name="confirmMissing" value="yes" />}
+          {missing.length > 0 && <input type="hidden" name="confirmMissing" value="yes" />}
+          {due && <input type="hidden" name="confirmDue" value="yes" />}
           <Field field={fields.location} label="Location" optional autoComplete="off" />
           <TextField field={fields.note} label="Note to the client" rows={2} />
           <div className="flex flex-wrap gap-3">

@@ -5,20 +5,14 @@ import { ButtonLink } from "~/components/ui/button";
 import { TextLink } from "~/components/ui/text-link";
 import { getStaffPage, requireStaff } from "~/lib/auth/staff.server";
 import { readForm } from "~/lib/forms/form-data.server";
-import { readIntentMetadata } from "~/lib/forms/intent-form.server";
+import { readIntentMetadata, readVersion, versionMissingText } from "~/lib/forms/intent-form.server";
 import { oneLine } from "~/lib/forms/text-fields";
 import { toViewerPath } from "~/lib/http/redirect.server";
 import { userErrorData, userErrorFromThrown } from "~/lib/http/user-error.server";
 import { maxLength } from "~/models/limits";
-import { lastStage } from "~/models/shipment";
+import { formatAmountsDue, lastStage } from "~/models/shipment";
 import { isUuid } from "~/models/shipment.server";
-import {
-  BULK_MOVE_OUTCOMES,
-  type BulkMoveOutcome,
-  BulkMovePageData,
-  moveShipments,
-  readBulkMoveOutcomes,
-} from "~/models/staff.server";
+import { BULK_MOVE_OUTCOMES, BulkMovePageData, moveShipments, readBulkMoveOutcomes } from "~/models/staff.server";
 import type { Route } from "./+types/desk.shipments_.bulk-move";
 
 const noneSelectedText = "Select at least one shipment.";
@@ -30,7 +24,11 @@ export async function loader({ context, url }: Route.LoaderArgs) {
   const outcomes = readBulkMoveOutcomes(url);
   const unavailableCount = Object.keys(outcomes).length - shipments.length;
   return {
-    shipments: shipments.map((shipment) => ({ ...shipment, outcome: outcomes[shipment.id] ?? "unknown" })),
+    shipments: shipments.map(({ due, ...shipment }) => ({
+      ...shipment,
+      due: due.length > 0 ? formatAmountsDue(due) : "An amount was due.",
+      outcome: outcomes[shipment.id] ?? "unknown",
+    })),
     unavailableCount,
     list: toViewerPath(`/desk/shipments${url.searchParams.get("list") ?? ""}`),
   };
@@ -42,13 +40,12 @@ export async function action({ request, context }: Route.ActionArgs) {
   const form = await readForm(request, "shipment");
   const ids = [...new Set(form.getAll("shipment").map(String))].filter(isUuid);
   const location = z.optional(Location).safeParse(form.get("location") ?? undefined);
-  const problem = ids.length === 0 ? noneSelectedText : location.error?.issues[0]?.message;
+  const moves = ids.map((id) => ({ id, expected_version: readVersion(form, `expectedVersion-${id}`) }));
+  const isIncomplete = moves.some(({ expected_version }) => expected_version === undefined);
+  const problem =
+    ids.length === 0 ? noneSelectedText : (location.error?.issues[0]?.message ?? (isIncomplete && versionMissingText));
   const list = String(form.get("list") ?? "");
   if (problem) return data({ problem, list: toViewerPath(`/desk/shipments${list}`) }, { status: 400 });
-  const moves = ids.map((id) => {
-    const version = Number(form.get(`expectedVersion-${id}`) ?? Number.NaN);
-    return { id, expected_version: Number.isInteger(version) ? version : undefined };
-  });
   const { idempotency_key } = readIntentMetadata(form);
   const moved = await moveShipments(backend, moves, location.data, { idempotency_key }).catch(userErrorFromThrown);
   if ("reason" in moved) throw userErrorData(moved);
@@ -87,7 +84,7 @@ export default function BulkMovePage({ loaderData, actionData }: Route.Component
   );
 }
 
-type BulkMoveItem = z.infer<typeof BulkMovePageData>["shipments"][number] & { outcome: BulkMoveOutcome };
+type BulkMoveItem = Route.ComponentProps["loaderData"]["shipments"][number];
 
 function BulkMoveList({ title, items }: { title: string; items: BulkMoveItem[] }) {
   return (
@@ -102,7 +99,12 @@ function BulkMoveList({ title, items }: { title: string; items: BulkMoveItem[] }
             <span className="text-sm text-quiet">
               {shipment.client_name}, {shipment.stage}/{lastStage} {shipment.status}.{" "}
             </span>
-            <span className="text-sm">{explainOutcome(shipment)}</span>
+            <span className="text-sm">{explainOutcome(shipment)}</span>{" "}
+            {(shipment.outcome === "missing" || shipment.outcome === "due") && (
+              <TextLink to={`/desk/shipments/${shipment.id}/move`} className="text-sm">
+                Move anyway<span className="sr-only">: {shipment.name}</span>
+              </TextLink>
+            )}
           </li>
         ))}
       </ul>
@@ -110,9 +112,10 @@ function BulkMoveList({ title, items }: { title: string; items: BulkMoveItem[] }
   );
 }
 
-function explainOutcome({ outcome, missing }: BulkMoveItem): string {
+function explainOutcome({ outcome, missing, due }: BulkMoveItem): string {
   if (outcome === "missing")
     return missing.length > 0 ? `Documents missing: ${missing.join(", ")}.` : "Documents were missing.";
+  if (outcome === "due") return due;
   if (outcome === "closed") return "This shipment is closed.";
   if (outcome === "changed") return "Someone changed this shipment after you opened the list.";
   return "";

@@ -99,6 +99,9 @@ function StaffMemberRow({ staffMember }: { staffMember: DeskStaffMember }) {
       <p className="text-sm wrap-anywhere text-quiet">
         {email}, {role}, {last_sign_in_at ? `last login ${eastAfricaTime(last_sign_in_at)}` : "invited, not yet joined"}
       </p>
+      {!isViewer && has_factor && (
+        <ReasonForm intent="remove-2fa" title="Reset 2FA" subject={` for ${name}`} values={values} />
+      )}
       {!isViewer && (
         <div className="mt-2 flex flex-wrap gap-2">
           {last_sign_in_at ? (
@@ -121,9 +124,6 @@ function StaffMemberRow({ staffMember }: { staffMember: DeskStaffMember }) {
             </SubmitButton>
           </IntentForm>
         </div>
-      )}
-      {!isViewer && has_factor && (
-        <ReasonForm intent="remove-2fa" title="Reset 2FA" subject={` for ${name}`} values={values} />
       )}
       {!isViewer && <ReasonForm intent="remove" title="Remove from the desk" subject={`: ${name}`} values={values} />}
     </li>

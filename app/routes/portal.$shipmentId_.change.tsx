@@ -1,4 +1,3 @@
-import { parseWithZod } from "@conform-to/zod/v4";
 import { data, Form } from "react-router";
 import { DescribedFields } from "~/components/forms/described-fields";
 import { FormErrorSummary, SubmitButton, useActionForm } from "~/components/forms/form";
@@ -8,7 +7,7 @@ import { CloseLink, Dialog } from "~/components/ui/dialog";
 import { requireViewer } from "~/lib/auth/viewer.server";
 import { readForm } from "~/lib/forms/form-data.server";
 import { readIntentMetadata } from "~/lib/forms/intent-form.server";
-import { rejectForm } from "~/lib/forms/rejected-form.server";
+import { parseForm, rejectForm } from "~/lib/forms/rejected-form.server";
 import { redirectWithToast } from "~/lib/http/toast.server";
 import { userErrorFromThrown } from "~/lib/http/user-error.server";
 import { shipmentPath } from "~/models/portal.server";
@@ -34,7 +33,7 @@ export async function action({ request, context, params, url }: Route.ActionArgs
   if (!isUuid(id)) throw data("Not found", { status: 404 });
   const client = requireViewer(context);
   const form = await readForm(request);
-  const submission = parseWithZod(form, { schema: ChangeShipmentFields });
+  const submission = parseForm(form, ChangeShipmentFields);
   if (submission.status !== "success") return rejectForm(submission.reply());
   const { expected_version: version = -1 } = readIntentMetadata(form);
   const rejection = await changeShipment(client, id, submission.value, version).catch(userErrorFromThrown);

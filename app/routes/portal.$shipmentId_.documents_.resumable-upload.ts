@@ -55,7 +55,6 @@ type ChunkRequest = {
   file: PendingUpload;
 };
 
-/** Responds with the number of stored bytes. */
 export async function loader({ request, context, params }: Route.LoaderArgs) {
   if (!request.headers.has("Upload")) return redirect(toViewerPath(`/portal/${params.shipmentId}`), 303);
   return respond(request, context, params.shipmentId, async (upload) => {
@@ -66,10 +65,9 @@ export async function loader({ request, context, params }: Route.LoaderArgs) {
   });
 }
 
-/** Stores a chunk, or assembles all chunks into the document's file. */
 export async function action({ request, context, params }: Route.ActionArgs) {
   if (request.headers.get("Content-Type") !== "application/octet-stream") {
-    throw data("This address accepts only file content.", { status: 415 });
+    throw data("This URL accepts only file content.", { status: 415 });
   }
   return respond(request, context, params.shipmentId, (upload) =>
     runUploadExclusively(upload.file, async (signal) => {
@@ -103,7 +101,6 @@ async function respond(
   return Response.json(body, { status, headers });
 }
 
-/** Returns the upload, or the error result if the client may not upload this file. */
 async function parseChunkRequest(
   request: Request,
   context: Readonly<RouterContextProvider>,
@@ -113,7 +110,7 @@ async function parseChunkRequest(
   if ("reason" in client) return createFailedResult(client);
   const header = UploadHeader.safeParse(Object.fromEntries(new URLSearchParams(request.headers.get("Upload") ?? "")));
   if (!header.success)
-    return createFailedResult({ reason: "The file arrived incomplete. Upload the file again.", status: 400 });
+    return createFailedResult({ reason: "We received only part of the file. Upload the file again.", status: 400 });
   const { document: documentId, name, size, sha256, from } = header.data;
   const file = { account: client.id, shipment: id.toLowerCase(), document: documentId, size, sha256 };
   // After a lost connection, browsers repeat a request from its first byte. Its offset is then below the stored bytes.
@@ -130,7 +127,7 @@ async function parseChunkRequest(
       status: 413,
     });
   }
-  const problem = getFileProblem({ name, size });
+  const problem = getFileProblem({ size });
   if (problem) return createFailedResult({ reason: problem, status: 400 });
   return { client, document, name, offset: from, file };
 }

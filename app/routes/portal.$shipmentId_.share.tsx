@@ -107,7 +107,9 @@ export default function ShareLinksPage({ loaderData, actionData }: Route.Compone
             </SubmitButton>
           </IntentForm>
         ) : (
-          <p className="text-sm text-quiet">A shipment can have five share links. End one link to create a new link.</p>
+          <p className="text-sm text-quiet">
+            A shipment can have up to five share links. End one link to create a new link.
+          </p>
         )}
         <CloseLink to={page} className={buttonClass()}>
           Close

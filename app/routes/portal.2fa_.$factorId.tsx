@@ -11,7 +11,7 @@ export function loader({ context, params }: Route.LoaderArgs) {
 export function action({ request, context, params }: Route.ActionArgs) {
   return handleFactorRemoval(request, context, requireViewer(context), params.factorId, {
     next: "/portal",
-    left: "You now log in with your password only.",
+    lastRemovedText: "You now log in with your password only.",
   });
 }
 

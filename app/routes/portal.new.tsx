@@ -1,5 +1,4 @@
 import { randomUUID } from "node:crypto";
-import { parseWithZod } from "@conform-to/zod/v4";
 import { Form, redirect, useOutletContext } from "react-router";
 import { DescribedFields } from "~/components/forms/described-fields";
 import { Field } from "~/components/forms/field";
@@ -10,7 +9,7 @@ import { buttonClass } from "~/components/ui/button";
 import { CloseLink, Dialog } from "~/components/ui/dialog";
 import { getViewerOrError } from "~/lib/auth/viewer.server";
 import { readForm } from "~/lib/forms/form-data.server";
-import { createErrorToast, getFirstError, rejectForm } from "~/lib/forms/rejected-form.server";
+import { createErrorToast, getFirstError, parseForm, rejectForm } from "~/lib/forms/rejected-form.server";
 import { redirectWithToast } from "~/lib/http/toast.server";
 import { userErrorFromThrown } from "~/lib/http/user-error.server";
 import { CreateShipmentFields, createShipment } from "~/models/shipment.server";
@@ -25,7 +24,7 @@ export function loader() {
 export async function action({ request, context }: Route.ActionArgs) {
   const client = getViewerOrError(context);
   const form = await readForm(request);
-  const submission = parseWithZod(form, { schema: CreateShipmentFields });
+  const submission = parseForm(form, CreateShipmentFields);
   if (submission.status !== "success") {
     // A form with an invalid idempotency key gets a new key.
     const result = submission.reply({ hideFields: submission.error?.idempotencyKey ? ["idempotencyKey"] : [] });
@@ -55,7 +54,8 @@ export default function CreateShipmentPage({ actionData, loaderData }: Route.Com
     ...loaderData.numberFields.map(({ name }) => name),
   ]);
   useDraft(form.id, accountId);
-  // A retry sends the key of the rejected form, so that a shipment whose response was lost is created only once.
+  // A retry sends the idempotency key of the rejected form. After a lost response, the shipment is thus created only
+  // once.
   const sentKey = actionData?.result?.initialValue?.idempotencyKey;
   const idempotencyKey = typeof sentKey === "string" ? sentKey : loaderData.idempotencyKey;
   return (

@@ -76,6 +76,7 @@ const secondFactorReminder: Toast = {
   title: "Enable 2-Factor Authentication",
   description: "For your security, please enable 2FA in your account settings.",
   variant: "default",
+  isInfo: true,
   action: { label: "Set up 2FA", to: "/portal/2fa" },
   duration: 10_000,
 };

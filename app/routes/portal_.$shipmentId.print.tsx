@@ -42,7 +42,7 @@ export async function loader({ context, params, url }: Route.LoaderArgs) {
     name,
     shortId: shortId(id),
     documents: documents.map((document) => describeDocument(document, id, eastAfricaTime)),
-    charges: items.flatMap(({ name, words }) => (words ? [{ name, words }] : [])),
+    charges: items.filter(({ id }) => shipment.charges.some(({ item }) => item === id)),
     howToPay: how && office ? `${how} ${office.phone}.` : null,
     events: tracking_events.slice(0, maxEvents).map(({ id, status, location, note, created_at }) => ({
       id,

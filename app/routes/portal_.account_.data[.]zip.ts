@@ -23,7 +23,7 @@ const archive = createFileRoute(async ({ context, request }) => {
     return { name: "my-data.zip", mediaType: "application/zip", content };
   });
   if ("reason" in response) throw userErrorData(response);
-  log("info", "data taken away", { account: pseudonym(client.email) });
+  log("info", "data downloaded", { account: pseudonym(client.email) });
   return response;
 });
 

@@ -8,7 +8,7 @@ import { noStoreMiddleware } from "~/lib/http/headers.server";
 import { userErrorData } from "~/lib/http/user-error.server";
 import { companyDetails } from "~/models/content.server";
 import { openShareLink } from "~/models/share-link.server";
-import { STAGES } from "~/models/shipment";
+import { noHistoryText, STAGES } from "~/models/shipment";
 import type { Route } from "./+types/s.$token";
 
 export const handle = { bare: true };
@@ -58,7 +58,7 @@ export default function ShareLinkPage({ loaderData: shipment }: Route.ComponentP
       </p>
       <Stations stage={stage} />
       <h2 className="mt-6 mb-2 text-base font-semibold">History</h2>
-      {events.length === 0 && <p className="text-quiet">No tracking history yet.</p>}
+      {events.length === 0 && <p className="text-quiet">{noHistoryText}</p>}
       <ol className="ruled">
         {events.map(({ status, location, created_at, at }) => (
           <li key={created_at} className="py-2">
@@ -71,7 +71,7 @@ export default function ShareLinkPage({ loaderData: shipment }: Route.ComponentP
         ))}
       </ol>
       <p className="mt-6 text-sm text-quiet">
-        Our client shared this shipment and can end the link. Questions? Call <OfficePhone />.
+        One of our clients shared this link and can end it at any time. Questions? Call <OfficePhone />.
       </p>
     </>
   );

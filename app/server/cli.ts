@@ -23,7 +23,7 @@ ignoreOutputErrors();
 // Only the current user of the system may read the files that backup and restore write.
 process.umask(0o077);
 
-const actorName = oneLine("").overwrite(collapseBlanks).min(1, "Enter a name.").max(120, "Use at most 120 characters.");
+const actorName = oneLine("").min(1, "Enter a name.").max(120, "Use at most 120 characters.");
 
 const program = new Command("npm run --silent staff --")
   .description("Run the staff actions of the desk, and maintain the server.")
@@ -107,8 +107,8 @@ program
   });
 program
   .command("restore")
-  .description("restore a backup into an empty DATA_DIR and, with DATABASE_URL, an empty database")
-  .argument("<file>", "the file of the backup")
+  .description("restore a backup into an empty DATA_DIR and, if DATABASE_URL is set, an empty database")
+  .argument("<file>", "the backup file")
   .action(async (file: string) => {
     const { restoreBackup } = await import("./cli/backup.ts");
     const settings = requireEmbeddedSettings();

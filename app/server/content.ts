@@ -1,7 +1,10 @@
-import { findSamples } from "./sample-values.ts";
+import { dayInEastAfrica } from "../lib/dates.ts";
+import { findFiguresToCheck, findSamples } from "./content-report.ts";
 
-const lines = findSamples();
-console.log(lines.join("\n"));
+const samples = findSamples();
+const figures = findFiguresToCheck(dayInEastAfrica(new Date()));
+console.log([...samples, ...figures].join("\n"));
 console.log(
-  `\n${lines.length} values to replace. The texts of the services, FAQ, About and legal pages are samples too. Check these texts.`,
+  `\n${samples.length} values to replace. The texts of the services, FAQ, About and legal pages are samples too. Check these texts.`,
 );
+console.log(`${figures.length} figures to check. After a check, change the date, source and check_by of the figure.`);

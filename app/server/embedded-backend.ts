@@ -124,7 +124,7 @@ function launchBackend(options: BackendProcessOptions): Promise<{ child: ChildPr
   // Postpones V8's optimisation of PGlite's WebAssembly, which would add 2 seconds to the start.
   const child = fork(backendProgram, { cwd: projectRoot, execArgv: ["--wasm-tiering-budget=100000000"] });
   return new Promise((resolve, reject) => {
-    const rejectOnExit = () => reject(new ConfigurationError("The embedded backend stopped during the start."));
+    const rejectOnExit = () => reject(new ConfigurationError("The embedded backend stopped while it was starting."));
     child.once("exit", rejectOnExit);
     child.once("message", (report: BackendProcessReport) => {
       child.off("exit", rejectOnExit);

@@ -10,7 +10,7 @@ import { ensureBuild, runFramework, serverBuildFile } from "./start/build.ts";
 import { checkBeforeStart, listen } from "./start/preflight.ts";
 
 const isDev = process.argv.includes("--dev");
-// The scripts in package.json pass npm's process id.
+// The scripts in package.json pass npm's process ID.
 const parentPid = /^--parent=(\d+)$/m.exec(process.argv.join("\n"))?.[1];
 
 ignoreOutputErrors();

@@ -19,13 +19,13 @@ declare const __RETRY_HASH__: string;
 
 const responseTimeout = 5000;
 
-/** Responses that arrived after their offline copy was shown. The next request for the page gets the response. */
+/** Responses that arrived after their offline copy was shown. The next request for the page gets the late response. */
 const lateResponses = new Map<string, Promise<Response>>();
-/** A response is not stored if this count has changed since the request, because the next person could see the page. */
+/** The number of cache deletions. A deletion also prevents the storage of responses to pending requests. */
 let deletionCount = 0;
 let isUnregistering = false;
 let pendingDeletion: Promise<unknown> = Promise.resolve();
-/** The address of a copy to show without delay, because the previous page has already waited for the response. */
+/** The path of a copy to show without delay, because the previous page has already waited for the response. */
 let urgentPath: unknown;
 
 self.addEventListener("install", () => skipWaiting.call(self));
@@ -55,7 +55,13 @@ self.addEventListener("fetch", (event) => {
 
 async function activateWorker(): Promise<void> {
   for (const name of await caches.keys()) if (!name.startsWith(offlinePages.cacheNames.form)) await caches.delete(name);
+  await recordCheck();
   await clients.claim();
+}
+
+async function recordCheck(): Promise<void> {
+  const cache = await caches.open(offlinePages.cacheNames.worker);
+  await cache.put("/worker.js", new Response(__BUILD__, { headers: { time: `${Date.now()}` } }));
 }
 
 function deleteCachedPages(prefix: string): Promise<void> {
@@ -111,7 +117,7 @@ async function respondToNavigation(event: FetchEvent, pathname: string, search: 
   event.waitUntil(notifyWhenFetched(event, address, response, startCount));
   if (copyText !== undefined) return createCopyResponse(copyText, 200);
   const list = await listCachedPages();
-  // A replacement function, because names in the list may contain patterns such as `$&`.
+  // Passes a function to `replace`, because `replace` would interpret `$&` in a string.
   return createCopyResponse(
     page.replace("<!--pages-->", () => list),
     503,
@@ -188,6 +194,5 @@ async function runDailyCheck(): Promise<void> {
   await offlinePages.deleteExpiredCopies();
   const { status } = await fetch("/worker.js", { cache: "no-cache" });
   if (status === 404 || status === 410) await unregisterWorker();
-  else if (!isUnregistering)
-    await cache.put("/worker.js", new Response(__BUILD__, { headers: { time: `${Date.now()}` } }));
+  else if (!isUnregistering) await recordCheck();
 }

@@ -19,5 +19,5 @@ export type BackendProcessOptions = {
 
 export type BackendProcessReport = { ready: string } | { failed: string };
 
-/** How long the database may take to close. Ending the process after this time loses no data. */
+/** The longest time that the database may take to close. Ending the process after this time loses no data. */
 export const backendCloseTimeoutMs = 1500;

@@ -34,7 +34,7 @@ export function openDataDir(dataDir: string): void {
       const stats = statSync(entry, { throwIfNoEntry: false });
       if (!stats || stats.isDirectory() === dataFolderNames.includes(name)) continue;
       const kind = stats.isDirectory() ? "folder" : "file";
-      throw new DataDirError(`${entry} is a ${kind}. Move this ${kind} away.`);
+      throw new DataDirError(`${entry} is a ${kind}. Move this ${kind} out of DATA_DIR.`);
     }
   });
 }
@@ -63,12 +63,16 @@ export function rethrowAsDataDirError<T>(dataDir: string, job: () => T): T {
   }
 }
 
-/** Returns the folder for unpacking a backup. The folder exists only during a restore, or after an interruption. */
+/**
+ * Returns the folder for unpacking a backup. The folder exists only during a restore, or after an interrupted restore.
+ */
 export const restoreFolder = (dataDir: string) => path.join(dataDir, "restoring");
 
 export function assertRestoreFinished(dataDir: string): void {
   if (!existsSync(restoreFolder(dataDir))) return;
-  throw new DataDirError(`A restore into ${dataDir} was interrupted. Move this folder away, then restore again.`);
+  throw new DataDirError(
+    `A restore into ${dataDir} was interrupted. Move this folder to another place, then restore again.`,
+  );
 }
 
 /**

@@ -148,7 +148,6 @@ test("An SMTP server receives an email from a sender whose name has brackets and
   expect((await PostalMime.parse(smtp.mails[0] ?? "")).from).toEqual(exampleEmail.from);
 });
 
-/** Returns the emails of the outbox, ordered by file name. */
 function readOutbox() {
   const files = readdirSync(folder).filter((name) => name.endsWith(".eml"));
   return Promise.all(files.sort().map((name) => PostalMime.parse(readFileSync(path.join(folder, name)))));

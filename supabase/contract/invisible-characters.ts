@@ -1,11 +1,16 @@
-/** Matches most texts, and much faster than a search for invisible characters. */
+/**
+ * Matches text of printable ASCII only, as most texts are. This check is much faster than a search for other
+ * characters.
+ */
 const printableAscii = /^[ -~]*$/;
-/** Controls (C0, C1), direction marks and invisible characters, line separators, and blanks other than the space. */
+/**
+ * Matches controls (C0, C1), direction marks, invisible characters, line separators, and blanks other than the space.
+ */
 const invisibleCharacters = /[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}]|(?! )\p{Zs}/gu;
 
 /**
- * Returns the text with invisible characters as `\u202e`, so that text cannot control a terminal or add lines to a log.
- * JSON stays valid, because these characters occur only in its strings.
+ * Returns the text with an escape such as `\u202e` for each invisible character, so that text cannot control a terminal
+ * or add lines to a log. JSON stays valid, because these characters occur only in its strings.
  */
 export function escapeInvisible(text: string): string {
   if (printableAscii.test(text)) return text;

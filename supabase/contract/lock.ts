@@ -5,12 +5,12 @@ import process from "node:process";
 import { setTimeout } from "node:timers/promises";
 import { DataDirError, openDataDir, rethrowAsDataDirError } from "./data-dir.ts";
 
-/** The process that holds a data directory. `site` is the process id of the site. The backend ends with the site. */
+/** The process that holds a data directory. `site` is the process ID of the site. The backend ends with the site. */
 export type LockHolder = { pid: number; url: string | null; site?: number };
 
 const lockFile = (dataDir: string) => path.join(dataDir, "backend.lock");
 
-/** Returns the backend that runs on a data directory, or null. The url is null until the backend accepts requests. */
+/** Returns the backend that runs on a data directory, or null. The URL is null until the backend accepts requests. */
 export function findRunningBackend(dataDir: string): LockHolder | null {
   try {
     const holder = JSON.parse(readFileSync(lockFile(dataDir), "utf8")) as LockHolder;
@@ -78,7 +78,8 @@ export async function lockDataDirWithin(milliseconds: number, dataDir: string, s
 /** Creates the lock file as a link to the draft, which succeeds in only one process. Replaces a dead process's lock. */
 function takeLockFile(dataDir: string, draft: string): void {
   if (tryLink(draft, lockFile(dataDir))) return;
-  // Each process writes its claim before it reads other claims. Of two processes, at least one sees the other's claim.
+  // Each process writes its claim before it reads other claims. So of two processes, at least one sees the other's
+  // claim.
   const claim = `${lockFile(dataDir)}.claim.${process.pid}`;
   writeFileSync(claim, "", { mode: 0o600 });
   try {
@@ -92,10 +93,12 @@ function takeLockFile(dataDir: string, draft: string): void {
   }
 }
 
-/** How long to wait for the claims of other processes. A process normally holds a claim for one or two milliseconds. */
+/**
+ * The maximum time to wait for other processes' claims. A process normally holds a claim for one or two milliseconds.
+ */
 const claimTimeoutMs = 1000;
 
-/** Waits for the claims of other processes. Throws if a process with a lower id claims the lock, or after a timeout. */
+/** Waits for the claims of other processes. Throws if a process with a lower ID claims the lock, or after a timeout. */
 function waitForClaims(dataDir: string): void {
   const deadline = Date.now() + claimTimeoutMs;
   for (;;) {
@@ -108,7 +111,7 @@ function waitForClaims(dataDir: string): void {
     });
     if (otherPids.length === 0) return;
     if (Math.min(...otherPids) < process.pid || Date.now() > deadline)
-      throw new DataDirError(`Another start is using the data in ${dataDir}. Try again.`);
+      throw new DataDirError(`Another process is starting with the data in ${dataDir}. Try again.`);
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2);
   }
 }
@@ -130,7 +133,7 @@ function dataDirInUseError(dataDir: string, pid: number): Error {
 /** The programs that lock data directories: the backend, and the staff commands for backups. */
 const lockingPrograms = [path.join("programs", "backend.js"), path.join("app", "server", "run.js")];
 
-/** True if the process is alive and runs a locking program. If /proc exists, a reused process id is detected too. */
+/** True if the process is alive and runs a locking program. If /proc exists, a reused process ID is detected too. */
 function isLockingProgram(pid: number): boolean {
   if (!isAlive(pid)) return false;
   try {

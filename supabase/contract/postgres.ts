@@ -45,7 +45,7 @@ export async function openPostgresSession(url: string, create: CreateDriver = po
     socket.then((openSocket) => openSocket.destroy());
     if (error instanceof DatabaseInUseError) throw error;
     const { message, code } = error as { message?: string; code?: string };
-    const reason = isLate ? "it does not answer" : message || code;
+    const reason = isLate ? "the server does not respond" : message || code;
     throw new DatabaseUnavailableError(`The site cannot connect to the database of DATABASE_URL: ${reason}.`);
   } finally {
     clearTimeout(timer);

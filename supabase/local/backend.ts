@@ -22,9 +22,8 @@ import { createRpcArgumentQuoter, withPostgrestErrors } from "./rest.ts";
 import { createFileStorage, selectRange } from "./storage.ts";
 
 export type BackendOptions = Omit<BackendProcessOptions, "dataDir" | "port" | "smtpUrl"> & {
-  /** Folder of the database; null stores the database in memory. */
+  /** The folder of the database. Null stores the database in memory. */
   dataDir: string | null;
-  /** Folder of the stored files. */
   objectsDir: string;
   lockTimeoutMs?: number;
   deliver: DeliverEmail;
@@ -34,7 +33,7 @@ export type BackendOptions = Omit<BackendProcessOptions, "dataDir" | "port" | "s
 export type Backend = {
   /** Handles a request after all earlier requests. */
   fetch: (request: Request) => Promise<Response>;
-  /** Superuser session, for tests and maintenance only. */
+  /** A superuser session, for tests and maintenance only. */
   db: SqlSession;
   close: () => Promise<void>;
 };
@@ -88,7 +87,8 @@ async function createBackendOnDatabase(database: OpenDatabase, options: BackendO
       jwt_expiry: auth.jwt_expiry,
       publishable_key: options.publishableKey,
       secret_key: options.secretKey,
-      // Without a reuse interval, which @supabase/lite lacks, parallel refreshes would end the session.
+      // @supabase/lite has no reuse interval for refresh tokens. With rotation, parallel refreshes would end the
+      // session.
       enable_refresh_token_rotation: false,
       enable_signup: true,
       minimum_password_length: auth.minimum_password_length,
@@ -140,7 +140,7 @@ async function createBackendOnDatabase(database: OpenDatabase, options: BackendO
     db,
     runUnlocked: async (work) => {
       const result = await mutex.runUnlocked(work);
-      if (closing) throw new DatabaseUnavailableError("The backend is ending.");
+      if (closing) throw new DatabaseUnavailableError("The backend is shutting down.");
       await database.ensureConnected();
       return result;
     },
@@ -170,7 +170,7 @@ async function createBackendOnDatabase(database: OpenDatabase, options: BackendO
       const limitError = preparedRequest.then(requestLimitError);
       limitError.catch(() => undefined);
       return mutex.runExclusive(async () => {
-        if (closing) return Response.json({ message: "The backend is ending." }, { status: 503 });
+        if (closing) return Response.json({ message: "The backend is shutting down." }, { status: 503 });
         // The site has reported a failure for an abandoned request, so the request must change nothing.
         if (request.signal.aborted) return Response.json({ message: "The sender has gone." }, { status: 503 });
         database.skipsSessionCheck = !pathname.startsWith("/auth/");
@@ -193,7 +193,7 @@ async function createBackendOnDatabase(database: OpenDatabase, options: BackendO
 
 /** Returns the job's response, or 503 if the database is unreachable or was lost during the job. */
 async function respondOrUnavailable(database: OpenDatabase, job: () => Promise<Response>): Promise<Response> {
-  const unavailable = () => Response.json({ message: "The database does not answer." }, { status: 503 });
+  const unavailable = () => Response.json({ message: "The database does not respond." }, { status: 503 });
   try {
     await database.ensureConnected();
     const response = await job();
@@ -219,7 +219,7 @@ function markFirstStart(dataDir: string): () => void {
 /** Returns the seconds of a Go duration such as 1m0s. Throws for other units. */
 function parseDurationSeconds(duration: string): number {
   const match = /^(?=.)(?:(\d+)m)?(?:(\d+)s)?$/.exec(duration);
-  if (!match) throw new Error(`supabase/config.toml: "${duration}" is no duration such as 1m0s.`);
+  if (!match) throw new Error(`supabase/config.toml: "${duration}" is not a valid duration. Use a value such as 1m0s.`);
   const [, minutes = "0", seconds = "0"] = match;
   return Number(minutes) * 60 + Number(seconds);
 }

@@ -7,7 +7,7 @@ grant usage on schema public, auth, storage, extensions to anon, authenticated, 
 grant all on storage.objects, storage.buckets to anon, authenticated, service_role;
 revoke all on all tables in schema auth from anon, authenticated, service_role;
 
--- accepted_step, which GoTrue lacks, is the time step of the last accepted code, so that a code works once.
+-- accepted_step, which Supabase Auth lacks, is the time step of the last accepted code, so that a code works once.
 create table if not exists auth.mfa_factors (
   id uuid primary key,
   user_id uuid not null references auth.users (id) on delete cascade,
@@ -36,6 +36,6 @@ create table if not exists auth.mfa_amr_claims (
   authentication_method text not null,
   unique (session_id, authentication_method)
 );
--- The id (kid) of the key that signed the access tokens of all current sessions. GoTrue has no such table.
+-- The id (kid) of the key that signed the access tokens of all current sessions. Supabase Auth has no such table.
 create table if not exists auth.signing_key (kid text not null);
 revoke all on all tables in schema auth from anon, authenticated, service_role;

@@ -41,7 +41,7 @@ describe("Supabase configuration", () => {
   });
 
   test("Supabase Auth has our own template with our footer for every email, and only the confirmation contains a token", () => {
-    // Supabase Auth gives its templates no name and telephone number of the company.
+    // Supabase Auth does not pass the company's name and phone number to its templates.
     const company = parseYaml(readFileSync(path.join(root, "content/data/company.yaml"), "utf8"));
     const identityCheck = "{{ .SiteURL }}/additional-info#identity-check";
     const footer = `<p>${company.name.replaceAll("&", "&amp;")}<br>

@@ -91,7 +91,7 @@ test("The backend's server rejects a body over 12 MiB without a Content-Length",
     handlerCalls += 1;
     return new Response("taken");
   });
-  // An error is accepted too, because the server may close the connection before the client reads the response.
+  // An error is a valid outcome too, because the server may close the connection before the client reads the response.
   const outcome = await new Promise((resolve) => {
     const outgoing = httpRequest(url, { method: "POST", headers: { "transfer-encoding": "chunked" } }, (incoming) => {
       incoming.on("error", () => undefined).resume();

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 
-/** 2 MiB above the largest document, for the multipart boundaries of an upload. */
+/** 2 MiB more than the largest document, for the multipart boundaries of an upload. */
 const maxBodyBytes = 12 * 1024 * 1024;
 
 /** Rejects bodies over 12 MiB with 413. Aborts the request if its sender closes the connection. */
@@ -21,7 +21,7 @@ export function serve(handler: (request: Request) => Promise<Response>): Server 
       outgoing.end('{"message":"Internal server error"}');
     }
   });
-  // The site's HTTP client (undici) closes idle connections earlier, so that no request uses a closing connection.
+  // The site's HTTP client (undici) closes idle connections earlier, so no request uses a connection that is closing.
   server.keepAliveTimeout = 65_000;
   return server;
 }

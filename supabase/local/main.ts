@@ -14,7 +14,7 @@ import { lockDataDirWithin } from "../contract/lock.ts";
 import { createBackend } from "./backend.ts";
 import { serve } from "./http.ts";
 
-// @supabase/lite patches emitWarning to search the warning's text, which throws for Error objects.
+// @supabase/lite replaces emitWarning by a function that searches the warning's text and throws for Error objects.
 const { emitWarning } = process;
 process.emitWarning = (warning: string | Error, ...details: unknown[]) => {
   if (typeof warning === "string") Reflect.apply(emitWarning, process, [warning, ...details]);

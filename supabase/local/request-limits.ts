@@ -1,7 +1,7 @@
-/** Excludes percent-encoding, empty segments and a final slash, which @supabase/lite may route differently. */
+/** Excludes percent-encoding, empty segments and a final slash, for which @supabase/lite may choose another route. */
 const canonicalPathPattern = /^\/(auth|rest|storage)\/v1(\/[\w.~!$&'()*+,:@=-]+)+$/;
 
-/** The auth routes that the site uses. Other routes of @supabase/lite, such as magic links and OAuth, return 404. */
+/** The routes of Supabase Auth that the site uses. Other routes of @supabase/lite, such as magic links, return 404. */
 const authRoutes = [
   /^POST \/auth\/v1\/(signup|token|verify|resend|logout)$/,
   /^(GET|PUT) \/auth\/v1\/user$/,
@@ -35,13 +35,13 @@ export async function requestLimitError(request: Request): Promise<Response | nu
     if (total > maxParentheses || (name === "select" && maxDepth > maxEmbeddingDepth))
       return errorResponse(
         413,
-        `More than ${maxParentheses} brackets, or tables ${maxEmbeddingDepth} deep: ask in several requests.`,
+        `The request has more than ${maxParentheses} pairs of brackets or more than ${maxEmbeddingDepth} levels of embedded tables. Split the request.`,
       );
   }
   const length = Number(request.headers.get("content-length"));
   if (isDataApi && length > maxDataApiBytes)
-    return errorResponse(413, `More than ${maxDataApiBytes} bytes: send them in several requests.`);
-  // The sender chooses the content type, so only the path shows that a body is a list and not a file.
+    return errorResponse(413, `The request has more than ${maxDataApiBytes} bytes. Split the request.`);
+  // The sender chooses the content type, so only method and path show that a body is a list and not a file.
   const mayHaveList = isDataApi || request.method === "DELETE";
   if (!mayHaveList || length <= 2 * maxItems) return null;
   const body: unknown = await request
@@ -49,7 +49,7 @@ export async function requestLimitError(request: Request): Promise<Response | nu
     .json()
     .catch(() => undefined);
   // Rows in other formats, such as CSV, are rejected, because this function cannot count them.
-  if (body === undefined) return errorResponse(415, "A long request has to be JSON.");
+  if (body === undefined) return errorResponse(415, "A long request must be JSON.");
   const rows: unknown[] = Array.isArray(body) ? body : [body];
   const lists = [rows, ...Object.values(body ?? {})].filter((list) => Array.isArray(list));
   const values = rows.reduce(
@@ -57,7 +57,7 @@ export async function requestLimitError(request: Request): Promise<Response | nu
     0,
   );
   if (values <= maxValues && lists.every(({ length }) => length <= maxItems)) return null;
-  return errorResponse(413, `A request has at most ${maxItems} items. Send several requests.`);
+  return errorResponse(413, `A request can have at most ${maxItems} items. Split the request.`);
 }
 
 function errorResponse(status: number, message: string): Response {

@@ -5,7 +5,9 @@ import type { SqlSession } from "./database/database.ts";
 type PostgrestErrorsOptions = { next: Handler; connection: App["connection"] };
 type DatabaseError = { code?: unknown; message?: string; detail?: string; hint?: string };
 
-/** The HTTP status codes of PostgREST's manual, by SQLSTATE or its first two characters. Other errors are 400. */
+/**
+ * The HTTP status codes of PostgREST's manual, by SQLSTATE or its first two characters. Other errors have status 400.
+ */
 const statusBySqlState = new Map(
   Object.entries({
     400: "P0001",

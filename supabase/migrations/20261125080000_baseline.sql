@@ -22,24 +22,26 @@ alter default privileges in schema public revoke execute on functions from anon,
 
 -- schemas/text.sql
 
--- True if the text has no control character, line separator or bidirectional control.
+-- True if the text has no character that a form field of several lines removes or reads as a line break.
 -- app/lib/forms/text-fields.ts has the same rule.
-create function private.is_one_line(value text) returns boolean
-language sql immutable
-set search_path = ''
-as $$
-  select value !~ '[\u0001-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]'
-$$;
-grant execute on function private.is_one_line(text) to authenticated, service_role, supabase_auth_admin;
-
--- True if the text has no control character except tabs and line breaks, and no bidirectional control.
 create function private.is_plain_text(value text) returns boolean
 language sql immutable
 set search_path = ''
 as $$
-  select value !~ '[\u0001-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]'
+  select value !~ '[\u0001-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b\u200e\u200f'
+    '\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\uFFF0-\uFFFB\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e00ff'
+    '\U000e01f0-\U000e0fff]'
 $$;
-grant execute on function private.is_plain_text(text) to authenticated, service_role;
+grant execute on function private.is_plain_text(text) to authenticated, service_role, supabase_auth_admin;
+
+-- True if the text is plain and has no tab or line break.
+create function private.is_one_line(value text) returns boolean
+language sql immutable
+set search_path = ''
+as $$
+  select value !~ '[\t\n]' and private.is_plain_text(value)
+$$;
+grant execute on function private.is_one_line(text) to authenticated, service_role, supabase_auth_admin;
 
 -- True if the text has at least one visible character.
 create function private.is_visible(value text) returns boolean
@@ -51,14 +53,38 @@ as $$
 $$;
 grant execute on function private.is_visible(text) to authenticated, service_role;
 
--- Returns a LIKE pattern for each of the first eight words of a search, or null for a search of over 254 characters.
+-- Returns the text in the form in which searches compare texts: small letters without accents, apostrophes and invisible
+-- characters, and the same character for all dashes, quotes and digits.
+create function private.search_form(value text) returns text
+language sql immutable
+set search_path = ''
+as $$
+  select case when octet_length(value) = char_length(value) then translate(lower(value), '''`', '') else
+    replace(replace(replace(translate(
+      regexp_replace(
+        lower(normalize(regexp_replace(value, '[\u00b4\u02b9-\u02bf\u02c8\u2018-\u201b\u2032\ua78b\ua78c]', '', 'g'), nfkd)),
+        '[''`\u00ad\u0300-\u036f\u0640\u064b-\u065f\u061c\u0670\u1160\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff'
+          '\U000e0000-\U000e0fff]', '', 'g'
+      ),
+      'øłđħı‐‒–—―−“”„«»' || '٠١٢٣٤٥٦٧٨٩' || '۰۱۲۳۴۵۶۷۸۹' || '०१२३४५६७८९',
+      'oldhi------"""""' || '0123456789' || '0123456789' || '0123456789'
+    ), 'ß', 'ss'), 'æ', 'ae'), 'œ', 'oe')
+  end
+$$;
+grant execute on function private.search_form(text) to authenticated, service_role;
+
+-- Returns a LIKE pattern in search form for each of the first eight words of a search, or an empty list for spaces.
+-- Returns null for a search without a letter, digit or sign, or of over 254 characters.
 create function private.word_patterns(q text) returns text[]
 language sql immutable
 set search_path = ''
 as $$
-  select case when coalesce(char_length(q), 0) <= 254 then (array(
-    select private.like_pattern(word) from regexp_split_to_table(coalesce(q, ''), '\s+') as word where word <> ''
-  ))[:8] end
+  select case
+    when coalesce(btrim(q), '') = '' then '{}'
+    when char_length(q) <= 254 then nullif((array(
+      select private.like_pattern(word) from regexp_split_to_table(private.search_form(q), '\s+') as word where word <> ''
+    ))[:8], '{}')
+  end
 $$;
 grant execute on function private.word_patterns(text) to authenticated;
 
@@ -67,18 +93,18 @@ create function private.code_pattern(q text) returns text
 language sql immutable
 set search_path = ''
 as $$
-  select private.like_pattern(coalesce(nullif(translate(left(q, 254), ' -/.', ''), ''), q))
+  select private.like_pattern(coalesce(nullif(translate(private.search_form(left(q, 254)), ' -/.', ''), ''), q))
 $$;
 grant execute on function private.code_pattern(text) to authenticated;
 
--- Returns the lowest and highest UUID with a prefix, or null if the prefix is invalid or has under 4 characters.
+-- Returns the lowest and highest UUID with a prefix, such as #4f2a, or null if the prefix is invalid or has under 4 characters.
 create function private.id_prefix_range(prefix text) returns uuid[]
 language plpgsql immutable
 set search_path = ''
 as $$
 declare
   shape constant text := '00000000-0000-0000-0000-000000000000';
-  beginning text := lower(btrim(prefix));
+  beginning text := ltrim(btrim(private.search_form(left(prefix, 64))), '#');
 begin
   if char_length(beginning) between 4 and 36
     and beginning || substr(shape, char_length(beginning) + 1) ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'
@@ -93,13 +119,15 @@ end
 $$;
 grant execute on function private.id_prefix_range(text) to authenticated;
 
--- Returns a LIKE pattern for texts that contain a search, or null for a search of over 254 characters.
+-- Returns a LIKE pattern for texts in search form that contain a search. Returns null for a search whose search form is
+-- empty, or of over 254 characters.
 create function private.like_pattern(q text) returns text
 language sql immutable
 set search_path = ''
 as $$
   select case
-    when char_length(q) <= 254 then '%' || regexp_replace(btrim(q), '([\\%_])', '\\\1', 'g') || '%'
+    when char_length(q) <= 254
+      then '%' || nullif(regexp_replace(btrim(private.search_form(q)), '([\\%_])', '\\\1', 'g'), '') || '%'
   end
 $$;
 grant execute on function private.like_pattern(text) to authenticated;
@@ -225,7 +253,7 @@ create table public.staff_members (
 alter table public.staff_members enable row level security;
 grant select on table public.staff_members to authenticated, service_role;
 
--- The site puts an invite's id into the metadata of the new account. The trigger redeem_client_id_or_invite then
+-- The site puts an invite's ID into the metadata of the new account. The trigger redeem_client_id_or_invite then
 -- replaces the invite with a team member.
 create table private.staff_invites (
   id uuid primary key default gen_random_uuid(),
@@ -344,8 +372,8 @@ begin
 end
 $$;
 
--- Invites a team member. Returns {"invite_id"} for a new account, {"account_id"} for a second invitation.
--- Raises PT409 if the address belongs to a client, or to a current team member who has logged in.
+-- Invites a team member. Returns {"invite_id"} for a new account, and {"account_id"} for a second invitation. Raises
+-- PT409 if the email address belongs to a client, or to a current team member who has logged in.
 create function public.invite_staff_member(
   email text, name text, role text, idempotency_key uuid default null, actor_name text default null
 ) returns jsonb
@@ -406,7 +434,7 @@ end
 $$;
 grant execute on function public.invite_staff_member(text, text, text, uuid, text) to authenticated, service_role;
 
--- Changes a team member's role. Raises PT404 for any other account, PT409 if no lead would remain.
+-- Changes a team member's role. Raises PT404 for any other account, and PT409 if no lead would remain.
 create function public.change_staff_role(account_id uuid, role text, actor_name text default null) returns void
 language plpgsql volatile security definer
 set search_path = ''
@@ -435,7 +463,8 @@ end
 $$;
 grant execute on function public.change_staff_role(uuid, text, text) to authenticated, service_role;
 
--- Closes a team member's account and ends its sessions. Raises PT404 for other accounts, PT409 if no lead would remain.
+-- Closes a team member's account and ends its sessions. Raises PT404 for other accounts, and PT409 if no lead would
+-- remain.
 create function public.remove_staff_member(account_id uuid, reason text, actor_name text default null) returns void
 language plpgsql volatile security definer
 set search_path = ''
@@ -514,13 +543,13 @@ using ((select private.is_staff()));
 
 -- schemas/audit_log.sql
 
--- The ids have no foreign keys, because entries are stored longer than shipments, documents and accounts.
+-- The ID columns have no foreign keys, because entries are stored longer than shipments, documents and accounts.
 -- content/pages/privacy.mdx promises that entries are stored for seven years.
 create table public.audit_log (
   id uuid primary key default gen_random_uuid(),
-  -- now() is the same for all actions of a transaction, so the order of the actions would be lost.
+  -- With now(), all actions of a transaction would have the same time, and their order would be lost.
   created_at timestamptz not null default clock_timestamp(),
-  actor_name text not null check (char_length(actor_name) between 1 and 120),
+  actor_name text not null check (char_length(actor_name) between 1 and 120) check (private.is_one_line(actor_name)),
   staff_id uuid,
   action text not null check (char_length(action) between 1 and 64),
   shipment_id uuid,
@@ -528,7 +557,7 @@ create table public.audit_log (
   account_id uuid,
   before jsonb,
   after jsonb,
-  reason text check (char_length(reason) between 1 and 2000),
+  reason text check (char_length(reason) between 1 and 2000) check (private.is_plain_text(reason)),
   idempotency_key uuid
 );
 alter table public.audit_log enable row level security;
@@ -612,7 +641,7 @@ begin
     raise sqlstate 'PT400' using message = 'Use at most 500 characters.';
   end if;
   if not private.is_plain_text(reason) then
-    raise sqlstate 'PT400' using message = 'Remove special characters, then try again.';
+    raise sqlstate 'PT400' using message = 'The text contains invisible characters. Delete the text and type it again.';
   end if;
   return btrim(reason);
 end
@@ -629,7 +658,7 @@ begin
       return old;
     end if;
   end if;
-  raise sqlstate 'PT403' using message = 'Entries of the audit log are permanent.';
+  raise sqlstate 'PT403' using message = 'Entries in the audit log cannot be changed or deleted.';
 end
 $$;
 
@@ -714,7 +743,8 @@ begin
       select (select min(audit_log.actor_name) from public.audit_log where audit_log.actor_name > actors.name)
       from actors where actors.name is not null
     )
-    select array_agg(actors.name) into names from actors where actors.name ilike private.like_pattern(desk_log.actor_name);
+    select array_agg(actors.name) into names from actors
+    where private.search_form(actors.name) like private.like_pattern(desk_log.actor_name);
     conditions := conditions || ' and entry.actor_name = any ($1)';
   end if;
   if action is not null then
@@ -764,7 +794,7 @@ using ((select private.is_staff()));
 
 -- schemas/accounts.sql
 
--- Returns the id of the account with this email address, or null.
+-- Returns the account's ID, or null.
 create function public.find_account_id(email text) returns uuid
 language sql stable security definer
 set search_path = ''
@@ -772,6 +802,14 @@ as $$
   select id from auth.users where users.email = lower(find_account_id.email)
 $$;
 grant execute on function public.find_account_id(text) to service_role;
+
+-- Returns the text in which a search for words finds an account, in search form.
+create function private.account_search_form(account auth.users) returns text
+language sql immutable
+set search_path = ''
+as $$
+  select private.search_form(concat_ws(' ', account.email, account.raw_user_meta_data ->> 'full_name'))
+$$;
 
 -- Limits the metadata of an account. The owner can change the metadata by calling Supabase Auth directly.
 create function private.check_user_metadata() returns trigger
@@ -878,7 +916,7 @@ end
 $$;
 grant execute on function public.remove_second_factors(uuid, text, text) to authenticated, service_role;
 
--- Returns the data of /portal/account; `account` is null if the session is not valid.
+-- Returns the data of /portal/account. `account` is null if the session is not valid.
 create function public.portal_account() returns jsonb
 language sql stable security definer
 set search_path = ''
@@ -1045,7 +1083,7 @@ begin
   select email into address from auth.users
   where id = request_password_link.account_id and email_confirmed_at is not null and coalesce(banned_until < now(), true);
   if not found then
-    raise sqlstate 'PT409' using message = 'A password link needs an open account with a confirmed email address.';
+    raise sqlstate 'PT409' using message = 'You can send a password link only to an open account with a confirmed email address.';
   end if;
   perform private.insert_audit_entry(actor, 'account send-password-link', account_id => request_password_link.account_id);
   return address;
@@ -1128,7 +1166,7 @@ grant execute on function public.restore_password_link(text) to service_role;
 
 -- schemas/email_changes.sql
 
--- New email addresses that wait for confirmation: one per account, for a day.
+-- New email addresses that wait for confirmation. Each account has at most one, for a day.
 create table private.email_changes (
   account_id uuid primary key references auth.users (id) on delete cascade,
   token_hash text not null unique,
@@ -1141,7 +1179,7 @@ alter table private.email_changes enable row level security;
 
 create index email_changes_expires_at on private.email_changes (expires_at);
 
--- Returns the token of a confirmation link for a new address. Raises PT429 within a minute of the previous link.
+-- Returns the token of a confirmation link for a new email address. Raises PT429 within a minute of the previous link.
 -- Returns null if the address has an account. The caller must not reveal this fact.
 create function public.start_email_change(account_id uuid, email text) returns text
 language plpgsql volatile security definer
@@ -1201,7 +1239,8 @@ begin
   if details is null then
     return false;
   end if;
-  -- The account itself may already have the address, if the response of Supabase Auth to the change was lost.
+  -- The account itself may already have the new address, if the response of Supabase Auth to an earlier attempt was
+  -- lost.
   if exists (
     select from auth.users where users.email = details ->> 'email' and users.id <> (details ->> 'account_id')::uuid
   ) then
@@ -1212,7 +1251,7 @@ begin
   if not found then
     return false;
   end if;
-  -- The account's password links are in the old mailbox, which may no longer be the client's.
+  -- Password links were sent to the old email address, whose mailbox may no longer belong to the client.
   delete from private.password_links where password_links.account_id = (details ->> 'account_id')::uuid;
   return true;
 end
@@ -1239,7 +1278,7 @@ as $$
 $$;
 grant execute on function public.cancel_email_change(uuid) to service_role;
 
--- Deletes the account's confirmation link for a new address and its password links.
+-- Deletes the account's password links and its confirmation link for a new email address.
 create function public.revoke_account_links(account_id uuid) returns void
 language sql volatile security definer
 set search_path = ''
@@ -1258,7 +1297,8 @@ create table private.erasure_requests (
 );
 alter table private.erasure_requests enable row level security;
 
--- Requests the erasure of the caller's account, or withdraws the request. Raises PT403 for team members.
+-- Requests the erasure of the caller's account, or withdraws the request. Raises PT403 for team members, PT429 for the
+-- 21st request in a day.
 create function public.set_erasure_request(requested boolean) returns void
 language plpgsql volatile security definer
 set search_path = ''
@@ -1269,6 +1309,9 @@ begin
   end if;
   if requested then
     insert into private.erasure_requests (account_id) values (auth.uid()) on conflict do nothing;
+    if found then
+      perform private.limit_daily_actions(auth.uid(), 'erasure requests', 20);
+    end if;
   else
     delete from private.erasure_requests where account_id = auth.uid();
   end if;
@@ -1292,7 +1335,7 @@ begin
   select max(retention_ends_on) into retention_end from public.shipments where user_id = start_erasure.account_id;
   if retention_end >= (now() at time zone 'UTC')::date then
     raise sqlstate 'PT409' using message = format(
-      'Nothing was deleted. We must store the shipments of this account until %s.', retention_end
+      'Nothing was deleted. We must store the shipment records of this account until %s.', retention_end
     );
   end if;
   update auth.users set banned_until = now() + interval '100 years'
@@ -1362,9 +1405,9 @@ create table public.client_ids (
   -- The hash of the first email address that used the Client ID. Only that address can use the Client ID again.
   email_hash text,
   used_at timestamptz,
-  -- True after the Client ID has created an account or replaced an unconfirmed account.
+  -- True after a sign-up with the Client ID has created an account or replaced an unconfirmed account.
   has_claimed_email boolean not null default false,
-  -- When a person with the confirmation link entered the password of the sign-up.
+  -- The time at which somebody with the confirmation link entered the right password of the sign-up.
   password_proven_at timestamptz,
   account_id uuid unique references auth.users (id) on delete restrict,
   claimed_at timestamptz,
@@ -1378,7 +1421,7 @@ grant select, insert, delete on table public.client_ids to service_role;
 create index client_ids_unused on public.client_ids (created_at) where email_hash is null;
 create index client_ids_idempotency_key on public.client_ids (idempotency_key) where idempotency_key is not null;
 
--- Creates `how_many` Client IDs, at most 1000, with the same label (`issued_for`) and email address (`sent_to`).
+-- Creates `how_many` Client IDs, from 1 to 1000, with the same label (`issued_for`) and email address (`sent_to`).
 create function public.issue_client_ids(
   how_many integer default 1,
   issued_for text default null,
@@ -1393,6 +1436,9 @@ declare
   actor private.actor := private.require_actor('clerk', actor_name);
   key uuid := private.derive_idempotency_key(idempotency_key, jsonb_build_array('issue', how_many, issued_for, sent_to));
 begin
+  if how_many is null or how_many not between 1 and 1000 then
+    raise sqlstate 'PT400' using message = 'Enter a number from 1 to 1000.';
+  end if;
   if private.is_repeated_action(key) then
     return query select issued.* from public.client_ids as issued where issued.idempotency_key = key;
     return;
@@ -1402,7 +1448,7 @@ begin
     insert into public.client_ids (client_id, issued_for, sent_to, idempotency_key)
     select private.generate_client_id(), nullif(btrim(issue_client_ids.issued_for), ''),
       nullif(lower(btrim(issue_client_ids.sent_to)), ''), key
-    from generate_series(1, least(how_many, 1000))
+    from generate_series(1, how_many)
     returning client_ids.*
   ),
   logged as (
@@ -1465,7 +1511,8 @@ end
 $$;
 grant execute on function public.withdraw_client_id(text, text, text) to authenticated, service_role;
 
--- Ties a Client ID to the email address of a sign-up. Returns false if the ID is unknown or has another address.
+-- Ties a Client ID to the email address of a sign-up. Returns false if the Client ID is unknown or tied to another
+-- address.
 create function public.redeem_client_id(client_id text, email text) returns boolean
 language sql volatile security definer
 set search_path = ''
@@ -1511,7 +1558,8 @@ grant execute on function public.desk_invitations(integer) to authenticated;
 
 -- schemas/sign_up.sql
 
--- Supabase's before-user-created hook: accepts a sign-up if its Client ID has no account and no other address.
+-- Supabase's before-user-created hook: accepts a sign-up if its Client ID is not tied to an account or to another email
+-- address.
 create function private.before_user_created(event jsonb) returns jsonb
 language plpgsql stable security definer
 set search_path = ''
@@ -1605,7 +1653,8 @@ begin
     set account_id = null, claimed_at = null, password_proven_at = null
     where redeemed.account_id = pending_id;
     delete from auth.users where users.id = pending_id;
-    -- Claims the address now, so that parallel sign-ups with one Client ID replace only one account.
+    -- Ties the Client ID to the email address now, so that parallel sign-ups with one Client ID replace only one
+    -- account.
     update public.client_ids as redeemed
     set email_hash = new_email_hash, has_claimed_email = true,
       used_at = case when redeemed.has_claimed_email then redeemed.used_at else now() end
@@ -1635,7 +1684,7 @@ as $$
 $$;
 grant execute on function public.mark_password_proven(text, text) to service_role;
 
--- Rejects a confirmation without the password of the sign-up, because a stranger may have signed up with the address.
+-- Rejects a confirmation without the sign-up's password, because a stranger may have signed up with the email address.
 create function private.check_email_confirmation() returns trigger
 language plpgsql security definer
 set search_path = ''
@@ -1653,7 +1702,8 @@ begin
 end
 $$;
 
--- Erases the hash of an email address from Client IDs without an account. An empty hash also marks a Client ID as used.
+-- Replaces the hash of an email address with '' in Client IDs without an account. A Client ID with the hash '' still
+-- counts as used.
 create function public.clear_email_hashes(email text) returns void
 language sql volatile security definer
 set search_path = ''
@@ -1674,7 +1724,7 @@ as $$
       select
       from unnest(array[entry.payload ->> 'actor_id', entry.payload -> 'traits' ->> 'user_id']) as subject (id)
       where subject.id ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'
-        -- Supabase Auth logs actions of the service role under this id.
+        -- Supabase Auth logs actions of the service role under this ID.
         and subject.id <> '00000000-0000-0000-0000-000000000000'
         and not exists (select from auth.users where users.id = subject.id::uuid)
     )
@@ -1732,12 +1782,12 @@ as $$
 $$;
 grant execute on function private.are_container_numbers(text[]) to authenticated, service_role;
 
--- Returns the texts in which a search for words finds a shipment, one per line.
+-- Returns the texts in which a search for words finds a shipment, in search form, one per line.
 create function private.shipment_search_words(name text, awb text, container_numbers text[]) returns text
 language sql immutable
 set search_path = ''
 as $$
-  select concat_ws(E'\n', name, awb, nullif(array_to_string(container_numbers, E'\n'), ''))
+  select private.search_form(concat_ws(E'\n', name, awb, nullif(array_to_string(container_numbers, E'\n'), '')))
 $$;
 grant execute on function private.shipment_search_words(text, text, text[]) to authenticated, service_role;
 
@@ -1747,7 +1797,9 @@ create function private.shipment_search_codes(awb text, container_numbers text[]
 language sql immutable
 set search_path = ''
 as $$
-  select translate(concat_ws(E'\n', awb, nullif(array_to_string(container_numbers, E'\n'), '')), ' -/.', '')
+  select translate(
+    private.search_form(concat_ws(E'\n', awb, nullif(array_to_string(container_numbers, E'\n'), ''))), ' -/.', ''
+  )
 $$;
 grant execute on function private.shipment_search_codes(text, text[]) to authenticated, service_role;
 
@@ -1825,7 +1877,8 @@ $$;
 grant execute on function private.shipment_json(public.shipments) to authenticated;
 
 -- Returns the SQL conditions of a list of shipments. A shipment matches `q` if each word occurs in the name, numbers
--- or, for team members, the client. A shipment also matches if a number contains `q` or the id starts with `q`.
+-- or, for team members, the client. A shipment also matches if a number contains `q` or the shipment's ID starts with
+-- `q`.
 create function private.shipment_conditions(
   q text, searches_clients boolean, stage integer, waiting_on text, time_column text, before timestamptz, before_id uuid
 ) returns text
@@ -1833,8 +1886,8 @@ language plpgsql stable
 set search_path = ''
 as $$
 declare
-  words constant text[] := private.word_patterns(case when btrim(q) <> '' then q end);
-  ids constant uuid[] := private.id_prefix_range(ltrim(btrim(left(q, 64)), '#'));
+  words constant text[] := private.word_patterns(q);
+  ids constant uuid[] := private.id_prefix_range(q);
   conditions text := 'true';
   word text;
 begin
@@ -1842,14 +1895,14 @@ begin
     return 'false';
   elsif words <> '{}' then
     conditions := format(
-      '(shipment.id between %L and %L or shipment.search_codes ilike %L or (true', ids[1], ids[2], private.code_pattern(q)
+      '(shipment.id between %L and %L or shipment.search_codes like %L or (true', ids[1], ids[2], private.code_pattern(q)
     );
     foreach word in array words loop
-      conditions := conditions || format(' and (shipment.search_words ilike %L', word);
+      conditions := conditions || format(' and (shipment.search_words like %L', word);
       if searches_clients then
-        -- The query contains the ids of the matching clients, so that Postgres finds the clients only once.
+        -- The query contains the IDs of the matching clients, so that Postgres finds the clients only once.
         conditions := conditions || format(' or shipment.user_id = any (%L::uuid[])', array(
-          select users.id from auth.users where users.email ilike word or users.raw_user_meta_data ->> 'full_name' ilike word
+          select users.id from auth.users where private.account_search_form(users) like word
         ));
       end if;
       conditions := conditions || ')';
@@ -1880,30 +1933,20 @@ begin
 end
 $$;
 
--- Raises PT429 for an account's 301st shipment within a day. Inserts by the data API bypass the site's rate limits.
+-- Raises PT429 for a client's 301st shipment within a day.
 create function private.limit_daily_shipments() returns trigger
 language plpgsql security definer
 set search_path = ''
 as $$
 begin
   if auth.role() = 'authenticated' then
-    -- Serialises the inserts of one account, because concurrent inserts do not see each other's rows.
-    perform pg_advisory_xact_lock(hashtextextended('new shipments of ' || auth.uid(), 0));
-    if (
-      select count(*) from (
-        select from public.shipments as recent
-        where recent.user_id = auth.uid() and recent.created_at > now() - interval '1 day'
-        limit 300
-      ) as limited
-    ) >= 300 then
-      raise sqlstate 'PT429' using message = 'You have created 300 shipments today, the maximum. Try again tomorrow, or call us.';
-    end if;
+    perform private.limit_daily_actions(auth.uid(), 'new shipments', 300);
   end if;
   return new;
 end
 $$;
 
--- Locks a shipment and returns it. Raises PT404 for an unknown id, PT409 if the shipment has another version.
+-- Locks a shipment and returns it. Raises PT404 for an unknown ID, and PT409 if the shipment has another version.
 create function private.lock_shipment(shipment_id uuid, expected_version integer) returns public.shipments
 language plpgsql volatile
 set search_path = ''
@@ -1922,8 +1965,8 @@ begin
 end
 $$;
 
--- Changes the name and numbers of the caller's shipment. Raises PT404 for another client's shipment,
--- PT409 after stage 1 or if the shipment has another version.
+-- Changes the name and numbers of the caller's shipment. Raises PT404 for another client's shipment. Raises PT409 after
+-- stage 1, or if the shipment has another version.
 create function public.change_shipment(
   shipment_id uuid, name text, awb text, container_numbers text[], expected_version integer
 ) returns void
@@ -1954,6 +1997,7 @@ begin
   if shipment.version is distinct from change_shipment.expected_version then
     raise sqlstate 'PT409' using message = 'This shipment has changed. Check the new values, then try again.';
   end if;
+  perform private.limit_daily_actions(auth.uid(), 'changes of shipments', 300);
   update public.shipments
   set name = change_shipment.name, awb = new_awb, container_numbers = change_shipment.container_numbers
   where id = change_shipment.shipment_id;
@@ -1962,12 +2006,14 @@ $$;
 grant execute on function public.change_shipment(uuid, text, text, text[], integer) to authenticated;
 
 -- Moves a shipment to its next stage and returns {"stage", "status"}. Raises PT409 at stage 10.
--- If documents have no file and `despite_missing` is false, only returns their names as {"missing"}.
+-- Changes nothing and returns {"missing"}, the names of documents without a file, unless `despite_missing` is true.
+-- Changes nothing and returns {"due"}, the amounts due of a shipment to close, unless `despite_due` is true.
 create function public.move_shipment(
   shipment_id uuid,
   location text default null,
   note text default null,
   despite_missing boolean default false,
+  despite_due boolean default false,
   expected_version integer default null,
   idempotency_key uuid default null,
   actor_name text default null
@@ -1980,6 +2026,7 @@ declare
   key uuid := private.derive_idempotency_key(idempotency_key, jsonb_build_array('move', shipment_id, location, note));
   shipment public.shipments;
   missing jsonb;
+  due jsonb;
 begin
   if private.is_repeated_action(key) then
     select * into shipment from public.shipments where id = move_shipment.shipment_id;
@@ -1993,9 +2040,12 @@ begin
     select jsonb_agg(document.name order by document.name) into missing
     from public.documents as document
     where document.shipment_id = shipment.id and not document.uploaded;
-    if missing is not null then
-      return jsonb_build_object('missing', missing);
-    end if;
+  end if;
+  if shipment.stage = 9 and despite_due is not true then
+    due := private.amounts_due(shipment.id);
+  end if;
+  if coalesce(missing, due) is not null then
+    return jsonb_strip_nulls(jsonb_build_object('missing', missing, 'due', due));
   end if;
   update public.shipments set stage = stage + 1, staff_action_at = now() where id = shipment.id;
   insert into public.tracking_events (shipment_id, location, note)
@@ -2011,10 +2061,11 @@ begin
   return jsonb_build_object('stage', shipment.stage + 1, 'status', private.stage_name((shipment.stage + 1)::smallint));
 end
 $$;
-grant execute on function public.move_shipment(uuid, text, text, boolean, integer, uuid, text) to authenticated, service_role;
+grant execute on function public.move_shipment(uuid, text, text, boolean, boolean, integer, uuid, text) to authenticated, service_role;
 
 -- Moves up to 50 shipments to their next stage, independently of each other. `moves` is [{"id", "expected_version"}].
--- Returns [{"id", "failure"}]. `failure` is null, "closed", "changed", "unknown", or "missing" if a file is missing.
+-- Returns [{"id", "failure"}]. `failure` is null, "closed", "changed", "unknown", "missing" if a file is missing, or
+-- "due" if the move would close a shipment with an amount due.
 create function public.move_shipments(
   moves jsonb,
   location text default null,
@@ -2027,6 +2078,7 @@ as $$
 declare
   actor private.actor := private.require_actor('clerk', actor_name);
   requested record;
+  moved jsonb;
   failure text;
   results jsonb := '[]';
 begin
@@ -2040,10 +2092,11 @@ begin
     order by id
   loop
     begin
-      failure := case when public.move_shipment(
+      moved := public.move_shipment(
         requested.id, location, expected_version => requested.expected_version,
         idempotency_key => idempotency_key, actor_name => actor_name
-      ) ? 'missing' then 'missing' end;
+      );
+      failure := case when moved ? 'missing' then 'missing' when moved ? 'due' then 'due' end;
     exception
       when sqlstate 'PT404' then failure := 'unknown';
       when sqlstate 'PT409' then
@@ -2057,11 +2110,13 @@ end
 $$;
 grant execute on function public.move_shipments(jsonb, text, uuid, text) to authenticated, service_role;
 
--- Sets a shipment to any stage, with a reason. Raises PT400 for an unknown stage, PT409 for the current stage.
+-- Sets a shipment to any stage, with a reason. Raises PT400 for an unknown stage, and PT409 for the current stage.
+-- Changes nothing and returns {"due"}, the amounts due of a shipment to close, unless `despite_due` is true.
 create function public.correct_stage(
   shipment_id uuid,
   stage integer,
   reason text,
+  despite_due boolean default false,
   expected_version integer default null,
   idempotency_key uuid default null,
   actor_name text default null
@@ -2074,6 +2129,7 @@ declare
   trimmed_reason text := private.require_reason(reason);
   key uuid := private.derive_idempotency_key(idempotency_key, jsonb_build_array('correct', shipment_id, stage, reason));
   shipment public.shipments;
+  due jsonb;
 begin
   if not private.is_repeated_action(key) then
     shipment := private.lock_shipment(correct_stage.shipment_id, expected_version);
@@ -2082,6 +2138,12 @@ begin
     end if;
     if shipment.stage = correct_stage.stage then
       raise sqlstate 'PT409' using message = 'The shipment is already at this stage.';
+    end if;
+    if correct_stage.stage = 10 and despite_due is not true then
+      due := private.amounts_due(shipment.id);
+      if due is not null then
+        return jsonb_build_object('due', due);
+      end if;
     end if;
     update public.shipments set stage = correct_stage.stage, staff_action_at = now() where id = shipment.id;
     insert into public.tracking_events (shipment_id, kind, status) values (
@@ -2099,7 +2161,7 @@ begin
   );
 end
 $$;
-grant execute on function public.correct_stage(uuid, integer, text, integer, uuid, text) to authenticated, service_role;
+grant execute on function public.correct_stage(uuid, integer, text, boolean, integer, uuid, text) to authenticated, service_role;
 
 -- Saves the AWB/BL and the container numbers. Null leaves a value unchanged. An empty value removes the value.
 -- Replacing or removing a saved number needs a reason. Raises PT409 if nothing changes.
@@ -2234,7 +2296,7 @@ create table public.documents (
   storage_version text,
   sha256 text check (sha256 ~ '^[0-9a-f]{64}$'),
   -- The name of the file on the client's device.
-  file_name text check (char_length(file_name) between 1 and 200),
+  file_name text check (char_length(file_name) between 1 and 200) check (private.is_one_line(file_name)),
   -- The file's size in bytes.
   file_size integer check (file_size > 0),
   media_type text check (char_length(media_type) between 1 and 255),
@@ -2254,14 +2316,14 @@ alter table public.documents enable row level security;
 grant select on table public.documents to authenticated;
 grant select, insert, update, delete on table public.documents to service_role;
 
--- The size limit is 10 MiB. app/models/document-file.server.ts has the same media types.
+-- The size limit is 10 MiB. app/models/file-type.server.ts has the same media types.
 insert into storage.buckets (id, name, public, file_size_limit, allowed_mime_types)
 values ('documents', 'documents', false, 10485760, array[
   'application/pdf', 'image/jpeg', 'image/png', 'image/webp', 'image/heic', 'image/tiff',
   'text/plain', 'text/csv', 'application/rtf',
   'application/msword', 'application/vnd.openxmlformats-officedocument.wordprocessingml.document',
   'application/vnd.ms-excel', 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
-  'application/vnd.oasis.opendocument.text'
+  'application/vnd.oasis.opendocument.text', 'application/vnd.oasis.opendocument.spreadsheet'
 ]);
 
 -- The chunks of resumable uploads, named user-id/upload/offset-length. No policy gives a client access to this bucket.
@@ -2311,6 +2373,7 @@ $$;
 grant execute on function private.document_slug(text) to service_role;
 
 -- Raises PT409 if an uploaded file is replaced or removed, except by private.clear_document_file.
+-- Raises PT429 for a client's 1,001st upload in a day.
 -- Raises PT409 if a document is verified without a hash, or while storage has another version of its file.
 create function private.check_document_file() returns trigger
 language plpgsql security definer
@@ -2350,6 +2413,9 @@ begin
     then
       raise sqlstate 'PT409' using message = 'The file of this document is missing. Upload the file again.';
     end if;
+    if auth.role() is not null then
+      perform private.limit_daily_actions(new.user_id, 'uploads', 1000);
+    end if;
     new.uploaded_at := now();
     new.rejected_at := null;
     new.rejection_reason := null;
@@ -2372,7 +2438,7 @@ begin
 end
 $$;
 
--- Locks a document and returns it. Raises PT404 for an unknown id, PT409 if the document has another version.
+-- Locks a document and returns it. Raises PT404 for an unknown ID, and PT409 if the document has another version.
 create function private.lock_document(document_id uuid, expected_version integer) returns public.documents
 language plpgsql volatile
 set search_path = ''
@@ -2424,8 +2490,8 @@ begin
 end
 $$;
 
--- True if the caller can upload the document's file. Raises PT404 for another client's document,
--- PT409 if the document has a file or its shipment is closed.
+-- True if the caller can upload the document's file. Raises PT404 for another client's document. Raises PT409 if the
+-- document has a file or its shipment is closed.
 create function public.require_upload_allowed(document_id uuid) returns boolean
 language plpgsql stable
 security invoker
@@ -2492,7 +2558,7 @@ end
 $$;
 grant execute on function public.open_document(uuid, uuid, text) to authenticated, service_role;
 
--- Marks a document as verified. The caller reads the stored file and passes the file's `sha256` and `storage_version`.
+-- Marks a document as verified and returns its name. The caller reads the stored file and passes the file's `sha256` and `storage_version`.
 create function public.verify_document(
   document_id uuid,
   sha256 text,
@@ -2500,7 +2566,7 @@ create function public.verify_document(
   expected_version integer default null,
   idempotency_key uuid default null,
   actor_name text default null
-) returns void
+) returns text
 language plpgsql volatile security definer
 set search_path = ''
 as $$
@@ -2510,7 +2576,7 @@ declare
   document public.documents;
 begin
   if private.is_repeated_action(key) then
-    return;
+    return (select name from public.documents where documents.id = verify_document.document_id);
   end if;
   document := private.lock_document(verify_document.document_id, expected_version);
   if not document.uploaded then
@@ -2527,18 +2593,19 @@ begin
     actor, 'document verify', shipment_id => document.shipment_id, document_id => document.id, idempotency_key => key,
     after => jsonb_build_object('verified', true)
   );
+  return document.name;
 end
 $$;
 grant execute on function public.verify_document(uuid, text, text, integer, uuid, text) to authenticated, service_role;
 
--- Undoes a verification, with a reason. Raises PT409 if the document is not verified.
+-- Undoes a verification, with a reason, and returns the document's name. Raises PT409 if the document is not verified.
 create function public.unverify_document(
   document_id uuid,
   reason text,
   expected_version integer default null,
   idempotency_key uuid default null,
   actor_name text default null
-) returns void
+) returns text
 language plpgsql volatile security definer
 set search_path = ''
 as $$
@@ -2549,7 +2616,7 @@ declare
   document public.documents;
 begin
   if private.is_repeated_action(key) then
-    return;
+    return (select name from public.documents where documents.id = unverify_document.document_id);
   end if;
   document := private.lock_document(unverify_document.document_id, expected_version);
   if not document.verified then
@@ -2561,11 +2628,12 @@ begin
     actor, 'document unverify', shipment_id => document.shipment_id, document_id => document.id, idempotency_key => key,
     reason => trimmed_reason, before => jsonb_build_object('verified', true), after => jsonb_build_object('verified', false)
   );
+  return document.name;
 end
 $$;
 grant execute on function public.unverify_document(uuid, text, integer, uuid, text) to authenticated, service_role;
 
--- Rejects a document's file, so that the client must upload another file.
+-- Rejects a document's file, so that the client must upload another file. Returns the document's name.
 -- Raises PT409 if the document is verified or has no file, or its shipment is closed.
 create function public.reject_document(
   document_id uuid,
@@ -2573,7 +2641,7 @@ create function public.reject_document(
   expected_version integer default null,
   idempotency_key uuid default null,
   actor_name text default null
-) returns void
+) returns text
 language plpgsql volatile security definer
 set search_path = ''
 as $$
@@ -2585,7 +2653,7 @@ declare
   stage smallint;
 begin
   if private.is_repeated_action(key) then
-    return;
+    return (select name from public.documents where documents.id = reject_document.document_id);
   end if;
   document := private.lock_document(reject_document.document_id, expected_version);
   if not document.uploaded then
@@ -2606,6 +2674,7 @@ begin
     -- The entry has the hash instead of the path, because the path contains the client's file name.
     reason => trimmed_reason, before => jsonb_build_object('sha256', document.sha256), after => jsonb_build_object('sha256', null)
   );
+  return document.name;
 end
 $$;
 grant execute on function public.reject_document(uuid, text, integer, uuid, text) to authenticated, service_role;
@@ -2804,6 +2873,15 @@ as $$
 $$;
 grant execute on function private.charges_json(uuid) to authenticated;
 
+-- Returns the unpaid amounts of a shipment as [{"currency", "amount"}], or null if nothing is due.
+create function private.amounts_due(shipment_id uuid) returns jsonb
+language sql stable
+set search_path = ''
+as $$
+  select jsonb_agg(jsonb_build_object('currency', charge.currency, 'amount', charge.amount) order by charge.item)
+  from public.charges as charge where charge.shipment_id = amounts_due.shipment_id and charge.paid_at is null
+$$;
+
 -- Creates or changes a charge. `expected_version` is -1 for a new charge.
 -- Raises PT409 for another version, and for another amount or currency of a paid charge.
 create function public.set_charge(
@@ -2862,8 +2940,8 @@ $$;
 grant execute on function public.set_charge(uuid, text, numeric, text, date, text, integer, uuid, text)
 to authenticated, service_role;
 
--- Marks a charge as paid or, with a reason, as unpaid. Raises PT404 for an unknown charge,
--- PT409 for another version or if the charge is already marked in the same way.
+-- Marks a charge as paid or, with a reason, as unpaid. Raises PT404 for an unknown charge. Raises PT409 for another
+-- version, or if the charge is already marked in the same way.
 create function public.set_charge_paid(
   shipment_id uuid,
   item text,
@@ -3015,7 +3093,8 @@ for each row execute function private.increment_version();
 
 -- schemas/share_links.sql
 
--- The table contains only the hash of a token. To show a link again, the site derives the token from id and secret.
+-- The table contains only the hash of a token. To show a link again, the site derives the token from `id` and
+-- SESSION_SECRET.
 create table private.share_links (
   id uuid primary key,
   shipment_id uuid not null references public.shipments (id) on delete cascade,
@@ -3049,7 +3128,7 @@ $$;
 grant execute on function private.list_share_links(uuid) to authenticated;
 
 -- Creates a share link, once per id, so that a form sent twice creates one link.
--- Raises PT404 for another client's shipment, PT409 for a sixth active link.
+-- Raises PT404 for another client's shipment, PT409 for a sixth active link, PT429 for a client's 101st link in a day.
 create function public.create_share_link(id uuid, shipment_id uuid, token_hash text) returns void
 language plpgsql volatile security definer
 set search_path = ''
@@ -3080,6 +3159,7 @@ begin
   ) >= 5 then
     raise sqlstate 'PT409' using message = 'This shipment already has 5 share links, the maximum. End one link first.';
   end if;
+  perform private.limit_daily_actions(auth.uid(), 'share links', 100);
   insert into private.share_links (id, shipment_id, token_hash)
   values (create_share_link.id, create_share_link.shipment_id, create_share_link.token_hash);
 end
@@ -3202,7 +3282,7 @@ create table public.email_outbox (
   account_id uuid not null references auth.users (id) on delete cascade,
   shipment_id uuid not null references public.shipments (id) on delete cascade,
   kind text not null check (kind in ('stage', 'rejected', 'note', 'charge', 'storage')),
-  -- Depending on `kind`: the stage number, document name, payment item or last day of free storage.
+  -- The stage number, document name, payment item or last day of free storage, depending on `kind`.
   detail text not null,
   reason text,
   created_at timestamptz not null default now(),
@@ -3226,7 +3306,8 @@ create table private.email_opt_outs (
 );
 alter table private.email_opt_outs enable row level security;
 
--- Queues an email to the shipment's client, unless the account is closed or the client has turned shipment emails off.
+-- Queues an email to the shipment's client, unless the account is unconfirmed or closed, or the client has turned shipment
+-- emails off.
 create function private.queue_shipment_email(shipment_id uuid, kind text, detail text, reason text default null) returns void
 language sql volatile
 set search_path = ''
@@ -3236,6 +3317,7 @@ as $$
   from public.shipments as shipment
   join auth.users as account on account.id = shipment.user_id
   where shipment.id = queue_shipment_email.shipment_id
+    and account.email_confirmed_at is not null
     and coalesce(account.banned_until < now(), true)
     and not exists (select from private.email_opt_outs as opt_out where opt_out.account_id = shipment.user_id)
   on conflict do nothing
@@ -3306,7 +3388,8 @@ begin
   -- Serialises parallel calls, so that one process gets all emails of a shipment.
   perform pg_advisory_xact_lock(hashtextextended('claim_shipment_emails', 0));
   delete from public.email_outbox as email using auth.users as account
-  where account.id = email.account_id and account.banned_until > now() and email.sent_at is null and email.failed_at is null;
+  where account.id = email.account_id and (account.banned_until > now() or account.email_confirmed_at is null)
+    and email.sent_at is null and email.failed_at is null;
   delete from public.email_outbox where created_at < now() - interval '30 days';
   -- Two days before the last day of free storage, queues one reminder. A changed last day gets another reminder.
   perform private.queue_shipment_email(shipment.id, 'storage', shipment.free_storage_ends_on::text)
@@ -3333,7 +3416,7 @@ begin
       for update skip locked
     );
     delete from public.email_outbox as email where email.id = any (due_email_ids) and private.is_obsolete_email(email);
-    -- If the whole batch was obsolete, the loop continues, because more emails may be due.
+    -- If all emails of the batch were obsolete, the loop continues, because more emails may be due.
     has_deleted := found;
     with claimed_email as (
       update public.email_outbox as email set claimed_at = now(), attempt_count = email.attempt_count + 1
@@ -3349,7 +3432,7 @@ begin
         ) order by document.name), '[]'::jsonb)
         from public.documents as document where document.shipment_id = shipment.id
       ),
-      -- Without amounts and days, which emails do not contain.
+      -- Omits amounts and due days, because shipment emails must not contain them.
       'charges', (
         select coalesce(jsonb_agg(jsonb_build_object('item', charge.item, 'paid_at', charge.paid_at) order by charge.item), '[]'::jsonb)
         from public.charges as charge where charge.shipment_id = shipment.id
@@ -3532,7 +3615,7 @@ using ((select private.is_staff()));
 -- schemas/rate_limits.sql
 
 -- This file only counts attempts. app/lib/http/rate-limiter.server.ts defines the limits.
--- A key is a hash made with the site's secret, so that the table contains no email or IP address.
+-- A key is a hash, made with the site's secret or of an account's id, so that the table contains no email or IP address.
 create table private.rate_limit_hits (
   id bigint generated always as identity primary key,
   attempt_id uuid not null,
@@ -3547,9 +3630,9 @@ create index rate_limit_hits_key on private.rate_limit_hits (key, expires_at);
 create index rate_limit_hits_attempt_id on private.rate_limit_hits (attempt_id);
 create index rate_limit_hits_expires_at on private.rate_limit_hits (expires_at);
 
--- Counts an attempt against each of `limits`, [{"key", "max_hits", "window_seconds"}], and returns {"attempt_id"}.
--- If a limit is exceeded, counts nothing and returns {"exceeded_key", "retry_after"}, the wait in seconds.
--- First deletes the attempts in `refunded_ids`, which saves a separate call.
+-- Counts an attempt against each limit and returns {"attempt_id"}. `limits` is [{"key", "max_hits", "window_seconds"}].
+-- If a limit is exceeded, counts nothing and returns {"exceeded_key", "retry_after"}, where `retry_after` is in
+-- seconds. First deletes the attempts in `refunded_ids`, which saves a separate call.
 create function public.consume_rate_limit(limits jsonb, refunded_ids uuid[] default null) returns jsonb
 language plpgsql volatile
 set search_path = ''
@@ -3606,6 +3689,22 @@ end
 $$;
 grant execute on function public.consume_rate_limit(jsonb, uuid[]) to service_role;
 
+-- Counts an action of an account. Raises PT429 if the account has reached `maximum` actions within a day.
+-- Calls of the data API bypass the limits in app/lib/http/rate-limiter.server.ts.
+create function private.limit_daily_actions(account_id uuid, actions text, maximum integer) returns void
+language plpgsql volatile security definer
+set search_path = ''
+as $$
+begin
+  if public.consume_rate_limit(jsonb_build_array(jsonb_build_object(
+    'key', md5(actions || ' per day of ' || account_id), 'max_hits', maximum, 'window_seconds', 86400
+  ))) ? 'exceeded_key' then
+    raise sqlstate 'PT429' using message =
+      format('You have reached the limit of %s %s in one day. Try again tomorrow, or call us.', maximum, actions);
+  end if;
+end
+$$;
+
 -- Deletes attempts that must not count, such as successful logins.
 create function public.refund_rate_limits(attempt_ids uuid[]) returns void
 language sql volatile
@@ -3617,7 +3716,7 @@ grant execute on function public.refund_rate_limits(uuid[]) to service_role;
 
 -- schemas/retention.sql
 
--- True if the email's news is out of date, such as a charge that is paid now.
+-- True if the email is out of date, for example because the charge has been paid.
 create function private.is_obsolete_email(email public.email_outbox) returns boolean
 language sql stable security definer
 set search_path = ''
@@ -3660,7 +3759,7 @@ declare
   shipment public.shipments := private.lock_shipment(shipment_id, null);
 begin
   if shipment.retention_ends_on >= day then
-    raise sqlstate 'PT409' using message = 'Enter a later date. You can only extend the retention of a shipment.';
+    raise sqlstate 'PT409' using message = 'Enter a later date. You can extend the retention period of a shipment, but you cannot shorten it.';
   end if;
   update public.shipments set retention_ends_on = day where id = shipment.id;
   perform private.insert_audit_entry(
@@ -3723,9 +3822,9 @@ as $$
 $$;
 grant execute on function public.beyond_retention() to service_role;
 
--- Returns the upload chunks of one account, or of all accounts, oldest first.
--- ~>=~ and ~<~ compare bytes, which lets Postgres use the index of storage.objects.
--- The range ends at "0", the character after "/", or at "~", which sorts after every id.
+-- Returns the upload chunks of one account, or of all accounts, oldest first. ~>=~ and ~<~ compare bytes, which lets
+-- Postgres use the index of storage.objects. The range ends at "0", the character after "/", or at "~", which sorts
+-- after every ID.
 create function public.list_upload_chunks(account_id uuid default null, before timestamptz default null) returns jsonb
 language sql stable security definer
 set search_path = ''
@@ -4116,7 +4215,7 @@ $$;
 grant execute on function public.desk_shipments_export(text, integer, text, boolean, timestamp with time zone, uuid)
 to authenticated;
 
--- Returns the current stage and the missing documents of at most 50 shipments, for the result of a bulk action.
+-- Returns the current stage, the missing documents and the amounts due of at most 50 shipments, for the result of a bulk action.
 create function public.desk_move_result(shipment_ids uuid[]) returns jsonb
 language plpgsql stable security definer
 set search_path = ''
@@ -4134,7 +4233,8 @@ begin
         'missing', (
           select coalesce(jsonb_agg(document.name order by document.name), '[]'::jsonb)
           from public.documents as document where document.shipment_id = shipment.id and not document.uploaded
-        )
+        ),
+        'due', coalesce(private.amounts_due(shipment.id), '[]'::jsonb)
       ) order by shipment.name, shipment.id), '[]'::jsonb)
       from public.shipments as shipment
       join auth.users as account on account.id = shipment.user_id
@@ -4153,7 +4253,7 @@ set search_path = ''
 as $$
 declare
   words constant text[] := private.word_patterns(q);
-  typed_id constant text := upper(btrim(left(q, 64)));
+  typed_id constant text := upper(btrim(private.search_form(left(q, 64))));
 begin
   if not private.is_staff() then
     return jsonb_build_object('viewer', private.viewer());
@@ -4170,10 +4270,7 @@ begin
         select * from auth.users
         where not exists (select from public.staff_members where staff_members.account_id = users.id)
           and (
-            (words is not null and not exists (
-              select from unnest(words) as word
-              where not (users.email ilike word or coalesce(users.raw_user_meta_data ->> 'full_name', '') ilike word)
-            ))
+            private.account_search_form(users) like all (words)
             or users.id in (
               select account_id from public.client_ids
               where client_id in (

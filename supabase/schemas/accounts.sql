@@ -1,4 +1,4 @@
--- Returns the id of the account with this email address, or null.
+-- Returns the account's ID, or null.
 create function public.find_account_id(email text) returns uuid
 language sql stable security definer
 set search_path = ''
@@ -6,6 +6,14 @@ as $$
   select id from auth.users where users.email = lower(find_account_id.email)
 $$;
 grant execute on function public.find_account_id(text) to service_role;
+
+-- Returns the text in which a search for words finds an account, in search form.
+create function private.account_search_form(account auth.users) returns text
+language sql immutable
+set search_path = ''
+as $$
+  select private.search_form(concat_ws(' ', account.email, account.raw_user_meta_data ->> 'full_name'))
+$$;
 
 -- Limits the metadata of an account. The owner can change the metadata by calling Supabase Auth directly.
 create function private.check_user_metadata() returns trigger
@@ -112,7 +120,7 @@ end
 $$;
 grant execute on function public.remove_second_factors(uuid, text, text) to authenticated, service_role;
 
--- Returns the data of /portal/account; `account` is null if the session is not valid.
+-- Returns the data of /portal/account. `account` is null if the session is not valid.
 create function public.portal_account() returns jsonb
 language sql stable security definer
 set search_path = ''

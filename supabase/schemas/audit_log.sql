@@ -1,10 +1,10 @@
--- The ids have no foreign keys, because entries are stored longer than shipments, documents and accounts.
+-- The ID columns have no foreign keys, because entries are stored longer than shipments, documents and accounts.
 -- content/pages/privacy.mdx promises that entries are stored for seven years.
 create table public.audit_log (
   id uuid primary key default gen_random_uuid(),
-  -- now() is the same for all actions of a transaction, so the order of the actions would be lost.
+  -- With now(), all actions of a transaction would have the same time, and their order would be lost.
   created_at timestamptz not null default clock_timestamp(),
-  actor_name text not null check (char_length(actor_name) between 1 and 120),
+  actor_name text not null check (char_length(actor_name) between 1 and 120) check (private.is_one_line(actor_name)),
   staff_id uuid,
   action text not null check (char_length(action) between 1 and 64),
   shipment_id uuid,
@@ -12,7 +12,7 @@ create table public.audit_log (
   account_id uuid,
   before jsonb,
   after jsonb,
-  reason text check (char_length(reason) between 1 and 2000),
+  reason text check (char_length(reason) between 1 and 2000) check (private.is_plain_text(reason)),
   idempotency_key uuid
 );
 alter table public.audit_log enable row level security;
@@ -96,7 +96,7 @@ begin
     raise sqlstate 'PT400' using message = 'Use at most 500 characters.';
   end if;
   if not private.is_plain_text(reason) then
-    raise sqlstate 'PT400' using message = 'Remove special characters, then try again.';
+    raise sqlstate 'PT400' using message = 'The text contains invisible characters. Delete the text and type it again.';
   end if;
   return btrim(reason);
 end
@@ -113,7 +113,7 @@ begin
       return old;
     end if;
   end if;
-  raise sqlstate 'PT403' using message = 'Entries of the audit log are permanent.';
+  raise sqlstate 'PT403' using message = 'Entries in the audit log cannot be changed or deleted.';
 end
 $$;
 
@@ -198,7 +198,8 @@ begin
       select (select min(audit_log.actor_name) from public.audit_log where audit_log.actor_name > actors.name)
       from actors where actors.name is not null
     )
-    select array_agg(actors.name) into names from actors where actors.name ilike private.like_pattern(desk_log.actor_name);
+    select array_agg(actors.name) into names from actors
+    where private.search_form(actors.name) like private.like_pattern(desk_log.actor_name);
     conditions := conditions || ' and entry.actor_name = any ($1)';
   end if;
   if action is not null then

@@ -26,6 +26,15 @@ as $$
 $$;
 grant execute on function private.charges_json(uuid) to authenticated;
 
+-- Returns the unpaid amounts of a shipment as [{"currency", "amount"}], or null if nothing is due.
+create function private.amounts_due(shipment_id uuid) returns jsonb
+language sql stable
+set search_path = ''
+as $$
+  select jsonb_agg(jsonb_build_object('currency', charge.currency, 'amount', charge.amount) order by charge.item)
+  from public.charges as charge where charge.shipment_id = amounts_due.shipment_id and charge.paid_at is null
+$$;
+
 -- Creates or changes a charge. `expected_version` is -1 for a new charge.
 -- Raises PT409 for another version, and for another amount or currency of a paid charge.
 create function public.set_charge(
@@ -84,8 +93,8 @@ $$;
 grant execute on function public.set_charge(uuid, text, numeric, text, date, text, integer, uuid, text)
 to authenticated, service_role;
 
--- Marks a charge as paid or, with a reason, as unpaid. Raises PT404 for an unknown charge,
--- PT409 for another version or if the charge is already marked in the same way.
+-- Marks a charge as paid or, with a reason, as unpaid. Raises PT404 for an unknown charge. Raises PT409 for another
+-- version, or if the charge is already marked in the same way.
 create function public.set_charge_paid(
   shipment_id uuid,
   item text,

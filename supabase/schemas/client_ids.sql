@@ -29,9 +29,9 @@ create table public.client_ids (
   -- The hash of the first email address that used the Client ID. Only that address can use the Client ID again.
   email_hash text,
   used_at timestamptz,
-  -- True after the Client ID has created an account or replaced an unconfirmed account.
+  -- True after a sign-up with the Client ID has created an account or replaced an unconfirmed account.
   has_claimed_email boolean not null default false,
-  -- When a person with the confirmation link entered the password of the sign-up.
+  -- The time at which somebody with the confirmation link entered the right password of the sign-up.
   password_proven_at timestamptz,
   account_id uuid unique references auth.users (id) on delete restrict,
   claimed_at timestamptz,
@@ -45,7 +45,7 @@ grant select, insert, delete on table public.client_ids to service_role;
 create index client_ids_unused on public.client_ids (created_at) where email_hash is null;
 create index client_ids_idempotency_key on public.client_ids (idempotency_key) where idempotency_key is not null;
 
--- Creates `how_many` Client IDs, at most 1000, with the same label (`issued_for`) and email address (`sent_to`).
+-- Creates `how_many` Client IDs, from 1 to 1000, with the same label (`issued_for`) and email address (`sent_to`).
 create function public.issue_client_ids(
   how_many integer default 1,
   issued_for text default null,
@@ -60,6 +60,9 @@ declare
   actor private.actor := private.require_actor('clerk', actor_name);
   key uuid := private.derive_idempotency_key(idempotency_key, jsonb_build_array('issue', how_many, issued_for, sent_to));
 begin
+  if how_many is null or how_many not between 1 and 1000 then
+    raise sqlstate 'PT400' using message = 'Enter a number from 1 to 1000.';
+  end if;
   if private.is_repeated_action(key) then
     return query select issued.* from public.client_ids as issued where issued.idempotency_key = key;
     return;
@@ -69,7 +72,7 @@ begin
     insert into public.client_ids (client_id, issued_for, sent_to, idempotency_key)
     select private.generate_client_id(), nullif(btrim(issue_client_ids.issued_for), ''),
       nullif(lower(btrim(issue_client_ids.sent_to)), ''), key
-    from generate_series(1, least(how_many, 1000))
+    from generate_series(1, how_many)
     returning client_ids.*
   ),
   logged as (
@@ -132,7 +135,8 @@ end
 $$;
 grant execute on function public.withdraw_client_id(text, text, text) to authenticated, service_role;
 
--- Ties a Client ID to the email address of a sign-up. Returns false if the ID is unknown or has another address.
+-- Ties a Client ID to the email address of a sign-up. Returns false if the Client ID is unknown or tied to another
+-- address.
 create function public.redeem_client_id(client_id text, email text) returns boolean
 language sql volatile security definer
 set search_path = ''

@@ -168,7 +168,7 @@ $$;
 grant execute on function public.desk_shipments_export(text, integer, text, boolean, timestamp with time zone, uuid)
 to authenticated;
 
--- Returns the current stage and the missing documents of at most 50 shipments, for the result of a bulk action.
+-- Returns the current stage, the missing documents and the amounts due of at most 50 shipments, for the result of a bulk action.
 create function public.desk_move_result(shipment_ids uuid[]) returns jsonb
 language plpgsql stable security definer
 set search_path = ''
@@ -186,7 +186,8 @@ begin
         'missing', (
           select coalesce(jsonb_agg(document.name order by document.name), '[]'::jsonb)
           from public.documents as document where document.shipment_id = shipment.id and not document.uploaded
-        )
+        ),
+        'due', coalesce(private.amounts_due(shipment.id), '[]'::jsonb)
       ) order by shipment.name, shipment.id), '[]'::jsonb)
       from public.shipments as shipment
       join auth.users as account on account.id = shipment.user_id
@@ -205,7 +206,7 @@ set search_path = ''
 as $$
 declare
   words constant text[] := private.word_patterns(q);
-  typed_id constant text := upper(btrim(left(q, 64)));
+  typed_id constant text := upper(btrim(private.search_form(left(q, 64))));
 begin
   if not private.is_staff() then
     return jsonb_build_object('viewer', private.viewer());
@@ -222,10 +223,7 @@ begin
         select * from auth.users
         where not exists (select from public.staff_members where staff_members.account_id = users.id)
           and (
-            (words is not null and not exists (
-              select from unnest(words) as word
-              where not (users.email ilike word or coalesce(users.raw_user_meta_data ->> 'full_name', '') ilike word)
-            ))
+            private.account_search_form(users) like all (words)
             or users.id in (
               select account_id from public.client_ids
               where client_id in (

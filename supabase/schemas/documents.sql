@@ -9,7 +9,7 @@ create table public.documents (
   storage_version text,
   sha256 text check (sha256 ~ '^[0-9a-f]{64}$'),
   -- The name of the file on the client's device.
-  file_name text check (char_length(file_name) between 1 and 200),
+  file_name text check (char_length(file_name) between 1 and 200) check (private.is_one_line(file_name)),
   -- The file's size in bytes.
   file_size integer check (file_size > 0),
   media_type text check (char_length(media_type) between 1 and 255),
@@ -29,14 +29,14 @@ alter table public.documents enable row level security;
 grant select on table public.documents to authenticated;
 grant select, insert, update, delete on table public.documents to service_role;
 
--- The size limit is 10 MiB. app/models/document-file.server.ts has the same media types.
+-- The size limit is 10 MiB. app/models/file-type.server.ts has the same media types.
 insert into storage.buckets (id, name, public, file_size_limit, allowed_mime_types)
 values ('documents', 'documents', false, 10485760, array[
   'application/pdf', 'image/jpeg', 'image/png', 'image/webp', 'image/heic', 'image/tiff',
   'text/plain', 'text/csv', 'application/rtf',
   'application/msword', 'application/vnd.openxmlformats-officedocument.wordprocessingml.document',
   'application/vnd.ms-excel', 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
-  'application/vnd.oasis.opendocument.text'
+  'application/vnd.oasis.opendocument.text', 'application/vnd.oasis.opendocument.spreadsheet'
 ]);
 
 -- The chunks of resumable uploads, named user-id/upload/offset-length. No policy gives a client access to this bucket.
@@ -86,6 +86,7 @@ $$;
 grant execute on function private.document_slug(text) to service_role;
 
 -- Raises PT409 if an uploaded file is replaced or removed, except by private.clear_document_file.
+-- Raises PT429 for a client's 1,001st upload in a day.
 -- Raises PT409 if a document is verified without a hash, or while storage has another version of its file.
 create function private.check_document_file() returns trigger
 language plpgsql security definer
@@ -125,6 +126,9 @@ begin
     then
       raise sqlstate 'PT409' using message = 'The file of this document is missing. Upload the file again.';
     end if;
+    if auth.role() is not null then
+      perform private.limit_daily_actions(new.user_id, 'uploads', 1000);
+    end if;
     new.uploaded_at := now();
     new.rejected_at := null;
     new.rejection_reason := null;
@@ -147,7 +151,7 @@ begin
 end
 $$;
 
--- Locks a document and returns it. Raises PT404 for an unknown id, PT409 if the document has another version.
+-- Locks a document and returns it. Raises PT404 for an unknown ID, and PT409 if the document has another version.
 create function private.lock_document(document_id uuid, expected_version integer) returns public.documents
 language plpgsql volatile
 set search_path = ''
@@ -199,8 +203,8 @@ begin
 end
 $$;
 
--- True if the caller can upload the document's file. Raises PT404 for another client's document,
--- PT409 if the document has a file or its shipment is closed.
+-- True if the caller can upload the document's file. Raises PT404 for another client's document. Raises PT409 if the
+-- document has a file or its shipment is closed.
 create function public.require_upload_allowed(document_id uuid) returns boolean
 language plpgsql stable
 security invoker
@@ -267,7 +271,7 @@ end
 $$;
 grant execute on function public.open_document(uuid, uuid, text) to authenticated, service_role;
 
--- Marks a document as verified. The caller reads the stored file and passes the file's `sha256` and `storage_version`.
+-- Marks a document as verified and returns its name. The caller reads the stored file and passes the file's `sha256` and `storage_version`.
 create function public.verify_document(
   document_id uuid,
   sha256 text,
@@ -275,7 +279,7 @@ create function public.verify_document(
   expected_version integer default null,
   idempotency_key uuid default null,
   actor_name text default null
-) returns void
+) returns text
 language plpgsql volatile security definer
 set search_path = ''
 as $$
@@ -285,7 +289,7 @@ declare
   document public.documents;
 begin
   if private.is_repeated_action(key) then
-    return;
+    return (select name from public.documents where documents.id = verify_document.document_id);
   end if;
   document := private.lock_document(verify_document.document_id, expected_version);
   if not document.uploaded then
@@ -302,18 +306,19 @@ begin
     actor, 'document verify', shipment_id => document.shipment_id, document_id => document.id, idempotency_key => key,
     after => jsonb_build_object('verified', true)
   );
+  return document.name;
 end
 $$;
 grant execute on function public.verify_document(uuid, text, text, integer, uuid, text) to authenticated, service_role;
 
--- Undoes a verification, with a reason. Raises PT409 if the document is not verified.
+-- Undoes a verification, with a reason, and returns the document's name. Raises PT409 if the document is not verified.
 create function public.unverify_document(
   document_id uuid,
   reason text,
   expected_version integer default null,
   idempotency_key uuid default null,
   actor_name text default null
-) returns void
+) returns text
 language plpgsql volatile security definer
 set search_path = ''
 as $$
@@ -324,7 +329,7 @@ declare
   document public.documents;
 begin
   if private.is_repeated_action(key) then
-    return;
+    return (select name from public.documents where documents.id = unverify_document.document_id);
   end if;
   document := private.lock_document(unverify_document.document_id, expected_version);
   if not document.verified then
@@ -336,11 +341,12 @@ begin
     actor, 'document unverify', shipment_id => document.shipment_id, document_id => document.id, idempotency_key => key,
     reason => trimmed_reason, before => jsonb_build_object('verified', true), after => jsonb_build_object('verified', false)
   );
+  return document.name;
 end
 $$;
 grant execute on function public.unverify_document(uuid, text, integer, uuid, text) to authenticated, service_role;
 
--- Rejects a document's file, so that the client must upload another file.
+-- Rejects a document's file, so that the client must upload another file. Returns the document's name.
 -- Raises PT409 if the document is verified or has no file, or its shipment is closed.
 create function public.reject_document(
   document_id uuid,
@@ -348,7 +354,7 @@ create function public.reject_document(
   expected_version integer default null,
   idempotency_key uuid default null,
   actor_name text default null
-) returns void
+) returns text
 language plpgsql volatile security definer
 set search_path = ''
 as $$
@@ -360,7 +366,7 @@ declare
   stage smallint;
 begin
   if private.is_repeated_action(key) then
-    return;
+    return (select name from public.documents where documents.id = reject_document.document_id);
   end if;
   document := private.lock_document(reject_document.document_id, expected_version);
   if not document.uploaded then
@@ -381,6 +387,7 @@ begin
     -- The entry has the hash instead of the path, because the path contains the client's file name.
     reason => trimmed_reason, before => jsonb_build_object('sha256', document.sha256), after => jsonb_build_object('sha256', null)
   );
+  return document.name;
 end
 $$;
 grant execute on function public.reject_document(uuid, text, integer, uuid, text) to authenticated, service_role;

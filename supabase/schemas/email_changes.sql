@@ -1,4 +1,4 @@
--- New email addresses that wait for confirmation: one per account, for a day.
+-- New email addresses that wait for confirmation. Each account has at most one, for a day.
 create table private.email_changes (
   account_id uuid primary key references auth.users (id) on delete cascade,
   token_hash text not null unique,
@@ -11,7 +11,7 @@ alter table private.email_changes enable row level security;
 
 create index email_changes_expires_at on private.email_changes (expires_at);
 
--- Returns the token of a confirmation link for a new address. Raises PT429 within a minute of the previous link.
+-- Returns the token of a confirmation link for a new email address. Raises PT429 within a minute of the previous link.
 -- Returns null if the address has an account. The caller must not reveal this fact.
 create function public.start_email_change(account_id uuid, email text) returns text
 language plpgsql volatile security definer
@@ -71,7 +71,8 @@ begin
   if details is null then
     return false;
   end if;
-  -- The account itself may already have the address, if the response of Supabase Auth to the change was lost.
+  -- The account itself may already have the new address, if the response of Supabase Auth to an earlier attempt was
+  -- lost.
   if exists (
     select from auth.users where users.email = details ->> 'email' and users.id <> (details ->> 'account_id')::uuid
   ) then
@@ -82,7 +83,7 @@ begin
   if not found then
     return false;
   end if;
-  -- The account's password links are in the old mailbox, which may no longer be the client's.
+  -- Password links were sent to the old email address, whose mailbox may no longer belong to the client.
   delete from private.password_links where password_links.account_id = (details ->> 'account_id')::uuid;
   return true;
 end
@@ -109,7 +110,7 @@ as $$
 $$;
 grant execute on function public.cancel_email_change(uuid) to service_role;
 
--- Deletes the account's confirmation link for a new address and its password links.
+-- Deletes the account's password links and its confirmation link for a new email address.
 create function public.revoke_account_links(account_id uuid) returns void
 language sql volatile security definer
 set search_path = ''

@@ -5,7 +5,8 @@ create table private.erasure_requests (
 );
 alter table private.erasure_requests enable row level security;
 
--- Requests the erasure of the caller's account, or withdraws the request. Raises PT403 for team members.
+-- Requests the erasure of the caller's account, or withdraws the request. Raises PT403 for team members, PT429 for the
+-- 21st request in a day.
 create function public.set_erasure_request(requested boolean) returns void
 language plpgsql volatile security definer
 set search_path = ''
@@ -16,6 +17,9 @@ begin
   end if;
   if requested then
     insert into private.erasure_requests (account_id) values (auth.uid()) on conflict do nothing;
+    if found then
+      perform private.limit_daily_actions(auth.uid(), 'erasure requests', 20);
+    end if;
   else
     delete from private.erasure_requests where account_id = auth.uid();
   end if;
@@ -39,7 +43,7 @@ begin
   select max(retention_ends_on) into retention_end from public.shipments where user_id = start_erasure.account_id;
   if retention_end >= (now() at time zone 'UTC')::date then
     raise sqlstate 'PT409' using message = format(
-      'Nothing was deleted. We must store the shipments of this account until %s.', retention_end
+      'Nothing was deleted. We must store the shipment records of this account until %s.', retention_end
     );
   end if;
   update auth.users set banned_until = now() + interval '100 years'

@@ -1,5 +1,5 @@
 -- This file only counts attempts. app/lib/http/rate-limiter.server.ts defines the limits.
--- A key is a hash made with the site's secret, so that the table contains no email or IP address.
+-- A key is a hash, made with the site's secret or of an account's id, so that the table contains no email or IP address.
 create table private.rate_limit_hits (
   id bigint generated always as identity primary key,
   attempt_id uuid not null,
@@ -14,9 +14,9 @@ create index rate_limit_hits_key on private.rate_limit_hits (key, expires_at);
 create index rate_limit_hits_attempt_id on private.rate_limit_hits (attempt_id);
 create index rate_limit_hits_expires_at on private.rate_limit_hits (expires_at);
 
--- Counts an attempt against each of `limits`, [{"key", "max_hits", "window_seconds"}], and returns {"attempt_id"}.
--- If a limit is exceeded, counts nothing and returns {"exceeded_key", "retry_after"}, the wait in seconds.
--- First deletes the attempts in `refunded_ids`, which saves a separate call.
+-- Counts an attempt against each limit and returns {"attempt_id"}. `limits` is [{"key", "max_hits", "window_seconds"}].
+-- If a limit is exceeded, counts nothing and returns {"exceeded_key", "retry_after"}, where `retry_after` is in
+-- seconds. First deletes the attempts in `refunded_ids`, which saves a separate call.
 create function public.consume_rate_limit(limits jsonb, refunded_ids uuid[] default null) returns jsonb
 language plpgsql volatile
 set search_path = ''
@@ -72,6 +72,22 @@ begin
 end
 $$;
 grant execute on function public.consume_rate_limit(jsonb, uuid[]) to service_role;
+
+-- Counts an action of an account. Raises PT429 if the account has reached `maximum` actions within a day.
+-- Calls of the data API bypass the limits in app/lib/http/rate-limiter.server.ts.
+create function private.limit_daily_actions(account_id uuid, actions text, maximum integer) returns void
+language plpgsql volatile security definer
+set search_path = ''
+as $$
+begin
+  if public.consume_rate_limit(jsonb_build_array(jsonb_build_object(
+    'key', md5(actions || ' per day of ' || account_id), 'max_hits', maximum, 'window_seconds', 86400
+  ))) ? 'exceeded_key' then
+    raise sqlstate 'PT429' using message =
+      format('You have reached the limit of %s %s in one day. Try again tomorrow, or call us.', maximum, actions);
+  end if;
+end
+$$;
 
 -- Deletes attempts that must not count, such as successful logins.
 create function public.refund_rate_limits(attempt_ids uuid[]) returns void

@@ -1,4 +1,4 @@
--- True if the email's news is out of date, such as a charge that is paid now.
+-- True if the email is out of date, for example because the charge has been paid.
 create function private.is_obsolete_email(email public.email_outbox) returns boolean
 language sql stable security definer
 set search_path = ''
@@ -41,7 +41,7 @@ declare
   shipment public.shipments := private.lock_shipment(shipment_id, null);
 begin
   if shipment.retention_ends_on >= day then
-    raise sqlstate 'PT409' using message = 'Enter a later date. You can only extend the retention of a shipment.';
+    raise sqlstate 'PT409' using message = 'Enter a later date. You can extend the retention period of a shipment, but you cannot shorten it.';
   end if;
   update public.shipments set retention_ends_on = day where id = shipment.id;
   perform private.insert_audit_entry(
@@ -104,9 +104,9 @@ as $$
 $$;
 grant execute on function public.beyond_retention() to service_role;
 
--- Returns the upload chunks of one account, or of all accounts, oldest first.
--- ~>=~ and ~<~ compare bytes, which lets Postgres use the index of storage.objects.
--- The range ends at "0", the character after "/", or at "~", which sorts after every id.
+-- Returns the upload chunks of one account, or of all accounts, oldest first. ~>=~ and ~<~ compare bytes, which lets
+-- Postgres use the index of storage.objects. The range ends at "0", the character after "/", or at "~", which sorts
+-- after every ID.
 create function public.list_upload_chunks(account_id uuid default null, before timestamptz default null) returns jsonb
 language sql stable security definer
 set search_path = ''

@@ -1,4 +1,5 @@
--- The table contains only the hash of a token. To show a link again, the site derives the token from id and secret.
+-- The table contains only the hash of a token. To show a link again, the site derives the token from `id` and
+-- SESSION_SECRET.
 create table private.share_links (
   id uuid primary key,
   shipment_id uuid not null references public.shipments (id) on delete cascade,
@@ -32,7 +33,7 @@ $$;
 grant execute on function private.list_share_links(uuid) to authenticated;
 
 -- Creates a share link, once per id, so that a form sent twice creates one link.
--- Raises PT404 for another client's shipment, PT409 for a sixth active link.
+-- Raises PT404 for another client's shipment, PT409 for a sixth active link, PT429 for a client's 101st link in a day.
 create function public.create_share_link(id uuid, shipment_id uuid, token_hash text) returns void
 language plpgsql volatile security definer
 set search_path = ''
@@ -63,6 +64,7 @@ begin
   ) >= 5 then
     raise sqlstate 'PT409' using message = 'This shipment already has 5 share links, the maximum. End one link first.';
   end if;
+  perform private.limit_daily_actions(auth.uid(), 'share links', 100);
   insert into private.share_links (id, shipment_id, token_hash)
   values (create_share_link.id, create_share_link.shipment_id, create_share_link.token_hash);
 end

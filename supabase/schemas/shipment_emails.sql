@@ -3,7 +3,7 @@ create table public.email_outbox (
   account_id uuid not null references auth.users (id) on delete cascade,
   shipment_id uuid not null references public.shipments (id) on delete cascade,
   kind text not null check (kind in ('stage', 'rejected', 'note', 'charge', 'storage')),
-  -- Depending on `kind`: the stage number, document name, payment item or last day of free storage.
+  -- The stage number, document name, payment item or last day of free storage, depending on `kind`.
   detail text not null,
   reason text,
   created_at timestamptz not null default now(),
@@ -27,7 +27,8 @@ create table private.email_opt_outs (
 );
 alter table private.email_opt_outs enable row level security;
 
--- Queues an email to the shipment's client, unless the account is closed or the client has turned shipment emails off.
+-- Queues an email to the shipment's client, unless the account is unconfirmed or closed, or the client has turned shipment
+-- emails off.
 create function private.queue_shipment_email(shipment_id uuid, kind text, detail text, reason text default null) returns void
 language sql volatile
 set search_path = ''
@@ -37,6 +38,7 @@ as $$
   from public.shipments as shipment
   join auth.users as account on account.id = shipment.user_id
   where shipment.id = queue_shipment_email.shipment_id
+    and account.email_confirmed_at is not null
     and coalesce(account.banned_until < now(), true)
     and not exists (select from private.email_opt_outs as opt_out where opt_out.account_id = shipment.user_id)
   on conflict do nothing
@@ -107,7 +109,8 @@ begin
   -- Serialises parallel calls, so that one process gets all emails of a shipment.
   perform pg_advisory_xact_lock(hashtextextended('claim_shipment_emails', 0));
   delete from public.email_outbox as email using auth.users as account
-  where account.id = email.account_id and account.banned_until > now() and email.sent_at is null and email.failed_at is null;
+  where account.id = email.account_id and (account.banned_until > now() or account.email_confirmed_at is null)
+    and email.sent_at is null and email.failed_at is null;
   delete from public.email_outbox where created_at < now() - interval '30 days';
   -- Two days before the last day of free storage, queues one reminder. A changed last day gets another reminder.
   perform private.queue_shipment_email(shipment.id, 'storage', shipment.free_storage_ends_on::text)
@@ -134,7 +137,7 @@ begin
       for update skip locked
     );
     delete from public.email_outbox as email where email.id = any (due_email_ids) and private.is_obsolete_email(email);
-    -- If the whole batch was obsolete, the loop continues, because more emails may be due.
+    -- If all emails of the batch were obsolete, the loop continues, because more emails may be due.
     has_deleted := found;
     with claimed_email as (
       update public.email_outbox as email set claimed_at = now(), attempt_count = email.attempt_count + 1
@@ -150,7 +153,7 @@ begin
         ) order by document.name), '[]'::jsonb)
         from public.documents as document where document.shipment_id = shipment.id
       ),
-      -- Without amounts and days, which emails do not contain.
+      -- Omits amounts and due days, because shipment emails must not contain them.
       'charges', (
         select coalesce(jsonb_agg(jsonb_build_object('item', charge.item, 'paid_at', charge.paid_at) order by charge.item), '[]'::jsonb)
         from public.charges as charge where charge.shipment_id = shipment.id

@@ -35,12 +35,12 @@ as $$
 $$;
 grant execute on function private.are_container_numbers(text[]) to authenticated, service_role;
 
--- Returns the texts in which a search for words finds a shipment, one per line.
+-- Returns the texts in which a search for words finds a shipment, in search form, one per line.
 create function private.shipment_search_words(name text, awb text, container_numbers text[]) returns text
 language sql immutable
 set search_path = ''
 as $$
-  select concat_ws(E'\n', name, awb, nullif(array_to_string(container_numbers, E'\n'), ''))
+  select private.search_form(concat_ws(E'\n', name, awb, nullif(array_to_string(container_numbers, E'\n'), '')))
 $$;
 grant execute on function private.shipment_search_words(text, text, text[]) to authenticated, service_role;
 
@@ -50,7 +50,9 @@ create function private.shipment_search_codes(awb text, container_numbers text[]
 language sql immutable
 set search_path = ''
 as $$
-  select translate(concat_ws(E'\n', awb, nullif(array_to_string(container_numbers, E'\n'), '')), ' -/.', '')
+  select translate(
+    private.search_form(concat_ws(E'\n', awb, nullif(array_to_string(container_numbers, E'\n'), ''))), ' -/.', ''
+  )
 $$;
 grant execute on function private.shipment_search_codes(text, text[]) to authenticated, service_role;
 
@@ -128,7 +130,8 @@ $$;
 grant execute on function private.shipment_json(public.shipments) to authenticated;
 
 -- Returns the SQL conditions of a list of shipments. A shipment matches `q` if each word occurs in the name, numbers
--- or, for team members, the client. A shipment also matches if a number contains `q` or the id starts with `q`.
+-- or, for team members, the client. A shipment also matches if a number contains `q` or the shipment's ID starts with
+-- `q`.
 create function private.shipment_conditions(
   q text, searches_clients boolean, stage integer, waiting_on text, time_column text, before timestamptz, before_id uuid
 ) returns text
@@ -136,8 +139,8 @@ language plpgsql stable
 set search_path = ''
 as $$
 declare
-  words constant text[] := private.word_patterns(case when btrim(q) <> '' then q end);
-  ids constant uuid[] := private.id_prefix_range(ltrim(btrim(left(q, 64)), '#'));
+  words constant text[] := private.word_patterns(q);
+  ids constant uuid[] := private.id_prefix_range(q);
   conditions text := 'true';
   word text;
 begin
@@ -145,14 +148,14 @@ begin
     return 'false';
   elsif words <> '{}' then
     conditions := format(
-      '(shipment.id between %L and %L or shipment.search_codes ilike %L or (true', ids[1], ids[2], private.code_pattern(q)
+      '(shipment.id between %L and %L or shipment.search_codes like %L or (true', ids[1], ids[2], private.code_pattern(q)
     );
     foreach word in array words loop
-      conditions := conditions || format(' and (shipment.search_words ilike %L', word);
+      conditions := conditions || format(' and (shipment.search_words like %L', word);
       if searches_clients then
-        -- The query contains the ids of the matching clients, so that Postgres finds the clients only once.
+        -- The query contains the IDs of the matching clients, so that Postgres finds the clients only once.
         conditions := conditions || format(' or shipment.user_id = any (%L::uuid[])', array(
-          select users.id from auth.users where users.email ilike word or users.raw_user_meta_data ->> 'full_name' ilike word
+          select users.id from auth.users where private.account_search_form(users) like word
         ));
       end if;
       conditions := conditions || ')';
@@ -183,30 +186,20 @@ begin
 end
 $$;
 
--- Raises PT429 for an account's 301st shipment within a day. Inserts by the data API bypass the site's rate limits.
+-- Raises PT429 for a client's 301st shipment within a day.
 create function private.limit_daily_shipments() returns trigger
 language plpgsql security definer
 set search_path = ''
 as $$
 begin
   if auth.role() = 'authenticated' then
-    -- Serialises the inserts of one account, because concurrent inserts do not see each other's rows.
-    perform pg_advisory_xact_lock(hashtextextended('new shipments of ' || auth.uid(), 0));
-    if (
-      select count(*) from (
-        select from public.shipments as recent
-        where recent.user_id = auth.uid() and recent.created_at > now() - interval '1 day'
-        limit 300
-      ) as limited
-    ) >= 300 then
-      raise sqlstate 'PT429' using message = 'You have created 300 shipments today, the maximum. Try again tomorrow, or call us.';
-    end if;
+    perform private.limit_daily_actions(auth.uid(), 'new shipments', 300);
   end if;
   return new;
 end
 $$;
 
--- Locks a shipment and returns it. Raises PT404 for an unknown id, PT409 if the shipment has another version.
+-- Locks a shipment and returns it. Raises PT404 for an unknown ID, and PT409 if the shipment has another version.
 create function private.lock_shipment(shipment_id uuid, expected_version integer) returns public.shipments
 language plpgsql volatile
 set search_path = ''
@@ -225,8 +218,8 @@ begin
 end
 $$;
 
--- Changes the name and numbers of the caller's shipment. Raises PT404 for another client's shipment,
--- PT409 after stage 1 or if the shipment has another version.
+-- Changes the name and numbers of the caller's shipment. Raises PT404 for another client's shipment. Raises PT409 after
+-- stage 1, or if the shipment has another version.
 create function public.change_shipment(
   shipment_id uuid, name text, awb text, container_numbers text[], expected_version integer
 ) returns void
@@ -257,6 +250,7 @@ begin
   if shipment.version is distinct from change_shipment.expected_version then
     raise sqlstate 'PT409' using message = 'This shipment has changed. Check the new values, then try again.';
   end if;
+  perform private.limit_daily_actions(auth.uid(), 'changes of shipments', 300);
   update public.shipments
   set name = change_shipment.name, awb = new_awb, container_numbers = change_shipment.container_numbers
   where id = change_shipment.shipment_id;
@@ -265,12 +259,14 @@ $$;
 grant execute on function public.change_shipment(uuid, text, text, text[], integer) to authenticated;
 
 -- Moves a shipment to its next stage and returns {"stage", "status"}. Raises PT409 at stage 10.
--- If documents have no file and `despite_missing` is false, only returns their names as {"missing"}.
+-- Changes nothing and returns {"missing"}, the names of documents without a file, unless `despite_missing` is true.
+-- Changes nothing and returns {"due"}, the amounts due of a shipment to close, unless `despite_due` is true.
 create function public.move_shipment(
   shipment_id uuid,
   location text default null,
   note text default null,
   despite_missing boolean default false,
+  despite_due boolean default false,
   expected_version integer default null,
   idempotency_key uuid default null,
   actor_name text default null
@@ -283,6 +279,7 @@ declare
   key uuid := private.derive_idempotency_key(idempotency_key, jsonb_build_array('move', shipment_id, location, note));
   shipment public.shipments;
   missing jsonb;
+  due jsonb;
 begin
   if private.is_repeated_action(key) then
     select * into shipment from public.shipments where id = move_shipment.shipment_id;
@@ -296,9 +293,12 @@ begin
     select jsonb_agg(document.name order by document.name) into missing
     from public.documents as document
     where document.shipment_id = shipment.id and not document.uploaded;
-    if missing is not null then
-      return jsonb_build_object('missing', missing);
-    end if;
+  end if;
+  if shipment.stage = 9 and despite_due is not true then
+    due := private.amounts_due(shipment.id);
+  end if;
+  if coalesce(missing, due) is not null then
+    return jsonb_strip_nulls(jsonb_build_object('missing', missing, 'due', due));
   end if;
   update public.shipments set stage = stage + 1, staff_action_at = now() where id = shipment.id;
   insert into public.tracking_events (shipment_id, location, note)
@@ -314,10 +314,11 @@ begin
   return jsonb_build_object('stage', shipment.stage + 1, 'status', private.stage_name((shipment.stage + 1)::smallint));
 end
 $$;
-grant execute on function public.move_shipment(uuid, text, text, boolean, integer, uuid, text) to authenticated, service_role;
+grant execute on function public.move_shipment(uuid, text, text, boolean, boolean, integer, uuid, text) to authenticated, service_role;
 
 -- Moves up to 50 shipments to their next stage, independently of each other. `moves` is [{"id", "expected_version"}].
--- Returns [{"id", "failure"}]. `failure` is null, "closed", "changed", "unknown", or "missing" if a file is missing.
+-- Returns [{"id", "failure"}]. `failure` is null, "closed", "changed", "unknown", "missing" if a file is missing, or
+-- "due" if the move would close a shipment with an amount due.
 create function public.move_shipments(
   moves jsonb,
   location text default null,
@@ -330,6 +331,7 @@ as $$
 declare
   actor private.actor := private.require_actor('clerk', actor_name);
   requested record;
+  moved jsonb;
   failure text;
   results jsonb := '[]';
 begin
@@ -343,10 +345,11 @@ begin
     order by id
   loop
     begin
-      failure := case when public.move_shipment(
+      moved := public.move_shipment(
         requested.id, location, expected_version => requested.expected_version,
         idempotency_key => idempotency_key, actor_name => actor_name
-      ) ? 'missing' then 'missing' end;
+      );
+      failure := case when moved ? 'missing' then 'missing' when moved ? 'due' then 'due' end;
     exception
       when sqlstate 'PT404' then failure := 'unknown';
       when sqlstate 'PT409' then
@@ -360,11 +363,13 @@ end
 $$;
 grant execute on function public.move_shipments(jsonb, text, uuid, text) to authenticated, service_role;
 
--- Sets a shipment to any stage, with a reason. Raises PT400 for an unknown stage, PT409 for the current stage.
+-- Sets a shipment to any stage, with a reason. Raises PT400 for an unknown stage, and PT409 for the current stage.
+-- Changes nothing and returns {"due"}, the amounts due of a shipment to close, unless `despite_due` is true.
 create function public.correct_stage(
   shipment_id uuid,
   stage integer,
   reason text,
+  despite_due boolean default false,
   expected_version integer default null,
   idempotency_key uuid default null,
   actor_name text default null
@@ -377,6 +382,7 @@ declare
   trimmed_reason text := private.require_reason(reason);
   key uuid := private.derive_idempotency_key(idempotency_key, jsonb_build_array('correct', shipment_id, stage, reason));
   shipment public.shipments;
+  due jsonb;
 begin
   if not private.is_repeated_action(key) then
     shipment := private.lock_shipment(correct_stage.shipment_id, expected_version);
@@ -385,6 +391,12 @@ begin
     end if;
     if shipment.stage = correct_stage.stage then
       raise sqlstate 'PT409' using message = 'The shipment is already at this stage.';
+    end if;
+    if correct_stage.stage = 10 and despite_due is not true then
+      due := private.amounts_due(shipment.id);
+      if due is not null then
+        return jsonb_build_object('due', due);
+      end if;
     end if;
     update public.shipments set stage = correct_stage.stage, staff_action_at = now() where id = shipment.id;
     insert into public.tracking_events (shipment_id, kind, status) values (
@@ -402,7 +414,7 @@ begin
   );
 end
 $$;
-grant execute on function public.correct_stage(uuid, integer, text, integer, uuid, text) to authenticated, service_role;
+grant execute on function public.correct_stage(uuid, integer, text, boolean, integer, uuid, text) to authenticated, service_role;
 
 -- Saves the AWB/BL and the container numbers. Null leaves a value unchanged. An empty value removes the value.
 -- Replacing or removing a saved number needs a reason. Raises PT409 if nothing changes.

@@ -1,4 +1,5 @@
--- Supabase's before-user-created hook: accepts a sign-up if its Client ID has no account and no other address.
+-- Supabase's before-user-created hook: accepts a sign-up if its Client ID is not tied to an account or to another email
+-- address.
 create function private.before_user_created(event jsonb) returns jsonb
 language plpgsql stable security definer
 set search_path = ''
@@ -92,7 +93,8 @@ begin
     set account_id = null, claimed_at = null, password_proven_at = null
     where redeemed.account_id = pending_id;
     delete from auth.users where users.id = pending_id;
-    -- Claims the address now, so that parallel sign-ups with one Client ID replace only one account.
+    -- Ties the Client ID to the email address now, so that parallel sign-ups with one Client ID replace only one
+    -- account.
     update public.client_ids as redeemed
     set email_hash = new_email_hash, has_claimed_email = true,
       used_at = case when redeemed.has_claimed_email then redeemed.used_at else now() end
@@ -122,7 +124,7 @@ as $$
 $$;
 grant execute on function public.mark_password_proven(text, text) to service_role;
 
--- Rejects a confirmation without the password of the sign-up, because a stranger may have signed up with the address.
+-- Rejects a confirmation without the sign-up's password, because a stranger may have signed up with the email address.
 create function private.check_email_confirmation() returns trigger
 language plpgsql security definer
 set search_path = ''
@@ -140,7 +142,8 @@ begin
 end
 $$;
 
--- Erases the hash of an email address from Client IDs without an account. An empty hash also marks a Client ID as used.
+-- Replaces the hash of an email address with '' in Client IDs without an account. A Client ID with the hash '' still
+-- counts as used.
 create function public.clear_email_hashes(email text) returns void
 language sql volatile security definer
 set search_path = ''
@@ -161,7 +164,7 @@ as $$
       select
       from unnest(array[entry.payload ->> 'actor_id', entry.payload -> 'traits' ->> 'user_id']) as subject (id)
       where subject.id ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'
-        -- Supabase Auth logs actions of the service role under this id.
+        -- Supabase Auth logs actions of the service role under this ID.
         and subject.id <> '00000000-0000-0000-0000-000000000000'
         and not exists (select from auth.users where users.id = subject.id::uuid)
     )

@@ -13,7 +13,7 @@ create table public.staff_members (
 alter table public.staff_members enable row level security;
 grant select on table public.staff_members to authenticated, service_role;
 
--- The site puts an invite's id into the metadata of the new account. The trigger redeem_client_id_or_invite then
+-- The site puts an invite's ID into the metadata of the new account. The trigger redeem_client_id_or_invite then
 -- replaces the invite with a team member.
 create table private.staff_invites (
   id uuid primary key default gen_random_uuid(),
@@ -132,8 +132,8 @@ begin
 end
 $$;
 
--- Invites a team member. Returns {"invite_id"} for a new account, {"account_id"} for a second invitation.
--- Raises PT409 if the address belongs to a client, or to a current team member who has logged in.
+-- Invites a team member. Returns {"invite_id"} for a new account, and {"account_id"} for a second invitation. Raises
+-- PT409 if the email address belongs to a client, or to a current team member who has logged in.
 create function public.invite_staff_member(
   email text, name text, role text, idempotency_key uuid default null, actor_name text default null
 ) returns jsonb
@@ -194,7 +194,7 @@ end
 $$;
 grant execute on function public.invite_staff_member(text, text, text, uuid, text) to authenticated, service_role;
 
--- Changes a team member's role. Raises PT404 for any other account, PT409 if no lead would remain.
+-- Changes a team member's role. Raises PT404 for any other account, and PT409 if no lead would remain.
 create function public.change_staff_role(account_id uuid, role text, actor_name text default null) returns void
 language plpgsql volatile security definer
 set search_path = ''
@@ -223,7 +223,8 @@ end
 $$;
 grant execute on function public.change_staff_role(uuid, text, text) to authenticated, service_role;
 
--- Closes a team member's account and ends its sessions. Raises PT404 for other accounts, PT409 if no lead would remain.
+-- Closes a team member's account and ends its sessions. Raises PT404 for other accounts, and PT409 if no lead would
+-- remain.
 create function public.remove_staff_member(account_id uuid, reason text, actor_name text default null) returns void
 language plpgsql volatile security definer
 set search_path = ''

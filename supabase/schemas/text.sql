@@ -1,21 +1,23 @@
--- True if the text has no control character, line separator or bidirectional control.
+-- True if the text has no character that a form field of several lines removes or reads as a line break.
 -- app/lib/forms/text-fields.ts has the same rule.
-create function private.is_one_line(value text) returns boolean
-language sql immutable
-set search_path = ''
-as $$
-  select value !~ '[\u0001-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]'
-$$;
-grant execute on function private.is_one_line(text) to authenticated, service_role, supabase_auth_admin;
-
--- True if the text has no control character except tabs and line breaks, and no bidirectional control.
 create function private.is_plain_text(value text) returns boolean
 language sql immutable
 set search_path = ''
 as $$
-  select value !~ '[\u0001-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]'
+  select value !~ '[\u0001-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b\u200e\u200f'
+    '\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\uFFF0-\uFFFB\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e00ff'
+    '\U000e01f0-\U000e0fff]'
 $$;
-grant execute on function private.is_plain_text(text) to authenticated, service_role;
+grant execute on function private.is_plain_text(text) to authenticated, service_role, supabase_auth_admin;
+
+-- True if the text is plain and has no tab or line break.
+create function private.is_one_line(value text) returns boolean
+language sql immutable
+set search_path = ''
+as $$
+  select value !~ '[\t\n]' and private.is_plain_text(value)
+$$;
+grant execute on function private.is_one_line(text) to authenticated, service_role, supabase_auth_admin;
 
 -- True if the text has at least one visible character.
 create function private.is_visible(value text) returns boolean
@@ -27,14 +29,38 @@ as $$
 $$;
 grant execute on function private.is_visible(text) to authenticated, service_role;
 
--- Returns a LIKE pattern for each of the first eight words of a search, or null for a search of over 254 characters.
+-- Returns the text in the form in which searches compare texts: small letters without accents, apostrophes and invisible
+-- characters, and the same character for all dashes, quotes and digits.
+create function private.search_form(value text) returns text
+language sql immutable
+set search_path = ''
+as $$
+  select case when octet_length(value) = char_length(value) then translate(lower(value), '''`', '') else
+    replace(replace(replace(translate(
+      regexp_replace(
+        lower(normalize(regexp_replace(value, '[\u00b4\u02b9-\u02bf\u02c8\u2018-\u201b\u2032\ua78b\ua78c]', '', 'g'), nfkd)),
+        '[''`\u00ad\u0300-\u036f\u0640\u064b-\u065f\u061c\u0670\u1160\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff'
+          '\U000e0000-\U000e0fff]', '', 'g'
+      ),
+      'øłđħı‐‒–—―−“”„«»' || '٠١٢٣٤٥٦٧٨٩' || '۰۱۲۳۴۵۶۷۸۹' || '०१२३४५६७८९',
+      'oldhi------"""""' || '0123456789' || '0123456789' || '0123456789'
+    ), 'ß', 'ss'), 'æ', 'ae'), 'œ', 'oe')
+  end
+$$;
+grant execute on function private.search_form(text) to authenticated, service_role;
+
+-- Returns a LIKE pattern in search form for each of the first eight words of a search, or an empty list for spaces.
+-- Returns null for a search without a letter, digit or sign, or of over 254 characters.
 create function private.word_patterns(q text) returns text[]
 language sql immutable
 set search_path = ''
 as $$
-  select case when coalesce(char_length(q), 0) <= 254 then (array(
-    select private.like_pattern(word) from regexp_split_to_table(coalesce(q, ''), '\s+') as word where word <> ''
-  ))[:8] end
+  select case
+    when coalesce(btrim(q), '') = '' then '{}'
+    when char_length(q) <= 254 then nullif((array(
+      select private.like_pattern(word) from regexp_split_to_table(private.search_form(q), '\s+') as word where word <> ''
+    ))[:8], '{}')
+  end
 $$;
 grant execute on function private.word_patterns(text) to authenticated;
 
@@ -43,18 +69,18 @@ create function private.code_pattern(q text) returns text
 language sql immutable
 set search_path = ''
 as $$
-  select private.like_pattern(coalesce(nullif(translate(left(q, 254), ' -/.', ''), ''), q))
+  select private.like_pattern(coalesce(nullif(translate(private.search_form(left(q, 254)), ' -/.', ''), ''), q))
 $$;
 grant execute on function private.code_pattern(text) to authenticated;
 
--- Returns the lowest and highest UUID with a prefix, or null if the prefix is invalid or has under 4 characters.
+-- Returns the lowest and highest UUID with a prefix, such as #4f2a, or null if the prefix is invalid or has under 4 characters.
 create function private.id_prefix_range(prefix text) returns uuid[]
 language plpgsql immutable
 set search_path = ''
 as $$
 declare
   shape constant text := '00000000-0000-0000-0000-000000000000';
-  beginning text := lower(btrim(prefix));
+  beginning text := ltrim(btrim(private.search_form(left(prefix, 64))), '#');
 begin
   if char_length(beginning) between 4 and 36
     and beginning || substr(shape, char_length(beginning) + 1) ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'
@@ -69,13 +95,15 @@ end
 $$;
 grant execute on function private.id_prefix_range(text) to authenticated;
 
--- Returns a LIKE pattern for texts that contain a search, or null for a search of over 254 characters.
+-- Returns a LIKE pattern for texts in search form that contain a search. Returns null for a search whose search form is
+-- empty, or of over 254 characters.
 create function private.like_pattern(q text) returns text
 language sql immutable
 set search_path = ''
 as $$
   select case
-    when char_length(q) <= 254 then '%' || regexp_replace(btrim(q), '([\\%_])', '\\\1', 'g') || '%'
+    when char_length(q) <= 254
+      then '%' || nullif(regexp_replace(btrim(private.search_form(q)), '([\\%_])', '\\\1', 'g'), '') || '%'
   end
 $$;
 grant execute on function private.like_pattern(text) to authenticated;

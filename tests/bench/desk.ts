@@ -34,7 +34,7 @@ export async function measureDesk(): Promise<DeskBenchResult> {
       ...["/desk", "/desk/shipments", "/desk/shipments?q=consignment+7", "/desk/shipments?stage=3&waiting=company"],
       ...["/desk/shipments?q=client7@", shipment, "/desk/clients", "/desk/clients?q=client7", "/desk/log"],
     ];
-    // A new process gets faster during its first hundreds of requests.
+    // These measurements are not recorded, because a new process gets faster during its first few hundred requests.
     for (const page of pages) await measurePortalPage(origin, page, cookie);
     const before = await measureDeskPages(origin, pages, cookie);
     await growDatabase(sql, largeDataset);
@@ -109,7 +109,7 @@ async function createLeadCookie(dataDir: string, backendPort: number): Promise<s
 
 const getSupabaseKey = (supabase: object) => (supabase as { supabaseKey: string }).supabaseKey;
 
-/** Adds clients and shipments until these numbers exist. Most documents of each shipment have a file. */
+/** Adds clients and shipments until the database has the given numbers. Most documents of each shipment have a file. */
 async function growDatabase(sql: postgres.Sql, { clients, shipments }: typeof largeDataset): Promise<void> {
   await sql`
     insert into public.client_ids (client_id)

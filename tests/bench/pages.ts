@@ -20,7 +20,7 @@ const byteKinds: Record<string, keyof PageCost["bytes"]> = {
 
 const phoneViewport = { width: 390, height: 844 };
 
-/** Starts Chromium without the option ignoreHTTPSErrors, which makes Chromium open each first connection twice. */
+/** Starts Chromium. Playwright's option ignoreHTTPSErrors would make Chromium open each first connection twice. */
 export async function launchBrowser(): Promise<Browser> {
   return chromium.launch({
     executablePath: findChromium() ?? undefined,
@@ -31,7 +31,7 @@ export async function launchBrowser(): Promise<Browser> {
   });
 }
 
-/** Opens an address with an empty cache and measures until the network is idle. */
+/** Opens a URL with an empty cache and measures until the network is idle. */
 export async function measurePage(browser: Browser, address: string, mode: BrowsingMode): Promise<PageCost> {
   const context = await browser.newContext({
     viewport: phoneViewport,
@@ -52,7 +52,7 @@ async function measureInContext(context: BrowserContext, address: string, mode: 
   const session = await context.newCDPSession(page);
   await session.send("Network.enable");
   await session.send("Network.setCacheDisabled", { cacheDisabled: false });
-  // Reading the paint times needs script, so only the page's own script files are blocked.
+  // Reading the paint times needs JavaScript, so only the page's own script files are blocked.
   if (mode === "no script") {
     await session.send("Network.setBlockedURLs", { urls: ["*.js"] });
   }

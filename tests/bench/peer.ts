@@ -37,7 +37,6 @@ export default function Home() {
 }`,
 };
 
-/** Writes the app into a folder, then builds and serves the app. */
 export async function startBarePeer(folder: string): Promise<BenchSite> {
   for (const [name, text] of Object.entries(peerFiles)) {
     mkdirSync(path.dirname(path.join(folder, name)), { recursive: true });

@@ -151,7 +151,7 @@ async function measureLoads(site: BenchSite & { backendPort: number }, origin: s
   return rows;
 }
 
-/** Measures resident memory in MB, before and after each 5,000 of 20,000 requests. */
+/** Measures resident memory in MB, before 20,000 requests and after every 5,000 of these requests. */
 async function measureMemory(site: BenchSite, origin: string) {
   const at: number[] = [getMemoryMb(site)];
   for (let round = 0; round < 4; round++) {
@@ -174,7 +174,10 @@ async function measureInventedParameters(site: BenchSite, origin: string): Promi
   return { plain, invented, memory };
 }
 
-/** Measures the portal page with one backend call, and with an additional call of auth, on a near and on a distant backend. */
+/**
+ * Measures the portal page with one backend call, and with an additional call of Supabase Auth, on a near and a distant
+ * backend.
+ */
 async function measureBackendCalls(site: BenchSite & { backendPort: number }): Promise<BackendCallsResult[]> {
   const line = await startSlowConnection(connectionProfiles.abroad, site.backendPort);
   const rows: BackendCallsResult[] = [];
@@ -190,7 +193,7 @@ async function measureBackendCalls(site: BenchSite & { backendPort: number }): P
       ["the page's data", cookie],
       ["auth, then the page's data", await signCookieWithSecret(cookie, workDir)],
     ] as const;
-    // A new process becomes twice as fast during its first hundreds of pages.
+    // These rounds are not recorded, because a new process becomes twice as fast during its first few hundred pages.
     for (const [, cookie] of [...kinds, ...kinds]) await measurePortalLoad(at, cookie);
     for (const [calls, cookie] of kinds) {
       const { perSecond } = await measurePortalLoad(at, cookie);
@@ -223,7 +226,7 @@ async function compareCheckouts(checkout: string): Promise<ComparisonResult[]> {
     ] as const) {
       const at = `http://127.0.0.1:${port}`;
       const headers = { cookie: await logIn(at, demoClient), "accept-encoding": "br" };
-      // A new process becomes twice as fast during its first hundreds of pages.
+      // These rounds are not recorded, because a new process becomes twice as fast during its first few hundred pages.
       for (let round = 0; round < 3; round++) await measurePortalLoad(at, headers.cookie);
       const rendered = await measurePortalLoad(at, headers.cookie);
       better(`portal pages a second, changed, backend ${where}`, rendered.perSecond);
@@ -232,7 +235,7 @@ async function compareCheckouts(checkout: string): Promise<ComparisonResult[]> {
       const { time } = await measurePortalPage(at, "/portal", headers.cookie);
       better(`ms of a portal page, changed, backend ${where}`, time, Math.min);
     }
-    // A new process is slower during its first hundreds of logins.
+    // Runs three rounds, because a new process is slower during its first few hundred logins.
     for (let round = 0; round < 3; round++) {
       better("logins a second", (await measureLogins(`http://127.0.0.1:${near.port}`)).perSecond);
     }

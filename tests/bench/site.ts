@@ -113,7 +113,7 @@ async function startProgram(args: string[], port: number, env: Record<string, st
   const child = spawn(process.execPath, args, {
     cwd,
     stdio: ["ignore", "ignore", "inherit"],
-    // Parallel logins count as failed until their password has been checked.
+    // Parallel logins count as failed until their password has been checked, so the limits are higher than usual.
     env: { ...process.env, NODE_ENV: "production", LOGINS_PER_EMAIL: "100", LOGINS_PER_ADDRESS: "100", ...env },
   });
   for (;;) {

@@ -1,16 +1,16 @@
 /**
- * A proxy that simulates a phone network: opening a connection takes a round trip, and all connections share the bandwidth
- * of each direction. A connection starts with ten segments of 1,460 bytes in flight, twice as many each round trip
- * (RFC 6928 and slow start, without loss).
+ * A proxy that simulates a phone network: opening a connection takes a round trip, and all connections share the
+ * bandwidth of each direction. A connection starts with ten segments of 1,460 bytes in flight. This number doubles
+ * after each round trip (RFC 6928 and slow start, without loss).
  */
 import net from "node:net";
 
-/** `roundTrip` is in milliseconds; `down` and `up` are in kilobits per second. */
+/** `roundTrip` is in milliseconds. `down` and `up` are in kilobits per second. */
 export type ConnectionProfile = { name: string; roundTrip: number; down: number; up: number };
 
 export const connectionProfiles = {
   slow3g: { name: "300 ms, 400/200 kbit/s", roundTrip: 300, down: 400, up: 200 },
-  /** From a site to a backend in another country, with ample bandwidth. */
+  /** The connection from a site to a backend in another country. */
   abroad: { name: "150 ms", roundTrip: 150, down: 100_000, up: 100_000 },
   edge: { name: "EDGE: 840 ms, 240/120 kbit/s", roundTrip: 840, down: 240, up: 120 },
 } as const satisfies Record<string, ConnectionProfile>;
@@ -38,7 +38,7 @@ export async function startSlowConnection(
         site.destroy();
       });
     }
-    // TCP handshake: the browser can send its first byte after one round trip.
+    // The browser can send its first byte after one round trip, the TCP handshake.
     setTimeout(() => {
       forwardThrottled(browser, site, up, profile.roundTrip);
       forwardThrottled(site, browser, down, profile.roundTrip);

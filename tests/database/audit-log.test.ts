@@ -18,7 +18,7 @@ beforeEach(async () => {
   );
 });
 
-/** Adds an audit entry with a time in the past. */
+/** Adds an audit entry that is `years` and `days` old. */
 const insertAuditEntry = (action: string, years = 0, days = 0) =>
   query(
     `insert into public.audit_log (actor_name, action, shipment_id, created_at)
@@ -78,7 +78,9 @@ test.each([
   "truncate public.audit_log cascade",
 ])("The owner of the database cannot change the audit log by the statement: %s.", async (statement) => {
   await insertAuditEntry("written", 6, 364);
-  await expect(testBackend.backend.db.exec(statement)).rejects.toThrow("Entries of the audit log are permanent.");
+  await expect(testBackend.backend.db.exec(statement)).rejects.toThrow(
+    "Entries in the audit log cannot be changed or deleted.",
+  );
   expect(await collectAuditEntries()).toMatchObject([{ action: "written", actor_name: "Wanjiru" }]);
 });
 

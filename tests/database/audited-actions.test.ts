@@ -38,7 +38,10 @@ test("A staff command is logged with the name in its arguments, and a team membe
 });
 
 describe("audit log", () => {
-  /** The IDs that the actions change. Each action has its own IDs, so that all actions can run in sequence. */
+  /**
+   * The IDs of the records that the actions change. Each action has its own records, so that all actions can run in
+   * sequence.
+   */
   let targets: Record<string, string>;
   const arrival = { storage_location: "mombasa", day: "2026-03-01", size: 20, free_storage_ends_on: "2026-03-05" };
   const unpaid = { paid: false, reason: "It bounced" };

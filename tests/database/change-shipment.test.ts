@@ -40,7 +40,7 @@ test("A client's change of an outdated version is rejected, but sending the same
   expect(await readShipment(shipment)).toMatchObject({ name: "Coffee", awb: null, version: 1 });
   expect(await change({ name: "Sugar", awb: "" })).toBe(outdated);
   for (const seen of [null, -1, 2]) expect(await change({ name: "Sugar", expected_version: seen })).toBe(outdated);
-  // Sends the same form again, like a client whose first response was lost.
+  // Sends the same form again, as a client does whose first response was lost.
   expect(await change({ name: "Coffee", awb: "" })).toBeNull();
   expect(await readShipment(shipment)).toMatchObject({ name: "Coffee", awb: null, version: 1 });
   expect(await change({ name: "Coffee", awb: "1", expected_version: 1 })).toBeNull();
@@ -84,7 +84,7 @@ test("A client cannot change a shipment after stage 1 unless staff correct the s
   expect(await change({ expected_version: (await readShipment(shipment)).version })).toBeNull();
 });
 
-// tests/database/shipments.test.ts has every name and AWB/BL that the table rejects.
+// tests/database/shipments.test.ts tests every name and AWB/BL that the table rejects.
 test.each([{ name: "" }, { name: null }, { name: "Gold\nGold" }, { awb: "x".repeat(65) }, { awb: "706\n510" }])(
   "A client cannot change a shipment to %j.",
   async (invalid) => {

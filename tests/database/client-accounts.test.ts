@@ -70,7 +70,7 @@ test("A password link can be requested for an account, but not for a closed or u
   const requestLink = (account = client.id) => callRpc("request_password_link", { account_id: account });
   expect(await requestLink()).toBe(client.email);
   await close();
-  const unavailable = "409 A password link needs an open account with a confirmed email address.";
+  const unavailable = "409 You can send a password link only to an open account with a confirmed email address.";
   expect(await getRejection(requestLink())).toBe(unavailable);
   expect(await getRejection(requestLink(randomUUID()))).toBe(unavailable);
   const [row] = (await testBackend.serviceRole.rpc("issue_client_ids", {})).data ?? [];
@@ -94,7 +94,7 @@ test("An account is not erased while a shipment must be stored, and the error na
   await setRetentionEnd("'2039-05-04'", "Tea");
   const before = await readDeskState(testBackend);
   expect(await getRejection(erase())).toBe(
-    "409 Nothing was deleted. We must store the shipments of this account until 2039-05-04.",
+    "409 Nothing was deleted. We must store the shipment records of this account until 2039-05-04.",
   );
   expect(await readDeskState(testBackend)).toEqual(before);
   await setRetentionEnd("(now() at time zone 'UTC')::date");

@@ -21,7 +21,7 @@ const withdraw = (client_id?: string, reason = "Sent to the wrong address") =>
 const listActions = (name: string) =>
   query("select * from public.audit_log where action = $1 order by created_at", [name]);
 
-test("A form for client IDs that is sent twice returns the same IDs, with the recipient's name and address.", async () => {
+test("A form for Client IDs that is sent twice returns the same IDs, with the recipient's name and address.", async () => {
   const before = (await listActions("client-id issue")).length;
   const form = { how_many: 3, issued_for: " Tea Ltd ", sent_to: " Tea@Client.Example ", idempotency_key: randomUUID() };
   const first = await issue(form);
@@ -51,6 +51,12 @@ test.each([
   expect(await readDeskState(testBackend)).toEqual(before);
 });
 
+test.each([null, 0, -1, 1001])("Client IDs are not issued if their number is %s.", async (how_many) => {
+  const before = await readDeskState(testBackend);
+  expect(await getRejection(issue({ how_many }))).toBe("400 Enter a number from 1 to 1000.");
+  expect(await readDeskState(testBackend)).toEqual(before);
+});
+
 test("The audit log has the number of issued client IDs but not the IDs.", async () => {
   for (const more of [{}, { how_many: 3, sent_to: "a@b.ke" }]) {
     const ids = await issue(more);
@@ -60,7 +66,7 @@ test("The audit log has the number of issued client IDs but not the IDs.", async
   }
 });
 
-describe("client IDs by email", () => {
+describe("Client IDs by email", () => {
   const send = (client_id: string | undefined, more: object = {}, supabase?: AppSupabaseClient) =>
     callRpc("send_client_id", { client_id, ...more }, supabase);
   const unavailable = "409 You can resend only an unused Client ID that has an email address. Issue a new Client ID.";
@@ -70,7 +76,7 @@ describe("client IDs by email", () => {
       [id],
     );
 
-  test("A client ID is sent to its own address, and a form that is sent twice sends one email.", async () => {
+  test("A Client ID is sent to its own address, and a form that is sent twice sends one email.", async () => {
     const [id = ""] = await issue({ sent_to: "tea@client.example" });
     const before = (await listActions("client-id send")).length;
     const request = randomUUID();
@@ -81,11 +87,11 @@ describe("client IDs by email", () => {
     expect(await send(id, { actor_name: "Otieno" }, testBackend.serviceRole)).toBe("tea@client.example");
     const lines = (await listActions("client-id send")).slice(before);
     expect(lines.map(({ actor_name }) => actor_name)).toEqual([clerk.name, lead.name, "Otieno", "Otieno"]);
-    // The log is stored longer than the client's data, and an unused client ID could still create an account.
+    // The log is stored longer than the client's data, and an unused Client ID could still create an account.
     for (const secret of ["tea@client.example", id]) expect(JSON.stringify(lines)).not.toContain(secret);
   });
 
-  test("Only an existing, unused client ID with an address can be sent.", async () => {
+  test("Only an existing, unused Client ID with an address can be sent.", async () => {
     const [used = "", withdrawn = "", sendable = ""] = await issue({ how_many: 3, sent_to: "tea@client.example" });
     const [spent = ""] = await issue({ sent_to: "spent@client.example" });
     const [silent] = await issue();
@@ -101,7 +107,7 @@ describe("client IDs by email", () => {
     expect(await send(sendable)).toBe("tea@client.example");
   });
 
-  test("Sending a client ID resolves its failed emails, and a later failure is listed again.", async () => {
+  test("Sending a Client ID resolves its failed emails, and a later failure is listed again.", async () => {
     const [id = "", secondId = ""] = await issue({ how_many: 2, sent_to: "bounced@client.example" });
     const failure = { kind: "client ID", sent_to: "bounced@client.example" };
     const recordFailure = (client_id: string) =>
@@ -125,7 +131,7 @@ describe("client IDs by email", () => {
   });
 });
 
-test("A withdrawn client ID cannot create an account, and the log has the reason.", async () => {
+test("A withdrawn Client ID cannot create an account, and the log has the reason.", async () => {
   const [id, secondId] = await issue({ how_many: 2 });
   await withdraw(id);
   const rejection = await signUp("withdrawn@client.example", id);
@@ -138,7 +144,7 @@ test("A withdrawn client ID cannot create an account, and the log has the reason
   expect(await getRejection(withdraw(id))).toBe("409 This Client ID is unknown or has already been used.");
 });
 
-test("A client ID that was used by a sign-up or an existing account's address cannot be withdrawn.", async () => {
+test("A Client ID that was used by a sign-up or an existing account's address cannot be withdrawn.", async () => {
   const [first, second, third] = await issue({ how_many: 3 });
   await signUp("uses-one@client.example", first);
   await testBackend.serviceRole.rpc("redeem_client_id", { client_id: second ?? "", email: owner.email });

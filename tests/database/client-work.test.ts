@@ -19,7 +19,10 @@ type ShipmentState = {
   due: string;
   items: string[];
 };
-/** Adds a shipment that waits `since` a day, with documents that were `rejected` and charges that are `due` on a day. */
+/**
+ * Adds a shipment. `since` is the day on which it began to wait. `rejected` and `due` are days of its documents and
+ * charges.
+ */
 async function add(name: string, state: Partial<ShipmentState> = {}, { id: user } = waiter): Promise<void> {
   const { since = "2026-05-01", stage = 1, rejected, documents = 1, due, items = ["duties"] } = state;
   const id = randomUUID();

@@ -35,7 +35,7 @@ test("The database and the forms accept the same container numbers.", async () =
     return !problem && numbers[0] === text;
   };
   expect(rows.map(({ text, valid }) => [text, valid])).toEqual(texts.map((text) => [text, isAccepted(text)]));
-  // For each of the 26 letters and three category letters, one of the ten check digits is correct.
+  // For each pair of one of the 26 letters and one of the three category letters, one of ten check digits is correct.
   expect(rows.filter(({ valid }) => valid)).toHaveLength(26 * 3);
 });
 

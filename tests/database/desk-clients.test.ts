@@ -17,7 +17,7 @@ describe("desk client list", () => {
   const list = (filter: object) => readPage(clerk.supabase, "desk_clients", filter);
   const find = async (q: string) => (await list({ q })).clients.map(({ email }: TestClient) => email);
 
-  test("The desk finds clients by name, by email or by a whole client ID, without wildcards.", async () => {
+  test("The desk finds clients by name, by email or by a whole Client ID, without wildcards.", async () => {
     expect(await find("Client ATIENO_O")).toEqual([client.email]);
     expect(await find("atieno_o@")).toEqual([client.email]);
     expect(await find("atieno_o  client")).toEqual([client.email]);
@@ -26,6 +26,14 @@ describe("desk client list", () => {
     for (const id of [` ${clientId.toLowerCase()} `, clientId.replaceAll("-", ""), otherSpelling]) {
       expect(await find(id), id).toEqual([client.email]);
     }
+    for (const dash of ["\u2013", "\u2011"])
+      expect(await find(`\u202a${clientId.replaceAll("-", dash)}\u202c`)).toEqual([client.email]);
+    await query(
+      `update auth.users set raw_user_meta_data = raw_user_meta_data || '{"full_name": "Wanjirũ Ng’ang’a"}' where id = $1`,
+      [client.id],
+    );
+    for (const name of ["wanjiru nganga", "Ng'ang'a", "NG’ANG’A"]) expect(await find(name)).toEqual([client.email]);
+    expect(await find("'")).toEqual([]);
     expect(await find(clientId.slice(0, 12))).toEqual([]);
     expect(await find("%")).toEqual([]);
     expect(await find("atieno")).toEqual(["atienoxo@client.example", client.email]);
@@ -39,14 +47,14 @@ describe("desk client list", () => {
     expect(emails).not.toContain(clerk.email);
   });
 
-  test("The desk shows an opened client with client ID, shipments, second factors, retention end and audit entries.", async () => {
+  test("The desk shows an opened client with Client ID, shipments, second factors, retention end and audit entries.", async () => {
     const id = await newShipment(client, "Tiles");
     await query("update public.shipments set retention_ends_on = '2040-02-29' where id = $1", [id]);
     await enrollFactor(client.supabase);
     const closing = { account_id: client.id, reason: "They asked", actor_name: "Otieno" };
     await testBackend.serviceRole.rpc("close_account", closing);
     expect((await list({ opened_id: client.id })).opened).toMatchObject({
-      ...{ id: client.id, email: client.email, name: `Client ${client.email}`, client_id: clientId, factor_count: 1 },
+      ...{ id: client.id, email: client.email, name: "Wanjirũ Ng’ang’a", client_id: clientId, factor_count: 1 },
       ...{ retention_ends_on: "2040-02-29", closed: true, confirmed: true },
       shipments: [{ id, name: "Tiles" }],
       audit_entries: [{ action: "account close", actor_name: "Otieno", reason: "They asked" }],
@@ -55,7 +63,7 @@ describe("desk client list", () => {
   });
 });
 
-test("The desk lists only unused client IDs, newest first, each with its recipient.", async () => {
+test("The desk lists only unused Client IDs, newest first, each with its recipient.", async () => {
   const issue = async (more: object, at: string) => {
     const { data } = await toUntypedClient(testBackend.serviceRole).rpc("issue_client_ids", more);
     const id: string = data?.[0].client_id;

@@ -178,7 +178,7 @@ test("The result of a bulk move lists up to 50 shipments with their current stag
   const listMoved = async (shipments: string[]) =>
     (await readPage(clerk.supabase, "desk_move_result", { shipment_ids: shipments })).shipments;
   const all = ["Bill of Lading", "Commercial Invoice", "Packing List"];
-  const columns = { stage: 1, status: "Client Onboarding", client_name: `Client ${client.email}` };
+  const columns = { stage: 1, status: "Client Onboarding", client_name: `Client ${client.email}`, due: [] };
   const [firstRow, secondRow] = await listMoved([second, randomUUID(), first]);
   expect(firstRow).toEqual({ id: first, name: "Moved first", ...columns, missing: expect.any(Array) });
   expect(secondRow).toEqual({ id: second, name: "Moved second", ...columns, missing: expect.arrayContaining(all) });

@@ -95,7 +95,7 @@ test("The page Today shows the eight oldest rows of a list and counts up to 100.
   expect(next?.sent_to).toBe("to-2@client.example");
 });
 
-test("The page Today shows a failed email's client ID and whether its recipient is a team member.", async () => {
+test("The page Today shows a failed email's Client ID and whether its recipient is a team member.", async () => {
   const newcomer = await newStaffMemberWithoutFactor(testBackend, "clerk", "newcomer@company.example");
   const issued = await callRpc("issue_client_ids", { sent_to: "invited@client.example" });
   const [{ client_id: clientId } = { client_id: "" }] = issued as { client_id: string }[];

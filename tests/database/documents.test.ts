@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { documentSlug } from "../../app/models/document.server.ts";
 import { DEFAULT_DOCUMENTS } from "../../app/models/document.ts";
-import { FILE_TYPES } from "../../app/models/document-file.server.ts";
+import { FILE_TYPES } from "../../app/models/file-type.server.ts";
 import { runWithSecondFactor } from "../support/client-sessions.ts";
 import { awaitedState, fileRecord, setUpDocuments } from "../support/document-suite.ts";
 import type { AppSupabaseClient } from "../support/test-backend.ts";
@@ -15,7 +15,9 @@ const { sha256 } = fileRecord;
 
 test("The documents bucket accepts the media types that the app accepts.", async () => {
   const [bucket] = await query("select * from storage.buckets where id = 'documents'");
-  expect(new Set(bucket?.allowed_mime_types as string[])).toEqual(new Set(Object.values(FILE_TYPES)));
+  expect(new Set(bucket?.allowed_mime_types as string[])).toEqual(
+    new Set(FILE_TYPES.map(({ mediaType }) => mediaType)),
+  );
 });
 
 test.each([

@@ -15,10 +15,9 @@ const redeem = (token: string | null) => callRpc("redeem_email_change", { token 
 const cancel = () => callRpc("cancel_email_change", { account_id: owner.id }, testBackend.serviceRole);
 const rename = (account: string, email: string) =>
   query("update auth.users set email = $2 where id = $1", [account, email]);
-/** Moves the expiry time of every email change back by `time`. */
+/** Makes every email change expire earlier by `time`. */
 const passTime = (time: string) =>
   query("update private.email_changes set expires_at = expires_at - $1::interval", [time]);
-/** Returns the account data of the owner's account page. */
 const readAccount = async (): Promise<object> => (await readPage(owner.supabase, "portal_account")).account;
 const tooSoon = "429 We have just sent you an email. Wait one minute, then try again.";
 
@@ -33,7 +32,7 @@ test("The link of an email change can be read many times but redeemed only once.
   expect(await redeem(token)).toBe(true);
   expect(await redeem(token)).toBe(false);
   expect(await read(token)).toBeNull();
-  // Redeeming the link does not change the address, which only Supabase Auth can change.
+  // Redeeming the link does not change the email address, which only Supabase Auth can change.
   expect(await query("select email from auth.users where id = $1", [owner.id])).toEqual([{ email: owner.email }]);
 });
 
@@ -104,7 +103,7 @@ test("An email change to the address of another account has no link, and the acc
     expect(await start(taken)).toBeNull();
     expect(await start(taken)).toBe(tooSoon);
     expect(await start("free@client.example")).toBe(tooSoon);
-    // The page does not reveal that the address has an account.
+    // The page does not reveal that the email address has an account.
     expect(await readAccount()).toEqual({ ...accountWithFree, new_email: taken.toLowerCase() });
     await passTime("61 seconds");
   }
@@ -121,7 +120,7 @@ test("An email change is redeemed if the account already has the address, and re
   );
   expect(await read(token)).toMatchObject({ account_id: owner.id, email: next });
   await rename(taker.id, "gave-way@client.example");
-  // The account has the new address already if an earlier change succeeded and its response was lost.
+  // The account already has the new email address if an earlier change succeeded and its response was lost.
   await rename(owner.id, next);
   try {
     expect(await read(token)).toMatchObject({ account_id: owner.id, email: next, old_email: next });

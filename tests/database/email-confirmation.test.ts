@@ -66,7 +66,7 @@ test.each(["", "0", "a".repeat(64), "null", "%", "' or true --"])(
 );
 
 describe("confirmation needs the password", () => {
-  test("No auth endpoint confirms an address without the password, and the rejected token is still valid with the password.", async () => {
+  test("No endpoint of Supabase Auth confirms an address without the password, and the rejected token is still valid with the password.", async () => {
     const email = newEmailAddress();
     await signUp(email, await newClientId());
     const token = extractToken(listEmailsTo(email)[0]);

@@ -93,7 +93,6 @@ test("Erasing an account removes its erasure request and its email change.", asy
   expect(await query("select from private.email_changes where account_id = $1", [erasedClient.id])).toEqual([]);
 });
 
-/** Returns the time of the owner's request that the account page shows. */
 async function readRequestTime(): Promise<string | null> {
   return (await readPage(owner.supabase, "portal_account")).account.erasure_requested_at;
 }

@@ -41,7 +41,9 @@ test("A team member at AAL2 verifies a document, and a client, a stranger or a t
   expect(await verifyDocument(clerk.supabase, testBackend.serviceRole, id, { expected_version: 0 })).toMatchObject({
     status: 409,
   });
-  expect(await verifyDocument(clerk.supabase, testBackend.serviceRole, id, { expected_version: 1 })).toBeNull();
+  expect(await verifyDocument(clerk.supabase, testBackend.serviceRole, id, { expected_version: 1 })).toEqual({
+    result: expect.any(String),
+  });
   expect(await findDocument("Packing List")).toMatchObject({ verified: true, sha256 });
 });
 
@@ -87,7 +89,7 @@ test("Only the service role can read a verified file, and only if the file is un
     const file = await openStoredFile(testBackend.serviceRole, source);
     expect("content" in file && (await text(file.content))).toBe(originalContent);
   }
-  // Only the service role reads the bytes.
+  // Only the service role can read the bytes of a stored file.
   for (const supabase of [owner.supabase, stranger.supabase, testBackend.anonymous()]) {
     expect(await openStoredFile(supabase, recorded)).toMatchObject({ reason: expect.any(String) });
   }
@@ -137,7 +139,6 @@ test("Verifying a file without a recorded hash records the hash, but a replaced 
   await expect(verifyByName("Bill of Lading")).rejects.toThrow("is already verified");
 });
 
-/** Removes the recorded hashes of the shipment's files. */
 async function clearFileHash(): Promise<void> {
   await testBackend.backend.db.exec(`
     alter table public.documents disable trigger check_document_file;

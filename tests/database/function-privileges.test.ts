@@ -11,10 +11,10 @@ const functions = {
   "staff action": [
     "announce(text,uuid,text)",
     "close_account(uuid,text,text)",
-    "correct_stage(uuid,integer,text,integer,uuid,text)",
+    "correct_stage(uuid,integer,text,boolean,integer,uuid,text)",
     "end_announcement(text)",
     "issue_client_ids(integer,text,text,uuid,text)",
-    "move_shipment(uuid,text,text,boolean,integer,uuid,text)",
+    "move_shipment(uuid,text,text,boolean,boolean,integer,uuid,text)",
     "move_shipments(jsonb,text,uuid,text)",
     "open_document(uuid,uuid,text)",
     "reject_document(uuid,text,integer,uuid,text)",
@@ -132,11 +132,16 @@ const privateFunctions = {
     "private.is_one_line(text)",
     "private.is_plain_text(text)",
     "private.is_visible(text)",
+    "private.search_form(text)",
     "private.shipment_search_codes(text,text[])",
     "private.shipment_search_words(text,text,text[])",
     "private.stage_name(smallint)",
   ],
-  supabase_auth_admin: ["private.before_user_created(jsonb)", "private.is_one_line(text)"],
+  supabase_auth_admin: [
+    "private.before_user_created(jsonb)",
+    "private.is_one_line(text)",
+    "private.is_plain_text(text)",
+  ],
 };
 
 const sharedKinds: FunctionKind[] = ["staff action", "lead action"];

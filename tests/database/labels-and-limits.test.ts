@@ -6,7 +6,7 @@ import { setUpTestBackend } from "../support/database-suite.ts";
 
 const { query } = setUpTestBackend();
 
-/** The columns of each limit of app/models/limits.ts. */
+/** The database columns that each limit of app/models/limits.ts applies to. */
 const limitedColumns: Record<keyof typeof textLimits, string[]> = {
   announcement: ["announcements.text"],
   awb: ["shipments.awb"],

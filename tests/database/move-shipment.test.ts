@@ -53,6 +53,27 @@ describe("moving a shipment", () => {
     expect(await move({ despite_missing: false })).toMatchObject({ stage: 3 });
   });
 
+  test("Closing a shipment with an amount due returns the amount and changes nothing without confirmation.", async () => {
+    await callRpc("correct_stage", { shipment_id: shipment, stage: 9, reason: "All is done" });
+    const charge = { shipment_id: shipment, item: "duties", amount: 1250.5, currency: "KES" };
+    await callRpc("set_charge", charge);
+    const before = await readDeskState(testBackend);
+    const due = [{ currency: "KES", amount: 1250.5 }];
+    for (const despite_due of [false, null]) expect(await move({ despite_due })).toEqual({ due });
+    const all = await move({ despite_missing: false });
+    expect(all).toEqual({ due, missing: [...DEFAULT_DOCUMENTS].sort() });
+    const close = { shipment_id: shipment, stage: 10, reason: "Closed" };
+    expect(await callRpc("correct_stage", close)).toEqual({ due });
+    expect(await readDeskState(testBackend)).toEqual(before);
+
+    expect(await callRpc("correct_stage", { ...close, despite_due: true })).toMatchObject({ stage: 10 });
+    await callRpc("correct_stage", { ...close, stage: 9 });
+    expect(await move({ despite_due: true })).toMatchObject({ stage: 10 });
+    await callRpc("correct_stage", { ...close, stage: 9 });
+    await callRpc("set_charge_paid", { shipment_id: shipment, item: "duties", paid: true });
+    expect(await move()).toMatchObject({ stage: 10 });
+  });
+
   const listStages = async () => {
     const sql = "select status from public.tracking_events where shipment_id = $1 order by created_at";
     return (await query(sql, [shipment])).map(({ status }) => status);

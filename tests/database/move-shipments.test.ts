@@ -66,6 +66,23 @@ test("A bulk move returns the reason for each shipment that cannot move, and mov
   expect(await listHistories()).toEqual(before);
 });
 
+test("A bulk move closes no shipment with an amount due.", async () => {
+  const [owing, paid] = [await newCompleteShipment(), await newCompleteShipment()];
+  for (const id of [owing, paid]) {
+    await callRpc("correct_stage", { shipment_id: id, stage: 9, reason: "All is done" });
+    await callRpc("set_charge", { shipment_id: id, item: "duties", amount: 10, currency: "KES" });
+  }
+  await callRpc("set_charge_paid", { shipment_id: paid, item: "duties", paid: true });
+  const result = await moveAll([{ id: owing }, { id: paid }]);
+  expect(sortById(result)).toEqual(
+    sortById([
+      { id: owing, failure: "due" },
+      { id: paid, failure: null },
+    ]),
+  );
+  expect([await getStage(owing), await getStage(paid)]).toEqual([9, 10]);
+});
+
 test("A bulk move form that is sent again moves only the shipments that were incomplete before.", async () => {
   const [ready, lacking] = [await newCompleteShipment(), await newCompleteShipment("Packing List")];
   const moves = [

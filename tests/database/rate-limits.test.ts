@@ -1,9 +1,11 @@
+import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
 import { countRowsRead } from "../support/database.ts";
-import { setUpTestBackend } from "../support/database-suite.ts";
+import { callRpcOrGetRejection as callRpc, hashToken, setUpDesk } from "../support/database-suite.ts";
 import { callRepeatedly } from "../support/staff-members.ts";
 
-const { testBackend, query } = setUpTestBackend();
+const desk = setUpDesk();
+const { testBackend, query, owner } = desk;
 
 type RateLimitResult = { attempt_id: string } | { exceeded_key: string; retry_after: number };
 type RateLimitInput = { key: string; max_hits: number; window_seconds: number };
@@ -13,16 +15,15 @@ async function consumeRateLimit(...limits: RateLimitInput[]) {
   return data as RateLimitResult;
 }
 
-/** Returns the number of stored attempts. */
 async function countHits(): Promise<number> {
   return (await query("select from private.rate_limit_hits")).length;
 }
 
-/** Moves all attempts into the past. */
+/** Makes all stored attempts older by `seconds`. */
 const passTime = (seconds: number) =>
   query("update private.rate_limit_hits set expires_at = expires_at - make_interval(secs => $1)", [seconds]);
 
-/** Starts a timer. `expect` then requires a rejection whose wait is `seconds` minus the time on the timer. */
+/** Starts a timer. `expect` then requires a rejection whose `retry_after` is `seconds` minus the elapsed time. */
 function startWaitCheck() {
   const start = performance.now();
   return {
@@ -109,4 +110,77 @@ test("An attempt reads only the rows of its own keys.", async () => {
   expect(read).toBeGreaterThan(0);
   expect(read).toBeLessThan(100);
   await db.query("delete from private.rate_limit_hits where key like 'other %'");
+});
+
+/** Each action returns a rejection with status 429, or another value if the action is done. */
+const dailyActions: [actions: string, maximum: number, run: (shipment: string) => Promise<unknown>][] = [
+  [
+    "new shipments",
+    300,
+    async () => {
+      const { error } = await owner.supabase.from("shipments").insert({ name: "Tea", user_id: owner.id });
+      return error && `${error.code.slice(2)} ${error.message}`;
+    },
+  ],
+  [
+    "changes of shipments",
+    300,
+    async (shipment_id) => {
+      const [{ version } = { version: 0 }] = await query("select version from public.shipments where id = $1", [
+        shipment_id,
+      ]);
+      const change = { name: randomUUID(), awb: "", container_numbers: [], expected_version: version };
+      return callRpc("change_shipment", { shipment_id, ...change }, owner.supabase);
+    },
+  ],
+  [
+    "share links",
+    100,
+    async (shipment_id) => {
+      const id = randomUUID();
+      const created = await callRpc(
+        "create_share_link",
+        { id, shipment_id, token_hash: hashToken(id) },
+        owner.supabase,
+      );
+      await callRpc("revoke_share_link", { id }, owner.supabase);
+      return created;
+    },
+  ],
+  [
+    "uploads",
+    1000,
+    async (shipment) => {
+      const uploaded = await desk.uploadDocument(shipment).catch(({ code, message }) => `${code.slice(2)} ${message}`);
+      if (typeof uploaded === "string") return uploaded;
+      return callRpc("remove_file", { document_id: uploaded.id, expected_version: 1 }, owner.supabase);
+    },
+  ],
+  [
+    "erasure requests",
+    20,
+    async () => {
+      const requested = await callRpc("set_erasure_request", { requested: true }, owner.supabase);
+      await callRpc("set_erasure_request", { requested: false }, owner.supabase);
+      return requested;
+    },
+  ],
+];
+
+test.each(dailyActions)("The data API limits a client's %s to %i in a day.", async (actions, maximum, run) => {
+  const shipments = [await desk.newShipment(owner), await desk.newShipment(owner), await desk.newShipment(owner)];
+  await query("delete from private.rate_limit_hits");
+  expect(String(await run(shipments[0] ?? ""))).not.toContain("429");
+  expect(await countHits()).toBe(1);
+  await query("select private.limit_daily_actions($1, $2, $3) from generate_series(2, $3::int - 1)", [
+    owner.id,
+    actions,
+    maximum,
+  ]);
+  expect(String(await run(shipments[1] ?? ""))).not.toContain("429");
+  const rejection = `429 You have reached the limit of ${maximum} ${actions} in one day. Try again tomorrow, or call us.`;
+  expect(await run(shipments[2] ?? "")).toBe(rejection);
+  expect(await countHits()).toBe(maximum);
+  await passTime(24 * 60 * 60);
+  expect(String(await run(shipments[2] ?? ""))).not.toContain("429");
 });

@@ -10,7 +10,7 @@ const { listEmailsTo, extractToken, listUsers, findUser, getClaimAccountId, back
 
 const hourSeconds = 60 * 60;
 
-test("After an hour, a sign-up with another client ID replaces an unconfirmed sign-up, its password and its link.", async () => {
+test("After an hour, a sign-up with another Client ID replaces an unconfirmed sign-up, its password and its link.", async () => {
   const email = newEmailAddress();
   const [first, second] = [await newClientId(), await newClientId()];
   await signUp(email, first, "a stranger's");
@@ -25,13 +25,13 @@ test("After an hour, a sign-up with another client ID replaces an unconfirmed si
   expect((await logInAs(email, password)).error).toBeNull();
   expect(await getClaimAccountId(first)).toBeNull();
   expect(await getClaimAccountId(second)).toBe((await findUser(email))?.id);
-  // The first client ID stays used, so that its response does not reveal the replacement.
+  // The first Client ID stays used, so that its response does not reveal the replacement.
   expect(await isAdmitted(first, email)).toBe(true);
   expect(await isAdmitted(first, newEmailAddress())).toBe(false);
   expect((await signUp(newEmailAddress(), first)).error?.message).toBe(clientIdInvalid);
 });
 
-test("An unconfirmed sign-up cannot be replaced by another client ID within an hour.", async () => {
+test("An unconfirmed sign-up cannot be replaced by another Client ID within an hour.", async () => {
   const email = newEmailAddress();
   await signUp(email, await newClientId());
   await backdateClientId(email, hourSeconds - 10);
@@ -43,7 +43,7 @@ test("An unconfirmed sign-up cannot be replaced by another client ID within an h
   expect(await findUser(email)).toBeUndefined();
 });
 
-test("A client ID that was sent within the hour can replace the unconfirmed sign-up after the hour.", async () => {
+test("A Client ID that was sent within the hour can replace the unconfirmed sign-up after the hour.", async () => {
   const email = newEmailAddress();
   const [foreignId, ownId, lateId] = [await newClientId(), await newClientId(), await newClientId()];
   await signUp(email, foreignId, "a stranger's");
@@ -63,7 +63,7 @@ test("A client ID that was sent within the hour can replace the unconfirmed sign
   expect((await logInAs(email, password)).error).toBeNull();
 });
 
-test("A sign-up that was replaced cannot replace the new sign-up, however often its client ID is sent.", async () => {
+test("A sign-up that was replaced cannot replace the new sign-up, however often its Client ID is sent.", async () => {
   const email = newEmailAddress();
   const [foreignId, ownId] = [await newClientId(), await newClientId()];
   await signUp(email, foreignId, "a stranger's");
@@ -85,7 +85,7 @@ test("A sign-up that was replaced cannot replace the new sign-up, however often 
   expect((await logInAs(email, "a stranger's")).error?.code).toBe("invalid_credentials");
 });
 
-test("The same client ID replaces an unconfirmed sign-up only after a minute, for example to correct a mistyped password.", async () => {
+test("The same Client ID replaces an unconfirmed sign-up only after a minute, for example to correct a mistyped password.", async () => {
   const email = newEmailAddress();
   const clientId = await newClientId();
   await signUp(email, clientId, "mistyped");
@@ -111,7 +111,7 @@ test("An unconfirmed sign-up is replaced after an hour even if another email was
   expect((await findUser(email))?.id).not.toBe(before?.id);
 });
 
-test("An invalid client ID replaces no sign-up, and no client ID replaces an account that was ever confirmed.", async () => {
+test("An invalid Client ID replaces no sign-up, and no Client ID replaces an account that was ever confirmed.", async () => {
   const waiting = newEmailAddress();
   await signUp(waiting, await newClientId());
   await backdateClientId(waiting, hourSeconds + 1);
@@ -128,7 +128,7 @@ test("An invalid client ID replaces no sign-up, and no client ID replaces an acc
   expect(await listUsers()).toEqual(before);
 });
 
-test("Of fifty parallel requests with one client ID for fifty unconfirmed addresses, one replaces a sign-up.", async () => {
+test("Of fifty parallel requests with one Client ID for fifty unconfirmed addresses, one replaces a sign-up.", async () => {
   const rows = await query<{ email: string }>(
     `with issued as (
          insert into public.client_ids select private.generate_client_id() from generate_series(1, 50) returning client_id

@@ -14,7 +14,9 @@ const dateInYears = (years: number) => {
 };
 const newTestClient = () => testBackend.newClient(`person-${++clientCount}@client.example`);
 
-/** Returns a shipment with a packing list's file and a file without a document. `until` is the last day of storage. */
+/**
+ * Returns a shipment with a packing list's file and a file without a document. `until` is the last day of retention.
+ */
 async function newShipment(client: TestClient, until?: string) {
   const id = await createShipment(client);
   const names = ["packing-list-0123456789ab-x.pdf", "bill-of-lading-0123456789ab-half.pdf"];
@@ -35,11 +37,11 @@ async function newShipment(client: TestClient, until?: string) {
   return { id, files };
 }
 
-/** Moves the creation of stored files 25 hours into the past. */
+/** Makes stored files 25 hours old. */
 const ageFiles = (names: string[]) =>
   query("update storage.objects set created_at = now() - interval '25 hours' where name = any($1)", [names]);
 
-/** Moves the creation and the last use of an account into the past. */
+/** Sets the creation and the last use of an account to `years` ago. */
 const setLastSeen = (client: TestClient, years: number) =>
   query(
     `with seen as (select now() - make_interval(years => $2) as at),
@@ -68,21 +70,20 @@ async function countRemaining({ id, files }: { id: string; files: string[] }) {
 const everythingRemaining = { shipments: 1, documents: 4, files: 2 };
 const nothingRemaining = { shipments: 0, documents: 0, files: 0 };
 
-/** Runs retention and returns its reports. */
 async function runRetention(company = testBackend.serviceRole) {
   const reports: object[] = [];
   await deleteBeyondRetention(company, (fields) => reports.push(fields));
   return reports;
 }
 
-/** Returns a service-role client whose requests to URLs with this text fail. */
+/** Returns a service-role client whose requests fail if their URL contains `part`. */
 const breakRequests = (part: string) =>
   testBackend.serviceRoleThrough(async (request, next) => {
     if (request.url.includes(part)) throw new TypeError("the connection broke");
     return next(request);
   });
 
-/** Erases an account like the staff command. Returns the error, or null. */
+/** Erases an account as the staff command does. Returns the error, or null. */
 const eraseClient = (client: TestClient, company = testBackend.serviceRole) =>
   eraseAccount(testBackend.serviceRole, company, client.id, "They asked", "Wanjiru");
 
@@ -172,7 +173,6 @@ test("A file without a document is deleted only after a day.", async () => {
   for (const { files } of shipments) expect(await exists(files[0])).toBe(true);
 });
 
-/** Stores upload chunks of an account and returns their names. */
 async function storeChunks({ id }: TestClient, file: string, count: number): Promise<string[]> {
   const names = Array.from({ length: count }, (_, index) => `${id}/${file}/${index * 4}-4`);
   for (const name of names) {
@@ -234,7 +234,7 @@ test("Retention does not delete a file outside the folders of shipments.", async
   expect((await storage.from("documents").download("forms/power-of-attorney.pdf")).error).toBeNull();
 });
 
-test("An account without shipments that was unused for seven years is deleted with its client ID and auth data.", async () => {
+test("An account without shipments that was unused for seven years is deleted with its Client ID and its data in Supabase Auth.", async () => {
   const unused = await newTestClient();
   const used = await newTestClient();
   const shipper = await newTestClient();
@@ -269,7 +269,7 @@ test("Erasing an account deletes only data of this account, except for data that
   const stranger = await newTestClient();
   const past = await newShipment(client, dateInYears(-1));
   const foreign = await newShipment(stranger, dateInYears(-1));
-  // A sign-up with the address of an existing account stores a hash of the address with the client ID.
+  // A sign-up with the email address of an existing account stores a hash of that address with the Client ID.
   const issued = (await testBackend.serviceRole.rpc("issue_client_ids", {})).data?.[0]?.client_id ?? "";
   await testBackend.serviceRole.rpc("redeem_client_id", { client_id: issued, email: client.email });
   const readHash = () =>
@@ -301,7 +301,7 @@ test("Erasing an account deletes all of its shipments, even if one response list
   expect(remaining.data).toEqual([]);
 });
 
-test("Erasing an account deletes only the entries of this account in auth's log, also after an interruption.", async () => {
+test("Erasing an account deletes only the entries of this account in the log of Supabase Auth, also after an interruption.", async () => {
   const client = await newTestClient();
   const otherClient = await newTestClient();
   const listActions = async (id: string) => {
@@ -330,7 +330,7 @@ test("An interrupted erasure is finished by erasing the account again.", async (
   const breaking = breakRequests("/admin/users/");
   expect(await eraseClient(client, breaking)).toEqual({
     reason:
-      "The account is closed. Some data of the account remains. Our system is not responding. Try again in a minute. " +
+      "The account is closed. Some of the data was not deleted. Our system is not responding. Try again in a minute. " +
       "Erase the account again.",
     status: 503,
   });

@@ -34,7 +34,7 @@ async function newShipmentWithEvent({ id, supabase }: TestClient, name: string):
   return created.data.id;
 }
 
-// tests/database/table-privileges.test.ts has the rights of each role on each table.
+// tests/database/table-privileges.test.ts tests the privileges of each role on each table.
 test("A client can read all own rows and no row of another client.", async () => {
   for (const { id, supabase } of [owner, stranger]) {
     const seen = await supabase.from("shipments").select("id, user_id, documents (user_id), tracking_events (id)");

@@ -172,12 +172,15 @@ const malformed = ["validation_failed", "Refresh token is not valid"];
 test.each([
   ...["another", "zS3kd0Jm2Qpl", "null", "%", "' or true --"].map((token) => [token, malformed] as const),
   [randomUUID(), ["refresh_token_not_found", "Invalid Refresh Token: Refresh Token Not Found"]] as const,
-])("The refresh token %j opens no session and gets the same error as on hosted auth.", async (token, expected) => {
-  const result = await refreshSession(token);
-  expect(result.status).toBe(400);
-  const { error_code, msg } = (await result.json()) as { error_code: string; msg: string };
-  expect([error_code, msg]).toEqual(expected);
-});
+])(
+  "The refresh token %j opens no session and gets the same error as on hosted Supabase Auth.",
+  async (token, expected) => {
+    const result = await refreshSession(token);
+    expect(result.status).toBe(400);
+    const { error_code, msg } = (await result.json()) as { error_code: string; msg: string };
+    expect([error_code, msg]).toEqual(expected);
+  },
+);
 
 test.each(["", "0"])("The refresh token %j opens no session.", async (token) => {
   expect((await refreshSession(token)).status).toBe(400);
@@ -251,7 +254,6 @@ function callEndpoint(endpoint: EndpointName, token: string): Promise<Response> 
   return sendRequest(method, at, createAuthHeaders(token), body);
 }
 
-/** True if a response contains data of the owner. */
 function leaksData(text: string): boolean {
   const secrets = ["Tea for the owner", fileContent, "packing-list-0123456789ab-x", owner.email];
   return secrets.some((secret) => text.includes(secret));
@@ -291,7 +293,6 @@ function newEmailAddress(): string {
 
 const encodeBase64Url = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
 
-/** Returns a JSON web token signed with HS256. */
 function signJwt(payload: object, secret: string): string {
   const content = `${encodeBase64Url({ alg: "HS256", typ: "JWT" })}.${encodeBase64Url(payload)}`;
   return `${content}.${createHmac("sha256", secret).update(content).digest("base64url")}`;
@@ -300,7 +301,7 @@ function signJwt(payload: object, secret: string): string {
 const { d: _, ...publishedKey } = backendKeys.signingKey;
 const otherSigningKey = generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey;
 
-/** Returns a token with the key ID of auth, signed with another key. */
+/** Returns a token with the key ID of Supabase Auth but signed with another key. */
 function signWithOtherKey(payload: object): string {
   const content = `${encodeBase64Url(decodeProtectedHeader(owner.accessToken))}.${encodeBase64Url(payload)}`;
   const signature = sign("sha256", Buffer.from(content), { key: otherSigningKey, dsaEncoding: "ieee-p1363" });

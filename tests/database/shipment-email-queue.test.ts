@@ -30,7 +30,7 @@ const createBulkMoveArgs = async () => {
 };
 const rejection = { kind: "rejected", reason: "Blurred" };
 
-/** The actions that queue a shipment update, with their arguments and the update. */
+/** The actions that queue a shipment update, each with its arguments and its update. */
 const emailedActions: [string, string, () => object | Promise<object>, QueuedUpdate][] = [
   ["A move", "move_shipment", () => createMoveArgs(shipment), { kind: "stage", detail: "2", reason: null }],
   ["A correction", "correct_stage", createCorrectionArgs, { kind: "stage", detail: "7", reason: null }],
@@ -98,6 +98,19 @@ describe.each(emailedActions)("%s", (action, name, args, update) => {
     await callRpc(name, await args());
     expect(await listQueuedUpdates(shipment)).toEqual([update]);
   });
+});
+
+test("An unconfirmed account gets no shipment updates, even if they were queued before.", async () => {
+  const client = await testBackend.newClient("unconfirmed@client.example");
+  shipment = await newShipment(client);
+  await callRpc("send_note", createNoteArgs());
+  expect(await listQueuedUpdates(shipment)).toHaveLength(1);
+  await query("update auth.users set email_confirmed_at = null where id = $1", [client.id]);
+  await makeDue(shipment);
+  expect(await claimEmails()).toEqual([]);
+  expect(await listQueuedUpdates(shipment)).toEqual([]);
+  await callRpc("send_note", { ...createNoteArgs(), note: "Another note" });
+  expect(await listQueuedUpdates(shipment)).toEqual([]);
 });
 
 test("Actions without news for the client queue no update.", async () => {

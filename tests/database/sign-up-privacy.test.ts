@@ -27,7 +27,7 @@ test("Auth endpoints send only the confirmation email and do not reveal whether 
   expect(listEmailsTo(registered)).toHaveLength(sent);
 });
 
-test("A sign-up for a confirmed address gets the same response as a new sign-up, but sends no email and claims no client ID.", async () => {
+test("A sign-up for a confirmed address gets the same response as a new sign-up, but sends no email and claims no Client ID.", async () => {
   const registered = await newConfirmedEmail();
   const fresh = await (await postJson("/auth/v1/signup", await createSignUpForm(newEmailAddress()))).json();
   const sent = listEmailsTo(registered).length;
@@ -99,7 +99,7 @@ test("Resending sends the email to unconfirmed addresses only, once a minute, wi
   expect(listEmailsTo(unknown)).toEqual([]);
 });
 
-// The error codes of GoTrue 2.196.0, the auth server of hosted Supabase.
+// The error codes of GoTrue 2.196.0, the program that runs as Supabase Auth on hosted Supabase.
 test.each([
   ["/auth/v1/token?grant_type=password", '{"email":5,"password":"x"}', "bad_json"],
   ["/auth/v1/token?grant_type=password", '{"email":"a@client.example","password":["x"]}', "bad_json"],
@@ -156,7 +156,7 @@ test("A login and a sign-up calculate one password hash, whether or not the addr
   const logIn = (email: string) =>
     postJson("/auth/v1/token?grant_type=password", { email, password: "a wrong password" });
   const signUpAgain = async (email: string) => postJson("/auth/v1/signup", await createSignUpForm(email));
-  // The first login creates the hash with which unknown addresses are compared.
+  // The first login creates the dummy hash for logins with unknown email addresses.
   await logIn(newEmailAddress());
   const requests = {
     "login, known": () => logIn(registered),

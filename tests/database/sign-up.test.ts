@@ -7,7 +7,7 @@ const { testBackend, query } = suite;
 const { newClientId, newEmailAddress, signUp, postJson } = suite;
 const { listEmailsTo, listUsers, findUser, getClaimAccountId } = suite;
 
-test("A sign-up with a new client ID creates an account that claims the ID, and sends one email.", async () => {
+test("A sign-up with a new Client ID creates an account that claims the ID, and sends one email.", async () => {
   const clientId = await newClientId();
   const email = newEmailAddress();
   const { data, error } = await signUp(email, clientId);
@@ -19,7 +19,7 @@ test("A sign-up with a new client ID creates an account that claims the ID, and 
   expect(listEmailsTo(email)).toHaveLength(1);
 });
 
-test("A sign-up with a missing, unknown or used client ID is rejected with the same error, without an account or an email.", async () => {
+test("A sign-up with a missing, unknown or used Client ID is rejected with the same error, without an account or an email.", async () => {
   const used = await newClientId();
   await signUp(newEmailAddress(), used);
   const before = { users: await listUsers(), emails: testBackend.emails.length };
@@ -37,6 +37,19 @@ test("A sign-up with a missing, unknown or used client ID is rejected with the s
 });
 
 test.each([
+  "<evil@c.test>",
+  "Evil <evil@c.test>",
+  "evil@c.test, other@c.test",
+  "evil@c.test\nBcc: other@c.test",
+  "evil",
+])("A sign-up with %j as its address is rejected and leaves the client ID unused.", async (email) => {
+  const clientId = await newClientId();
+  const { error } = await signUp(email, clientId);
+  expect([error?.status, error?.code]).toEqual([400, "validation_failed"]);
+  expect(await getClaimAccountId(clientId)).toBeNull();
+});
+
+test.each([
   ["a list that contains the ID", (id: string) => [id]],
   ["a pattern", () => "%"],
   ["the ID in lower case", (id: string) => id.toLowerCase()],
@@ -44,7 +57,7 @@ test.each([
   ["the ID with SQL after it", (id: string) => `${id}' or '1'='1`],
   ["an object", (id: string) => ({ client_id: id })],
   ["true", () => true],
-])("A client ID that is sent as %s creates no account.", async (_how, send) => {
+])("A Client ID that is sent as %s creates no account.", async (_how, send) => {
   const before = await listUsers();
   const result = await postJson("/auth/v1/signup", {
     email: newEmailAddress(),
@@ -55,7 +68,7 @@ test.each([
   expect(await listUsers()).toEqual(before);
 });
 
-test("Fifty parallel sign-ups with one client ID create exactly one account.", async () => {
+test("Fifty parallel sign-ups with one Client ID create exactly one account.", async () => {
   const clientId = await newClientId();
   const before = await listUsers();
   const results = await Promise.all(Array.from({ length: 50 }, () => signUp(newEmailAddress(), clientId)));
@@ -67,7 +80,7 @@ test("Fifty parallel sign-ups with one client ID create exactly one account.", a
   expect(await getClaimAccountId(clientId)).toBe(added[0]?.id);
 });
 
-test("Two parallel sign-ups of one address with two client IDs create only one account.", async () => {
+test("Two parallel sign-ups of one address with two Client IDs create only one account.", async () => {
   const email = newEmailAddress();
   const [first, second] = [await newClientId(), await newClientId()];
   await Promise.all([signUp(email, first), signUp(email, second)]);
@@ -77,7 +90,7 @@ test("Two parallel sign-ups of one address with two client IDs create only one a
   ).toHaveLength(1);
 });
 
-test("The database rejects a user without an unclaimed client ID, whoever inserts the user.", async () => {
+test("The database rejects a user without an unclaimed Client ID, whoever inserts the user.", async () => {
   const used = await newClientId();
   await signUp(newEmailAddress(), used);
   const before = await listUsers();
@@ -92,7 +105,7 @@ test("The database rejects a user without an unclaimed client ID, whoever insert
   expect(await listUsers()).toEqual(before);
 });
 
-test("No other auth endpoint creates an account.", async () => {
+test("No other endpoint of Supabase Auth creates an account.", async () => {
   const before = await listUsers();
   const email = newEmailAddress();
   const endpoints: [string, object][] = [
@@ -109,7 +122,7 @@ test("No other auth endpoint creates an account.", async () => {
   expect(listEmailsTo(email)).toEqual([]);
 });
 
-test("A sign-up with an unknown client ID is rejected for every spelling of the endpoint.", async () => {
+test("A sign-up with an unknown Client ID is rejected for every spelling of the endpoint.", async () => {
   const before = await listUsers();
   for (const endpoint of [
     "/auth/v1/%73ignup",
@@ -133,7 +146,7 @@ test("A sign-up with an unknown client ID is rejected for every spelling of the 
   expect(await listUsers()).toEqual(before);
 });
 
-test("If the confirmation email cannot be delivered, no user remains and the same client ID works later.", async () => {
+test("If the confirmation email cannot be delivered, no user remains and the same Client ID works later.", async () => {
   const [email, clientId] = [newEmailAddress(), await newClientId()];
   const send = () => postJson("/auth/v1/signup", { email, password, data: { client_id: clientId } });
   testBackend.rejectEmails(new Error("the SMTP server is unavailable"));
@@ -171,7 +184,7 @@ test.each([
   ["a password of five characters", { password: "short" }],
   ["no password", { password: undefined }],
   ["a password of 73 characters", { password: "x".repeat(73) }],
-])("A sign-up with %s is rejected and leaves the client ID unclaimed.", async (_what, change) => {
+])("A sign-up with %s is rejected and leaves the Client ID unclaimed.", async (_what, change) => {
   const clientId = await newClientId();
   const before = await listUsers();
   const form = { email: newEmailAddress(), password, data: { client_id: clientId }, ...change };

@@ -90,7 +90,7 @@ test("An invitation form that is sent twice creates only one invitation.", async
   expect(invitation).not.toBe("");
   expect(await invite(form)).toEqual({ invite_id: invitation });
   expect(await listInvitations(email)).toEqual([{ id: invitation, name: "Nekesa" }]);
-  // The same idempotency key with another text or address makes a new invitation.
+  // The same idempotency key with another name or email address makes a new invitation.
   const { invite_id: renamed = "" } = await invite({ ...form, name: "Nekesa Barasa" });
   expect(await listInvitations(email)).toEqual([{ id: renamed, name: "Nekesa Barasa" }]);
   expect((await invite({ ...form, email: "hasty-too@company.example" })).invite_id).toBeTruthy();
@@ -111,7 +111,6 @@ test.each([{ role: "boss" }, { role: null }, { name: " " }])("An invitation with
   expect(await query("select from private.staff_invites where email like 'wrong%'")).toEqual([]);
 });
 
-/** Returns the open invitations to an address. */
 function listInvitations(email: string) {
   return query<{ id: string; name: string }>("select id, name from private.staff_invites where email = $1", [email]);
 }

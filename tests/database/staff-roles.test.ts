@@ -110,7 +110,7 @@ const removals: [string, (member: TestStaffMember) => Promise<unknown>][] = [
   ["a lead", ({ id }) => callRpc("remove_second_factors", { account_id: id }).then(() => ({ error: null }))],
 ];
 
-// function-privileges.test.ts and table-privileges.test.ts have the rights of such a token.
+// function-privileges.test.ts and table-privileges.test.ts test the privileges of such a token.
 test.each(removals)(
   "A token at AAL2 opens neither the desk nor its tables after %s has removed the second factor.",
   async (what, removeFactor) => {

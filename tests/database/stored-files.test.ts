@@ -99,7 +99,6 @@ for (const role of roles) {
   });
 }
 
-/** A request to the storage API. */
 type StorageRequest = {
   method: string;
   at: string;

@@ -9,6 +9,6 @@ const { testBackend } = setUpTestBackend();
 test("The types in app/lib/supabase/database.ts match the migrations; npm run types generates them.", async () => {
   const schema = await introspect(testBackend.backend.db, { includedSchemas: ["public"] });
   const types = await generateTypescript(sortGeneratorMetadata(schema), { detectOneToOneRelationships: true });
-  const header = "// Made from supabase/migrations by npm run types, as `supabase gen types` does: not to be edited.\n";
+  const header = "// Generated from supabase/migrations by `npm run types`. Do not edit.\n";
   await expect(header + types).toMatchFileSnapshot("../../app/lib/supabase/database.ts");
 });

@@ -204,7 +204,7 @@ test("A lost connection after an upload leaves the page unchanged, and the page 
   await fileField(page, "Packing List").setInputFiles({
     name: "list.pdf",
     mimeType: "application/pdf",
-    buffer: Buffer.from("%PDF-1.4 the packing list"),
+    buffer: Buffer.from("%PDF-1.4 the packing list\nstartxref\n0\n%%EOF"),
   });
   await page.route("**/portal/*.data*", (route) => route.abort());
   await uploadButton(page, "Packing List").click();

@@ -69,7 +69,7 @@ test.describe("The row of industries", { tag: "@script" }, () => {
   });
 });
 
-/** Swipes with a finger by `xDistance` CSS pixels; a negative distance is to the left. */
+/** Swipes with a finger by `xDistance` CSS pixels. A negative distance is to the left. */
 async function swipe(page: Page, over: ReturnType<Page["locator"]>, xDistance: number): Promise<void> {
   await over.evaluate((element) => element.scrollIntoView({ block: "center", behavior: "instant" }));
   const box = await over.boundingBox();
@@ -86,7 +86,7 @@ async function swipe(page: Page, over: ReturnType<Page["locator"]>, xDistance: n
 
 test.describe("The story in five scenes", { tag: "@script" }, () => {
   test.use(withMotion);
-  // Simulates a device that saves data, on which the site draws no animated streaks, to make the browser faster.
+  // Simulates a device that saves data. The site draws no animated streaks on it, which makes the browser faster.
   test.beforeEach(({ page }) => page.addInitScript(enableSaveData));
 
   const story = (page: Page) => page.getByRole("region", { name: labels.story });
@@ -97,7 +97,9 @@ test.describe("The story in five scenes", { tag: "@script" }, () => {
       await expect(story(page).locator("[aria-current]")).toHaveText(`Show scene ${scene}`);
     }).toPass({ timeout: 15_000 });
 
-  /** Waits for a scene and advances the stopped clock, by which the page detects the end of scrolling. */
+  /**
+   * Waits for a scene. Advances the stopped clock meanwhile, because the page measures the end of scrolling by time.
+   */
   async function waitForScene(page: Page, scene: number): Promise<void> {
     await expect(async () => {
       await page.clock.runFor(50);

@@ -30,7 +30,7 @@ test("The quote form opens without a request and closes by Escape, X, backdrop a
   expect(place).toBeGreaterThan(200);
   const requests: string[] = [];
   page.on("request", (request) => {
-    // Browsers request the icon at each change of the URL.
+    // Ignores the icon, which browsers request at each change of the URL.
     if (!/\/assets\/|favicon/.test(request.url())) requests.push(request.url());
   });
 

@@ -6,7 +6,7 @@ import { emulateFontSize, findOverflow, findPrintProblems } from "../support/pag
 import { recordCspViolations } from "../support/page-recorder.ts";
 import { authPages, publicPages } from "../support/public-pages.ts";
 
-/** Public pages with the quote form. The last path has no page and gets status 404. */
+/** The paths of the quote form and of all public pages. The last path has no page and gets status 404. */
 const publicPaths = ["/?quote", "/actions/quote", ...publicPages];
 const portalPaths = [
   ...["/portal", "/portal/new", "/portal/2fa", "/portal/:id", "/portal/:id?quote"],

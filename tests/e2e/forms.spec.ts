@@ -27,7 +27,7 @@ test("A visitor sees what an empty contact form lacks, then gets an email that i
   await test.step("the same errors are announced again", async () => {
     await prepareButton(page).click();
     await expect(page.getByRole("region", { name: labels.errorSummary })).toBeVisible();
-    // Summary and form do not fit into one window, so the first field with an error has the focus.
+    // The error summary and the form do not fit into one window, so the first field with an error has the focus.
     if (javaScriptEnabled) await expect(page.getByLabel("Full Name")).toBeFocused();
   });
 

@@ -35,7 +35,7 @@ test.describe("Deletion of offline copies", { tag: "@script" }, () => {
     await pollWithClock(page, () => listAccountPaths(page)).toEqual(expect.arrayContaining(["/portal", "/about"]));
   }
 
-  /** Expects no offline copy of the account, in the caches or without a connection. */
+  /** Expects that the caches contain no offline copy of the account, and that none is shown without a connection. */
   async function expectNoCopies(page: Page, connection: ConnectionProxy): Promise<void> {
     await pollWithClock(page, () => listAccountPaths(page)).toEqual([]);
     await pollWithClock(page, async () => (await readCachedPaths(page))["kept1-open"]).toContain("/worker.js?no-page");
@@ -45,7 +45,7 @@ test.describe("Deletion of offline copies", { tag: "@script" }, () => {
     await page.goto("/portal");
     await expect(heading(page)).toHaveText(labels.noConnection);
     await expect(main(page).getByRole("link", { name: "My Shipments" })).toHaveCount(0);
-    // Leaves the page, because the page would reload itself with the restored connection.
+    // Leaves the page, because the page would reload itself after the connection is restored.
     await page.goto("about:blank");
     connection.restore();
   }

@@ -36,7 +36,7 @@ test.describe("Browsers that store no offline copies", { tag: "@script" }, () =>
     await expect(page).toHaveURL(/\/portal$/);
     await expectNoCopies(page);
     await page.goto("/portal/account");
-    await expect(page.getByText("A shared device stores no pages.")).toBeVisible();
+    await expect(page.getByText("This is a shared device, so it stores no pages.")).toBeVisible();
   });
 
   test("The text-only version stores no offline copies and unregisters the worker", async ({ page, connection }) => {
@@ -137,9 +137,10 @@ test("A new worker takes over immediately and deletes the caches of other format
   page,
   connection,
 }) => {
+  connection.replaceResponse("/worker.js", (body) => ({ status: 200, body }));
   await visitAndCache(page, "/about");
   connection.replaceResponse("/worker.js", (body) => ({ status: 200, body: body.replaceAll('"kept1-', '"kept2-') }));
-  // Only an opened page requests the worker.
+  // The browser requests the worker only when a page is opened.
   await page.goto("/services");
   await pollWithClock(page, async () => (await readCachedPaths(page))["kept1-open"] ?? []).not.toContain("/about");
   expect(await countWorkers(page)).toBe(1);

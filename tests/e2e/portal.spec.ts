@@ -41,7 +41,7 @@ test("A client signs up with an invitation, confirms, logs in, creates a shipmen
   await test.step("the login fails until the address is confirmed", async () => {
     await fillLogin(page, client);
     await expect(toast(page, "Login Failed")).toBeVisible();
-    await expect(page.locator("#error-summary ~ ul")).toContainText("Your email is not confirmed yet.");
+    await expect(page.locator("#error-summary ~ ul")).toContainText("Your email address is not confirmed yet.");
     const link = new URL(await getConfirmationLink(dataDir, client.email));
     expect(link.origin).toBe(baseURL);
     await page.goto(link.pathname + link.search);

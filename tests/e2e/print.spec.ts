@@ -3,7 +3,6 @@ import { createAndOpenShipment, expect, heading, test } from "../support/e2e-fix
 import { labels } from "../support/labels.ts";
 import { findPrintedControls } from "../support/page-layout.ts";
 
-/** Returns the number of A4 pages in print. */
 async function countPrintedPages(page: Page): Promise<number> {
   const pdf = await page.pdf({ format: "A4" });
   return pdf.toString("latin1").match(/\/Type \/Page\b/g)?.length ?? 0;

@@ -132,6 +132,14 @@ test("A toast closes after 5 s, by Escape, button or swipe, and pauses while hov
   });
 });
 
+test("A toast ends when the person leaves its page", { tag: "@script" }, async ({ page }) => {
+  const show = await openWithStoppedClock(page);
+  await show();
+  await page.getByRole("main").getByRole("link", { name: "Sign up" }).click();
+  await expect(page).toHaveURL("/signup");
+  await expect(toast(page)).toHaveCount(0);
+});
+
 test("A toast that is clicked while closing, or closes while nothing has the focus, disappears completely", {
   tag: "@script",
 }, async ({ page }) => {
@@ -180,7 +188,7 @@ test("Hydration turns a banner into a toast in the same place, which is announce
   await page.goto("/login", { waitUntil: "commit" });
   await page.getByRole("button", { name: "Forgot password?" }).click();
   const banner = page.locator("div[data-toast]", { hasText: "Feature coming soon!" });
-  // Waits for the stylesheet, because nothing is painted before.
+  // Waits for the stylesheet, because the browser paints nothing before the stylesheet has loaded.
   await expect(banner).toHaveCSS("position", "fixed");
   const before = await banner.boundingBox();
   await release();
@@ -241,8 +249,8 @@ test("A toast stays in place while a dialog opens under the toast", { tag: "@scr
       if (target instanceof HTMLDialogElement) for (const growth of target.getAnimations()) growth.pause();
     }),
   );
-  await openHydrated(page, "/login");
-  await page.getByRole("button", { name: "Forgot password?" }).click();
+  await openHydrated(page, "/cookie-settings");
+  await page.getByRole("button", { name: "Save My Preferences" }).click();
   await expect(toast(page)).toBeVisible();
   await toast(page).evaluate((toast) => Promise.all(toast.getAnimations().map((arrival) => arrival.finished)));
   const before = await toast(page).boundingBox();

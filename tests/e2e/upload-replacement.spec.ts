@@ -70,7 +70,7 @@ async function cancelBeforeScript(
   await replaceUpload(page, "Packing List", createPdfPayload("other.pdf", 20_000));
   const before = connection.requests.length;
   await release();
-  // Waits as long as hashing takes. A cancelled upload that wrongly continues sends its first request by then.
+  // Waits as long as hashing a file takes. A cancelled upload that wrongly continues sends its first request by then.
   await page.evaluate(() => crypto.subtle.digest("SHA-256", new Uint8Array(3_000_000)));
   await uploadButton(page, "Packing List").click();
   await expect(documentRow(page, "Packing List")).toContainText(labels.uploaded);
@@ -112,7 +112,7 @@ test("A cancelled large upload sends no more bytes after another file was chosen
     await uploadButton(page, "Commercial Invoice").click();
     await page.waitForFunction(() => "isHeld" in window);
     await replaceUpload(page, "Commercial Invoice", createPdfPayload("other.pdf", 20_000));
-    // Waits as long as hashing takes. A cancelled upload that wrongly continues sends its first request by then.
+    // Waits as long as hashing a file takes. A cancelled upload that wrongly continues sends its first request by then.
     await page.evaluate(async () => {
       (window as unknown as { releaseDigest(): void }).releaseDigest();
       await crypto.subtle.digest("SHA-256", new Uint8Array(3_000_000));
@@ -124,7 +124,7 @@ test("A cancelled large upload sends no more bytes after another file was chosen
 
   await test.step("while it waits for a connection", async () => {
     await limitUploadSpeed(page, 1_000_000);
-    // A stopped clock extends the pause before the next attempt.
+    // With a stopped clock, the next attempt does not start by itself.
     await page.clock.install();
     await page.clock.pauseAt(Date.now() + 60_000);
     await fileField(page, "Bill of Lading").setInputFiles(writeToDisk(createPdfPayload("withdrawn.pdf", 3_000_000)));

@@ -70,7 +70,6 @@ describe.each([
     expect(errors).toEqual([]);
   });
 
-  /** Opens a page and waits for its hydration. */
   async function open(address: string): Promise<void> {
     await page.goto(origin + address);
     expect(await page.evaluate(() => matchMedia("(scripting: none)").matches)).toBe(!hasScript);

@@ -11,7 +11,7 @@ let site: Awaited<ReturnType<typeof startTestSite>>;
 let origin: string;
 let browser: Browser;
 let page: Page;
-/** The failures of the site: closed connections, or no response. */
+/** The way in which the site fails: it closes connections, or it sends no response. Null if the site works. */
 let outage: "closes" | "stalls" | null = null;
 beforeAll(async () => {
   const port = await freePort();
@@ -61,7 +61,7 @@ test("In Firefox visited pages are shown without a connection until the client s
 
   outage = "closes";
   await page.goto(`${origin}/portal`);
-  await expect.poll(readText).toMatch(/^No connection\. This page is from \d\d:\d\d\sEAT\./);
+  await expect.poll(readText).toMatch(/^No connection\. This copy of the page is from \d\d:\d\d\sEAT\./);
   await page.goto(`${origin}/contact`);
   await expect.poll(readText).toContain("Pages stored on this device");
   outage = null;

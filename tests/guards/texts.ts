@@ -49,7 +49,7 @@ function readScriptTexts(file: string, content: string): Text[] {
   const texts: Text[] = [];
   const add = (kind: Text["kind"], start: number, text: string) =>
     texts.push({ file, kind, line: source.getLineAndCharacterOfPosition(start).line + 1, text });
-  /** Returns the comments between `from` and `to`. This range must contain no literals. */
+  /** Adds the comments between `from` and `to`, a range without literals. */
   const addComments = (from: number, to: number) => {
     if (!/\/[/*]/.test(content.slice(from, to))) return;
     const scanner = ts.createScanner(ts.ScriptTarget.Latest, false, undefined, content, undefined, from, to - from);

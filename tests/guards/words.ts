@@ -71,7 +71,6 @@ export function readAllTexts(): Text[] {
     .flatMap((file) => readTexts(file));
 }
 
-/** Returns every place with a word that docs/style.md replaces. */
 export function findReplacedWords(texts: Text[]): Hit[] {
   return texts.flatMap((piece) => {
     const text = piece.text.replace(allowedPhrases, blank);

@@ -35,7 +35,6 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** Returns a sandbox with an empty data directory and an empty database. */
 async function createEmptySandbox(database: string): Promise<BackupSandbox> {
   const databaseUrl = database === "PostgreSQL" ? (await createDatabase(server.url)).url : null;
   const place = { ...(await createSiteSandbox(databaseUrl ? { DATABASE_URL: databaseUrl } : {}, "new")), databaseUrl };
@@ -51,7 +50,6 @@ async function createSeededSandbox(database: string): Promise<BackupSandbox> {
   return place;
 }
 
-/** Returns the sizes of the files of a shipment's uploaded documents. */
 async function listFileSizes(place: BackupSandbox, address: string): Promise<number[]> {
   const serviceRole = createServiceRoleClient(place.dataDir);
   const documents = serviceRole.from("documents").select("storage_path").eq("uploaded", true);
@@ -187,7 +185,7 @@ test("A failed backup or restore prints one line with the reason.", async () => 
   expect(results.map(({ code }) => code)).toEqual([1, 1, 1, 1]);
   expect(results.map(({ stderr }) => stderr.trim())).toEqual([
     `${place.dataDir} contains no site data. Set DATA_DIR to the directory of the site.`,
-    "SUPABASE_URL is set. This command works only with the embedded backend. Use the backups of Supabase instead.",
+    "SUPABASE_URL is set. This command works only with the embedded backend. Use Supabase's own backups instead.",
     `The file ${missingFile} does not exist.`,
     `${textFile} is not a complete backup of this site. Nothing was changed.`,
   ]);

@@ -22,7 +22,7 @@ afterAll(() => sandbox.leave());
 /** The writes that the site confirmed: names of shipments, and the file sizes of documents by shipment. */
 const acknowledged = { shipments: new Set<string>(), uploads: new Map<string, number>() };
 
-/** Creates shipments and uploads files until the site ends. */
+/** Creates shipments and uploads files until the site stops. */
 async function writeRound(browser: TestBrowser, path: string, round: number): Promise<void> {
   const uploading = async (button: string, size: number) => {
     const page = await browser.open(path);

@@ -12,7 +12,7 @@ import { createPdf, parsePage, type TestBrowser } from "../support/test-app.ts";
 let sandbox: Awaited<ReturnType<typeof createSiteSandbox>>;
 let site: SiteProcess;
 let browser: TestBrowser;
-/** Null if this user may not mount a disk. */
+/** Null if the current user may not mount a disk. */
 let unmount: (() => void) | null;
 beforeAll(async () => {
   sandbox = await createSiteSandbox({ WRITES_PER_MINUTE: "100000" });
@@ -30,7 +30,10 @@ afterAll(async () => {
 
 const postShipment = (name: string) => browser.post("/portal/new", { name, idempotencyKey: crypto.randomUUID() });
 
-/** Mounts `size` MiB over a folder, with its files. Returns a function that unmounts; null if this user may not mount. */
+/**
+ * Mounts `size` MiB over a folder, with its files. Returns a function that unmounts, or null if mounting is not
+ * allowed.
+ */
 function mountSmallDisk(folder: string, size: number): (() => void) | null {
   const copy = `${folder}.copy`;
   mkdirSync(folder, { recursive: true });
@@ -84,7 +87,7 @@ if (probe) {
       const response = await postShipment(`Crate ${next}, ${"x".repeat(100)}`);
       if (response.status === 303) acknowledged.push(response.headers.get("Location") ?? "");
       else failedPage = await parsePage(response);
-      // The client IDs fill the space that the database has reserved for its write-ahead log.
+      // The Client IDs fill the space that the database has reserved for its write-ahead log.
       await createServiceRoleClient(sandbox.dataDir).rpc("issue_client_ids", { how_many: 1000 });
     }
     expect([502, 503]).toContain(failedPage?.status);

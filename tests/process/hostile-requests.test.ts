@@ -39,7 +39,6 @@ function readStatuses(text: string): number[] {
   return responses.map((response) => Number(response.slice(9, 12)));
 }
 
-/** Opens a connection and collects the text that it receives. */
 function openConnection() {
   const received = { text: "" };
   const socket = sandbox.socket().on("error", () => undefined);
@@ -64,6 +63,8 @@ describe("Requests over a TCP connection", () => {
   test.each<[string, string, number]>([
     ["no HTTP request", "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n", 400],
     ["a request without a host", "GET / HTTP/1.1\r\n\r\n", 400],
+    ["two hosts", "GET / HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n", 400],
+    ["two hosts in HTTP/1.0", "GET / HTTP/1.0\r\nHost: x\r\nHost: y\r\n\r\n", 400],
     ["an unknown method", `FOO / HTTP/1.1\r\n${closeHeaders}\r\n`, 400],
     ["TRACE", `TRACE / HTTP/1.1\r\n${closeHeaders}Cookie: session=x\r\n\r\n`, 405],
     ["CONNECT", `CONNECT evil.example:443 HTTP/1.1\r\n${closeHeaders}\r\n`, 405],
@@ -97,6 +98,15 @@ describe("Requests over a TCP connection", () => {
     ["a form from another site", foreignForm, 403],
   ])("A connection that sends %s gets a safe response with status %j.", async (_what, bytes, status) => {
     expect(readStatuses(await sandbox.raw(Buffer.from(bytes, "latin1")))).toEqual([status]);
+  });
+
+  test("A browser with too many cookies gets a page that says what to do.", async () => {
+    const response = await sandbox.raw(get("/", `Cookie: a=${"a".repeat(20_000)}\r\n`));
+    expect(readStatuses(response)).toEqual([431]);
+    expect(response).toMatch(/Content-Type: text\/html; charset=utf-8\r\n/);
+    expect(response).toContain("Delete the cookies of this site in your browser's settings.");
+    const [, body = ""] = response.split("\r\n\r\n");
+    expect(response).toContain(`Content-Length: ${body.length}\r\n`);
   });
 
   test("Bytes after the Content-Length of a request are read as the next request.", async () => {
@@ -134,7 +144,7 @@ describe("Slow connections", () => {
       socket.write("POST /login HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\na");
       return socket;
     });
-    // A reused connection could end with 408 at this moment.
+    // Opens a new connection, because a reused connection could end with 408 at this moment.
     const visitor = openConnection();
     visitor.socket.write(get("/login"));
     await new Promise((resolve) => visitor.socket.resume().once("close", resolve));

@@ -5,7 +5,7 @@ import { getConfirmationLink, readEmailsTo } from "../support/outbox.ts";
 import { createServiceRoleClient } from "../support/service-role.ts";
 import { killProcess, type SiteProcess } from "../support/site-process.ts";
 import { createSiteSandbox, demoCredentials } from "../support/site-sandbox.ts";
-import { createPdf, parsePage } from "../support/test-app.ts";
+import { createPdf, parsePage, pdfEnd } from "../support/test-app.ts";
 
 let sandbox: Awaited<ReturnType<typeof createSiteSandbox>>;
 let site: SiteProcess;
@@ -81,7 +81,7 @@ test("The log has one JSON line for each event and no secret or personal data.",
   const name = markSecret("the shipment's name", "m4rked goods");
   const created = await browser.submit(await browser.open("/portal/new"), "Create Shipment", { name });
   const shipment = await browser.open(created.headers.get("Location") ?? "");
-  const file = new File([markSecret("a file", "%PDF-1.4 m4rked-content")], "m4rked-file.pdf");
+  const file = new File([markSecret("a file", "%PDF-1.4 m4rked-content"), pdfEnd], "m4rked-file.pdf");
   markSecret("a file's name", "m4rked-file");
   await browser.submit(shipment, "Upload the Packing List", { file });
   const setup = await parsePage(await browser.submit(await browser.open("/portal/2fa"), "Set up 2FA"));

@@ -28,11 +28,11 @@ const backendOptions = {
 let server: Awaited<ReturnType<typeof startPostgres>>;
 let url: string;
 let sandbox: Awaited<ReturnType<typeof createSiteSandbox>>;
-/** The site, which runs across several tests. */
+/** The running site, shared by several tests. */
 let site: SiteProcess;
-/** The browser of a client, and the address of the client's shipment. */
+/** A client's browser, and the path of the client's shipment page. */
 let browser: TestBrowser;
-let address: string;
+let shipmentPath: string;
 beforeAll(async () => {
   server = await startPostgres();
   ({ url } = await createDatabase(server.url));
@@ -74,7 +74,7 @@ test("A client can sign up and log in on a site with a PostgreSQL server and wit
   expect(site.output).not.toContain("Demo client");
   expect(site.output).not.toContain(server.password);
   browser = await newLoggedInBrowser(sandbox, "stored@client.example");
-  address = await newShipment(browser, "Stored tea", 50_000);
+  shipmentPath = await newShipment(browser, "Stored tea", 50_000);
 });
 
 test("A second start with the same database fails, even in another folder.", async () => {
@@ -91,7 +91,7 @@ test("A start after a killed site has the clients' sessions, shipments and files
   await site.stop("SIGKILL");
   site = sandbox.start();
   await site.waitUntilReady();
-  const page = await parsePage(await browser.get(address));
+  const page = await parsePage(await browser.get(shipmentPath));
   expect(page.text).toContain("Stored tea");
   expect(page.text).toContain("Packing List Uploaded. We are checking your file");
 });

@@ -10,21 +10,21 @@ import { createSiteSandbox, demoCredentials } from "../support/site-sandbox.ts";
 import { origin } from "../support/test-app.ts";
 
 let sandbox: Awaited<ReturnType<typeof createSiteSandbox>>;
-/** The site, which runs across several tests. */
+/** The running site, shared by several tests. */
 let site: SiteProcess;
 beforeAll(async () => {
   sandbox = await createSiteSandbox({ TRUSTED_PROXIES: "127.0.0.1" });
 });
 afterAll(() => sandbox.leave());
 
-/** Returns the output and the exit code of a start that fails. */
 async function startAndFail(environment: Record<string, string>) {
   const site = sandbox.start(environment);
   const code = await site.waitForExit();
   return { code, lines: site.output.trim().split("\n") };
 }
 
-// app/lib/http/env.server.test.ts has the invalid values of each variable, app/server/start/preflight.test.ts the ports.
+// app/lib/http/env.server.test.ts tests the invalid values of each variable, app/server/start/preflight.test.ts the
+// ports.
 test("A start with an invalid variable prints one line that names the variable, without secrets.", async () => {
   const secret = "s3cr3t-0f-th3-t3sts";
   const { code, lines } = await startAndFail({ SMTP_URL: `http://user:${secret}@mail.example` });
@@ -46,14 +46,12 @@ test("A start or restore with a file as DATA_DIR prints one line with the reason
   expect(restored.code).toBe(1);
 });
 
-/** Returns the credentials of the demo's lead that a start has printed. */
 function readDemoLead(site: SiteProcess) {
   const [, email = "", password = ""] = /^ {2}Demo lead {9}(\S+), password ([a-z-]+)$/m.exec(site.output) ?? [];
   return { email, password };
 }
 
 const getLeadFilePath = () => path.join(sandbox.dataDir, "demo-lead.json");
-/** The password of the demo's lead. */
 let leadPassword: string;
 
 test("The demo's lead has the same password at every start.", async () => {
@@ -78,16 +76,15 @@ test("A second start in the same folder names the process that uses the folder, 
   rmSync(elsewhere.dataDir, { recursive: true });
 });
 
-/** The maximum duration of a stop. */
 const maxStopMs = 10_000;
 
-/** Sends a signal twice and waits for the end of the site. */
+/** Sends a signal twice and waits until the site has stopped. */
 function stopSite(signal: NodeJS.Signals) {
   site.child.kill(signal);
   return site.stop(signal);
 }
 
-/** The upload of a large file that is half complete when the site ends. */
+/** A large upload of which half is sent when the site stops. */
 let interruptedUpload: Awaited<ReturnType<typeof createLargeUpload>>;
 
 test("A site that gets SIGTERM accepts no new connections and closes idle connections and stalled uploads.", async () => {
@@ -154,7 +151,7 @@ test("A site that gets SIGINT several times completes its running requests and e
 });
 
 test("Every public page is available while the backend is not, and /readyz and the login report the failure.", async () => {
-  // The address of a hosted backend, which the site does not start.
+  // A hosted backend's URL. The site does not start this backend.
   const site = sandbox.start({
     SUPABASE_URL: `http://127.0.0.1:${sandbox.backendPort}`,
     SUPABASE_PUBLISHABLE_KEY: "sb_publishable_x",

@@ -30,7 +30,7 @@ const foreignKey = generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey
 const sign = (claims: JWTPayload, header: { kid?: string }, key = foreignKey) =>
   new SignJWT(claims).setProtectedHeader({ alg: "ES256", ...header }).sign(key);
 
-/** Returns the client's token with some claims changed, signed with auth's own key. */
+/** Returns the client's token with some claims changed, signed with the key of Supabase Auth. */
 function signAsAuth(change: JWTPayload) {
   const { signingKey } = ensureKeys(process.env.DATA_DIR ?? "");
   const key = createPrivateKey({ key: signingKey, format: "jwk" });
@@ -95,7 +95,7 @@ describe("forged access token", () => {
     expect((await client.get("/portal")).status).toBe(200);
   });
 
-  test("A token that auth signed with the usual claims gives access to the portal", async () => {
+  test("A token that Supabase Auth signed with the usual claims gives access to the portal", async () => {
     expect((await withToken(await signAsAuth({})).get("/portal")).status).toBe(200);
   });
 
@@ -110,7 +110,7 @@ describe("forged access token", () => {
     expect((await browser.get("/portal")).headers.get("Location")).toBe("/login");
   });
 
-  test("Fifty tokens with different unknown key IDs cause at most one request for the keys of auth", async () => {
+  test("Fifty tokens with different unknown key IDs cause at most one request for the keys of Supabase Auth", async () => {
     const tokens = await Promise.all(Array.from({ length: 50 }, () => sign(getClaims(), { kid: randomUUID() })));
     const calls = await app.proxy.during(() => Promise.all(tokens.map((token) => withToken(token).get("/portal"))));
     expect(calls.filter((call) => call.includes("jwks.json")).length).toBeLessThanOrEqual(1);
@@ -118,7 +118,7 @@ describe("forged access token", () => {
   });
 });
 
-test("A token whose key auth withdrew more than ten minutes ago is checked by auth", async () => {
+test("A token whose key Supabase Auth withdrew more than ten minutes ago is checked by Supabase Auth", async () => {
   onTestFinished(() => void vi.useRealTimers());
   const countChecks = async () => {
     const calls = await app.proxy.during(() => copyBrowser(app, client).get("/portal"));
@@ -148,7 +148,7 @@ describe("access token that the data API rejects", () => {
     ["does not know the key yet", toRejection(401, "PGRST301")],
     ["has a slow clock", toRejection(401, "PGRST303")],
     ["has lost its secret", toRejection(500, "PGRST300")],
-  ])("A session stays valid if auth knows its token and the data API %s", async (_reason, rejection) => {
+  ])("A session stays valid if Supabase Auth knows its token and the data API %s", async (_reason, rejection) => {
     const browser = copyBrowser(app, client);
     app.proxy.answer(rejection);
     expect((await browser.get("/portal")).status).toBe(503);
@@ -157,7 +157,7 @@ describe("access token that the data API rejects", () => {
     expect((await browser.get("/portal")).status).toBe(200);
   });
 
-  test("A session ends if neither the data API nor auth accepts its token", async () => {
+  test("A session ends if neither the data API nor Supabase Auth accepts its token", async () => {
     const browser = copyBrowser(app, client);
     const unknown = { code: 403, error_code: "bad_jwt", msg: "no" };
     app.proxy.answer(toRejection(401, "PGRST301"), { pattern: /\/auth\/v1\/user/, status: 403, body: unknown });

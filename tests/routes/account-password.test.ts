@@ -19,7 +19,7 @@ afterEach(() => app.proxy.fail("none"));
 const newPassword = "a new password";
 const validFields = { currentPassword: password, password: newPassword };
 const changedToast = successToast("Password changed", "All other devices have been logged out.");
-/** The call with which auth sets the password. */
+/** The call to Supabase Auth that sets the password. */
 const setPasswordCall = /^PUT .*\/auth\/v1\/user/;
 
 describe("change of the password", () => {
@@ -28,7 +28,12 @@ describe("change of the password", () => {
     ["no present one", { currentPassword: "" }, "currentPassword", /password/],
     ["no new one", { password: "" }, "password", /^Choose a password/],
     ["a new one of 5 characters", { password: "five5" }, "password", /^Choose a password/],
-    ["a new one of 74 bytes", { password: "é".repeat(37) }, "password", /^Choose a password of at most 72/],
+    [
+      "a new one of 74 bytes",
+      { password: "é".repeat(37) },
+      "password",
+      /^Choose a shorter password\. A password can have at most 72 English letters/,
+    ],
     ["the present one again", { password }, "password", /^This is your current password\. Choose another password\.$/],
   ])("A password form with %s changes nothing and repeats no password", async (_what, change, field, reason) => {
     const { browser, email } = owner;
@@ -56,6 +61,16 @@ describe("change of the password", () => {
     expect(await isLoggedIn(thief)).toBe(false);
     const { count, subject, text } = await getLatestEmailTo(email);
     expect([count, subject, text.includes(newPassword)]).toEqual([1, "Your password was changed", false]);
+  });
+
+  test("A new password with accents in separate characters is stored in composed form, and both forms prove the owner", async () => {
+    const { browser, email } = await newClient(app, "Accent Owner");
+    const composed = "café mombasa é";
+    const change = { ...validFields, password: composed.normalize("NFD") };
+    expect((await submitOnAccount(browser, "Change password", change)).status).toBe(303);
+    expect(await tryLogIn(app, email, composed)).toBe("/portal");
+    const next = { currentPassword: composed.normalize("NFD"), password: newPassword };
+    expect((await submitOnAccount(browser, "Change password", next)).status).toBe(303);
   });
 
   test("After five wrong passwords, the forms of the account page reject the right password for some time", async () => {
@@ -98,7 +113,7 @@ describe("change of the password while the backend fails", () => {
     app.proxy.fail(500, setPasswordCall);
     const page = await parsePage(await submitOnAccount(browser, "Change password", validFields));
     app.proxy.fail("none");
-    expectRejectedForm(page, 503, "Your password may have been changed. Log in again with the new password first.");
+    expectRejectedForm(page, 503, "Your password may have been changed. Log in again: try the new password first.");
     const { count, subject, text } = await getLatestEmailTo(email);
     expect([count, subject]).toEqual([1, "Your password may have been changed"]);
     expect(text).toContain("may have been changed");

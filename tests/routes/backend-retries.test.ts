@@ -19,7 +19,6 @@ async function measureCalls(fault: Fault, pattern: RegExp, run: () => Promise<un
   return { count: calls.filter((call) => pattern.test(call)).length, ms: performance.now() - start };
 }
 
-/** Returns a logged-in browser whose access token has expired. */
 async function newExpiredBrowser(): Promise<TestBrowser> {
   const browser = app.browser();
   await browser.logIn(email);

@@ -51,7 +51,7 @@ test.each([
   }
 });
 
-test("The portal opens while only auth hangs.", async () => {
+test("The portal opens while only Supabase Auth hangs.", async () => {
   for (const path of ["/portal", shipment]) {
     const page = await sendWhileHanging(/\/auth\//, () => client.get(path));
     expect([page.status, page.text.includes("Tea")]).toEqual([200, true]);

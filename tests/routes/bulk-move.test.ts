@@ -11,6 +11,7 @@ import {
   uploadDocument,
 } from "../support/route-fixtures.ts";
 import { advanceShipment } from "../support/service-role.ts";
+import { resultOrThrow, setCharge } from "../support/staff-actions.ts";
 import { expectNoInternals, getTestApp, getText, type ParsedPage, parsePage } from "../support/test-app.ts";
 
 const app = await getTestApp();
@@ -73,16 +74,51 @@ test("The result of a bulk move lists the shipments that moved, and the others w
     "Not moved": [
       row("Changed meanwhile", "2/10 Document Verification", changedMessage),
       closedRow,
-      ...names.slice(1).map((name) => row(name, "1/10 Client Onboarding", missing)),
+      ...names.slice(1).map((name) => row(name, "1/10 Client Onboarding", `${missing} Move anyway: ${name}`)),
     ].sort(),
   });
-  expect(listLinkAddresses(result, "main section a").sort()).toEqual(ids.map((id) => `/desk/shipments/${id}`).sort());
+  const pages = [...ids, ...incomplete.map((id) => `${id}/move`)].map((path) => `/desk/shipments/${path}`);
+  expect(listLinkAddresses(result, "main section a").sort()).toEqual(pages.sort());
   expect(getHref(result, "Back to shipments")).toBe(`/desk/shipments?q=${encodeURIComponent(owner.email)}`);
   const { data: events } = await app.company.from("tracking_events").select("location").in("shipment_id", complete);
   expect(events).toEqual(Array(2).fill({ location: "Mombasa" }));
 
   const list = await openList(owner);
   expect(list.all(`main input[value="${closed}"]`)[0]?.hasAttribute("disabled")).toBe(true);
+});
+
+test("A bulk move does not close a shipment with an amount due, and links to the page that asks.", async () => {
+  const owner = await newClient(app, "Owing Client");
+  const [owing, paid] = [
+    await newShipment(app, owner, "Owing", allDocuments),
+    await newShipment(app, owner, "Paid up", allDocuments),
+  ];
+  for (const { id } of [owing, paid]) for (let stage = 1; stage < 9; stage += 1) await advanceShipment(app.company, id);
+  const charge = { item: "duties", amount: 642_780, currency: "KES" };
+  resultOrThrow(await setCharge(app.company, owing.id, charge, {}));
+  const result = await moveShipments(await openList(owner), [owing.id, paid.id]);
+  const row = "Owing Owing Client, 9/10 Additional Services. KES 642,780.00 is still due. Move anyway: Owing";
+  expect(listResults(result)["Not moved"]).toEqual([row]);
+  const question = await clerk.open(getHref(result, "Move anyway: Owing") ?? "");
+  expect([question.h1, question.text.includes("KES 642,780.00 is still due.")]).toEqual([
+    "Close with an amount due?",
+    true,
+  ]);
+  expect((await listStages([owing.id, paid.id])).sort()).toEqual([10, 9]);
+});
+
+test("A bulk move form without the version of a shipment moves nothing.", async () => {
+  const owner = await newClient(app, "Versioned Client");
+  const { id } = await newShipment(app, owner, "Versioned", allDocuments);
+  const { action, fields } = (await openList(owner)).form("Move to the next stage");
+  for (const version of ["", "x", undefined]) {
+    const form = new URLSearchParams({ ...(fields as Record<string, string>), shipment: id });
+    form.delete(`expectedVersion-${id}`);
+    if (version !== undefined) form.set(`expectedVersion-${id}`, version);
+    const page = await parsePage(await clerk.post(action, form));
+    expect([page.status, page.text.includes("We received only part of the form.")]).toEqual([400, true]);
+  }
+  expect(await listStages([id])).toEqual([1]);
 });
 
 test("Every team member can reopen the result of a bulk move with current data, and no client can open the result.", async () => {
@@ -100,11 +136,16 @@ test("Every team member can reopen the result of a bulk move with current data, 
     expect([page.status, page.h1, listResults(page)]).toEqual([
       200,
       "1 of 2 shipments moved",
-      { Moved: [moved], "Not moved": [`${notMoved} Documents missing: ${allDocuments[0]}.`] },
+      {
+        Moved: [moved],
+        "Not moved": [`${notMoved} Documents missing: ${allDocuments[0]}. Move anyway: Incomplete coffee`],
+      },
     ]);
   }
   await uploadDocument(owner.browser, incomplete.portal, allDocuments[0] ?? "");
-  expect(listResults(await clerk.open(address))["Not moved"]).toEqual([`${notMoved} Documents were missing.`]);
+  expect(listResults(await clerk.open(address))["Not moved"]).toEqual([
+    `${notMoved} Documents were missing. Move anyway: Incomplete coffee`,
+  ]);
   expect((await listStages([complete.id, incomplete.id])).sort()).toEqual([1, 2]);
 
   const page = await owner.browser.open(address);

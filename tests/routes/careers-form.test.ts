@@ -3,7 +3,7 @@ import path from "node:path";
 import process from "node:process";
 import { downloadZip } from "client-zip";
 import { beforeEach, describe, expect, test } from "vitest";
-import { pngBytes } from "../support/invoice-fixtures.ts";
+import { contents } from "../support/file-contents.ts";
 import { expectInvalidFields, getTextareaValue, listRequiredFields, readContent } from "../support/public-form.ts";
 import {
   createPdf,
@@ -13,6 +13,7 @@ import {
   origin,
   type ParsedPage,
   parsePage,
+  pdfEnd,
   type TestBrowser,
 } from "../support/test-app.ts";
 
@@ -29,11 +30,9 @@ const sendApplication = async (typed: FormValues) =>
   visitor.submit(await visitor.open("/careers"), "Submit Application", typed);
 const sendInvalid = async (typed: FormValues) => parsePage(await sendApplication(typed));
 
-const oleDocument = new Uint8Array([0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1, ...Array(2048).fill(0)]);
 const docx = await createDocx();
 const maxBytes = 10 * 1024 * 1024;
 
-/** Expects that the form still has the applicant's texts. */
 function expectAnswers(page: ParsedPage): void {
   const answers = { name: page.value("name"), email: page.value("email"), letter: getTextareaValue(page, "letter") };
   expect(answers).toEqual(person);
@@ -56,7 +55,9 @@ describe("careers form", () => {
     expect(page.getDescriptions("cv").join()).toMatch(/\.pdf, \.doc or \.docx/);
     // ARIA has no "required" for file fields.
     expect(listRequiredFields(page)).toEqual(["name", "email"]);
-    expect(page.text).toContain("stores nothing. Email your application to nairobi@mizigo.example.");
+    expect(page.text).toContain(
+      "This form does not send or store anything. To apply, email your application to nairobi@mizigo.example.",
+    );
     expect(page.all("main a[href='mailto:nairobi@mizigo.example']")).toHaveLength(1);
   });
 
@@ -70,27 +71,31 @@ describe("careers form", () => {
     ["no email address", "email", ""],
     ["an email address without a domain", "email", "neema@"],
     ["a cover letter of 2,001 characters", "letter", "l".repeat(2001)],
-  ] as const)("An application with %s marks the field and preserves the answers", async (_what, field, value) => {
-    const page = await sendInvalid({ ...person, [field]: value, cv: createPdf() });
-    expectInvalidFields(page, [field]);
-    expect([page.value("name"), page.value("email")]).toEqual(
-      ["name", "email"].map((name) => (name === field ? value : person[name as "name" | "email"])),
-    );
-    expect(getTextareaValue(page, "letter")).toBe(field === "letter" ? value : person.letter);
-  });
+  ] as const)(
+    "An application with %s marks the field and preserves the answers up to their maximum lengths",
+    async (_what, field, value) => {
+      const page = await sendInvalid({ ...person, [field]: value, cv: createPdf() });
+      expectInvalidFields(page, [field]);
+      expect([page.value("name"), page.value("email")]).toEqual(
+        ["name", "email"].map((name) => (name === field ? value : person[name as "name" | "email"])),
+      );
+      expect(getTextareaValue(page, "letter")).toBe(field === "letter" ? value.slice(0, 2000) : person.letter);
+    },
+  );
 
   const wrongType = "Choose a CV that is a .pdf, .doc or .docx file.";
-  const wrongContent = (ending: string) =>
-    `The content of this file does not match the extension ${ending}. Choose another file.`;
+  const lockedFile = "This file is locked with a password. Save it without one.";
+  const incompleteFile = "This file is incomplete. Save or download the file again, then choose it.";
+  const webPage =
+    "This file is a web page, an email or XML. Save its content as .xlsx or PDF, then choose the new file.";
   test.each<{ what: string; file: File | string; problem: string }>([
     { what: "a program", file: createFile("cv.exe", "MZ", "x".repeat(99)), problem: wrongType },
-    { what: "a program whose name contains .pdf", file: createFile("cv.pdf.exe", "%PDF-1.4"), problem: wrongType },
-    { what: "a PDF without an ending", file: createFile("cv", "%PDF-1.4"), problem: wrongType },
-    { what: "a photo", file: createFile("cv.png", pngBytes), problem: wrongType },
+    { what: "a program named .pdf", file: createFile("cv.pdf", contents.exe), problem: wrongType },
+    { what: "a photo named .pdf", file: createFile("cv.pdf", contents.png), problem: wrongType },
+    { what: "a locked document", file: createFile("cv.docx", contents["locked xlsx"]), problem: lockedFile },
+    { what: "half a PDF", file: createFile("cv.pdf", "%PDF-1.4\n1 0 obj"), problem: incompleteFile },
     { what: "a plain text", file: createFile("cv.txt", "I am a clerk"), problem: wrongType },
-    { what: "HTML named .pdf", file: createFile("cv.pdf", "<script>alert(1)</script>"), problem: wrongContent(".pdf") },
-    { what: "a PDF named .docx", file: createFile("cv.docx", "%PDF-1.4\n"), problem: wrongContent(".docx") },
-    { what: "a PDF named .doc", file: createFile("cv.doc", "%PDF-1.4\n"), problem: wrongContent(".doc") },
+    { what: "HTML named .doc", file: createFile("cv.doc", contents.html), problem: webPage },
     { what: "an empty file", file: createFile("cv.pdf"), problem: "This file is empty. Choose another file." },
     { what: "a text in place of a file", file: "cv.pdf", problem: "Choose your CV." },
   ])("An application with $what gets an error, preserves answers and can be corrected", async ({ file, problem }) => {
@@ -134,8 +139,11 @@ describe("careers form", () => {
     ["a PDF", createPdf("cv.pdf")],
     ["a PDF of exactly 10 MiB", createPdf("cv.pdf", maxBytes)],
     ["a PDF with an ending in capitals", createPdf("Neema's CV, final (2).PDF")],
+    ["a PDF without an ending", createPdf("cv")],
+    ["a PDF named .jpg", createPdf("cv.jpg")],
     ["a .docx file", createFile("السيرة الذاتية.docx", docx)],
-    ["a .doc file", createFile("cv.doc", oleDocument)],
+    ["a .doc file", createFile("cv.doc", contents.doc)],
+    ["a .doc file that is RTF", createFile("cv.doc", contents.rtf)],
   ])("An applicant with %s sees one toast, which says that nothing was sent, and an empty form", async (_what, cv) => {
     const response = await sendApplication({ ...person, letter: "l".repeat(2000), cv });
     expect([response.status, response.headers.get("Location")]).toEqual([303, "/careers"]);
@@ -143,7 +151,7 @@ describe("careers form", () => {
     expect(page.toasts).toEqual([
       {
         title: expect.stringMatching(/thank you/i),
-        description: expect.stringMatching(/not sent .* Email your application to nairobi@mizigo\.example\.$/),
+        description: expect.stringMatching(/not been sent, .* Email your application to nairobi@mizigo\.example\.$/),
         variant: "default",
       },
     ]);
@@ -180,11 +188,11 @@ test("No application calls the backend or writes to the data directory, valid or
   await client.signUpAndLogIn("Somebody");
   const shipment = await client.open(await client.createShipment("Tea"));
   const storedText = "A document that is stored";
-  const file = createFile("list.pdf", "%PDF-1.4\n", storedText);
+  const file = createFile("list.pdf", "%PDF-1.4\n", storedText, pdfEnd);
   expect((await client.submit(shipment, "Upload the Packing List", { file })).status).toBe(303);
   expect(findFiles(storedText), "a stored text can be found").not.toEqual([]);
 
-  const cv = createFile("cv.pdf", "%PDF-1.4\n", marker);
+  const cv = createFile("cv.pdf", "%PDF-1.4\n", marker, pdfEnd);
   const calls = await app.proxy.during(async () => {
     for (const browser of [visitor, client]) {
       const form = await browser.open("/careers");

@@ -27,7 +27,7 @@ const issueButton = "Issue Client IDs";
 const issue = async (fields: FormValues) => clerk.submit(await clerk.open("/desk/invitations"), issueButton, fields);
 const readClientId = (page: ParsedPage) => /[0-9A-Z]{4}(-[0-9A-Z]{4}){2,}/.exec(page.toasts[0]?.title ?? "")?.[0] ?? "";
 
-/** Opens the page of the invitations that lists a client ID. Throws if no page lists the ID. */
+/** Opens the page of the invitations that lists a Client ID. Throws if no page lists the ID. */
 async function openPageOf(clientId: string): Promise<ParsedPage> {
   let page = await clerk.open("/desk/invitations");
   while (!page.text.includes(clientId)) {
@@ -38,7 +38,6 @@ async function openPageOf(clientId: string): Promise<ParsedPage> {
   return page;
 }
 
-/** Returns the client IDs that were issued for a recipient. */
 async function listIssuedFor(recipient: string): Promise<string[]> {
   const { data } = await app.company.from("client_ids").select("client_id").eq("issued_for", recipient);
   return (data ?? []).map(({ client_id }) => client_id);
@@ -52,7 +51,7 @@ async function submitThrice(page: ParsedPage, button: string, fields: FormValues
   return clerk.open(page.form(button).action);
 }
 
-test("An invited client gets an email with a link to a sign-up with the client ID, and creates an account.", async () => {
+test("An invited client gets an email with a link to a sign-up with the Client ID, and creates an account.", async () => {
   const email = newEmailAddress("invited", "client.example");
   const page = await clerk.follow(await issue({ for: "Mombasa Millers", email }));
   const [clientId = ""] = await listIssuedFor("Mombasa Millers");
@@ -69,13 +68,13 @@ test("An invited client gets an email with a link to a sign-up with the client I
   await expect(openPageOf(clientId)).rejects.toThrow("is on no page");
 });
 
-test("A team member issues several client IDs without sending them by email.", async () => {
+test("A team member issues several Client IDs without sending them by email.", async () => {
   const page = await clerk.follow(await issue({ count: "3", for: "Three Traders" }));
   expect(page.toasts).toEqual(successToast("3 Client IDs issued"));
   expect(await listIssuedFor("Three Traders")).toHaveLength(3);
 });
 
-test("An invitation form that is sent three times issues one client ID and sends one email.", async () => {
+test("An invitation form that is sent three times issues one Client ID and sends one email.", async () => {
   const email = newEmailAddress("mailed-once", "client.example");
   const form = await clerk.open("/desk/invitations");
   const fields = { for: "Invited Once", email };
@@ -91,12 +90,12 @@ test("An invitation form that is sent three times issues one client ID and sends
   expectRejectedForm(
     rejected,
     409,
-    "This form has already issued a Client ID. Reload the page to issue a new Client ID.",
+    "You have already issued a Client ID with this form. Reload the page to issue another one.",
   );
   expect([await countEmailsTo(email), await listIssuedFor("Invited Once")]).toEqual([1, []]);
 });
 
-test("A form sends a client ID again only once, and only an unused client ID with an address.", async () => {
+test("A form sends a Client ID again only once, and only an unused Client ID with an address.", async () => {
   const email = newEmailAddress("mailed-again", "client.example");
   await clerk.follow(await issue({ for: "Invited Again", email }));
   const [clientId = ""] = await listIssuedFor("Invited Again");
@@ -114,7 +113,7 @@ test("A form sends a client ID again only once, and only an unused client ID wit
   expect(await countEmailsTo(email)).toBe(2);
 });
 
-test("A form that is sent again after a lost response issues only one client ID.", async () => {
+test("A form that is sent again after a lost response issues only one Client ID.", async () => {
   const page = await clerk.open("/desk/invitations");
   app.proxy.fail("lost answer", /issue_client_ids/);
   const failed = await parsePage(await clerk.submit(page, issueButton, { for: "Lost Response" }));
@@ -141,11 +140,11 @@ test.each<[FormValues, string, string]>([
   const page = await parsePage(await issue({ for: "Never issued", ...fields }));
   expect(page.status).toBe(400);
   expect(getField(page, `issue-${name}`).descriptions.at(-1)).toBe(message);
-  expect(page.form(issueButton).fields).toMatchObject(fields);
+  expect(page.form(issueButton).fields).toMatchObject({ ...fields, ...(name === "for" && { for: "x".repeat(120) }) });
   expect(await listIssuedFor("Never issued")).toEqual([]);
 });
 
-test("A withdrawn client ID cannot create an account and cannot be withdrawn again.", async () => {
+test("A withdrawn Client ID cannot create an account and cannot be withdrawn again.", async () => {
   const clientId = readClientId(await clerk.follow(await issue({ for: "Withdrawn" })));
   const page = await openPageOf(clientId);
   const button = `Withdraw ${clientId}`;
@@ -162,7 +161,7 @@ test("A withdrawn client ID cannot create an account and cannot be withdrawn aga
 });
 
 describe("emails that fail", () => {
-  const notSent = 'The change is saved. The email was not sent. See "Emails that failed" on the page Today.';
+  const notSent = 'The change is saved. The email was not sent. See "Emails that failed" on the Today page.';
 
   async function runWithoutMailServer(send: () => Promise<Response>): Promise<Response> {
     process.env.SMTP_URL = `smtp://127.0.0.1:${await freePort()}`;
@@ -171,7 +170,7 @@ describe("emails that fail", () => {
     });
   }
 
-  test("A client ID whose email fails is listed on the page Today until the email is sent, once for each form.", async () => {
+  test("A Client ID whose email fails is listed on the page Today until the email is sent, once for each form.", async () => {
     const email = newEmailAddress("reachable-later", "client.example");
     await runWithoutMailServer(() => issue({ for: "Reachable Later", email }));
     clerk.cookies.delete("flash");
@@ -188,7 +187,7 @@ describe("emails that fail", () => {
     expect([latest.count, latest.text.includes(clientId)]).toEqual([1, true]);
   });
 
-  test("A client ID whose email fails is issued, and is listed on the page Today until a team member resolves the failure.", async () => {
+  test("A Client ID whose email fails is issued, and is listed on the page Today until a team member resolves the failure.", async () => {
     const email = newEmailAddress("unreachable", "client.example");
     const page = await clerk.follow(await runWithoutMailServer(() => issue({ for: "Unreachable", email })));
     expect(await listIssuedFor("Unreachable")).toHaveLength(1);

@@ -1,4 +1,4 @@
-import { afterAll, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { dayInEastAfrica } from "../../app/lib/dates.ts";
 import { getHref } from "../support/page-parts.ts";
 import { expectInvalidFields, getTextareaValue } from "../support/public-form.ts";
@@ -11,15 +11,11 @@ const site = await startTestSite();
 const visitor = site.browser();
 afterAll(() => site.close());
 
-/** Returns the month that was `months` months ago in East Africa Time, as YYYY-MM. */
-function getPastMonth(months: number): string {
-  const [year = 0, month = 0] = dayInEastAfrica(new Date()).split("-").map(Number);
-  return new Date(Date.UTC(year, month - 1 - months)).toISOString().slice(0, 7);
-}
+const thisYear = Number(dayInEastAfrica(new Date()).slice(0, 4));
 
 const car = {
-  ...{ what: "car", registered: getPastMonth(40), excise: "25", currency: "USD", value: "8,000", freight: "1200" },
-  ...{ insurance: "120.50", rate: "129.5", duty: "25" },
+  ...{ what: "car", registered: `${thisYear - 3}-05`, excise: "25", currency: "USD", value: "8,000", freight: "1200" },
+  ...{ insurance: "120.50", rate: "129.5", duty: "" },
 };
 const goods = {
   ...{ what: "container", currency: "KES", value: "2600000", freight: "360000", insurance: "40000", duty: "25" },
@@ -30,7 +26,6 @@ const openEstimate = (fields: Record<string, string>) => visitor.open(`${path}?$
 const openQuote = async (fields: Record<string, string>) =>
   visitor.open(getHref(await openEstimate(fields), quoteLink) ?? "");
 
-/** Returns the name and the amount of each row of the estimate. */
 const listAmounts = (page: ParsedPage) =>
   page
     .all("main tbody tr")
@@ -41,11 +36,12 @@ const getChoice = (page: ParsedPage, name: string) => {
   return option?.getAttribute("value") ?? option?.text;
 };
 
-test("The cost page without a query has an empty form with a duty of 25%, and may be indexed", async () => {
+test("The cost page without a query has an empty form, names the usual duties, and may be indexed", async () => {
   const page = await visitor.open(path);
   expect([page.status, readRobots(page), page.problems]).toEqual([200, [], []]);
   const values = Object.fromEntries(textFields.map((name) => [name, page.value(name)]));
-  expect(values).toEqual({ value: "", freight: "", insurance: "", rate: "", registered: "", duty: "25" });
+  expect(values).toEqual({ value: "", freight: "", insurance: "", rate: "", registered: "", duty: "" });
+  expect(page.getDescriptions("duty").join(" ")).toContain("Leave empty for 25%, or for 35% if you import a car.");
   const [form] = page.all("main form");
   expect([form?.getAttribute("method"), form?.getAttribute("action")]).toEqual(["get", `${path}#sum`]);
   expect(form?.hasAttribute("novalidate")).toBe(true);
@@ -54,26 +50,27 @@ test("The cost page without a query has an empty form with a duty of 25%, and ma
   expect((await visitor.open(`${path}?utm_source=x`)).status).toBe(200);
 });
 
-test("The estimate for a car has each tax with rate, month and source, and the form preserves the answers", async () => {
+test("The estimate for a car has each tax with rate, date and source, and the form preserves the answers", async () => {
   const page = await openEstimate(car);
   expect([page.status, page.has("sum")]).toEqual([200, true]);
   expect(page.title).toMatch(/^What will it cost\? · /);
   expect(listAmounts(page)).toEqual([
     ["CIF", "1,207,005"],
-    ["Import duty", "301,751"],
-    ["Excise duty", "377,189"],
-    ["VAT", "301,751"],
-    ["Import declaration fee", "42,245"],
+    ["Import duty", "422,452"],
+    ["Excise duty", "407,364"],
+    ["VAT", "325,891"],
+    ["Import declaration fee", "30,175"],
     ["Railway development levy", "24,140"],
-    ["Total taxes", "1,047,076"],
-    ["Goods plus taxes", "2,254,081"],
+    ["Total taxes", "1,210,022"],
+    ["Goods plus taxes", "2,417,027"],
   ]);
   const rows = page.all("main tbody tr").map(getText);
-  for (const [index, percent] of ["25%", "25%", "16%", "3.5%", "2%"].entries()) {
+  for (const [index, percent] of ["35%", "25%", "16%", "2.5%", "2%"].entries()) {
     expect(rows[index + 1]).toContain(percent);
-    expect(rows[index + 1]).toMatch(/October 2025\. .*(Act|Tariff)/);
+    expect(rows[index + 1]).toMatch(/As of \d+ \w+ 20\d\d: .*(Act|Authority)/);
   }
-  expect(rows[4]).toContain("Check the current rate before paying. Rates change with each Finance Act.");
+  expect(rows[1]).toContain("25% until mid-2025.");
+  expect(rows[4]).toContain("2.5% since 1 July 2023, 3.5% before.");
   expect(page.text).toMatch(/estimate, not a quotation/);
   for (const name of textFields) expect(page.value(name)).toBe(car[name]);
   for (const name of ["what", "excise", "currency"] as const) expect(getChoice(page, name)).toBe(car[name]);
@@ -87,20 +84,57 @@ test("The page of an estimate is not indexed and has no ETag", async () => {
 
 test("The estimate for a car names the prohibitions and the penalty before the amounts", async () => {
   const { text } = await openEstimate(car);
-  const parts = ["8 years old or more", "left-hand drive", "KS 1515", "15% of CIF", "KES 181,051", "Estimate in KES"];
+  const parts = ["under 8 years old", "left-hand drive", "KS 1515", "15% of CIF", "KES 181,051", "Estimate in KES"];
   const places = parts.map((part) => text.indexOf(part));
   expect(places).not.toContain(-1);
   expect(places).toEqual([...places].sort((a, b) => a - b));
 });
 
-test("A car of eight years is rejected above the amounts and gets no quote, and a younger car is accepted", async () => {
-  const rejection = "KEBS rejects this car, because 8 years or more have passed since its first registration.";
-  const old = await openEstimate({ ...car, registered: getPastMonth(96) });
-  expect([old.status, getHref(old, quoteLink)]).toEqual([200, undefined]);
-  expect(old.text).toMatch(new RegExp(`${rejection}.*Estimate in KES`, "s"));
-  const younger = await openEstimate({ ...car, registered: getPastMonth(95) });
-  expect(younger.text).not.toContain("KEBS rejects this car");
-  expect(getHref(younger, quoteLink)).toBeDefined();
+describe("turn of the year in East Africa", () => {
+  beforeAll(() => void vi.useFakeTimers({ toFake: ["Date"] }));
+  afterAll(() => void vi.useRealTimers());
+  const openCar = (registered: string) => openEstimate({ ...car, registered });
+
+  test.each([
+    ["2026-12-31T20:59:59Z", "2018-12", "2019-01"],
+    ["2026-12-31T21:00:00Z", "2019-12", "2020-01"],
+  ])(
+    "At %s, a car first registered in %s is rejected and gets no quote, and a car of %s is accepted",
+    async (now, old, young) => {
+      vi.setSystemTime(now);
+      const year = Number(young.slice(0, 4));
+      const rejected = await openCar(old);
+      expect([rejected.status, getHref(rejected, quoteLink)]).toEqual([200, undefined]);
+      const rejection = `rejects this car, because it was first registered before ${year}.`;
+      expect(rejected.text).toMatch(new RegExp(`${rejection}.*Estimate in KES`, "s"));
+      const accepted = await openCar(young);
+      expect(accepted.text).not.toContain("rejects this car, because");
+      expect(accepted.text).toContain(`KEBS rejects this car if it arrives after 31 December ${year + 7}.`);
+      expect(getHref(accepted, quoteLink)).toBeDefined();
+    },
+  );
+
+  test.each([
+    [`${path}?quote`, "rejects cars first registered before YEAR"],
+    ["/resources/faq?quote", "registered for the first time in YEAR or later"],
+  ])(
+    "The cached page %s changes the oldest allowed year at midnight, and warns after the check-by day",
+    async (page, words) => {
+      const openAt = async (now: string) => {
+        vi.setSystemTime(now);
+        return visitor.open(page);
+      };
+      const before = await openAt("2026-12-31T20:59:00Z");
+      expect(before.text).toContain(words.replace("YEAR", "2019"));
+      expect(before.text).not.toContain("Check this rate");
+      expect(before.headers.get("Expires")).toBe("Thu, 31 Dec 2026 21:00:00 GMT");
+      const after = await openAt("2026-12-31T21:00:00Z");
+      expect(after.text).toContain(words.replace("YEAR", "2020"));
+      expect((await openAt("2099-01-01T00:00:00Z")).text).toContain(
+        "Check this rate with us. Our own check was due on",
+      );
+    },
+  );
 });
 
 test("The estimate for goods in shillings needs no exchange rate and ignores age and excise duty", async () => {
@@ -108,7 +142,7 @@ test("The estimate for goods in shillings needs no exchange rate and ignores age
   expect(page.status).toBe(200);
   expect(Object.fromEntries(listAmounts(page))).toMatchObject({
     ...{ CIF: "3,000,000", "Import duty": "750,000", "Excise duty": "0", VAT: "600,000" },
-    ...{ "Total taxes": "1,515,000", "Goods plus taxes": "4,515,000" },
+    ...{ "Total taxes": "1,485,000", "Goods plus taxes": "4,485,000" },
   });
   expect(page.text).not.toContain("left-hand drive");
 });
@@ -152,7 +186,7 @@ test.each([`13/${year}`, `${year}-00`, `Mayor ${year}`, `${year}`, "5", "05/21",
   "The month of registration %j is rejected with an example and stays in its field",
   async (registered) => {
     const page = await openEstimate({ ...car, registered });
-    expect(page.getDescriptions("registered").join(" ")).toContain("such as 2021-04");
+    expect(page.getDescriptions("registered").join(" ")).toContain("such as 04/2021");
     expect(page.value("registered")).toBe(registered);
   },
 );
@@ -172,7 +206,7 @@ test("A quote for an estimate is filled in with the service and the answers", as
   expect([page.status, page.h1, page.value("name")]).toEqual([200, "Get a Quote", ""]);
   expect(page.all("option[selected]").map(getText)).toEqual(["Imports"]);
   const message = getTextareaValue(page, "message");
-  for (const text of ["Price: USD 8,000", "Freight: USD 1,200", "Excise duty: 25%", "taxes KES 1,047,076"])
+  for (const text of ["Price: USD 8,000", "Freight: USD 1,200", "Excise duty: 25%", "taxes KES 1,210,022"])
     expect(message).toContain(text);
 });
 
@@ -193,9 +227,14 @@ test("A cleared message stays empty after an error of the quote form, and the fo
 });
 
 const articles = ["importing-a-car-to-kenya", "hs-codes-explained", "port-clearance-mistakes", "lcl-vs-fcl"];
-test.each([
-  ...["/", "/services", "/resources/faq"],
-  ...[...articles, "aeo-benefits-for-importers"].map((slug) => `/resources/blog/${slug}`),
-])("The page %s links to the cost page", async (page) => {
-  expect(getHref(await visitor.open(page), "What will it cost?")).toBe(path);
+test.each<[string, string]>([
+  ["/", "What will it cost?"],
+  ["/services", "What will it cost?"],
+  ["/resources/faq", "Estimate your duty and taxes"],
+  ...[...articles, "aeo-benefits-for-importers"].map((slug): [string, string] => [
+    `/resources/blog/${slug}`,
+    "cost page",
+  ]),
+])("The page %s links to the cost page", async (page, text) => {
+  expect(getHref(await visitor.open(page), text)).toBe(path);
 });

@@ -144,6 +144,22 @@ test("A client gets the page of an unknown address from every desk address, with
   expect(await listShipmentAuditEntries(app.company, shipment.id)).toEqual([]);
 });
 
+test("Public pages link a team member to the desk, and the next client in the same browser to the shipments.", async () => {
+  const { browser } = await newStaffMember(app, "clerk", "Shared Computer");
+  const readAccountLinks = async () => {
+    const page = await browser.open("/about");
+    const links = [...page.all("header nav a"), ...page.all("footer nav a")].map(getText);
+    return ["Client Login", "My Shipments", "Desk"].filter((name) => links.includes(name));
+  };
+  await browser.open("/desk");
+  expect(await readAccountLinks()).toEqual(["Desk"]);
+  await browser.post("/portal/sign-out", {});
+  expect(await readAccountLinks()).toEqual(["Client Login"]);
+  const { email } = await newClient(app, "Next Person");
+  await browser.follow(await browser.post("/login", { email, password }));
+  expect(await readAccountLinks()).toEqual(["My Shipments"]);
+});
+
 describe("unknown addresses", () => {
   const portalPaths = ["", "/share", "/change", "/print", `/documents/${unknownId}`].map(
     (part) => `/portal/${unknownId}${part}`,

@@ -22,12 +22,11 @@ const clerk = await newStaffMember(app, "clerk", "Akinyi Odhiambo");
 
 const openAccount = ({ id }: { id: string }) => clerk.browser.open(`/desk/clients/${id}`);
 
-/** Submits a form on the page of a client and follows the redirect. */
 async function submitForm(client: { id: string }, button: string, reason = "They asked by phone"): Promise<ParsedPage> {
   return clerk.browser.follow(await clerk.browser.submit(await openAccount(client), button, { reason }));
 }
 
-test("A team member finds a client by name, email or client ID, and sees the client's shipments.", async () => {
+test("A team member finds a client by name, email or Client ID, and sees the client's shipments.", async () => {
   const client = await newClient(app, "Findable Person");
   await newShipment(app, client, "Of the findable");
   const page = await openAccount(client);
@@ -126,11 +125,11 @@ test("A client is not erased while a shipment must be stored, and the client's p
   const page = await openAccount(client);
   expect(listButtons(page)).not.toContain("Erase account");
   expect(page.text).toMatch(
-    /You can erase this account after \d{1,2} [A-Z][a-z]+ \d{4}\. We must store the shipments until that day\./,
+    /You can erase this account after \d{1,2} [A-Z][a-z]+ \d{4}\. We must store the shipment records until that day\./,
   );
   const { action } = page.form("Close account");
   const rejected = await parsePage(await clerk.browser.post(action, { intent: "erase", form: "erase", reason: "x" }));
-  const message = `Nothing was deleted. We must store the shipments of this account until ${data?.retention_ends_on}.`;
+  const message = `Nothing was deleted. We must store the shipment records of this account until ${data?.retention_ends_on}.`;
   expectRejectedForm(rejected, 409, message);
   expect((await client.browser.open("/portal")).text).toContain("Stored");
 });

@@ -129,7 +129,7 @@ describe("the CSV of shipments", () => {
     const [heading, ...rows] = await readCsv(response);
     expect(heading).toEqual([
       ...["Shipment number", "Name", "Client", "Email", "AWB/BL", "Containers", "Stage"],
-      ...["Status", "Waiting on", "Opened (EAT)", "Last change (EAT)"],
+      ...["Status", "Who acts next", "Opened (EAT)", "Last change (EAT)"],
     ]);
     expect(rows.map(([id]) => id).sort()).toEqual([...ids].sort());
     expect(rows.map(([, name]) => name)).toEqual(expect.arrayContaining(["'=1+1", 'Say "chai", أحمد']));

@@ -79,8 +79,8 @@ test.each([
   expect(header("X-Content-Type-Options")).toBe("nosniff");
 });
 
-test("HTML in a text file is sent as text.", async () => {
-  await upload(new File(["<script>alert(1)</script>"], "page.txt"));
+test("HTML within a text file is sent as text.", async () => {
+  await upload(new File(["Box 1: <script>alert(1)</script>"], "page.html"));
   const response = await download();
   expect([response.status, response.headers.get("Content-Type")]).toEqual([200, expect.stringMatching(/^text\/plain/)]);
 });

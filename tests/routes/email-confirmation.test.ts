@@ -14,7 +14,6 @@ const expiredText = "This link has been used or has expired.";
 const incompleteText = "This link is not complete. Open the link in our email again.";
 const toRejectionToast = (description: string) => [{ title: "Sign in Failed", description, variant: "destructive" }];
 
-/** Signs up with a new address, which stays unconfirmed. */
 async function newUnconfirmedAddress(chosen = password): Promise<string> {
   const [clientId = ""] = await issueClientIds(app.company, 1);
   const email = newEmailAddress("Unconfirmed", "client.example");
@@ -102,7 +101,7 @@ test("The owner of a mailbox cannot confirm a stranger's sign-up without the str
   expect(page.toasts).toEqual(toRejectionToast(wrongLoginText));
   expect(page.value("email")).toBe(email);
   expect(page.html).not.toContain("the owner's own");
-  expect((await logIn(email, thiefPassword)).toasts[0]?.description).toMatch(/^Your email is not confirmed/);
+  expect((await logIn(email, thiefPassword)).toasts[0]?.description).toMatch(/^Your email address is not confirmed/);
   const confirmed = await owner.submit(page, "Confirm and log in", { email, password: thiefPassword });
   expect(confirmed.status).toBe(303);
 });

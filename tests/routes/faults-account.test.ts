@@ -68,7 +68,7 @@ describe("sign-up while the backend fails", () => {
     expect(await countEmailsTo(typed.email)).toBe(1);
   });
 
-  test("A sign-up that auth accepted succeeds when the backend fails before its client ID is marked as used", async () => {
+  test("A sign-up that Supabase Auth accepted succeeds when the backend fails before its Client ID is marked as used", async () => {
     const typed = await newSignUp();
     app.proxy.fail("close", /redeem_client_id/);
     const response = await browser.post("/signup", { ...typed, password });

@@ -47,7 +47,7 @@ test.each<Fault>([...allFaults, "other json"])(
   },
 );
 
-test("A client with a valid access token works without any call of auth.", async () => {
+test("A client with a valid access token works without any call of Supabase Auth.", async () => {
   const calls = await app.proxy.during(async () => {
     expect((await client.open(path)).h1).toBe("Tea");
     const form = await client.open("/portal/new");
@@ -133,7 +133,12 @@ describe("uploading a file", () => {
   const uploadCases = [
     ["the check of the document", faults, /\/rpc\/require_upload_allowed/, "Upload failed"],
     ["the file store", allFaults, /\/storage\/v1\/object/, "Upload failed"],
-    ["the update of the document", faults, /^PATCH \/rest\/v1\/documents/, "Failed to update document status"],
+    [
+      "the update of the document",
+      [...faults, "other json"],
+      /^PATCH \/rest\/v1\/documents/,
+      "Failed to update document status",
+    ],
   ] as const;
   test.each(uploadCases.flatMap(([calls, kinds, ...rest]) => kinds.map((fault) => [calls, fault, ...rest] as const)))(
     "A document gets no file while %s fails (%s), and the same form uploads the file afterwards.",

@@ -70,6 +70,27 @@ test("A form with more than a hundred fields or with a thousand parts is rejecte
   expect((await site.browser().post("/login", form)).status).toBe(400);
 });
 
+test.each([
+  ["/signup", "fullName", 100],
+  ["/signup", "unknown", 100],
+  ["/contact", "message", 2000],
+  ["/actions/quote", "phone", 32],
+  ["/portal/new", "awb", 64],
+  ["/portal/account", "fullName", 100],
+])("The response of %s to 60,000 characters in %s repeats at most %i.", async (path, field, max) => {
+  const form = { intent: "name", form: "name", [field]: "q".repeat(60_000) };
+  const page = await parsePage(await client.post(path, form));
+  expect(page.status).toBe(400);
+  expect(page.html).not.toContain("q".repeat(max + 1));
+  if (field !== "unknown") expect(page.html).toContain("q".repeat(max));
+});
+
+test("The response to a rejected form repeats at most 100 characters of the name of the form.", async () => {
+  const page = await parsePage(await client.post("/portal/account", { intent: "name", form: "q".repeat(60_000) }));
+  expect(page.status).toBe(400);
+  expect(page.html).not.toContain("q".repeat(101));
+});
+
 const formPaths = ["/?index", "/contact", "/careers", "/actions/quote", "/login", "/signup", "/cookie-settings"];
 
 test.each(formPaths)("The form %s rejects a field that is sent twice, in both encodings.", async (path) => {
@@ -119,7 +140,7 @@ test.each([
     const request = { method: "POST", body: Buffer.from(body, "latin1"), headers };
     const page = await parsePage(await client.send(new Request(new URL(path, origin), request)));
     expect(page.status).toBe(400);
-    expect(page.text).toContain("The form arrived incomplete.");
+    expect(page.text).toContain("We received only part of the form.");
   }
 });
 

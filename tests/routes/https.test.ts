@@ -6,7 +6,7 @@ import { afterAll, describe, expect, test, vi } from "vitest";
 import { acquireUploadSlot } from "../../app/lib/http/transfer-slots.server.ts";
 import { root } from "../support/site-process.ts";
 import { demoCredentials } from "../support/site-sandbox.ts";
-import { getTestApp, password, startTestSite, TestBrowser } from "../support/test-app.ts";
+import { getTestApp, password, sendRequest, startTestSite, TestBrowser } from "../support/test-app.ts";
 
 const portalOrigin = "https://portal.example";
 
@@ -105,6 +105,77 @@ test("The start of a site with sample content logs one warning with the number o
   expect(values).toBeGreaterThan(0);
   const message = expect.stringContaining("`npm run content` lists them");
   expect(filterLog("sample values")).toEqual([expect.objectContaining({ level: "warn", values, message })]);
+});
+
+describe("other host name", () => {
+  const open = (Host: string, address = "/about?quote", method = "GET") =>
+    sendRequest(site.port, address, { Host, "Sec-Fetch-Site": "none" }, method);
+
+  test("A page under another host name redirects to the same page at the site's address, until a proxy repeats the request", async () => {
+    for (const host of ["www.portal.example", "WWW.Portal.Example:443", "portal.example.", "old-name.example:8080"]) {
+      for (const [path, method] of [
+        ["/about?quote", "GET"],
+        ["/favicon.svg", "GET"],
+        ["//evil.example/x", "HEAD"],
+      ] as const) {
+        const { status, headers } = await open(host, path, method);
+        expect([host, status, headers.location]).toEqual([host, 301, portalOrigin + path]);
+        expect(headers["cache-control"]).toContain("no-store");
+        expect((await open("portal.example")).status).toBe(200);
+      }
+    }
+    const statuses = [];
+    for (let count = 0; count < 6; count += 1) statuses.push((await open("origin.portal.example")).status);
+    expect(statuses).toEqual([301, 301, 301, 301, 301, 200]);
+    expect((await open("portal.example")).status).toBe(200);
+  });
+
+  test.each(["portal.example", "portal.example:8443", "127.0.0.1:3000", "[::1]:3000", "localhost:3000", "site:3000"])(
+    "A page under the host name %s, as a proxy may send, is shown.",
+    async (host) => {
+      expect((await open(host)).status).toBe(200);
+    },
+  );
+
+  test("A health check under another host name is answered, and the log names a host name once", async () => {
+    const log = vi.spyOn(console, "log");
+    for (const path of ["/healthz", "/about", "/about"]) await open("monitor.portal.example", path);
+    await new Promise(setImmediate);
+    const lines = log.mock.calls
+      .join("\n")
+      .split("\n")
+      .filter((line) => line.includes("other host name"));
+    log.mockRestore();
+    expect(lines.map((line) => JSON.parse(line).host)).toEqual(["monitor.portal.example"]);
+    expect((await open("monitor.portal.example", "/healthz")).status).toBe(200);
+    await open("portal.example");
+  });
+
+  test("A form from another host name is rejected with a page that names the site's address", async () => {
+    const body = new URLSearchParams({ email: "a" });
+    const headers = { Origin: "https://www.portal.example" };
+    const response = await fetch(`http://127.0.0.1:${site.port}/login`, { method: "POST", body, headers });
+    expect(response.status).toBe(403);
+    expect(await response.text()).toContain(`Our address is ${portalOrigin}.`);
+  });
+});
+
+test("The start of a site after the check-by days of its rates logs one warning with the number of figures to check", async () => {
+  const lines = vi.spyOn(console, "log").mockImplementation(() => undefined);
+  vi.useFakeTimers({ toFake: ["Date"], now: new Date("2099-01-01T00:00:00Z") });
+  try {
+    await (await startTestSite()).close();
+    await new Promise(setImmediate);
+    const warnings = lines.mock.calls
+      .join("\n")
+      .split("\n")
+      .filter((line) => line.includes("figures to check"));
+    expect(warnings).toEqual([expect.stringContaining("`npm run content` lists them")]);
+    expect(JSON.parse(warnings[0] ?? "")).toMatchObject({ level: "warn", figures: expect.any(Number) });
+  } finally {
+    vi.useRealTimers();
+    lines.mockRestore();
+  }
 });
 
 describe("proxy that TRUSTED_PROXIES does not name", () => {

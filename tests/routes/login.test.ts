@@ -30,7 +30,6 @@ async function submitLogin(typed: FormValues) {
   return { page, browser, logins };
 }
 
-/** Signs up and does not confirm the address. */
 async function newUnconfirmedAddress(): Promise<string> {
   const [clientId = ""] = await issueClientIds(app.company, 1);
   const address = newEmailAddress("Waiting", "client.example");
@@ -41,7 +40,8 @@ async function newUnconfirmedAddress(): Promise<string> {
 describe("rejected login", () => {
   const emailMissing = "Enter your email.";
   const passwordMissing = "Enter your password.";
-  const passwordTooLong = "This password is too long. Passwords have at most 72 characters.";
+  const passwordTooLong =
+    "This password is too long. A password can have at most 72 English letters, 36 Arabic letters or 18 emoji.";
   test.each([
     ["no email address", { email: "", password }, [emailMissing]],
     ["half an email address", { email: "b@", password }, ["Enter an email such as name@example.com."]],
@@ -63,7 +63,7 @@ describe("rejected login", () => {
       expect(page.problems.map(({ text }) => text)).toEqual(errors);
       for (const { id } of page.problems) expect(page.has(id), id).toBe(true);
       expect([...page.getDescriptions("email"), ...page.getDescriptions("password")]).toEqual(errors);
-      expect([page.value("email"), page.value("password")]).toEqual([typed.email, ""]);
+      expect([page.value("email"), page.value("password")]).toEqual([typed.email.slice(0, 254), ""]);
       if (typed.password) expect(page.html).not.toContain(typed.password);
       expect(browser.cookies.has("session")).toBe(false);
     });
@@ -90,7 +90,8 @@ describe("rejected login", () => {
       expect([page.status, page.toasts, page.text]).toEqual([400, wrong.page.toasts, wrong.page.text]);
       expect(browser.cookies.has("session")).toBe(false);
     }
-    // Auth rejects a closed account without hashing. To take the same time, the site then tries an unknown address too.
+    // Supabase Auth rejects a closed account without hashing. To take the same time, the site then tries an unknown
+    // address too.
     const counts = [wrong, unknown, closedWithPassword, closedWithGuess].map(({ logins }) => logins.length);
     expect(counts).toEqual([1, 1, 2, 2]);
     const [first, second] = closedWithPassword.logins;
@@ -99,12 +100,15 @@ describe("rejected login", () => {
     ]);
   });
 
-  test.each([400, 429, 500, 503, "html"] as const)("A login calls auth once when auth fails with %s", async (fault) => {
-    app.proxy.fail(fault, /grant_type=password/);
-    const { page, logins } = await submitLogin({ email, password });
-    app.proxy.fail("none");
-    expect([page.status >= 400, logins.length]).toEqual([true, 1]);
-  });
+  test.each([400, 429, 500, 503, "html"] as const)(
+    "A login calls Supabase Auth once when Supabase Auth fails with %s",
+    async (fault) => {
+      app.proxy.fail(fault, /grant_type=password/);
+      const { page, logins } = await submitLogin({ email, password });
+      app.proxy.fail("none");
+      expect([page.status >= 400, logins.length]).toEqual([true, 1]);
+    },
+  );
 
   test.each<[string, FormValues]>([
     ["no password", { email }],
@@ -125,7 +129,7 @@ describe("rejected login", () => {
 });
 
 describe("login of an unconfirmed address", () => {
-  const unconfirmedText = "Your email is not confirmed yet.";
+  const unconfirmedText = "Your email address is not confirmed yet.";
 
   test("A login with any number of attempts reveals only with the right password that the address is not confirmed", async () => {
     const address = await newUnconfirmedAddress();
@@ -158,7 +162,56 @@ describe("login of an unconfirmed address", () => {
   });
 });
 
+test("Logins and sign-ups by turns send at most five emails a day to one address.", async () => {
+  const address = await newUnconfirmedAddress();
+  const statuses: number[] = [];
+  for (let attempt = 0; attempt < 6; attempt += 1) {
+    await sql`update auth.users set confirmation_sent_at = now() - interval '61 seconds' where email = ${address}`;
+    const [clientId = ""] = await issueClientIds(app.company, 1);
+    const form = { clientId, fullName: "Stranger", email: address.toUpperCase(), password };
+    const sender = app.browser();
+    statuses.push((await sender.post(attempt % 2 ? "/login" : "/signup", form)).status);
+  }
+  expect(await countEmailsTo(address)).toBe(5);
+  expect(statuses).toEqual([303, 400, 303, 400, 429, 400]);
+});
+
+test("Sign-ups from one IP address send at most twenty emails an hour.", async () => {
+  const sender = app.browser();
+  const addresses = Array.from({ length: 21 }, () => newEmailAddress("Victim", "client.example"));
+  const statuses: number[] = [];
+  for (const [index, clientId] of (await issueClientIds(app.company, 21)).entries()) {
+    const form = { clientId, fullName: "Stranger", email: addresses[index] ?? "", password };
+    statuses.push((await sender.post("/signup", form)).status);
+  }
+  expect(statuses).toEqual([...Array(20).fill(303), 429]);
+});
+
 describe("successful login", () => {
+  /** Creates a confirmed client without the sign-up form. */
+  async function newClientWithPassword(password: string): Promise<string> {
+    const [client_id] = await issueClientIds(app.company, 1);
+    const account = { email: newEmailAddress("Typist", "client.example"), password, email_confirm: true };
+    const { error } = await app.company.auth.admin.createUser({ ...account, user_metadata: { client_id } });
+    expect(error).toBeNull();
+    return account.email;
+  }
+
+  test("A client logs in with a password from a device that writes accents and spaces differently.", async () => {
+    const address = await newClientWithPassword("café mombasa é");
+    for (const typed of ["café mombasa é".normalize("NFD"), "café\u00a0mombasa\u3000é"]) {
+      const response = await app.browser().post("/login", { email: address, password: typed });
+      expect(response.headers.get("Location")).toBe("/portal");
+    }
+  });
+
+  test("A client logs in with a password that was set in another form without our forms.", async () => {
+    const typed = "café mombasa é".normalize("NFD");
+    const address = await newClientWithPassword(typed);
+    const response = await app.browser().post("/login", { email: address, password: typed });
+    expect(response.headers.get("Location")).toBe("/portal");
+  });
+
   test("A client who logs in reaches the portal, which shows the login toast once", async () => {
     const browser = app.browser();
     const response = await browser.submit(await browser.open("/login"), "Log in", { email, password });

@@ -13,6 +13,7 @@ import {
   successToast,
 } from "../support/route-fixtures.ts";
 import { advanceShipment } from "../support/service-role.ts";
+import { resultOrThrow, setCharge } from "../support/staff-actions.ts";
 import { getTestApp, getText, parsePage } from "../support/test-app.ts";
 
 const app = await getTestApp();
@@ -24,7 +25,7 @@ const complete = await newShipment(app, client, "Complete", allDocuments);
 const countMoves = async ({ id }: TestShipment) =>
   (await listShipmentAuditEntries(app.company, id)).filter(({ action }) => action === "shipment advance").length;
 
-/** Returns the history on the client's page, newest first. Each time is replaced by AT. */
+/** Returns the history on the client's page, newest first. "AT" replaces the date and time of each entry. */
 async function listHistory(portal: string): Promise<string[]> {
   const page = await client.browser.open(portal);
   return page
@@ -84,16 +85,48 @@ test("A move with missing documents names the documents and needs a confirmation
   ]);
 });
 
-test("A move with a place or a note that is too long is rejected at both fields and stays filled in.", async () => {
+test("A move with a place or a note that is too long is rejected at both fields, and stays filled in up to the maximum.", async () => {
   const { desk } = await newShipment(app, client, "Wordy");
   const fields = { location: "x".repeat(121), note: "y".repeat(1001) };
   const rejected = await parsePage(await clerk.submit(await clerk.open(desk), "Move to Document Verification", fields));
   expect(rejected.status).toBe(400);
   for (const [name, value, message] of [
-    ["location", fields.location, "Use at most 120 characters for the location."],
-    ["note", fields.note, "Use at most 1,000 characters for the note."],
+    ["location", fields.location.slice(0, 120), "Use at most 120 characters for the location."],
+    ["note", fields.note.slice(0, 1000), "Use at most 1,000 characters for the note."],
   ] as const)
     expect(getField(rejected, `move-${name}`)).toMatchObject({ value, descriptions: [message] });
+});
+
+test("Closing a shipment with an amount due needs a confirmation, and the closed shipment shows the amount.", async () => {
+  const shipment = await newShipment(app, client, "Owing", allDocuments);
+  for (let stage = 1; stage < 9; stage += 1) await advanceShipment(app.company, shipment.id);
+  for (const [item, amount] of [
+    ["duties", 642_000.25],
+    ["agent-fee", 779.75],
+  ] as const)
+    resultOrThrow(await setCharge(app.company, shipment.id, { item, amount, currency: "KES" }, {}));
+  const due = "KES 642,780.00 is still due.";
+
+  const page = await clerk.open(shipment.desk);
+  const correction = { stage: "10", reason: "Closed by mistake" };
+  const uncorrected = await parsePage(await clerk.submit(page, "Correct the stage", correction));
+  expect(uncorrected.status).toBe(409);
+  expect(uncorrected.problems[0]?.text).toBe(`${due} Confirm that you want to close the shipment.`);
+
+  const question = await parsePage(await clerk.submit(page, "Move to Shipment Closed", { note: "Done" }));
+  expect([question.status, question.h1]).toEqual([409, "Close with an amount due?"]);
+  expect(question.text).toContain(due);
+  expect(await countMoves(shipment)).toBe(8);
+  const closed = await clerk.follow(await clerk.submit(question, "Move anyway to Shipment Closed"));
+  expect(closed.toasts).toEqual(successToast("Moved to Shipment Closed"));
+  expect(closed.text).toMatch(/Who acts next Closed since .* EAT\. KES 642,780\.00 is still due\./);
+  expect((await client.browser.open(shipment.portal)).text).toContain(`Closed. ${due}`);
+
+  const reopened = { stage: "9", reason: "A payment is missing" };
+  await clerk.submit(closed, "Correct the stage", reopened);
+  const confirmed = { ...correction, confirmDue: "yes" };
+  const corrected = await clerk.submit(await clerk.open(shipment.desk), "Correct the stage", confirmed);
+  expect((await clerk.follow(corrected)).text).toContain("Stage 10/10 Shipment Closed");
 });
 
 test("A closed shipment has no move form and rejects an open move form.", async () => {

@@ -11,7 +11,6 @@ import { getTestApp, startTestSite } from "../support/test-app.ts";
 const publicPaths = [...publicPages, "/?quote", ...authPages, "/actions/forgot-password"];
 const clientPaths = ["/portal", "/portal/new", "/portal/2fa", "/portal/sign-out"];
 
-/** The HTML of every page, by its path. */
 const pages = new Map<string, string>();
 await getTestApp();
 const site = await startTestSite();

@@ -41,7 +41,7 @@ async function newProtectedClientWithLink(name: string) {
   return { ...client, link: await sendLink(client) };
 }
 
-/** Invites a team member and returns the address and the path of the link. */
+/** Invites a team member. Returns the email address and the path of the link. */
 async function inviteClerk(name: string) {
   const email = newEmailAddress(name);
   const clerk = { name, email, role: "clerk" };
@@ -49,7 +49,6 @@ async function inviteClerk(name: string) {
   return { email, link: await getLatestLinkTo(email) };
 }
 
-/** Opens a link and submits its form with these fields. */
 const setPassword = async (link: string, typed: { password: string; code?: string }, browser = app.browser()) =>
   browser.submit(await browser.open(link), "Set password", typed);
 
@@ -67,7 +66,7 @@ describe("link of an invitation", () => {
     for (const [typed, reason] of [
       ["", /^Choose a password/],
       ["elevenchars", /^Choose a password of at least 12/],
-      ["é".repeat(37), /^Choose a password of at most 72 characters\.$/],
+      ["é".repeat(37), /^Choose a shorter password\. A password can have at most 72 English letters/],
     ] as const) {
       const rejected = await parsePage(await setPassword(link, { password: typed }));
       expect([rejected.status, rejected.title.startsWith("Error: ")]).toEqual([400, true]);
@@ -90,7 +89,7 @@ describe("link of an invitation", () => {
     const { email, link } = await inviteClerk("First Password");
     expect((await setPassword(link, { password: "the first password" })).status).toBe(303);
     const invitation = await getLatestEmailTo(email);
-    expect([invitation.count, invitation.subject]).toEqual([1, `Your account at the desk of ${emailSender.name}`]);
+    expect([invitation.count, invitation.subject]).toEqual([1, `Your account for the desk of ${emailSender.name}`]);
     const id = await findAccountId(app.company, email);
     expect((await setPassword(await sendLink({ id, email }), { password: "the second password" })).status).toBe(303);
     const { count, subject } = await getLatestEmailTo(email);
@@ -199,7 +198,6 @@ describe("link of an account with a second factor", () => {
   test("A code that was used at a login cannot set a password, and a code that set a password cannot log in", async () => {
     const { browser, email, authenticator, link } = await newProtectedClientWithLink("Overheard Client");
     const usedText = "This code has been used. Wait for the next code.";
-    /** Logs in with a password and a code. */
     const verify = async (typed: string, code: string) => {
       const person = app.browser();
       await person.post("/login", { email, password: typed });
@@ -219,7 +217,7 @@ describe("link of an account with a second factor", () => {
   });
 
   test("A client with a second factor reads whom to call about a lost authenticator, and a client without a second factor does not", async () => {
-    const lostText = /Lost your phone\? Call \+254 700 000 001\. After an identity check/;
+    const lostText = /Lost your phone\? Call \+254 700 000 001\. We check your identity/;
     const client = await newClientWithLink("New Phone");
     expect((await app.browser().open(client.link)).text).not.toMatch(lostText);
     await setUpSecondFactor(client.browser, "/portal/2fa");

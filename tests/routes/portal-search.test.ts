@@ -181,6 +181,15 @@ describe("CSV of a client's shipments", () => {
     expect(await readCsv(await exporter.browser.get("/portal/shipments.csv?waiting=nobody"))).toHaveLength(1);
   });
 
+  test("A client's CSV has AWB/BL numbers in a form that spreadsheets leave unchanged.", async () => {
+    const numbered = await newClient(app, "Numbered Client");
+    const numbers = ["07112345675", "123456789012345678", "123E45", "1-2-26", "MAEU-12"];
+    await sql`insert into shipments (user_id, name, awb) select ${numbered.id}, awb, awb from unnest(${numbers}::text[]) as awb`;
+    const [, ...rows] = await readCsv(await numbered.browser.get("/portal/shipments.csv"));
+    const expected = ["071-12345675", '="123456789012345678"', '="123E45"', '="1-2-26"', "MAEU-12"];
+    expect(rows.map((row) => row[2]).sort()).toEqual(expected.sort());
+  });
+
   test("The times of a client's CSV are in East Africa Time, in a form that spreadsheets sort.", async () => {
     const timed = await newClient(app, "Timed Client");
     await sql`insert into shipments (user_id, name, created_at, changed_at)
@@ -188,7 +197,7 @@ describe("CSV of a client's shipments", () => {
     const [heading, row] = await readCsv(await timed.browser.get("/portal/shipments.csv"));
     expect(heading).toEqual([
       ...["Shipment number", "Name", "AWB/BL", "Containers", "Stage", "Status"],
-      ...["Waiting on", "Opened (EAT)", "Last change (EAT)"],
+      ...["Who acts next", "Opened (EAT)", "Last change (EAT)"],
     ]);
     expect(row?.slice(-2)).toEqual(["2026-03-01 00:04", "2027-01-01 02:30"]);
   });

@@ -84,7 +84,7 @@ describe("failed logins", () => {
     expectRateLimited(page, "Login Failed", /Try again in \d+ minutes\.$/, 3600);
   });
 
-  test("After ten unknown client IDs from one address, the sign-up form says when to try again and stays filled in.", async () => {
+  test("After ten unknown Client IDs from one address, the sign-up form says when to try again and stays filled in.", async () => {
     const browser = app.browser();
     const [first = "", second = ""] = await issueClientIds(app.company, 2);
     const signUp = (clientId: string, from = browser) =>

@@ -17,7 +17,7 @@ const foreignOrigins: Record<string, string>[] = [
   { Origin: origin, "Sec-Fetch-Site": "same-site" },
 ];
 
-/** Every address that accepts a form. */
+/** The paths of all forms. */
 const formPaths: [string, () => string][] = [
   ["the sign-up", () => "/signup"],
   ["the login", () => "/login"],
@@ -114,9 +114,10 @@ test.each<[string, Record<string, string>]>([
   }
 });
 
-test("A rejected form from another site shows a page with the reason.", async () => {
+test("A rejected form from another site shows a page with the reason and the site's address.", async () => {
   const page = await parsePage(await client.post("/login", {}, { Origin: "https://evil.example" }));
-  expect([page.status, page.h1]).toEqual([403, "This form was sent from another site"]);
+  expect([page.status, page.h1]).toEqual([403, "We cannot process this request"]);
+  expect(page.text).toContain(`This form was sent from another site. Our address is ${origin}.`);
   expect(listLinkAddresses(page, "main a")).toEqual(["/"]);
 });
 
@@ -125,7 +126,7 @@ test("A damaged form shows a page with the reason.", async () => {
   for (const path of ["/login", "/signup", shipment]) {
     const page = await parsePage(await send("POST", path, { body: "--x\r\ncut o", headers }));
     expect([path, page.status]).toEqual([path, 400]);
-    expect(page.text, path).toContain("The form arrived incomplete.");
+    expect(page.text, path).toContain("We received only part of the form.");
   }
 });
 

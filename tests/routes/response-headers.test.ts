@@ -24,7 +24,7 @@ describe("unusual addresses", () => {
     vi.restoreAllMocks();
   });
 
-  /** Sends a request over a socket, because fetch normalizes addresses, and waits for its log line. */
+  /** Sends a request over a socket, because fetch normalizes URLs. Waits for the request's log line. */
   async function send(target: string, method = "GET", moreHeaders = "", body = "") {
     const socket = connect(site.port, "127.0.0.1").on("error", () => undefined);
     const head = `Host: x\r\nConnection: close\r\n${moreHeaders}Content-Length: ${body.length}`;

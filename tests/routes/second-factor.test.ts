@@ -3,6 +3,7 @@ import { getDocument, newClient, newShipment, startFactorSetup } from "../suppor
 import { newProtectedClient, newSessionWithoutCode } from "../support/second-factor-suite.ts";
 import {
   getTestApp,
+  getText,
   noStorePattern,
   type ParsedPage,
   parsePage,
@@ -12,6 +13,7 @@ import {
 
 const path = "/portal/2fa";
 const wrongCodeText = "The code is incorrect. Please try again.";
+const clockHint = "Check that your phone's clock is set automatically.";
 const usedCodeText = "This code has been used. Wait for the next code.";
 const toRejectionToast = (description: string) => ({
   ...{ title: "Verification failed", description, variant: "destructive" },
@@ -31,11 +33,11 @@ function expectCodeError(page: ParsedPage, error: string): void {
   expect([page.status, page.title.startsWith("Error: ")]).toEqual([400, true]);
   const [field] = page.all("main input[name=code]");
   expect([field?.getAttribute("aria-invalid"), page.value("code")]).toEqual(["true", ""]);
-  expect(page.getDescriptions("code")).toContain(error);
-  expect(page.problems).toEqual([{ text: error, id: field?.getAttribute("id") }]);
+  const texts = error === wrongCodeText ? [error, clockHint] : [error];
+  expect(page.getDescriptions("code")).toContain(texts.join(" "));
+  expect(page.problems).toEqual(texts.map((text) => ({ text, id: field?.getAttribute("id") })));
 }
 
-/** Returns the path of the page that removes the client's authenticator. */
 const getRemovalPath = async (browser: TestBrowser) => {
   const links = (await browser.open(path)).all("a").map((link) => link.getAttribute("href") ?? "");
   return links.find((href) => href.startsWith(`${path}/`)) ?? "";
@@ -63,7 +65,26 @@ describe("set-up of a second factor", () => {
       description: "Your account is now more secure.",
       variant: "default",
     });
-    expect((await browser.open(path)).text).toContain("Authenticator, ");
+    expect((await browser.open(path)).text).toContain("Phone of ");
+  });
+
+  test("Each authenticator has the name that the client typed, or a name with the month and a number", async () => {
+    const { browser } = await newClient(app, "Named");
+    const listNames = async () => (await browser.open(path)).all("main li span.block").map(getText);
+    for (const name of ["", "", " Wife’s\u200b\nphone ", "x".repeat(70)]) {
+      const button = (await listNames()).length > 0 ? "Add another authenticator" : "Set up 2FA";
+      const { page, authenticator } = await startFactorSetup(browser, path, button, name);
+      const done = await browser.submit(page, "Enable 2FA", { code: await authenticator.freshCode() });
+      expect(done.status).toBe(303);
+    }
+    const month = new Date().toLocaleDateString("en-GB", {
+      month: "long",
+      year: "numeric",
+      timeZone: "Africa/Nairobi",
+    });
+    expect(await listNames()).toEqual([
+      ...[`Phone of ${month}`, `Phone of ${month} (2)`, "Wife’s phone", "x".repeat(60)],
+    ]);
   });
 
   test("A wrong code marks its field and preserves the secret, so that the next code completes the set-up", async () => {
@@ -77,7 +98,7 @@ describe("set-up of a second factor", () => {
     expect(done.headers.get("Location")).toBe("/portal");
   });
 
-  test("A code that has not six digits is rejected without a call of auth", async () => {
+  test("A code that has not six digits is rejected without a call of Supabase Auth", async () => {
     const { browser, page } = await newSetup("Shape");
     const calls = await app.proxy.during(async () => {
       for (const code of ["", "12345", "1234567", "abcdef", "12 34"]) {
@@ -109,7 +130,7 @@ describe("set-up of a second factor", () => {
       ],
     ]);
     expect(late.has("confirm-2fa-code")).toBe(false);
-    expect(late.form("Set up 2FA").fields).toEqual({ begin: "" });
+    expect(late.form("Set up 2FA").fields).toEqual({ name: "", begin: "" });
     expect((await complete(newer)).headers.get("Location")).toBe("/portal");
   });
 
@@ -182,7 +203,7 @@ describe("session before the code", () => {
     const page = await half.follow(redirect);
     expect(page.headers.get("X-Robots-Tag")).toBe("noindex");
     expect(page.all("main a")[0]?.getAttribute("href")).toBe("tel:+254700000001");
-    expect(page.text).toContain("Lost your phone? Call +254 700 000 001. After an identity check");
+    expect(page.text).toContain("Lost your phone? Call +254 700 000 001. We check your identity");
     const used = await parsePage(await half.submit(page, "Verify", { code: await authenticator.lastCode() }));
     expectCodeError(used, usedCodeText);
     expect(used.toasts[0]).toEqual(toRejectionToast(usedCodeText));

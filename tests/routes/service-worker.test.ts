@@ -17,11 +17,11 @@ describe("service worker", () => {
       headers: { "If-None-Match": tag, "Cache-Control": "max-age=0" },
     });
 
-  test("The service worker is revalidated on each request and can connect only to its own site", async () => {
+  test("A browser requests the service worker once a day, and the service worker can connect only to its own site", async () => {
     const { status, headers } = await revalidate();
     expect(status).toBe(200);
     expect(headers.get("Content-Type")).toMatch(/^text\/javascript/);
-    expect(headers.get("Cache-Control")).toBe("no-cache");
+    expect(headers.get("Cache-Control")).toBe("max-age=86400");
     expect(headers.get("Content-Security-Policy")).toBe("default-src 'none'; connect-src 'self'");
     expect((await revalidate(headers.get("ETag") ?? "")).status).toBe(304);
   });
@@ -82,6 +82,6 @@ describe("offline copies in the account", () => {
     browser.cookies.set("shared", "1");
     const page = await browser.open("/portal/account");
     expect(page.all('#offline-pages input[name="enabled"]')).toEqual([]);
-    expect(page.html).toContain("A shared device stores no pages.");
+    expect(page.html).toContain("This is a shared device, so it stores no pages.");
   });
 });

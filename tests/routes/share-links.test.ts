@@ -200,7 +200,7 @@ test("A shipment with five share links has no form for a sixth share link and re
   for (let links = 1; links <= 5; links += 1) await createLink(own);
   const page = await openSharePage(own);
   expect(new Set(listLinks(page)).size).toBe(5);
-  expect(page.text).toContain("A shipment can have five share links.");
+  expect(page.text).toContain("A shipment can have up to five share links.");
   expect(() => page.form("Create share link")).toThrow("No button");
   const rejected = await parsePage(await client.browser.submit(form, "Create share link"));
   expectRejectedForm(rejected, 409, "This shipment already has 5 share links, the maximum. End one link first.");

@@ -21,13 +21,13 @@ async function expectUnchanged(): Promise<void> {
   expect(files).toEqual([]);
 }
 
-/** Returns the HTML with placeholders for the requested address and the nonce. */
+/** Returns the HTML with placeholders for the requested path, its ID and the nonce. */
 function normalizeHtml(page: ParsedPage, path: string): string {
   const nonce = /'nonce-([^']+)'/.exec(page.headers.get("Content-Security-Policy") ?? "")?.[1] ?? "";
   return page.html.replaceAll(path, "PATH").replaceAll(path.replace("/portal/", ""), "ID").replaceAll(nonce, "NONCE");
 }
 
-/** Sends a file for a document of the owner. */
+/** Sends a file for a document of the owner, as a stranger. */
 function uploadFile(path: string): Promise<Response> {
   const form = new FormData();
   form.append("document", document);

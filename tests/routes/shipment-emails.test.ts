@@ -59,9 +59,9 @@ describe("content", () => {
     ];
     const lines = email.text.trimEnd().split("\n");
     expect(lines).toEqual([
-      ...[`Hello ${client.name},`, "", "Pumps for Juba moved to Customs Declaration (4 of 10)."],
+      ...[`Hello ${client.name},`, "", "The shipment “Pumps for Juba” moved to Customs Declaration (4 of 10)."],
       ...[`Shipment: ${id.slice(0, 8)}, AWB/BL: N/A`, ""],
-      ...[expect.stringMatching(/^Next: you upload the .*Packing List/), "", `See the shipment: ${links[2]}`, ""],
+      ...[expect.stringMatching(/^Your next step: upload the .*Packing List/), "", `See the shipment: ${links[2]}`, ""],
       ...[emailSender.name, emailSender.phone],
       `We never send bank details by email. Check that this email is from us: ${links[0]}`,
       `Unsubscribe from shipment emails: ${links[1]}`,
@@ -80,8 +80,10 @@ describe("content", () => {
     await callRpc("reject_document", { document_id, reason });
     const { subject, text } = await sendQueued(id);
     expect(subject).toBe("Pumps for Juba: New file needed: Bill of Lading");
-    expect(text).toContain(`Pumps for Juba needs a new file for the Bill of Lading. Reason: ${reason}.`);
-    expect(text).toMatch(/^Next: you .*Bill of Lading/m);
+    expect(text).toContain(
+      `We need a new file for the Bill of Lading of the shipment “Pumps for Juba”. Reason: ${reason}.`,
+    );
+    expect(text).toMatch(/^Your next step: .*Bill of Lading/m);
     expect(text).not.toContain(".pdf");
   });
 
@@ -93,8 +95,10 @@ describe("content", () => {
     await callRpc("set_charge", { shipment_id, item: "duties", ...charge });
     const { subject, text } = await sendQueued(shipment_id);
     expect(subject).toBe("Charged goods: Payment due: Duties & Taxes");
-    expect(text).toMatch(/payment due: Duties & Taxes[\s\S]*moved to Customs Declaration[\s\S]*“The vessel is late”/);
-    expect(text).toMatch(/^Next: you .*Pay the Duties & Taxes\.$/m);
+    expect(text).toMatch(
+      /payment is due .*: Duties & Taxes[\s\S]*moved to Customs Declaration[\s\S]*“The vessel is late”/,
+    );
+    expect(text).toMatch(/^Your next step: .*Pay the Duties & Taxes\.$/m);
     const all = `${subject} ${text}`.replace(createUnsubscribeUrl(client.id), "");
     for (const secret of ["987", "654.32", "USD", "2031", "29 July", "77001122"]) expect(all).not.toContain(secret);
   });
@@ -102,7 +106,7 @@ describe("content", () => {
   test("An email about a move has the notes of its own moves and of no earlier move.", async () => {
     const { id: shipment_id } = await newShipment(app, client, "Moved with words", allDocuments);
     const getNotes = ({ text }: { text: string }) => /^Our note: (.*)$/m.exec(text)?.[1];
-    const injected = "It is on board.\r\nBcc: spy@evil.example\n\nThe company";
+    const injected = "It is on board.\nBcc: spy@evil.example\n\nThe company";
     await callRpc("move_shipment", { shipment_id, note: injected });
     const first = await sendQueued(shipment_id);
     expect(first.subject).toBe("Moved with words: Document Verification (2 of 10)");
@@ -131,8 +135,8 @@ describe("content", () => {
     await correctStage(id, 2);
     const { subject, text } = await sendQueued(id);
     expect(subject).toBe("Moved back: Moved back to Document Verification (2 of 10)");
-    expect(text).toContain("Moved back moved back to Document Verification (2 of 10).");
-    expect(text).toMatch(/^Next: we check .*\. You do not need to do anything\.$/m);
+    expect(text).toContain("The shipment “Moved back” moved back to Document Verification (2 of 10).");
+    expect(text).toMatch(/^Next: within one working day, we check .*\. You do not need to do anything\.$/m);
   });
 
   test("An email to a client without a name starts with Hello.", async () => {
@@ -142,7 +146,7 @@ describe("content", () => {
     await correctStage(id);
     await sql`update email_outbox set due_at = now() where shipment_id = ${id}`;
     expect(await sendDueShipmentEmails(app.company, emailSender, readStages())).toBe(1);
-    expect((await getLatestEmailTo(nameless.email)).text).toMatch(/^Hello,\n\nTea moved/);
+    expect((await getLatestEmailTo(nameless.email)).text).toMatch(/^Hello,\n\nThe shipment “Tea” moved/);
   });
 
   test("An email about free storage names its last day.", async () => {
@@ -154,7 +158,7 @@ describe("content", () => {
     expect(await sendDueShipmentEmails(app.company, emailSender, readStages())).toBe(0);
     const { subject, text } = await sendQueued(id);
     expect(subject).toBe(`Stored goods: Free storage ends on ${row?.day}`);
-    expect(text).toContain(`Stored goods has free storage until ${row?.day}.`);
+    expect(text).toContain(`Free storage for the shipment “Stored goods” ends on ${row?.day}.`);
   });
 
   test.each([
@@ -167,7 +171,7 @@ describe("content", () => {
     await correctStage(id);
     const email = await sendQueued(id);
     expect(email.subject).toBe(`${name}: Customs Declaration (4 of 10)`);
-    expect(email.text.split("\n")[2]?.trim()).toBe(`${name} moved to Customs Declaration (4 of 10).`);
+    expect(email.text.split("\n")[2]?.trim()).toBe(`The shipment “${name}” moved to Customs Declaration (4 of 10).`);
     expect([email.to?.length, email.cc, email.bcc]).toEqual([1, undefined, undefined]);
   });
 });

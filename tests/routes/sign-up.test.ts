@@ -11,7 +11,7 @@ let unusedClientIds = await issueClientIds(app.company, 20);
 const newClientId = () => unusedClientIds.pop() ?? "";
 const newAddress = (name: string) => newEmailAddress(name, "client.example");
 
-/** A complete form with a client ID that the company has not issued. */
+/** A complete form with a Client ID that the company has not issued. */
 const validFields = {
   clientId: "7K3Q-X9MD-2HTV-W5BC",
   fullName: "Achieng Otieno",
@@ -54,7 +54,7 @@ describe("invalid sign-up", () => {
       "a password of 25 letters in 75 bytes",
       { password: "ア".repeat(25) },
       "password",
-      "Choose a password of at most 72 characters.",
+      "Choose a shorter password. A password can have at most 72 English letters, 36 Arabic letters or 18 emoji.",
     ],
   ])(
     "A sign-up with %s marks the field and preserves the rest, without calling the backend",
@@ -90,8 +90,8 @@ describe("invalid sign-up", () => {
   });
 });
 
-describe("client ID of a sign-up", () => {
-  test("A sign-up gets the same response for an unknown and a used client ID, whether or not the address has an account", async () => {
+describe("Client ID of a sign-up", () => {
+  test("A sign-up gets the same response for an unknown and a used Client ID, whether or not the address has an account", async () => {
     const used = newClientId();
     const known = newAddress("First");
     const unknown = newAddress("Second");
@@ -113,7 +113,7 @@ describe("client ID of a sign-up", () => {
     expect([await countEmailsTo(known), await countEmailsTo(unknown)]).toEqual([1, 0]);
   });
 
-  test("A sign-up accepts a client ID in lower case, with blanks for dashes and the letter O for a zero", async () => {
+  test("A sign-up accepts a Client ID in lower case, with blanks for dashes and the letter O for a zero", async () => {
     const clientId = unusedClientIds.find((each) => each.includes("0")) ?? "";
     expect(clientId).not.toBe("");
     unusedClientIds = unusedClientIds.filter((each) => each !== clientId);
@@ -123,7 +123,7 @@ describe("client ID of a sign-up", () => {
     expect(await countEmailsTo(email)).toBe(1);
   });
 
-  test("A sign-up is rejected if another sign-up claims the same client ID while auth fails", async () => {
+  test("A sign-up is rejected if another sign-up claims the same Client ID while Supabase Auth fails", async () => {
     const clientId = newClientId();
     const email = newAddress("Late");
     app.proxy.fail(500, /auth\/v1\/signup/);
@@ -191,7 +191,7 @@ describe("sign-up for an address with an account", () => {
     return { target: response.headers.get("Location"), toasts, text };
   };
 
-  test("A sign-up for a known address gets the same response as a sign-up for a new address, and claims the client ID too", async () => {
+  test("A sign-up for a known address gets the same response as a sign-up for a new address, and claims the Client ID too", async () => {
     const known = await app.browser().signUpAndLogIn("Known");
     const bystander = newAddress("Bystander");
     const observations = [];

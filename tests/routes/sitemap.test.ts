@@ -98,7 +98,10 @@ async function fetchText(path: string, type: string): Promise<string> {
   return response.text();
 }
 
-/** Returns the texts of the elements with a name. Throws unless the XML is well-formed and every character escaped. */
+/**
+ * Returns the texts of the elements with a name. Throws unless the XML is well-formed and special characters are
+ * escaped.
+ */
 function listElements(xml: string, name: string): string[] {
   const open: string[] = [];
   const found: string[] = [];

@@ -53,7 +53,6 @@ type StaffActionCase = {
   button: string;
   fields: FormValues;
   toast: string;
-  /** A text that the page shows after the action. */
   shows: string;
   /** The action's name in the audit log, and in the log on the page. */
   action: string;
@@ -105,8 +104,8 @@ const staffActionCases: StaffActionCase[] = [
   },
   {
     button: "Save charge for IDF Fee",
-    fields: { amount: "12 500,000.5", currency: "USD", due: "2026-06-30", note: "Invoice 123456" },
-    toast: "Charge saved",
+    fields: { amount: "12,500,000.5", currency: "USD", due: "2026-06-30", note: "Invoice 123456" },
+    toast: "IDF Fee: charge saved",
     shows: "IDF Fee USD 12,500,000.50, due 30 June 2026 Invoice 123456",
     action: "charge set",
     logTitle: "Charge saved",
@@ -115,7 +114,7 @@ const staffActionCases: StaffActionCase[] = [
   {
     button: "Mark as paid for IDF Fee",
     fields: {},
-    toast: "Marked as paid",
+    toast: "IDF Fee marked as paid",
     shows: "IDF Fee KES 100.00, paid ",
     action: "charge paid",
     logTitle: "Marked as paid",
@@ -125,7 +124,7 @@ const staffActionCases: StaffActionCase[] = [
   {
     button: "Mark as unpaid for IDF Fee",
     fields: { reason: "The cheque came back" },
-    toast: "Marked as unpaid",
+    toast: "IDF Fee marked as unpaid",
     shows: "IDF Fee KES 100.00, unpaid",
     action: "charge unpaid",
     logTitle: "Marked as unpaid",
@@ -135,7 +134,7 @@ const staffActionCases: StaffActionCase[] = [
   {
     button: "Verify the Packing List",
     fields: {},
-    toast: "Document verified",
+    toast: "Packing List verified",
     shows: "Packing List Verified invoice.pdf",
     action: "document verify",
     logTitle: "Document verified: Packing List",
@@ -145,7 +144,7 @@ const staffActionCases: StaffActionCase[] = [
   {
     button: "Request a new file for the Packing List",
     fields: { reason: "Page 2 is unreadable" },
-    toast: "New file requested",
+    toast: "Packing List: new file requested",
     shows: "Packing List New file needed Requested ",
     action: "document reject",
     logTitle: "New file requested: Packing List",
@@ -155,7 +154,7 @@ const staffActionCases: StaffActionCase[] = [
   {
     button: "Undo verification for the Packing List",
     fields: { reason: "It is last year's" },
-    toast: "Verification undone",
+    toast: "Packing List: verification undone",
     shows: "Packing List To check invoice.pdf",
     action: "document unverify",
     logTitle: "Verification undone: Packing List",
@@ -207,6 +206,27 @@ describe("forms on the page of a shipment", () => {
         ),
       );
       expect((await clerk.open(shipment.desk)).toasts).toEqual([]);
+    },
+  );
+
+  test.each(staffActionCases.filter(({ button }) => button !== "Send note"))(
+    '"$button" is rejected if the form lacks the version of the changed record.',
+    async (staffAction) => {
+      const { button, fields } = staffAction;
+      const { shipment, page } = await openCasePage(staffAction);
+      const entriesBefore = await listShipmentAuditEntries(app.company, shipment.id);
+      const { action, fields: stored } = page.form(button);
+      for (const expectedVersion of ["", "1e0", undefined]) {
+        const form = new URLSearchParams({ ...(stored as Record<string, string>), ...fields } as Record<
+          string,
+          string
+        >);
+        form.delete("expectedVersion");
+        if (expectedVersion !== undefined) form.set("expectedVersion", expectedVersion);
+        const rejected = await parsePage(await clerk.post(action, form));
+        expectRejectedForm(rejected, 400, "We received only part of the form. Reload the page, then try again.");
+      }
+      expect(await listShipmentAuditEntries(app.company, shipment.id)).toEqual(entriesBefore);
     },
   );
 

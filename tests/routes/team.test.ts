@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { findAccountId } from "../../app/models/staff.server.ts";
+import { listButtons } from "../support/page-parts.ts";
 import {
   copyBrowser,
   countEmailsTo,
@@ -35,7 +36,9 @@ test("An invited team member sets a password and a second factor, and opens the 
   const page = await lead.browser.follow(await submitForm("Send invitation", fields));
   expect(page.toasts).toEqual(successToast("Invitation sent"));
   expect(getRow(page, email)).toContain(`Otieno <Ouma> ${email}, lead, invited, not yet joined`);
-  expect((await getLatestEmailTo(email)).text).toContain("Hello Otieno <Ouma>,\n\nYou have an account at our desk.");
+  expect((await getLatestEmailTo(email)).text).toContain(
+    "Hello Otieno <Ouma>,\n\nYou now have an account for the desk, the pages of our website for team members.",
+  );
 
   const browser = app.browser();
   await browser.submit(await browser.open(await getLatestLinkTo(email)), "Set password", { password: staffPassword });
@@ -117,6 +120,10 @@ test("A changed role applies to open sessions immediately, and a removed team me
 
 test("A team member whose second factor was removed gets an email, is signed out, and must set up a new second factor.", async () => {
   const member = await newStaffMember(app, "clerk", "Phone Lost");
+  const buttons = listButtons(await lead.browser.open("/desk/team"));
+  const resetButton = buttons.indexOf("Reset 2FA for Phone Lost");
+  const removeButton = buttons.indexOf("Remove from the desk: Phone Lost");
+  expect([resetButton >= 0, removeButton > resetButton + 1]).toEqual([true, true]);
   const page = await lead.browser.follow(await submitForm("Reset 2FA for Phone Lost", { reason: "Phone stolen" }));
   expect(page.toasts).toEqual(successToast("2FA reset. The team member sets up 2FA at the next login."));
   expect((await getLatestEmailTo(member.email)).subject).toBe("Two-factor authentication is off");

@@ -14,7 +14,7 @@ const closeSockets = () => {
 afterEach(closeSockets);
 afterAll(() => site.close());
 
-/** Sends half of a form with a file; `rest` is the other half. */
+/** Sends half of a form with a file. `rest` is the other half. */
 function startUpload(path: string, from: string, cookie = "") {
   const half = "m".repeat(5000);
   const start = `--x\r\nContent-Disposition: form-data; name="cv"; filename="a.pdf"\r\n\r\n${half}`;

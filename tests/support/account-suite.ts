@@ -10,7 +10,6 @@ export const isLoggedIn = async (browser: TestBrowser) => (await browser.get("/p
 export const submitOnAccount = async (browser: TestBrowser, button: string, typed: FormValues = {}) =>
   browser.submit(await browser.open(accountPath), button, typed);
 
-/** Returns a new browser in which the client is logged in. */
 export async function newLoggedInBrowser(app: TestApp, email: string): Promise<TestBrowser> {
   const browser = app.browser();
   await browser.logIn(email);
@@ -23,13 +22,15 @@ export async function tryLogIn(app: TestApp, email: string, typed = password): P
   return response.headers.get("Location") ?? response.status;
 }
 
-/** Returns the texts of the emails to an address with this subject, oldest first. */
+/** Returns the texts of the emails to an email address with this subject, oldest first. */
 export async function listEmailTexts(email: string, subject: string): Promise<string[]> {
   const emails = await readEmailsTo(process.env.DATA_DIR ?? "", email);
   return emails.filter((message) => message.subject === subject).map(({ text }) => text ?? "");
 }
 
-/** Returns the path of the link in the newest email that confirms a new address. Throws if there is no such email. */
+/**
+ * Returns the path of the link in the newest email that confirms a new email address. Throws if there is no such email.
+ */
 export async function getEmailChangeLink(email: string): Promise<string> {
   const emails = await readEmailsTo(process.env.DATA_DIR ?? "", email);
   const links = emails.flatMap(({ text }) => /https?:\/\/\S+\/auth\/email\?\S+/.exec(text ?? "") ?? []);

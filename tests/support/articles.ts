@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { parse } from "yaml";
+import type { DatedFigure } from "../../app/models/dated-figure.ts";
 
 export type ArticleFile = {
   slug: string;
@@ -11,6 +12,7 @@ export type ArticleFile = {
   excerpt: string;
   placeholder?: boolean;
   glance?: string[];
+  figures?: DatedFigure;
 };
 
 /** All articles, newest first. */

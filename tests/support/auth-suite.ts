@@ -1,4 +1,4 @@
-/** Shared set-up and helper functions for tests of the auth server. */
+/** Shared setup and helper functions for tests of the embedded backend's authentication. */
 import type { AuthError } from "@supabase/supabase-js";
 import { setUpTestBackend } from "./database-suite.ts";
 
@@ -17,7 +17,6 @@ export function setUpAuth() {
     return `staff-${accountCount}@company.example`;
   }
 
-  /** Returns the user metadata of a new invitation. */
   async function createInvitationMetadata(email: string) {
     const [invitation] = await query(
       `insert into private.staff_invites (email, name, role, invited_by_name)
@@ -27,7 +26,6 @@ export function setUpAuth() {
     return { staff_invite_id: invitation?.id, full_name: "Ann" };
   }
 
-  /** Returns a new confirmed account of a team member. */
   async function newStaffAccount() {
     const email = newEmailAddress();
     const user_metadata = await createInvitationMetadata(email);
@@ -44,7 +42,6 @@ export function setUpAuth() {
     return { supabase, session: data.session };
   }
 
-  /** Returns the token of a new recovery link. */
   async function createRecoveryToken(email: string): Promise<string> {
     const { data, error } = await testBackend.serviceRole.auth.admin.generateLink({ type: "recovery", email });
     if (error) throw error;

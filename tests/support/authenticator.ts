@@ -16,7 +16,6 @@ export class Authenticator {
     this.#secret = secret;
   }
 
-  /** Returns the authenticator for the `otpauth:` URI of a setup page. */
   static fromUri(uri: string | null): Authenticator {
     return new Authenticator(new URL(uri ?? "").searchParams.get("secret") ?? "");
   }

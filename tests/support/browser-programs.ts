@@ -9,7 +9,10 @@ import { installDebianPackage } from "./debian-packages.ts";
 /** Chromium without a user interface needs less than half of the processor time. */
 const headlessShell = "chromium-headless-shell";
 
-/** Returns the path of the first Chromium: CHROMIUM_PATH, the system's headless shell, Playwright's, the system's; or null. */
+/**
+ * Returns the path of Chromium, or null. The order is: CHROMIUM_PATH, the system's headless shell, Playwright's
+ * Chromium, the system's Chromium.
+ */
 export function findChromium(): string | null {
   const named = process.env.CHROMIUM_PATH;
   if (named) return named;
@@ -21,8 +24,8 @@ export function findChromium(): string | null {
 }
 
 /**
- * Finds a Chromium. Installs the headless shell as root on Debian, or Playwright's Chromium if none is found.
- * Throws an error that says what to install.
+ * Finds Chromium. Installs the headless shell as root on Debian, or Playwright's Chromium if none is found. Throws an
+ * error that says what to install.
  */
 export async function ensureChromium(): Promise<string> {
   if (!process.env.CHROMIUM_PATH && !findProgram([headlessShell])) await installDebianPackage(headlessShell);

@@ -4,7 +4,6 @@ import type { AppSupabaseClient, startTestBackend } from "./test-backend.ts";
 
 type TestBackend = Awaited<ReturnType<typeof startTestBackend>>;
 
-/** Adds a second factor without verifying the factor. */
 export async function startEnrollment(supabase: AppSupabaseClient, friendlyName = "Phone") {
   const { data, error } = await supabase.auth.mfa.enroll({ factorType: "totp", friendlyName });
   if (error) throw error;
@@ -19,7 +18,7 @@ export async function enrollFactor(supabase: AppSupabaseClient, friendlyName = "
   return { factorId, app, accessToken: verified.data.access_token };
 }
 
-/** Returns a new session: `supabase` can sign out; `token` sends the same access token even after signing out. */
+/** Returns a new session. `supabase` can sign out. `token` sends the same access token even after signing out. */
 export async function newClientSession(
   testBackend: TestBackend,
   email: string,
@@ -30,7 +29,6 @@ export async function newClientSession(
   return { supabase, token: testBackend.withToken(data.session.access_token) };
 }
 
-/** Returns a Supabase client that sends the access token of an ended session. */
 export async function newEndedSession(testBackend: TestBackend, email: string): Promise<AppSupabaseClient> {
   const { supabase, token } = await newClientSession(testBackend, email);
   const { error } = await supabase.auth.signOut({ scope: "local" });

@@ -63,7 +63,8 @@ export async function startConnectionProxy(site: string) {
       const { statusCode, headers } = response;
       const { status, body } = replace ? replace((await buffer(response)).toString("utf8")) : { status: statusCode };
       const { "content-length": length, etag, ...rest } = headers;
-      outgoing.writeHead(status ?? 502, replace ? rest : headers);
+      // The browser must request a replaced file again.
+      outgoing.writeHead(status ?? 502, replace ? { ...rest, "cache-control": "no-cache" } : headers);
       if (replace) return outgoing.end(body);
       response.once("error", () => outgoing.destroy());
       response.pipe(outgoing);
@@ -87,7 +88,7 @@ export async function startConnectionProxy(site: string) {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     /** The method and path of each request, in order. */
     requests,
-    /** Returns the bytes received from the browser: headers and bodies. */
+    /** Returns the number of bytes received from the browser, in headers and bodies. */
     received: () => received,
     /** Changes each response for a path. */
     replaceResponse: (path: string, replace: (body: string) => ReplacedResponse) => replacements.set(path, replace),

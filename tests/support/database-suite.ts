@@ -1,4 +1,4 @@
-/** Shared set-up and helper functions for the tests in tests/database. */
+/** Shared setup and helper functions for the tests in tests/database. */
 import { createHash, randomUUID } from "node:crypto";
 import { afterAll, beforeAll } from "vitest";
 import { callConcurrently, newStaffMember } from "./staff-members.ts";
@@ -51,12 +51,10 @@ export function setUpTestBackend() {
     );
   }
 
-  /** Returns the headers of a request with an access token. */
   function createAuthHeaders(token: string) {
     return { apikey: testBackend.publishableKey, authorization: `Bearer ${token}` };
   }
 
-  /** Returns the ID of a new shipment of a client. */
   async function newShipment(client: { id: string }, name = "Tea"): Promise<string> {
     const insert = "insert into public.shipments (user_id, name) values ($1, $2) returning id";
     return String((await query(insert, [client.id, name]))[0]?.id);
@@ -98,14 +96,13 @@ export function setUpTestBackend() {
     return { id: data.id, path, version: data.storage_version ?? "" };
   }
 
-  /** Returns the client ID with which an account was created, or "". */
+  /** Returns the Client ID with which an account was created, or "". */
   async function getClientId(account: string): Promise<string> {
     return String(
       (await query("select client_id from public.client_ids where account_id = $1", [account]))[0]?.client_id ?? "",
     );
   }
 
-  /** Returns the row of a shipment, or an empty object. */
   async function readShipment(id: string): Promise<DatabaseRow> {
     return (await query("select * from public.shipments where id = $1", [id]))[0] ?? {};
   }
@@ -176,7 +173,10 @@ export function setUpDesk() {
   return { ...suite, owner, clerk, lead, runConcurrently, callRpc: createRpcCaller(() => clerk.supabase) };
 }
 
-/** Returns a function that calls a database function, by default as `getCaller()`, and throws an RpcError. */
+/**
+ * Returns a function that calls a database function, by default with the client of `getCaller`. The returned function
+ * throws an RpcError for a rejected call.
+ */
 export function createRpcCaller(getCaller: () => AppSupabaseClient) {
   return async (name: string, args: object, supabase: AppSupabaseClient = getCaller()): Promise<unknown> => {
     const { data, error, status } = await toUntypedClient(supabase).rpc(name, args);
@@ -220,7 +220,6 @@ export async function readPage(supabase: AppSupabaseClient, name: string, args: 
 
 export const hashToken = (token: string) => createHash("sha256").update(token).digest("hex");
 
-/** Returns the claims of an access token. */
 export function decodeClaims(token: string): Record<string, unknown> & { sub: string } {
   return JSON.parse(Buffer.from(token.split(".")[1] ?? "", "base64url").toString("utf8"));
 }

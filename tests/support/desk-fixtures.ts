@@ -1,11 +1,11 @@
-/** Shared addresses and forms for route tests of the desk. */
+/** Shared paths and forms for route tests of the desk. */
 import { getDocument, type LoggedInClient, type newShipment, type newStaffMember } from "./route-fixtures.ts";
 import type { TestApp, TestBrowser } from "./test-app.ts";
 
 export type StaffMember = Awaited<ReturnType<typeof newStaffMember>>;
 export type TestShipment = Awaited<ReturnType<typeof newShipment>>;
 
-/** A form of the desk, for requests to pages that do not contain this form. */
+/** The fields of the note form. Tests post these fields to pages that do not contain the form. */
 export const noteForm = { intent: "note", note: "Sent by hand", reason: "By hand", email: "x@client.example" };
 
 /** Returns every path of the desk, each with a record that exists. The shipment has a file for its packing list. */

@@ -1,8 +1,9 @@
-/** Shared set-up and helper functions for tests of documents and their files. */
+/** Shared setup and helper functions for tests of documents and their files. */
 import { createHash } from "node:crypto";
 import { beforeEach } from "vitest";
 import { findDocumentId, objectPath, verifyDocument } from "../../app/models/document.server.ts";
 import type { DownloadableFile } from "../../app/models/document-file.server.ts";
+import { resultOrThrow } from "../../app/models/staff.server.ts";
 import { readPage, setUpDesk } from "./database-suite.ts";
 import type { AppSupabaseClient } from "./test-backend.ts";
 
@@ -29,7 +30,7 @@ export const fileRecord = {
 /** The columns of a document without a file. */
 export const awaitedState = { uploaded: false, verified: false, storage_path: null, sha256: null };
 
-/** Like setUpDesk, with a second client as a stranger and a new shipment of the owner before each test. */
+/** Calls setUpDesk. Adds a second client (`stranger`) and, before each test, a new shipment of the owner. */
 export function setUpDocuments() {
   const suite = setUpDesk();
   const { testBackend, owner, query, newShipment } = suite;
@@ -48,12 +49,10 @@ export function setUpDocuments() {
     return readPage(supabase, "portal_file", { document_id, shipment_id });
   }
 
-  /** Returns a path at which the server would store a file. */
   async function createPath(name = "Packing List"): Promise<string> {
     return objectPath({ user_id: owner.id, shipment_id: shipment.id, name }, "list.pdf");
   }
 
-  /** Stores a file as the service role and returns the file's path. */
   async function storeFile(name = "Packing List"): Promise<string> {
     const path = await createPath(name);
     const options = { contentType: "application/pdf", upsert: false };
@@ -62,7 +61,6 @@ export function setUpDocuments() {
     return path;
   }
 
-  /** Marks a document as uploaded with the stored file at `path`. */
   function markUploaded(path: string, name = "Packing List") {
     return updateDocument(name, { uploaded: true, storage_path: path, ...fileRecord });
   }
@@ -76,12 +74,11 @@ export function setUpDocuments() {
       .select("id");
   }
 
-  /** Verifies a document like the staff command. Throws if the verification is rejected. */
+  /** Verifies a document as the staff command does. Throws if the verification is rejected. */
   async function verifyByName(name = "Packing List"): Promise<void> {
     const id = await findDocumentId(testBackend.serviceRole, shipment.id, name);
     const { serviceRole } = testBackend;
-    const rejection = await verifyDocument(serviceRole, serviceRole, id, { actor_name: "Wanjiru" });
-    if (rejection) throw new Error(rejection.reason);
+    resultOrThrow(await verifyDocument(serviceRole, serviceRole, id, { actor_name: "Wanjiru" }));
   }
 
   async function closeShipment(): Promise<void> {

@@ -8,7 +8,6 @@ import { createServiceRoleClient, newClientId } from "./service-role.ts";
 export { expect };
 
 export type SiteOptions = {
-  /** The data directory of the site under test. */
   dataDir: string;
   /** Allows lost connections, which the test causes on purpose. */
   breaksConnection: boolean;
@@ -71,7 +70,6 @@ export const test = base.extend<SiteOptions & TestFixtures, { client: ClientCred
     expect(errors, "errors on the console").toEqual([]);
   },
 
-  /** The service-role client on the backend of the site under test. */
   serviceRole: async ({ dataDir }, use) => use(createServiceRoleClient(dataDir)),
 
   /**
@@ -113,7 +111,7 @@ export const test = base.extend<SiteOptions & TestFixtures, { client: ClientCred
   },
 });
 
-/** Signs up and confirms without a page. */
+/** Creates a confirmed client without opening a page. */
 async function newConfirmedClient(
   site: APIRequestContext,
   { project, workerIndex }: WorkerInfo,
@@ -182,13 +180,12 @@ export async function waitForHydration(page: Page): Promise<void> {
   await expect(page.getByRole("region", { name: labels.notifications })).toBeAttached();
 }
 
-/** Opens a page and waits for its hydration. */
 export async function openHydrated(page: Page, path: string): Promise<void> {
   await page.goto(path);
   await waitForHydration(page);
 }
 
-/** Returns the toasts with this text: a banner without script, at most one toast with script. */
+/** Returns the toasts with this text: a banner without JavaScript, at most one toast with JavaScript. */
 export function toast(page: Page, text?: string | RegExp) {
   return page.locator("[data-toast]", { hasText: text });
 }
@@ -196,7 +193,6 @@ export function toast(page: Page, text?: string | RegExp) {
 export const heading = (page: Page) => page.getByRole("heading", { level: 1 });
 export const mainLink = (page: Page, name: string) =>
   page.getByRole("navigation", { name: "Main" }).getByRole("link", { name, exact: true });
-/** The link to the quote form in the footer. */
 export const quoteLink = (page: Page) => page.getByRole("contentinfo").getByRole("link", { name: "Get a Quote" });
 export const quoteDialog = (page: Page) => page.getByRole("dialog", { name: "Get a Quote" });
 export const prepareButton = (page: Page) => page.getByRole("button", { name: labels.prepareEmail });
@@ -226,14 +222,13 @@ export async function logIn(page: Page, client: LoginCredentials): Promise<void>
   await expect(toast(page, "Login Successful")).toBeVisible();
 }
 
-/** Creates a shipment without a page and without its toast. Returns its id. */
+/** Creates a shipment without a page and without its toast. Returns the shipment's ID. */
 export async function newShipment(page: Page, name: string): Promise<string> {
   const path = await postForm(page.request, "/portal/new", { name, idempotencyKey: crypto.randomUUID() });
   await page.context().clearCookies({ name: "flash" });
   return path.split("/")[2] ?? "";
 }
 
-/** Creates a shipment and opens its page. Returns its id. */
 export async function createAndOpenShipment(page: Page, name: string): Promise<string> {
   const id = await newShipment(page, name);
   await page.goto(`/portal/${id}`);

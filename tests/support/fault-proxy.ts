@@ -7,7 +7,7 @@ import type { AddressInfo } from "node:net";
  */
 export type Fault = "none" | number | "close" | "hang" | "html" | "half json" | "other json" | "lost answer";
 
-/** Faults that end a call without a timeout. */
+/** Faults that make a call fail immediately, before its timeout. */
 export const faults: readonly Fault[] = [500, 503, "close", "html", "half json"];
 
 /** Statuses that have a meaning in a response of the backend, but not in a response of a proxy. */
@@ -18,7 +18,7 @@ export const allFaults = [...faults, ...ambiguousStatuses];
 /** A response to the calls that match `pattern`. */
 type StubbedResponse = { pattern: RegExp; status: number; body: object };
 
-/** A call that the site sends at any time after a request, so the order of calls cannot include this call. */
+/** The site may send this call at any time after a request, so the recorded order of calls omits it. */
 const refundCall = "POST /rest/v1/rpc/refund_rate_limits";
 
 /**
@@ -57,7 +57,7 @@ export async function startFaultProxy(target: string) {
     if (fault === "none" || !fails(call)) return forwardRequest(target, incoming, outgoing);
     const job = jobBeforeFault;
     jobBeforeFault = null;
-    // Awaits only an existing job, because a body that is not read in the same tick is lost.
+    // Awaits only an existing job, because the body is lost if it is not read in the same tick.
     if (job) await job();
     if (fault === "lost answer") return forwardRequest(target, incoming, outgoing, false);
     incoming.resume();
@@ -70,7 +70,8 @@ export async function startFaultProxy(target: string) {
     if (fault === "other json") {
       return outgoing.writeHead(200, { "content-type": "application/json" }).end('{"shipments":[{}],"attempt":5}');
     }
-    outgoing.writeHead(fault, { "content-type": "application/json" }).end('{"message":"internal: relation x"}');
+    const body = JSON.stringify({ code: fault, message: "internal: relation x" });
+    outgoing.writeHead(fault, { "content-type": "application/json" }).end(body);
   });
   // Longer than undici's own keep-alive timeout, so that undici never sends a request on a closing connection.
   server.keepAliveTimeout = 65_000;
@@ -90,7 +91,6 @@ export async function startFaultProxy(target: string) {
 
   return {
     url,
-    /** The URL of the backend. */
     target,
     /** The calls as "METHOD /path?query", oldest first, without refunds of rate limits. */
     calls,

@@ -3,12 +3,7 @@ import { beforeEach } from "vitest";
 import { newClient } from "./route-fixtures.ts";
 import { createPdf, getTestApp, type ParsedPage } from "./test-app.ts";
 
-/** Some columns of a document without a file. */
 export const noFile = { uploaded: false, verified: false, storage_path: null };
-
-const pngSignature = [137, 80, 78, 71, 13, 10, 26, 10];
-const pngHeaderStart = [0, 0, 0, 13, 73, 72, 68, 82];
-export const pngBytes = new Uint8Array([...pngSignature, ...pngHeaderStart, ...Array(40).fill(1)]);
 
 export const createUploadFailedToast = (description: unknown) => ({
   title: "Upload failed",
@@ -38,7 +33,6 @@ export async function setUpInvoice(name: string) {
     path = await client.createShipment("Documents");
   });
 
-  /** Returns the record of a document of a shipment. */
   async function readDocument(shipmentPath = path, name = "Commercial Invoice") {
     const { data, error } = await app.company
       .from("documents")
@@ -55,7 +49,6 @@ export async function setUpInvoice(name: string) {
     client,
     owner,
     readDocument,
-    /** The path of the shipment in the portal. */
     get path() {
       return path;
     },
@@ -65,9 +58,7 @@ export async function setUpInvoice(name: string) {
     /** Sends the upload form of the invoice, from `page` or from the current page of the shipment. */
     upload: async (file: File = createPdf(), page?: ParsedPage) =>
       client.submit(page ?? (await client.open(path)), "Upload the Commercial Invoice", { file }),
-    /** Opens the file of the invoice. */
     download: async () => readCompletely(await client.get(`${path}/documents/${(await readDocument()).id}`)),
-    /** Returns the names of the stored files of the shipment. */
     async listFiles() {
       const { data, error } = await app.company.storage.from("documents").list(path.replace("/portal", owner.id));
       if (error) throw error;

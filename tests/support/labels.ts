@@ -1,6 +1,6 @@
 /** UI labels that more than one journey uses. Journeys write labels of the specification literally. */
 export const labels = {
-  // The site
+  // Labels of the whole site
   useLightTheme: "Use the light theme",
   pauseMotion: "Pause all motion",
   notifications: "Notifications (F8)",
@@ -13,18 +13,18 @@ export const labels = {
   industries: "The ten industries",
   nextIndustries: "Next industries",
   partners: "Logos of our partners",
-  story: "Scenes of our story",
+  story: "Scenes from our story",
   nextScene: "Next scene",
   functionalCookies: "Functional",
   marketingCookies: "Marketing & Targeting",
-  // Emails that a visitor sends
+  // Labels of email drafts
   prepareEmail: "Continue to email",
-  emailReady: "Your email is not sent yet",
+  emailReady: "Your email has not been sent yet",
   openEmailApp: "Open your email app",
   phone: "Phone",
   trackingNumber: "Tracking number",
   requestUpdate: "Request an update",
-  // Login and account
+  // Labels of login and account
   logIn: "Log in",
   signedOut: "You are signed out",
   setUp2fa: "Set up 2FA",
@@ -43,7 +43,7 @@ export const labels = {
   linkUntil: /^Share link, valid until/,
   connectionGone: "No connection.",
   uploaded: "Uploaded. We are checking your file",
-  // The desk
+  // Labels of the desk
   reason: "Reason",
   noteToClient: "Note to the client",
   correctStage: "Correct the stage",

@@ -5,7 +5,6 @@ import { createPatternedPdf, createResumableUpload } from "./resumable-upload.ts
 import { createServiceRoleClient } from "./service-role.ts";
 import { origin, type TestBrowser } from "./test-app.ts";
 
-/** The size of the uploaded file in bytes. */
 export const largeFileSize = 1_500_000;
 const firstRequestSize = 900_000;
 const chunkSize = 256 * 1024;

@@ -5,7 +5,10 @@ import { createPdf, password, type TestBrowser } from "./test-app.ts";
 
 type SiteSandbox = Awaited<ReturnType<typeof createSiteSandbox>>;
 
-/** Returns the browser of a client who has signed up with the tests' password and confirmed the address, which logs in. */
+/**
+ * Returns the browser of a client who has signed up with the tests' password and confirmed the email address. The
+ * confirmation also logs the client in.
+ */
 export async function newLoggedInBrowser(place: SiteSandbox, email: string): Promise<TestBrowser> {
   const clientId = await newClientId(place.dataDir);
   const browser = place.browser();

@@ -1,8 +1,6 @@
-/** Helpers for journeys on pages with animations. */
 import { expect, type Page } from "@playwright/test";
 import { labels } from "./labels.ts";
 
-/** Options for `test.use` that enable animations. */
 export const withMotion = { motionEnabled: true };
 
 export const pauseButton = (page: Page) => page.getByRole("button", { name: labels.pauseMotion });
@@ -23,7 +21,6 @@ export async function stopClock(page: Page): Promise<void> {
   await page.clock.pauseAt((await page.evaluate(() => Date.now())) + 1000);
 }
 
-/** Simulates that the tab is hidden or visible. */
 export async function setTabHidden(page: Page, hidden: boolean): Promise<void> {
   await page.evaluate((hidden) => {
     Object.defineProperty(document, "hidden", { value: hidden, configurable: true });

@@ -2,12 +2,14 @@ import type { Page } from "@playwright/test";
 import { test as base } from "./connection-test.ts";
 import { expect, waitForHydration } from "./e2e-fixtures.ts";
 
-/** A test with a service worker, whose clock is real, and with a page whose clock the test advances. */
+/**
+ * A Playwright test that allows service workers. The test advances the page's clock, but the worker's clock is real.
+ */
 export const test = base.extend({
   serviceWorkers: "allow",
   expectedErrors: /net::ERR_|status of 50\d/,
   context: async ({ context }, use) => {
-    // The installed clock replaces `performance`, whose resource entries the tests read.
+    // The installed clock replaces `performance`. The tests read its resource entries, so the original is restored.
     await context.addInitScript(() => Object.assign(window, { loaded: performance }));
     await context.clock.install();
     await context.addInitScript(() =>
@@ -17,14 +19,14 @@ export const test = base.extend({
   },
 });
 
-const offlineBannerPattern = /^No connection\. This page is from \d\d:\d\d\sEAT\.$/;
+const offlineBannerPattern = /^No connection\. This copy of the page is from \d\d:\d\d\sEAT\.$/;
 export const main = (page: Page) => page.locator("main");
 export const expectOfflineCopy = (page: Page) =>
   expect(main(page).locator("p").first()).toHaveText(offlineBannerPattern);
 
 /**
- * Returns the cached paths by cache name, without the account's part of the name. Empty caches are left out, because
- * opening a cache that is being deleted creates it again.
+ * Returns the cached paths by cache name, without the account's part of the name. Omits empty caches, because opening a
+ * cache that is being deleted creates it again.
  */
 export function readCachedPaths(page: Page): Promise<Record<string, string[]>> {
   return page.evaluate(async () => {
@@ -44,7 +46,7 @@ export const listAccountPaths = async (page: Page) => (await readCachedPaths(pag
 export const countWorkers = (page: Page) =>
   page.evaluate(async () => (await navigator.serviceWorker.getRegistrations()).filter(({ active }) => active).length);
 
-/** Makes the worker do its daily check at the next page: whether the site still has a worker. */
+/** Makes the worker check at the next page whether the site still has a worker. Normally it checks once a day. */
 export const deleteWorkerCache = () => caches.delete("kept1-worker");
 
 export const pollOptions = { timeout: 15_000, intervals: [50, 100, 200] };
@@ -80,7 +82,6 @@ export async function waitUntilSettled(page: Page): Promise<void> {
   }
 }
 
-/** Clicks a link in the header. */
 export const followLink = (page: Page, name: string) =>
   page.locator("header").getByRole("link", { name, exact: true }).click();
 
@@ -92,7 +93,6 @@ export async function followAndCache(page: Page, name: string, path: string): Pr
   await expect.poll(() => page.evaluate(() => navigator.serviceWorker.controller !== null), pollOptions).toBe(true);
 }
 
-/** Returns the whole content of all caches as text. */
 export function readCachedText(page: Page): Promise<string> {
   return page.evaluate(async () => {
     const texts: string[] = [];

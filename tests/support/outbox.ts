@@ -7,8 +7,8 @@ import PostalMime, { type Email } from "postal-mime";
 const emailCache = new Map<string, { file: Buffer; text: string }>();
 
 /**
- * Returns the emails to an address: first those of a hosted Supabase Auth in MAILS_DIR (tests/hosted), then those in the
- * outbox of a data directory. Each folder is read from its oldest file.
+ * Returns the emails to an email address: first those of a hosted Supabase Auth in MAILS_DIR (tests/hosted), then those
+ * in the outbox of a data directory. Each folder is read from its oldest file.
  */
 export async function readEmailsTo(dataDir: string, address: string): Promise<Email[]> {
   const folders = [process.env.MAILS_DIR ?? "", path.join(dataDir, "outbox")].filter((folder) => existsSync(folder));
@@ -17,13 +17,12 @@ export async function readEmailsTo(dataDir: string, address: string): Promise<Em
     return files.sort().map((name) => readEmailFile(path.join(folder, name)));
   });
   const lowerCaseAddress = address.toLowerCase();
-  // Most emails of a long run do not contain the address and are not parsed.
+  // Most emails of a long run do not contain the email address and are not parsed.
   const candidates = texts.filter(({ text }) => text.includes(lowerCaseAddress));
   const emails = await Promise.all(candidates.map(({ file }) => PostalMime.parse(file)));
   return emails.filter(({ to }) => to?.some((recipient) => recipient.address?.toLowerCase() === lowerCaseAddress));
 }
 
-/** Returns an email file and its text in lower case. */
 function readEmailFile(name: string) {
   const cached = emailCache.get(name);
   if (cached) return cached;
@@ -33,7 +32,9 @@ function readEmailFile(name: string) {
   return email;
 }
 
-/** Returns the confirmation link in the newest email to an address. Throws if no email has a confirmation link. */
+/**
+ * Returns the confirmation link in the newest email to an email address. Throws if no email has a confirmation link.
+ */
 export async function getConfirmationLink(dataDir: string, address: string): Promise<string> {
   // Hosted Supabase Auth sends only HTML, and its emails come before all emails of the site.
   const links = (await readEmailsTo(dataDir, address)).map(

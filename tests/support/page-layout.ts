@@ -49,7 +49,6 @@ export const findPrintedControls = (page: Page) =>
       .map((each) => each.outerHTML.slice(0, 100)),
   );
 
-/** Returns text that is not black on white. */
 const findPaleText = (page: Page) =>
   page.evaluate(() => {
     const problems = new Set<string>();
@@ -64,7 +63,7 @@ const findPaleText = (page: Page) =>
     return [...problems];
   });
 
-/** Returns text that is not black on white and printed controls of a page in print media. */
+/** Returns the print faults of a page: text that is not black on white, and printed controls. */
 export async function findPrintProblems(page: Page): Promise<string[]> {
   return [...(await findPaleText(page)), ...(await findPrintedControls(page))];
 }

@@ -12,7 +12,6 @@ export function getHref(page: ParsedPage, text: string): string | undefined {
     ?.getAttribute("href");
 }
 
-/** Returns the targets of the links that match a selector. */
 export function listLinkAddresses(page: ParsedPage, selector: string): string[] {
   return page.all(selector).map((link) => link.getAttribute("href") ?? "");
 }
@@ -29,9 +28,7 @@ export async function readCsv(response: Response): Promise<string[][]> {
   return lines.slice(0, -1);
 }
 
-/** The links of the list of shipments in the portal. */
 export const shipmentLinks = "main section[aria-labelledby=shipments-title] li a";
 
-/** Returns the names in the list of shipments in the portal. */
 export const listShipmentNames = (page: ParsedPage) =>
   page.all(shipmentLinks).map((link) => getText(link.querySelector("span")));

@@ -9,7 +9,7 @@ declare global {
   }
 }
 
-/** Records the announcements of live regions from the first visit onwards. */
+/** Records the announcements of live regions on every page that is opened after this call. */
 export async function recordLiveRegions(page: Page): Promise<void> {
   await page.addInitScript(() => {
     window.announcements = [];
@@ -29,12 +29,11 @@ export async function recordLiveRegions(page: Page): Promise<void> {
   });
 }
 
-/** Returns the announcements of live regions in order. */
 export function readLiveRegions(page: Page): Promise<string[]> {
   return page.evaluate(() => window.announcements.map(({ text }) => text));
 }
 
-/** Records the email drafts that script opens from the first visit onwards. Does not open the drafts. */
+/** Records the email drafts that script opens on every page after this call. Does not open the drafts. */
 export async function interceptEmailDrafts(page: Page): Promise<void> {
   await page.addInitScript(() => {
     window.emailDrafts = [];
@@ -44,7 +43,6 @@ export async function interceptEmailDrafts(page: Page): Promise<void> {
   });
 }
 
-/** Returns the recorded email drafts. */
 export async function readEmailDrafts(page: Page) {
   const opened = await page.evaluate(() => window.emailDrafts);
   return opened.map((href) => {
@@ -53,7 +51,7 @@ export async function readEmailDrafts(page: Page) {
   });
 }
 
-/** Records violations of the content security policy from the first visit onwards. */
+/** Records violations of the content security policy on every page that is opened after this call. */
 export async function recordCspViolations(page: Page): Promise<void> {
   await page.addInitScript(() => {
     window.violations = [];
@@ -63,7 +61,9 @@ export async function recordCspViolations(page: Page): Promise<void> {
   });
 }
 
-/** Delays all scripts, or all with this name. The returned function releases all delayed and later scripts. */
+/**
+ * Delays all scripts, or all scripts with this name. The returned function releases the delayed and all later scripts.
+ */
 export async function holdScripts(page: Page, name = "*"): Promise<() => Promise<void>> {
   return holdRequests(page, `**/assets/${name}.js`, () => true);
 }

@@ -20,7 +20,7 @@ declare module "vitest" {
   }
 }
 
-/** Starts a server with a migrated database for the tests of a project. */
+/** Starts a server with a migrated database for the tests of a Vitest project. */
 export default async function setup(project: TestProject) {
   const server = await startPostgres();
   const { url, name } = await createDatabase(server.url);
@@ -65,7 +65,7 @@ export async function startPostgres() {
   };
   run("initdb", ["-U", "postgres", "-E", "UTF8", "-A", "scram-sha-256", "-N", `--pwfile=${passwordFile}`]);
 
-  // Test data must survive an immediate stop of the server, but not a power cut.
+  // Test data must survive an immediate stop of the server. It need not survive a power cut, so fsync is off.
   const withoutSync = "-c fsync=off -c full_page_writes=off";
   const options = `-c port=${port} -c listen_addresses=127.0.0.1 -c unix_socket_directories='' ${withoutSync}`;
   const start = () => run("pg_ctl", ["-w", "-l", path.join(folder, "log"), "-o", options, "start"]);

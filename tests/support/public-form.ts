@@ -1,11 +1,10 @@
-/** Forms of the public pages: expected errors, and the email drafts that they prepare. */
+/** Helper functions for tests of the public forms, their errors and their email drafts. */
 import { readFileSync } from "node:fs";
 import { expect } from "vitest";
 import { parse } from "yaml";
 import { getHref } from "./page-parts.ts";
 import { getText, noStorePattern, type ParsedPage } from "./test-app.ts";
 
-/** Returns the parsed content of content/data/<name>.yaml. */
 export const readContent = <T>(name: string) => parse(readFileSync(`content/data/${name}.yaml`, "utf8")) as T;
 
 type CompanyData = {
@@ -22,7 +21,6 @@ export const toTelephoneUrl = (phone: string) => `tel:${phone.replaceAll(" ", ""
 
 export const getTextareaValue = (page: ParsedPage, name: string) => page.all(`main textarea[name=${name}]`)[0]?.text;
 
-/** Returns the label of the selected option. */
 export const getSelected = (page: ParsedPage, name: string) =>
   page.all(`main select[name=${name}] option`).find((option) => option.hasAttribute("selected"))?.text;
 

@@ -30,13 +30,16 @@ export function expectRateLimited(page: ParsedPage, title: string | null, messag
   expect(page.headers.get("Cache-Control") ?? "").toMatch(noStorePattern);
 }
 
-/** Fails to log in from other addresses until the account is locked for unknown browsers. LOGINS_PER_ACCOUNT is 12. */
+/** Fails to log in from new browsers until the account is locked for unknown browsers. LOGINS_PER_ACCOUNT is 12. */
 export async function lockAccount(app: TestApp, email: string): Promise<void> {
   for (let attempt = 1; attempt <= 12; attempt += 1) await logIn(app.browser(), email);
   expect(await getStatus(logIn(app.browser(), email, password))).toBe(429);
 }
 
-/** Returns a new client with a second factor, logged in in `owner`, and a browser `half` that lacks the code. */
+/**
+ * Returns a new client with a second factor. `owner` is a logged-in browser, and `half` is a browser that lacks the
+ * code.
+ */
 export async function newClientWithoutCode(app: TestApp, name: string) {
   const { browser: owner, ...client } = await newProtectedClient(app, name);
   return { ...client, owner, half: await newSessionWithoutCode(app, client.email) };

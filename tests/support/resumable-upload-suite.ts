@@ -1,4 +1,4 @@
-/** Shared set-up and expected responses for tests of resumable uploads. */
+/** Shared setup and expected responses for tests of resumable uploads. */
 import { afterEach } from "vitest";
 import { createUploadFailedToast, invoiceUploadedToast, setUpInvoice } from "./invoice-fixtures.ts";
 import { createResumableUpload } from "./resumable-upload.ts";
@@ -39,7 +39,6 @@ export async function setUpResumableUploads() {
       const { id } = await readDocument(invoice.path, document);
       return createResumableUpload(browser, invoice.path, id, file, header);
     },
-    /** Returns the stored files and the stored chunks of an account. */
     async listStored(account = owner.id) {
       const rows = await app.sql`
         select bucket_id, name from storage.objects where name like ${`${account}/%`} order by name`;

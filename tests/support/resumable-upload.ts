@@ -1,7 +1,7 @@
 /** Uploads a large file in chunks, as the script of a shipment's page does. */
 import { createHash } from "node:crypto";
 import type { Toast } from "../../app/lib/http/toast.ts";
-import { createPdf, origin, type TestBrowser } from "./test-app.ts";
+import { createPdf, origin, pdfEnd, type TestBrowser } from "./test-app.ts";
 
 /** The response: the number of stored bytes, or a toast. */
 type ChunkResponse = {
@@ -17,6 +17,7 @@ export function createPatternedPdf(name: string, size: number): File {
   const words = Uint32Array.from({ length: Math.ceil(size / 4) }, (_, at) => Math.imul(4 * at, 2_654_435_761));
   const bytes = new Uint8Array(words.buffer, 0, size);
   bytes.set(Buffer.from("%PDF-1.4\n"));
+  bytes.set(Buffer.from(pdfEnd), size - pdfEnd.length);
   return new File([bytes], name, { type: createPdf().type });
 }
 
@@ -58,7 +59,6 @@ export async function createResumableUpload(
   };
   return {
     content,
-    /** Returns the value of the header `Upload`. */
     describe,
     /** Requests the number of stored bytes. */
     ask: () => request(null),

@@ -17,7 +17,6 @@ import {
   type TestBrowser,
 } from "./test-app.ts";
 
-/** The password of every team member of the tests. */
 export const staffPassword = "a good password of a team member";
 
 /** The sender of emails that the test sends itself. */
@@ -28,11 +27,12 @@ export const emailSender: EmailSender = {
   origin,
 };
 
-/** Returns a new email address that starts with a name. */
 export const newEmailAddress = (name: string, domain = "company.example") =>
   `${name.toLowerCase().replace(/[^a-z]+/g, "-")}-${Math.random().toString(36).slice(2, 8)}@${domain}`;
 
-/** Returns the newest email to an address, and the number of emails to it. Throws if there is no email. */
+/**
+ * Returns the newest email to an email address, and the number of emails to this address. Throws if there is no email.
+ */
 export async function getLatestEmailTo(address: string): Promise<{ subject: string; text: string; count: number }> {
   const emails = await readEmailsTo(process.env.DATA_DIR ?? "", address);
   const latest = emails.at(-1);
@@ -40,11 +40,10 @@ export async function getLatestEmailTo(address: string): Promise<{ subject: stri
   return { subject: latest.subject ?? "", text: latest.text ?? "", count: emails.length };
 }
 
-/** Returns the number of emails to an address. */
 export const countEmailsTo = async (address: string) =>
   (await readEmailsTo(process.env.DATA_DIR ?? "", address)).length;
 
-/** Returns the path of the first password or sign-up link in the newest email to an address. */
+/** Returns the path of the first password or sign-up link in the newest email to an email address. */
 export async function getLatestLinkTo(address: string): Promise<string> {
   const { text } = await getLatestEmailTo(address);
   const link = /https?:\/\/[^\s]+\/(?:auth\/password|signup)\?[^\s]+/.exec(text)?.[0];
@@ -54,8 +53,8 @@ export async function getLatestLinkTo(address: string): Promise<string> {
 }
 
 /** Starts to set up a second factor. Returns the page with the secret, and an authenticator that has the secret. */
-export async function startFactorSetup(browser: TestBrowser, path: string, button = "Set up 2FA") {
-  const page = await parsePage(await browser.submit(await browser.open(path), button));
+export async function startFactorSetup(browser: TestBrowser, path: string, button = "Set up 2FA", name = "") {
+  const page = await parsePage(await browser.submit(await browser.open(path), button, { name }));
   const link = page.all("a").find((each) => each.getAttribute("href")?.startsWith("otpauth:"));
   return { page, authenticator: Authenticator.fromUri(link?.getAttribute("href") ?? "") };
 }
@@ -98,7 +97,7 @@ export async function newStaffMember(app: TestApp, role: "clerk" | "lead", name:
   return { ...member, authenticator: await setUpSecondFactor(member.browser, "/desk/2fa") };
 }
 
-/** Returns another browser with a copy of the cookies, like a second window of the same person. */
+/** Returns another browser with a copy of the cookies, as if the same person opened a second window. */
 export function copyBrowser(app: Pick<TestApp, "browser">, browser: TestBrowser): TestBrowser {
   const copy = app.browser();
   for (const [name, value] of browser.cookies) copy.cookies.set(name, value);
@@ -107,14 +106,14 @@ export function copyBrowser(app: Pick<TestApp, "browser">, browser: TestBrowser)
 
 export type LoggedInClient = Awaited<ReturnType<typeof newClient>>;
 
-/** Returns a new client with the account's id and a logged-in browser. */
+/** Returns a new client with the account's ID and a logged-in browser. */
 export async function newClient(app: TestApp, name: string) {
   const browser = app.browser();
   const email = await browser.signUpAndLogIn(name);
   return { browser, email, id: await findAccountId(app.company, email), name };
 }
 
-/** Creates a shipment of a client with files for some documents. Returns its id and its paths. */
+/** Creates a shipment of a client with files for some documents. Returns the shipment's ID and paths. */
 export async function newShipment(app: TestApp, client: LoggedInClient, name: string, documents: string[] = []) {
   const [id = ""] = await newShipments(app, client, [name]);
   const portal = `/portal/${id}`;
@@ -122,7 +121,7 @@ export async function newShipment(app: TestApp, client: LoggedInClient, name: st
   return { id, portal, desk: `/desk/shipments/${id}` };
 }
 
-/** Creates shipments of a client with these names. Returns their ids. */
+/** Creates shipments of a client with these names. Returns the shipments' IDs. */
 export async function newShipments(app: TestApp, client: { id: string }, names: string[]): Promise<string[]> {
   const rows = names.map((name) => ({ user_id: client.id, name }));
   const { data, error } = await app.company.from("shipments").insert(rows).select("id");
@@ -130,7 +129,6 @@ export async function newShipments(app: TestApp, client: { id: string }, names: 
   return data.map(({ id }) => id);
 }
 
-/** Uploads a file for a document as the client. */
 export async function uploadDocument(
   client: TestBrowser,
   portal: string,
@@ -144,7 +142,6 @@ export async function uploadDocument(
 
 export const allDocuments = ["Commercial Invoice", "Packing List", "Insurance Certificate", "Bill of Lading"];
 
-/** Returns the record of a document by its name. */
 export async function getDocument(serviceRole: AppSupabaseClient, shipment: string, name: string) {
   const { data, error } = await serviceRole
     .from("documents")
@@ -213,7 +210,7 @@ const longTextWords = (
   "office Mombasa Nairobi road county godown warehouse keeper overtime Sunday holiday agent telephone confirmed wrote"
 ).split(" ");
 
-/** Returns text like a person's, with about `length` characters. Each `seed` gives a different text. */
+/** Returns text that resembles a person's, with about `length` characters. Each `seed` gives a different text. */
 export function createLongText(seed: number, length: number): string {
   let state = seed * 2654435761 + 1;
   let text = "";

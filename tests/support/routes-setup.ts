@@ -29,7 +29,7 @@ async function startRoutesBackend() {
   const dataDir = mkdtempSync(path.join(tmpdir(), "routes-"));
   const database = await createDatabase(server.url);
   process.env.DATABASE_URL = database.url;
-  // Tests use this address to change the database without the backend.
+  // Tests use this URL to change the database without the backend.
   process.env.TESTS_DATABASE_URL = database.url;
   Object.assign(process.env, cheapPasswordHashes);
   process.env.DATA_DIR = dataDir;

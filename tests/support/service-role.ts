@@ -23,20 +23,18 @@ export function getHostedAccess(): BackendAccess | null {
   return process.env.MAILS_DIR && url && publishableKey && secretKey ? { url, publishableKey, secretKey } : null;
 }
 
-/** Returns an unused Client ID. */
 export async function newClientId(dataDir: string): Promise<string> {
   const [clientId = ""] = await issueClientIds(createServiceRoleClient(dataDir), 1);
   return clientId;
 }
 
-/** Issues `count` Client IDs. */
 export async function issueClientIds(serviceRole: AppSupabaseClient, count: number): Promise<string[]> {
   return resultOrThrow(await issue(serviceRole, { count }));
 }
 
 /** Advances a shipment by one stage, even if documents or payments are missing. */
 export async function advanceShipment(serviceRole: AppSupabaseClient, id: string, location?: string): Promise<void> {
-  const args = { shipment_id: id, location, despite_missing: true };
+  const args = { shipment_id: id, location, despite_missing: true, despite_due: true };
   resultOrThrow(await runStaffAction(serviceRole, "move_shipment", args));
 }
 
@@ -51,6 +49,6 @@ export async function verifyDocumentByName(
   shipment: string,
   name: string,
 ): Promise<void> {
-  const error = await verifyDocument(serviceRole, serviceRole, await findDocumentId(serviceRole, shipment, name), {});
-  if (error) throw new Error(error.reason);
+  const id = await findDocumentId(serviceRole, shipment, name);
+  resultOrThrow(await verifyDocument(serviceRole, serviceRole, id, {}));
 }

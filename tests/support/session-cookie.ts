@@ -1,9 +1,8 @@
-/** Changes the session cookie of a browser, like an attacker or a damaged browser. */
+/** Changes the session cookie of a browser, as an attacker or a faulty browser could. */
 import type { TestBrowser } from "./test-app.ts";
 
 type Session = { access_token: string; refresh_token: string };
 
-/** Returns the value of the session cookie for a session. */
 export const encodeSession = (value: unknown) => `base64-${Buffer.from(JSON.stringify(value)).toString("base64url")}`;
 
 export function readSession(browser: TestBrowser): Session {
@@ -11,7 +10,6 @@ export function readSession(browser: TestBrowser): Session {
   return JSON.parse(Buffer.from(value, "base64url").toString("utf8")) as Session;
 }
 
-/** Changes some fields of the session. */
 export function changeSession(browser: TestBrowser, fields: Record<string, unknown>): void {
   browser.cookies.set("session", encodeSession({ ...readSession(browser), ...fields }));
 }

@@ -1,4 +1,4 @@
-/** Shared set-up and helper functions for tests of shipment updates. */
+/** Shared setup and helper functions for tests of shipment updates. */
 import { beforeEach } from "vitest";
 import { setUpDesk } from "./database-suite.ts";
 
@@ -6,7 +6,7 @@ export type QueuedUpdate = { kind: string; detail: string; reason: string | null
 type ClaimedUpdate = QueuedUpdate & { note: string | null; previous_stage: number | null };
 export type ClaimedEmail = { ids: string[]; shipment_id: string; events: ClaimedUpdate[] } & Record<string, unknown>;
 
-/** Like setUpDesk, with an empty email outbox before each test and functions that read and change the outbox. */
+/** Calls setUpDesk. Empties the email outbox before each test, and adds functions that read and change the outbox. */
 export function setUpShipmentEmails() {
   const suite = setUpDesk();
   const { testBackend, query, owner } = suite;

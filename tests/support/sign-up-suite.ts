@@ -1,4 +1,4 @@
-/** Shared set-up and helper functions for tests of sign-up. */
+/** Shared setup and helper functions for tests of sign-up. */
 import { setUpTestBackend } from "./database-suite.ts";
 
 export const password = "a good password";
@@ -31,7 +31,7 @@ export function setUpSignUp() {
     return testBackend.anonymous().auth.signInWithPassword({ email, password: given });
   }
 
-  /** Confirms an address with the token of a link, like the site after a check of the password. */
+  /** Confirms an email address with the token of a link, as the site does after it has checked the password. */
   async function confirmEmail(email: string, token = "") {
     await testBackend.serviceRole.rpc("mark_password_proven", { email, token });
     return testBackend.anonymous().auth.verifyOtp({ token_hash: token, type: "signup" });
@@ -78,13 +78,13 @@ export function setUpSignUp() {
     return (await listUsers()).find((user) => user.email === email);
   }
 
-  /** Returns the ID of the account that claimed a client ID, or null. */
+  /** Returns the ID of the account that claimed a Client ID, or null. */
   async function getClaimAccountId(clientId: string): Promise<string | null> {
     const select = "select account_id from public.client_ids where client_id = $1";
     return (await query<{ account_id: string | null }>(select, [clientId]))[0]?.account_id ?? null;
   }
 
-  /** Moves the creation of an account and its last confirmation email into the past. */
+  /** Makes an account and its last confirmation email `seconds` old. */
   async function backdateConfirmation(email: string, seconds: number): Promise<void> {
     await query(
       `update auth.users set created_at = now() - make_interval(secs => $2), confirmation_sent_at = now() - make_interval(secs => $2)
@@ -93,7 +93,7 @@ export function setUpSignUp() {
     );
   }
 
-  /** Moves the use of an unconfirmed account's client ID into the past. */
+  /** Makes an unconfirmed account and the use of its Client ID `seconds` old. */
   async function backdateClientId(email: string, seconds: number): Promise<void> {
     await backdateConfirmation(email, seconds);
     await query(

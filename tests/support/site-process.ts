@@ -9,7 +9,6 @@ import { createSiteEnvironment } from "./environment.ts";
 
 export const root = path.resolve(import.meta.dirname, "../..");
 
-/** The started processes that still run. */
 export const runningProcesses = new Set<ChildProcess>();
 
 /** Kills a process. Does nothing if the process has ended. */
@@ -95,7 +94,7 @@ export class SiteProcess {
     return this.child.exitCode ?? this.child.signalCode;
   }
 
-  /** The output's lines of JSON. */
+  /** The parsed lines of JSON in the output. */
   get jsonLines(): Record<string, unknown>[] {
     return this.output
       .split("\n")

@@ -44,10 +44,8 @@ export async function createSiteSandbox(
         },
         from,
       ),
-    /** Runs a staff command as a process. */
     staff: (words: string[], more: Record<string, string> = {}, cwd = root) =>
       runStaffCommand(words, { DATA_DIR: dataDir, APP_ORIGIN: origin, ...environment, ...more }, cwd),
-    /** Returns a new browser of the site. */
     browser: () => createBrowser(port),
     /** Sends bytes over one connection. Returns all bytes that the server sends until it closes the connection. */
     async raw(...bytes: (string | Uint8Array)[]): Promise<string> {
@@ -55,9 +53,7 @@ export async function createSiteSandbox(
       for (const part of bytes) socket.write(part);
       return (await buffer(socket)).toString("latin1");
     },
-    /** Opens a TCP connection to the site. */
     socket: (): Socket => connect(port, "127.0.0.1"),
-    /** Returns the process ID of the backend, or null. */
     backendPid: () => findRunningBackend(dataDir)?.pid ?? null,
     /** Kills the running processes of the sandbox and deletes the data. */
     async leave() {

@@ -18,7 +18,7 @@ export const correctStage = (
   shipment_id: string,
   fields: { stage: number; reason: string },
   options: StaffActionOptions,
-) => runStaffAction(supabase, "correct_stage", { shipment_id, ...fields, ...options });
+) => runStaffAction(supabase, "correct_stage", { shipment_id, ...fields, despite_due: true, ...options });
 
 export const saveArrival = (
   supabase: AppSupabaseClient,

@@ -6,7 +6,6 @@ import type { AppSupabaseClient, startTestBackend } from "./test-backend.ts";
 type TestBackend = Awaited<ReturnType<typeof startTestBackend>>;
 type TestStaffRole = "clerk" | "lead";
 
-/** The password of every team member of the tests. */
 export const staffPassword = "a good password of the staff";
 
 const toStaffName = (email: string) => `Team member ${email.split("@")[0]}`;
@@ -104,7 +103,6 @@ export async function callConcurrently(
   );
 }
 
-/** Runs the same call several times in parallel. */
 export function callRepeatedly(testBackend: TestBackend, times: number, call: RpcCall) {
   return callConcurrently(testBackend, Array(times).fill(call));
 }

@@ -1,4 +1,4 @@
-/** Shared set-up and helper functions for tests of stored files. */
+/** Shared setup and helper functions for tests of stored files. */
 import { setUpTestBackend } from "./database-suite.ts";
 import type { AppSupabaseClient } from "./test-backend.ts";
 
@@ -9,13 +9,12 @@ export const encodeText = (content: string) => new TextEncoder().encode(content)
 
 export const getDocumentsBucket = (supabase: AppSupabaseClient) => supabase.storage.from("documents");
 
-/** Like setUpTestBackend, with a client as the owner of stored files. */
+/** Calls setUpTestBackend and adds a client who owns stored files. */
 export function setUpStoredFiles() {
   const suite = setUpTestBackend();
   const { testBackend, query } = suite;
   const owner = suite.setUpClient("owner@client.example");
 
-  /** Stores a file as the service role. */
   async function storeFile(path: string, content: string): Promise<void> {
     const options = { contentType: "application/pdf", upsert: false };
     const { error } = await getDocumentsBucket(testBackend.serviceRole).upload(path, encodeText(content), options);
@@ -35,7 +34,6 @@ export function setUpStoredFiles() {
     return testBackend.backend.fetch(new Request(`http://backend.local${at}`, { method, headers, body }));
   }
 
-  /** Returns the content of a stored object, or null. */
   async function readObject(path: string): Promise<string | null> {
     const { data } = await getDocumentsBucket(testBackend.serviceRole).download(path);
     return data ? data.text() : null;

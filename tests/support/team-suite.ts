@@ -1,10 +1,10 @@
-/** Shared set-up and helper functions for tests of team members and password links. */
+/** Shared setup and helper functions for tests of team members and password links. */
 import { createRpcCaller, setUpDesk } from "./database-suite.ts";
 import type { AppSupabaseClient } from "./test-backend.ts";
 
 type InvitationResult = { invite_id?: string; account_id?: string };
 
-/** Like setUpDesk, with a client, functions for the team and a `callRpc` that calls as the lead by default. */
+/** Calls setUpDesk. Adds a client, functions for the team and a `callRpc` that calls as the lead by default. */
 export function setUpTeam() {
   const suite = setUpDesk();
   const { testBackend, lead, query } = suite;
@@ -24,7 +24,6 @@ export function setUpTeam() {
     return (await query("select * from public.staff_members where account_id = $1", [account]))[0];
   }
 
-  /** Creates a password link and returns its token. */
   async function issueLink(account = client.id, hours = 1): Promise<string> {
     const args = { account_id: account, valid_hours: hours };
     return String(await callRpc("issue_password_link", args, testBackend.serviceRole));

@@ -14,7 +14,9 @@ import { issueClientIds } from "./service-role.ts";
 
 export const origin = "http://127.0.0.1:3000";
 export const password = "a good password";
-/** Matches a Cache-Control header that stops proxies and the browser's Back button from storing a response. */
+/**
+ * Matches a Cache-Control header that forbids proxies and the browser to store the response, also for the Back button.
+ */
 export const noStorePattern = /^private,.*\bno-store\b/;
 
 let testApp: ReturnType<typeof startTestApp> | undefined;
@@ -52,7 +54,7 @@ async function startTestApp() {
 
 /** Starts the site like `npm start`, on the port `at` or on a free port, with the backend of `getTestApp`. */
 export async function startTestSite(at = 0) {
-  // The site reads the backend's address once, so the fault proxy must have set its address before the import.
+  // The site reads the backend's URL once, so the fault proxy must have set the URL before the import.
   await getTestApp();
   const { createSite } = await import("../../app/server/web/server.ts");
   const server = await createSite();
@@ -96,17 +98,19 @@ export function sendRequest(
   });
 }
 
-/** Returns a file of `size` bytes that starts with the signature of a PDF. */
+export const pdfEnd = "startxref\n0\n%%EOF\n";
+
+/** Returns a file of `size` bytes with the start and the end of a PDF. */
 export function createPdf(name = "invoice.pdf", size = 2000): File {
-  return new File(["%PDF-1.4\n", " ".repeat(size - 15), "%%EOF\n"], name, { type: "application/pdf" });
+  return new File(["%PDF-1.4\n", " ".repeat(size - 9 - pdfEnd.length), pdfEnd], name, { type: "application/pdf" });
 }
 
 export type FormValues = Record<string, string | File>;
 
-/** A browser without script. It stores cookies and sends forms, but does not follow redirects by itself. */
+/** A browser without JavaScript. It stores cookies and sends forms, but does not follow redirects by itself. */
 export class TestBrowser {
   readonly cookies = new Map<string, string>();
-  /** The client's IP address, which a trusted proxy would report. Each browser has its own address. */
+  /** The client's IP address, which a trusted proxy would report. Each browser has its own IP address. */
   address = `10.${[0, 0, 0].map(() => Math.floor(Math.random() * 256)).join(".")}`;
   constructor(private readonly handle: (request: Request) => Promise<Response>) {}
 
@@ -114,7 +118,7 @@ export class TestBrowser {
     return this.send(new Request(new URL(path, origin), { headers }));
   }
 
-  /** Posts a form like a browser: multipart for a FormData, otherwise URL-encoded. */
+  /** Posts a form as a browser does: multipart for a FormData, otherwise URL-encoded. */
   post(
     path: string,
     fields: Record<string, string> | URLSearchParams | FormData,
@@ -126,7 +130,6 @@ export class TestBrowser {
     );
   }
 
-  /** The value of the Cookie header. */
   get cookieHeader(): string {
     return [...this.cookies].map(([name, value]) => `${name}=${value}`).join("; ");
   }
@@ -178,7 +181,7 @@ export class TestBrowser {
     return email;
   }
 
-  /** Opens the confirmation link in the newest email to this address and confirms with the password. */
+  /** Opens the confirmation link in the newest email to this email address and confirms with the password. */
   async confirmEmail(email: string, typed = password): Promise<Response> {
     const { pathname, search } = new URL(await getConfirmationLink(process.env.DATA_DIR ?? "", email));
     return this.submit(await this.open(pathname + search), "Confirm and log in", { email, password: typed });
@@ -210,7 +213,7 @@ function memoize<Value>(compute: () => Value): () => Value {
   };
 }
 
-/** Parses a response like a browser without script. */
+/** Parses a response as a browser without JavaScript would. */
 export async function parsePage(response: Response) {
   const html = await response.text();
   // Most tests read one or two parts of a page, so each part is parsed only when a test reads the part.
@@ -258,7 +261,6 @@ export async function parsePage(response: Response) {
       return problems();
     },
     has: (id: string) => root().getElementById(id) !== null,
-    /** Returns the value of a field. */
     value: (name: string) => root().querySelector(`main [name=${name}]`)?.getAttribute("value") ?? "",
     /** Returns the hint and the error that a screen reader adds to a field's label. */
     getDescriptions: (name: string) => {

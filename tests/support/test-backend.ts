@@ -86,7 +86,6 @@ export async function startTestBackend() {
     serviceRoleThrough: (through: FetchInterceptor) => newSupabaseClient(secretKey, through),
     /** Returns a client that sends this access token, even after its session has ended. */
     withToken: (token: string) => newSupabaseClient(publishableKey, undefined, { Authorization: `Bearer ${token}` }),
-    /** Returns a client without a session, like a visitor's. */
     anonymous: () => newSupabaseClient(publishableKey),
     newClient,
     publishableKey,

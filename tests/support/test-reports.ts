@@ -1,4 +1,3 @@
-/** Reads the JSON reports of Vitest and Playwright. */
 import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { stripVTControlCharacters } from "node:util";
@@ -35,7 +34,6 @@ export function readVitestReport(file: string, succeeded: boolean, name: string)
   };
 }
 
-/** Reads the report of Playwright. */
 export function readPlaywrightReport(file: string, succeeded: boolean): TestRunResult {
   const report = readJson<JSONReport>(file);
   const tests = (report?.suites ?? []).flatMap(flattenSpecs).flatMap((spec) =>

@@ -1,4 +1,4 @@
-/** The documents on the page of a shipment, and their stored files. */
+/** Shared helper functions for tests that upload files on a shipment's page. */
 import { mkdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import type { CDPSession, Locator, Page, Request } from "@playwright/test";
@@ -16,7 +16,6 @@ export const cancelButton = (page: Page, name: string) =>
   page.getByRole("button", { name: `Cancel the upload of the ${name}` });
 export const uploadedToast = (page: Page, name: string) => toast(page, `${name} uploaded`);
 
-/** Returns a PDF of `size` bytes. */
 export function createPdfPayload(name: string, size: number) {
   const start = createSamplePdf("Sample");
   return { name, mimeType: "application/pdf", buffer: Buffer.concat([Buffer.from(start), Buffer.alloc(size)], size) };
@@ -24,7 +23,7 @@ export function createPdfPayload(name: string, size: number) {
 
 const cdpSessions = new WeakMap<Page, CDPSession>();
 
-/** Limits the upload speed of the browser, in bytes per second; -1 removes the limit. */
+/** Limits the upload speed of the browser, in bytes per second. With -1, removes the limit. */
 export async function limitUploadSpeed(page: Page, uploadThroughput: number): Promise<void> {
   const session = cdpSessions.get(page) ?? (await page.context().newCDPSession(page));
   cdpSessions.set(page, session);
@@ -51,7 +50,7 @@ export function writeToDisk({ name, buffer }: ReturnType<typeof createPdfPayload
   return file;
 }
 
-/** Creates a shipment and opens its hydrated page. Returns its id. */
+/** Creates a shipment and opens its hydrated page. Returns the shipment's ID. */
 export async function openHydratedShipment(page: Page): Promise<string> {
   const id = await createAndOpenShipment(page, "Coffee to Kigali");
   await waitForHydration(page);

@@ -2,7 +2,7 @@
 import { crc32, inflateRawSync } from "node:zlib";
 
 const zipSignatures = { end: 0x06054b50, central: 0x02014b50, local: 0x04034b50 };
-/** The flag bit that says that an entry's name is in UTF-8. */
+/** This bit of an entry's flags is set if the entry's name is in UTF-8. */
 const utf8Flag = 0x800;
 
 /** Returns the files of an archive by name. Throws if the archive is incomplete or contradicts its directory. */

@@ -14,7 +14,7 @@ export function DeskWaitingOnLabel({ waitingOn }: { waitingOn: WaitingOn }) {
   );
 }
 
-/** Returns a form field for a search. The value comes from the URL and has no validation errors. */
+/** Returns a field of a search form. Its value comes from the URL, so the field has no validation errors. */
 export function createSearchField(name: string, value: string): FormField {
   return { id: `search-${name}`, name, value, errorId: "", resultCount: 0 };
 }

@@ -2,7 +2,7 @@ import { useState } from "react";
 import { Button } from "~/components/ui/button";
 import { useIsHydrated } from "~/components/ui/hydration";
 
-/** Loads the picture only on click, because the server records each opened file in the audit log. */
+/** Loads the preview only after a click, because the server records each opened file in the audit log. */
 export function DocumentPreview({ src, name }: { src: string; name: string }) {
   const isHydrated = useIsHydrated();
   const [isShown, setShown] = useState(false);

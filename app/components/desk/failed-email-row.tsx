@@ -8,8 +8,8 @@ const emailKindLabels: Record<string, string> = {
   "shipment update": "Shipment update",
   "email change": "Email about a changed email address",
   erasure: "Reply to an erasure request",
-  "password change": "Password-changed email",
-  "second factor": "2FA reset email",
+  "password change": "Email about a changed password",
+  "second factor": "Email about a 2FA reset",
   "team invite": "Team invitation",
   "client ID": "Client ID",
   "new password": "Password link",
@@ -27,7 +27,7 @@ export function FailedEmailRow({ mail, isLead }: { mail: FailedEmailSummary; isL
   );
   const canBeResent = ["team invite", "client ID", "new password"].includes(kind);
   const accountPage = is_staff ? (isLead ? "/desk/team" : null) : account_id && `/desk/clients/${account_id}`;
-  const linkText = is_staff ? "Open Team to send again" : canBeResent ? "Open client to send again" : "Open client";
+  const linkText = `${canBeResent ? "Send again from" : "Open"} the ${is_staff ? "Team" : "client's"} page`;
   return (
     <li className="flex flex-wrap items-center justify-between gap-2 px-4 py-2 text-sm">
       <span>

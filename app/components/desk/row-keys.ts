@@ -1,6 +1,6 @@
 import { useEffect } from "react";
 
-/** Keyboard navigation of lists: j, k and the arrow keys move the focus between links with `data-row`. */
+/** Adds keyboard navigation to lists: j, k and the arrow keys move the focus between links with `data-row`. */
 export function useRowKeys(): void {
   useEffect(() => {
     const handleKeyDown = (event: KeyboardEvent) => {

@@ -33,7 +33,7 @@ export function SecondFactorFields(props: {
 export function LostAuthenticatorHelp() {
   return (
     <p className="mt-6 text-quiet">
-      Lost your phone? Call <OfficePhone />. After an identity check, we can remove 2FA from your account.
+      Lost your phone? Call <OfficePhone />. We check your identity, then remove the app from your account.
     </p>
   );
 }

@@ -12,7 +12,7 @@ export type FieldDescription = {
   isRequired?: boolean;
 };
 
-/** After a rejection, the hint shows the stored value if the submitted value differs. */
+/** After a rejected submission, the hint shows the stored value if the submitted value differs. */
 export function DescribedFields<Name extends string>(props: {
   descriptions: readonly (FieldDescription & { name: Name })[];
   fields: Record<Name, FormField>;

@@ -8,7 +8,7 @@ type FieldProps = {
   hint?: string;
   type?: "text" | "email" | "password" | "tel" | "date" | "search";
   optional?: boolean;
-  /** Empties the input after a rejected submission, for passwords and codes. */
+  /** True for passwords and codes: a rejected submission empties the input. */
   clearOnError?: boolean;
   children?: ReactNode;
 } & Pick<ComponentProps<"input">, "autoComplete" | "inputMode" | "autoCapitalize" | "spellCheck">;
@@ -140,7 +140,7 @@ function getDescriptionProps(field: FormField, hint: string | undefined) {
   return {
     "aria-invalid": field.errors ? true : undefined,
     "aria-describedby": ids || undefined,
-    // Without script, `autoFocus` makes the browser scroll to the first error.
+    // Without JavaScript, `autoFocus` makes the browser scroll to the first error.
     autoFocus: field.isFirstError || undefined,
   } as const;
 }

@@ -7,12 +7,12 @@ import { focusInView } from "../ui/page-navigation";
 import { usePageToast } from "../ui/toast";
 
 /**
- * `result` is Conform's result with the submitted values. Null means a lost connection: the form stays unchanged.
- * `formError` is an error that concerns no single field. `toast` is an error of the error catalogue.
+ * `result` is Conform's result with the submitted values. A null `result` means a lost connection: the form stays
+ * unchanged. `formError` is an error that concerns no single field. `toast` is an error toast from the specification.
  */
 export type RejectedForm = { result: SubmissionResult | null; formError?: string; toast?: Toast };
 
-/** Passwords and codes have an empty `value`. `resultCount` counts the server's responses to the form. */
+/** `value` is empty for passwords and codes. `resultCount` counts the server's responses to the form. */
 export type FormField = {
   id: string;
   name: string;
@@ -25,7 +25,7 @@ export type FormField = {
 
 export type ActionForm = { id: string; problems: { id: string; text: string }[] };
 
-/** Returns a form's problems and fields. Only the server validates, so the browser does not load schemas or Zod. */
+/** Returns a form's problems and fields. Only the server validates, so that the browser does not load Zod. */
 export function useActionForm<const Name extends string>(
   id: string,
   rejected: RejectedForm | undefined,
@@ -57,7 +57,7 @@ export function useActionForm<const Name extends string>(
   return [{ id, problems }, fields];
 }
 
-/** Returns the error that concerns no single field. A toast disappears, so the summary repeats the toast's message. */
+/** Returns the error that concerns no single field. A toast disappears, so the error summary repeats its message. */
 export function getFormError(rejected: Omit<RejectedForm, "result"> | undefined): string | undefined {
   const { formError, toast } = rejected ?? {};
   return formError ?? (toast?.variant === "destructive" ? toast.description : undefined);
@@ -67,7 +67,7 @@ export function FormErrorSummary({ rejected, form }: { rejected: RejectedForm | 
   return <ErrorSummary actionData={rejected} problems={form.problems} />;
 }
 
-/** Without script, the heading is the title of the toast. A problem's `id` is the id of its form field. */
+/** Without JavaScript, the heading is the title of the toast. A problem's `id` is the id of its form field. */
 export function ErrorSummary(props: {
   actionData: { toast?: Toast } | undefined;
   problems: { id: string; text: string }[];
@@ -106,7 +106,7 @@ export function ErrorSummary(props: {
   );
 }
 
-/** Focuses the summary, or the first error in the form if the window is too small for both. */
+/** Focuses the error summary. If the window is too small to show both, focuses the first error in the form instead. */
 function focusProblems(summary: HTMLElement): void {
   focusInView(summary);
   const firstError = document.querySelector<HTMLElement>("[aria-invalid=true], [data-form-error]");
@@ -116,7 +116,9 @@ function focusProblems(summary: HTMLElement): void {
   }
 }
 
-/** Ignores clicks during a submission. `sending` replaces the navigation state for forms submitted by a fetcher. */
+/**
+ * Ignores clicks during a submission. If a fetcher submits the form, `sending` replaces the router's navigation state.
+ */
 export function SubmitButton({
   pending = "Saving…",
   sending,

@@ -10,12 +10,15 @@ import {
   useActionForm,
 } from "~/components/forms/form";
 
-/** `form` is the id of the rejected form. `idempotencyKey` is the key that the form was sent with. */
+/** `form` is the id of the rejected form. `idempotencyKey` is the idempotency key that the form contained. */
 export type RejectedIntent = RejectedForm & { form?: string; idempotencyKey?: string };
 
 const useRejectedIntent = () => useActionData() as RejectedIntent | undefined;
 
-/** A retry sends the key of the rejected form, so that an action with a lost response takes effect only once. */
+/**
+ * A retry sends the idempotency key of the rejected form. After a lost response, the action thus takes effect only
+ * once.
+ */
 function useIdempotencyKey(): string | undefined {
   const loaderData = useMatches().at(-1)?.loaderData as { idempotencyKey?: string } | undefined;
   return useRejectedIntent()?.idempotencyKey ?? loaderData?.idempotencyKey;
@@ -64,7 +67,7 @@ export function IntentForm(props: {
         <input key={name} type="hidden" name={name} value={value} />
       ))}
       {formError && (
-        // biome-ignore lint/a11y/noAutofocus: without script, the browser scrolls to the error
+        // biome-ignore lint/a11y/noAutofocus: without JavaScript, the browser scrolls to the error
         <p tabIndex={-1} data-form-error autoFocus className="mb-3 text-sm font-semibold text-failure">
           {formError}
         </p>
@@ -74,7 +77,7 @@ export function IntentForm(props: {
   );
 }
 
-/** Counts successful submissions. As a React key, the count resets only this form. */
+/** Counts successful submissions. The count is a React key, so that a success resets only this form. */
 function useResetCount(id: string, rejected: RejectedIntent | undefined): number {
   const [count, setCount] = useState(0);
   const { state, formData } = useNavigation();

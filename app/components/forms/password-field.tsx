@@ -18,7 +18,9 @@ export function PasswordField(props: Omit<ComponentProps<typeof Field>, "type" |
   );
 }
 
-/** Password managers save the password for this email. Text browsers show hidden inputs, so script adds this input. */
+/**
+ * Password managers save the password for this email. Text browsers show hidden inputs, so the input needs hydration.
+ */
 export function HiddenUsername({ email }: { email: string }) {
   const isHydrated = useIsHydrated();
   return isHydrated && <input type="email" autoComplete="username" defaultValue={email} hidden readOnly />;

@@ -13,7 +13,7 @@ type CarouselControlsProps = {
   onChange: (index: number, isPlaying: boolean) => void;
 };
 
-/** Slides advance automatically, except during hover or focus. */
+/** Shows the next slide automatically, except while the carousel has the pointer or the focus. */
 export function CarouselControls({ carousel, list, itemName, count, onChange }: CarouselControlsProps) {
   const { index, show } = useCarousel(list);
   const showNext = (step: 1 | -1) => show((index + step + count) % count);

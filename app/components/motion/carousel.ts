@@ -45,7 +45,7 @@ export function useCarousel(ref: RefObject<HTMLElement | null>) {
     };
     const drag = (event: PointerEvent) => {
       if (!dragStart) return;
-      // The mouse button may have been released outside the window.
+      // The visitor may have released the mouse button outside the window.
       if (!event.buttons) return endDrag();
       const distance = dragStart.x - event.clientX;
       if (!isDragged && Math.abs(distance) < dragThresholdPx) return;
@@ -57,7 +57,8 @@ export function useCarousel(ref: RefObject<HTMLElement | null>) {
     const endDrag = () => {
       if (dragStart && isDragged) {
         const distance = row.scrollLeft - dragStart.left;
-        // Adds a third of an item's width, so that a drag by a sixth of the width reaches the next item.
+        // The nearest item changes at half an item's width. Adding a third makes a drag by one sixth of the width
+        // enough.
         const itemWidth = getItems(row)[0]?.offsetWidth ?? 0;
         scrollToItem(row, findNearestIndex(row, row.scrollLeft + (Math.sign(distance) * itemWidth) / 3));
         settleLater();
@@ -65,7 +66,7 @@ export function useCarousel(ref: RefObject<HTMLElement | null>) {
       dragStart = null;
     };
     const preventClick = (event: MouseEvent) => {
-      // A click by keyboard has the `detail` 0 and never ends a drag.
+      // A click by keyboard has `detail` 0. Only a click by mouse can end a drag.
       if (!isDragged || !event.detail) return;
       event.preventDefault();
       event.stopPropagation();

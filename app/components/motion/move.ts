@@ -1,10 +1,10 @@
 import { animate } from "framer-motion/dom/mini";
 import { mayMove } from "./moving";
 
-// The easing is `--ease-out` of app.css.
+// Equal to `--ease-out` in app.css.
 const timing = { duration: 0.18, ease: [0.2, 0.7, 0.2, 1] } as const;
 
-// The promise `finished` never settles if another animation replaces this animation.
+// The promise `finished` never settles if another animation replaces this animation, so `move` waits at most this time.
 const maxDurationMs = 400;
 
 /** Leaves the element at the last keyframe. Resolves immediately if motion is not allowed. */

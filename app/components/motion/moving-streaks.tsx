@@ -2,7 +2,7 @@ import { useRef, useState } from "react";
 import { useMoving } from "./moving";
 
 const streakStyles = Array.from({ length: 50 }, (_, index) => {
-  // Multiples of the golden ratio, modulo 1, look random and cover the whole range.
+  // Multiples of the golden ratio, modulo 1, look random and cover the whole range from 0 to 1.
   const spread = (index * 0.618034) % 1;
   const speed = 18 + ((index * 7) % 23);
   return {

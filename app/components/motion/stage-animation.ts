@@ -1,11 +1,11 @@
 import { type RefObject, useEffect } from "react";
 import move from "./move";
 
-// Lengths in the units of the viewBox of `Stations` in route-line.tsx.
+// Lengths in the viewBox units of `Stations` in route-line.tsx.
 const lineStart = 10;
 const stationDistance = 20;
 
-/** The stage last shown in this document, by shipment id. */
+/** The stage of each shipment that this document showed last, by shipment ID. */
 const shownStages = new Map<string, number>();
 
 export function StageAnimation(props: { line: RefObject<Element | null>; shipment: string; stage: number }) {

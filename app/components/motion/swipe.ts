@@ -3,7 +3,7 @@ import move from "./move";
 
 const swipeThresholdPx = 50;
 
-/** Returns pointer handlers for a swipe to the right. A swipe below the threshold moves the element back. */
+/** Returns pointer handlers for a swipe to the right. After a swipe that is too short, the element moves back. */
 export function useSwipe(
   ref: RefObject<HTMLElement | null>,
   isOver: RefObject<boolean>,
@@ -25,7 +25,7 @@ export function useSwipe(
       if (event.button === 0 && !isOver.current) startX.current = event.clientX;
     },
     onPointerMoveCapture: (event: PointerEvent) => {
-      // The mouse button may have been released outside the window.
+      // The visitor may have released the mouse button outside the window.
       if (!event.buttons) startX.current = null;
       const distance = getDistance(event);
       if (distance === 0) return;

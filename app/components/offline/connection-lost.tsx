@@ -20,9 +20,9 @@ import type { ModuleLoadFailure as PartLost } from "~/lib/browser/module-retry";
 import { showToast } from "../ui/toast-state";
 
 export let router: NonNullable<ContextType<typeof RouterContext>>["router"];
-/** The router state of the rendered page. On slow phones, `router.state` changes noticeably earlier. */
+/** The router state that React has rendered. On slow phones, `router.state` changes noticeably earlier. */
 export let renderedState: ContextType<typeof StateContext>;
-/** React Router's index of the rendered page in the tab's history. */
+/** The position of the rendered page in the tab's history, as React Router counts it. */
 let historyIndex: number;
 let isReturning = false;
 export let lostRequestCount = 0;
@@ -32,19 +32,20 @@ export const connectionLostMiddleware: MiddlewareFunction<Record<string, DataStr
   { request },
   next,
 ) => {
-  // A cancelled navigation returns to the rendered page, which needs no new data.
+  // After a cancelled navigation, the router returns to the rendered page, which needs no new data.
   if (isReturning) return {};
   const results = await next();
   const lost = Object.keys(results).filter((id) => isConnectionLost(unwrapError(results[id]?.result)));
   if (lost.length === 0 || request.signal.aborted) return results;
-  // If the action succeeded and only the next page is lost, the error page prevents a second submission of the form.
+  // If the action succeeded but the next page did not load, the error page prevents a second submission of the form.
   if (hasActionSucceeded()) return results;
   if (request.method === "GET") {
     await handleConnectionLost();
     for (const id of lost) if (id in router.state.loaderData) delete results[id];
     return results;
   }
-  // The page and its typed values stay. The error status stops React Router from revalidating over the lost connection.
+  // The page and the typed text stay. Due to the error status, React Router does not reload data over the lost
+  // connection.
   if (isFormOfOtherPage()) await handleConnectionLost();
   for (const id of lost) {
     results[id] = {
@@ -70,7 +71,7 @@ const isFormOfOtherPage = ({ location, navigation } = router.state) =>
 const hasActionSucceeded = ({ navigation } = router.state) =>
   isNavigatingAway() && navigation.state === "loading" && navigation.formMethod === "POST";
 
-/** Loads the next page as a new document if the server no longer has its module (lib/browser/module-retry.ts). */
+/** Loads the next page as a new document if the server no longer has its script (lib/browser/module-retry.ts). */
 function handleModuleLoadFailure(event: Event): void {
   const { isGone } = (event as CustomEvent<PartLost>).detail;
   const { navigation } = router.state;
@@ -87,7 +88,7 @@ async function handleConnectionLost(): Promise<void> {
   if (isLeaving) await cancelNavigation();
 }
 
-/** Cancels a navigation and restores the URL, which Back and Forward change when their navigation starts. */
+/** Cancels a navigation and restores the URL. Back and Forward change the URL as soon as their navigation starts. */
 export async function cancelNavigation(): Promise<void> {
   const { location } = router.state;
   const { pathname, search, state } = location;

@@ -25,7 +25,7 @@ function scheduleSave(): void {
 }
 
 function savePage(): void {
-  // The router already has the next page's state while the previous page is still rendered.
+  // `router.state` can already describe the next page while the previous page is still rendered.
   if (renderedState !== router.state && !router.state.errors) {
     scheduleSave();
     return;
@@ -35,7 +35,8 @@ function savePage(): void {
   if (navigation.state !== "idle" || revalidation !== "idle" || !site || site.lite) return;
   const loaded = Object.values(loaderData) as { accountId?: string; toast?: object | null }[];
   const accountId = loaded.find((data) => data?.accountId)?.accountId ?? "";
-  // A page is incomplete if the toast of its route reports an error. The root's toast reports an earlier action.
+  // A toast in the data of the page's route reports a failed part of the page. The root's toast reports an earlier
+  // action.
   const isWhole = !errors && !actionData && !loaded.some((data) => data !== (site as object) && data?.toast);
   updateOfflineCache({ site, accountId, isWhole }).catch(() => {});
 }

@@ -3,7 +3,7 @@ import type { Toast } from "~/lib/http/toast";
 import { showToast } from "../ui/toast-state";
 import { cancelNavigation, lostRequestCount, router } from "./connection-lost";
 
-/** In milliseconds, equal to `responseTimeout` in app/worker/worker.ts. */
+/** In milliseconds. Must equal `responseTimeout` in app/worker/worker.ts. */
 const responseTimeout = 5000;
 const workerReplyTimeout = 250;
 const [minRetryDelay, maxRetryDelay] = [5000, 5 * 60_000];
@@ -57,7 +57,7 @@ async function handleResponseTimeout(path: string): Promise<void> {
 function getSlowResponseToast(): Toast {
   const nextStep = linkPath
     ? "The next page is still loading."
-    : "We are still waiting for a response. Stay on this page.";
+    : "Our server has not responded yet. Stay on this page.";
   return {
     title: "Slow connection",
     description: nextStep,
@@ -90,7 +90,7 @@ async function openOfflineCopy(path: string, isCurrent: () => boolean): Promise<
     setTimeout(resolve, workerReplyTimeout);
   });
   worker.postMessage(path, [port2]);
-  // Without the path, the service worker would wait for the network before the copy is shown.
+  // The service worker must get the path before the navigation. Otherwise it would wait for the network first.
   await workerReply;
   if (!isCurrent()) {
     worker.postMessage(null);

@@ -14,7 +14,6 @@ import {
   cacheNames as names,
 } from "./offline-pages";
 
-/** The maximum number of stylesheets and drawings in one cache. */
 const maxFiles = 60;
 
 /** Counts sign-outs. A cache write stops if the count has changed since the write started. */
@@ -51,10 +50,10 @@ export async function updateOfflineCache({ site, accountId, isWhole }: CurrentPa
   // `caches.keys` rejects if storage is blocked. The function then stops and registers no service worker.
   if (site.signedIn) await caches.keys();
   else await deleteCaches(names.own);
-  isSigningOut &&= site.signedIn;
+  isSigningOut &&= !!site.signedIn;
   if (isSigningOut) return;
   const countAtStart = signOutCount;
-  await navigator.serviceWorker.register("/worker.js", { updateViaCache: "none" });
+  await navigator.serviceWorker.register("/worker.js", { updateViaCache: "all" });
   await navigator.serviceWorker.ready;
   const name = site.signedIn ? await getAccountCacheName(accountId) : names.open;
   if (!name || countAtStart !== signOutCount) return;
@@ -67,10 +66,10 @@ export async function updateOfflineCache({ site, accountId, isWhole }: CurrentPa
   if (countAtStart !== signOutCount) await deleteCaches(names.own);
 }
 
-/** The name contains only a hash of the account id, for privacy. Deletes the caches of other accounts. */
+/** Deletes the caches of other accounts. For privacy, a cache's name contains only a hash of the account ID. */
 async function getAccountCacheName(accountId: string): Promise<string | null> {
   const accountCaches = (await caches.keys()).filter((name) => name.startsWith(names.own));
-  // The loader data of public pages has no account id, so public pages use the existing cache.
+  // The loader data of public pages has no account ID, so public pages use the existing cache.
   if (!accountId) return accountCaches[0] ?? null;
   const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(accountId));
   const ownCache =
@@ -87,11 +86,12 @@ async function disableOffline(): Promise<void> {
 async function writeCopy(cache: Cache, address: string, { html, name, files }: OfflineCopy): Promise<void> {
   await cacheFiles(cache, files);
   const headers = { "Content-Type": "text/html; charset=utf-8", time: `${Date.now()}`, name: encodeURIComponent(name) };
-  // `put` moves a page to the end of `Cache.keys`, whose first pages are deleted. If `put` fails, the old copy stays.
+  // `put` moves the page to the end of `Cache.keys`. Pages at the start are deleted first. If `put` fails, the old copy
+  // stays.
   await cache.put(address, new Response(html, { headers }));
 }
 
-/** Renews files after a day, so that a file never expires before the pages that need the file. */
+/** Fetches a cached file again after a day, so that no file expires before the pages that need the file. */
 async function cacheFiles(cache: Cache, files: string[]): Promise<void> {
   for (const file of files) {
     const before = await cache.match(file + cachedFileQuery);

@@ -8,7 +8,10 @@ const formsClosedText = "You can use this form when you are back online.";
 const removedSelector =
   "script, style, dialog, template, link[rel=modulepreload], link[rel=manifest], [data-toast], [data-now], .toasts, .splash, .loading, .streaks";
 
-/** `files` are the original URLs of stylesheets and drawings. The copy has no script, no typed text and inert forms. */
+/**
+ * `files` are the original URLs of stylesheets and drawings. The copy has no script and no typed text. Its forms are
+ * inert.
+ */
 export function createOfflineCopy(document: Document, now: Date): OfflineCopy {
   const copy = cloneDocument(document);
   const main = findMain(copy);
@@ -18,7 +21,10 @@ export function createOfflineCopy(document: Document, now: Date): OfflineCopy {
   return { ...serializeCopy(copy), name };
 }
 
-/** Returns the page for URLs without a copy. The service worker replaces `<!--pages-->` with links to stored pages. */
+/**
+ * Returns the page for URLs without an offline copy. The service worker replaces `<!--pages-->` with links to cached
+ * pages.
+ */
 export function createOfflineFallback(document: Document, phone: string | undefined): OfflineCopy {
   const copy = cloneDocument(document);
   const call = phone
@@ -47,7 +53,8 @@ function cloneDocument(document: Document): Document {
   for (const element of copy.querySelectorAll("[style]")) element.removeAttribute("style");
   for (const element of copy.querySelectorAll("[data-moving]")) element.removeAttribute("data-moving");
   for (const element of copy.querySelectorAll("header details")) element.removeAttribute("open");
-  // Without script, the header cannot get its background when the page scrolls.
+  // A script gives the header its background when the page scrolls. The copy has no script, so it always has the
+  // background.
   const bar = copy.querySelector("header");
   bar?.classList.replace("border-transparent", "border-line");
   bar?.classList.add("bg-surface");
@@ -75,12 +82,14 @@ function explainClosedForms(copy: Document, main: HTMLElement): void {
   }
 }
 
-/** The service worker replaces the banner's comment with the time of the copy, and adds the date on later days. */
+/**
+ * The service worker replaces the HTML comment with the time of the copy. From the next day, it also shows the date.
+ */
 function createCopyBanner(copy: Document, now: Date): HTMLElement {
   const line = createParagraph(copy, "", "mb-8 border-l-4 border-attention pl-4");
   const iso = now.toISOString();
   const choice = `${iso}|${eastAfricaTime(iso).split(", ")[1]}|${eastAfricaTime(iso)}`;
-  line.append("No connection. This page is from ", copy.createComment(choice), ".");
+  line.append("No connection. This copy of the page is from ", copy.createComment(choice), ".");
   line.setAttribute("role", "status");
   return line;
 }

@@ -1,22 +1,25 @@
 /** Rules of the offline copies, shared by the pages (offline-cache.ts) and the service worker (app/worker). */
 import { authAreas, offlinePages, secretLinkAreas } from "../../site-map.ts";
 
-/** The maximum numbers of stored pages. The least recently visited pages are deleted first. */
+/** The least recently visited pages are deleted first. */
 export const maxPages = { portal: 20, public: 40 } as const;
 
 export const dayMs = 24 * 60 * 60 * 1000;
-/** 30 days, the lifetime of a session without a visit. */
+/** 30 days, because a session ends after 30 days without a visit. */
 const maxAgeMs = 30 * dayMs;
 
-/** The age of a copy in milliseconds. */
+/** Returns milliseconds. */
 export const getAge = (copy: Response) => Date.now() - Number(copy.headers.get("time"));
 
-/** Only pages have the header `name`. A page expires a day early, because its stylesheet may be a day older. */
+/**
+ * Only copies of pages have the header `name`. Pages expire a day early, because their stylesheet may be a day older.
+ */
 export const isExpired = (copy: Response) => getAge(copy) >= maxAgeMs - (copy.headers.has("name") ? dayMs : 0);
 
 /**
- * `own` is followed by a hash of the account, `open` is for visitors without a session. The number is the version of
- * the format. The service worker deletes caches of other versions.
+ * `own` is the prefix of one account's cache; a hash of the account ID follows. `open` is the cache of visitors without
+ * a session. `form` is the prefix of all caches. The digit is the version of the stored format. The service worker
+ * deletes caches with another digit.
  */
 export const cacheNames = {
   form: "kept1-",
@@ -45,7 +48,7 @@ function isOfflinePage(pathname: string): boolean {
 
 const getArea = (pathname: string) => `${pathname.split(/[/.]/)[1]}`;
 
-/** `cookies` is `document.cookie`. Shared computers store no copies. */
+/** `cookies` is `document.cookie`. Shared computers store no offline copies. */
 export function isOfflineAllowed(cookies: string): boolean {
   return !/(^|; )(__Host-)?(shared=1|offline=off)(;|$)/.test(cookies);
 }
@@ -59,12 +62,14 @@ export function isAuthPage(pathname: string): boolean {
   return authAreas.includes(getArea(pathname));
 }
 
-/** For file requests, the server checks `Sec-Fetch-Site`, which a fetch by the service worker would overwrite. */
+/**
+ * For file requests, the server checks the header `Sec-Fetch-Site`. A fetch by the service worker would overwrite it.
+ */
 export function bypassesWorker(pathname: string): boolean {
   return ["desk", ...secretLinkAreas].includes(getArea(pathname)) || /\/documents\/|\.[a-z0-9]+$/.test(pathname);
 }
 
-/** First deletes each entry, because browsers leave files on disk if a whole cache is deleted. */
+/** First deletes each entry, because browsers leave files on disk if only the whole cache is deleted. */
 export async function deleteCaches(beginning: string): Promise<void> {
   const { caches: storage } = self;
   for (const name of await storage.keys()) {

@@ -2,6 +2,7 @@ import { useEffect, useRef, useState } from "react";
 import { Form } from "react-router";
 import type { TotpSetupActionData, TotpSetupData } from "~/actions/second-factor.server";
 import { CodeField } from "~/components/forms/code-field";
+import { Field } from "~/components/forms/field";
 import { FormErrorSummary, type RejectedForm, SubmitButton, useActionForm } from "~/components/forms/form";
 import { Title } from "~/components/site/title";
 import { ButtonLink, buttonClass } from "~/components/ui/button";
@@ -31,7 +32,7 @@ export function SecondFactors(props: { area: Area; factors: Factor[]; actionData
 
 function FactorList(props: { area: Area; factors: Factor[]; rejected: RejectedForm | undefined }) {
   const { area, factors, rejected } = props;
-  const [form] = useActionForm("set-up-2fa", rejected, []);
+  const [form, fields] = useActionForm("set-up-2fa", rejected, ["name"]);
   return (
     <>
       <Title rejected={rejected !== undefined}>Manage 2FA</Title>
@@ -61,6 +62,13 @@ function FactorList(props: { area: Area; factors: Factor[]; rejected: RejectedFo
         <p className="mb-4 text-quiet">New phone? Add your new phone first, then remove your old phone.</p>
       )}
       <Form method="post" id={form.id}>
+        <Field
+          field={fields.name}
+          label="Name of your phone"
+          hint="Optional. Without a name, we use the month, such as “Phone of May 2026”."
+          optional
+          autoComplete="off"
+        />
         <SubmitButton name="begin" look={factors.length > 0 ? "plain" : "action"} pending="Preparing…">
           {factors.length > 0 ? "Add another authenticator" : "Set up 2FA"}
         </SubmitButton>
@@ -100,20 +108,18 @@ function FactorSetup({
       </h1>
       <ol className="mb-6 grid list-decimal gap-4 pl-6">
         <li>
-          Is your authenticator app on another device? Scan this QR code with the app.
+          Add your account to your authenticator app. If the app is on another device, scan this QR code:
           <div
             role="img"
             aria-label="QR code for your authenticator app"
-            className="mt-2 size-52 bg-white [&>svg]:size-full"
+            className="my-2 size-52 bg-white [&>svg]:size-full"
             dangerouslySetInnerHTML={{ __html: setup.qr }}
           />
-        </li>
-        <li>
-          Is the app on this device?
+          If the app is on this device:
           <a href={setup.uri} className="flex min-h-11 w-fit items-center underline">
             Open your authenticator app
           </a>
-          You can also type this key into the app:
+          Or type this key into the app:
           <span className="mt-1 block font-mono text-base break-words">{setup.secret.match(/.{1,4}/g)?.join(" ")}</span>
         </li>
         <li>Enter the current code from the app.</li>

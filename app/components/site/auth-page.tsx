@@ -9,15 +9,15 @@ import { useSiteData } from "./site-data";
 
 export function AuthPage({ licence, children }: { licence: string; children: ReactNode }) {
   return (
-    <div className="mx-auto grid max-w-md gap-12 md:max-w-none md:grid-cols-2 lg:grid-cols-[26rem_minmax(0,36rem)] lg:justify-between">
+    <div className="mx-auto grid max-w-md gap-12 md:max-w-none md:grid-cols-2 lg:grid-cols-[minmax(0,26rem)_minmax(0,36rem)] lg:justify-between">
       <div>{children}</div>
       <aside className="border-t border-line pt-8 md:border-0 md:pt-0">
         <h2 className="text-lg">What you get in the portal</h2>
         <ExampleShipment />
         <ul className="mt-5 grid gap-2 text-quiet">
           <li>Follow each shipment through ten stages. See who must act next.</li>
-          <li>Upload documents from your phone or computer. See which documents we verified.</li>
-          <li>We email you when you need to act.</li>
+          <li>Upload documents from your phone or computer. See which documents we have verified.</li>
+          <li>We email you when we need something from you.</li>
         </ul>
         <LicenceCheck licence={licence} />
       </aside>
@@ -78,10 +78,9 @@ function LicenceCheck({ licence }: { licence: string }) {
         <TextLink to="/additional-info#identity-check">How to recognise us</TextLink>
       </h2>
       <p className="text-sm text-quiet">
-        Our customs agent licence is <span className="inline-block font-semibold text-ink">{licence}</span>. Check the
-        number on the Kenya Revenue Authority's list of licensed agents (
-        <span className="font-mono text-ink">kra.go.ke</span>), under the name {company?.name}. We never ask for a
-        password by email or phone.
+        Our customs agent licence number is <span className="inline-block font-semibold text-ink">{licence}</span>. The
+        Kenya Revenue Authority's list of licensed agents (<span className="font-mono text-ink">kra.go.ke</span>) shows
+        this number next to the name {company?.name}. We never ask for your password by email or phone.
       </p>
     </section>
   );

@@ -23,10 +23,10 @@ export function EmailDraftPanel({ draft, opens = false }: { draft: EmailDraft; o
       className="max-w-prose rounded-label border border-line bg-raised p-4 sm:p-6"
     >
       <h2 id="email-draft" className="text-lg font-semibold">
-        Your email is not sent yet
+        Your email has not been sent yet
       </h2>
       <p className="mt-1 text-quiet">
-        Your email app opens with this message to {draft.to}. Send the message in the app. We store no copy.
+        Your email app opens with this message to {draft.to}. Send the message from the app. We store no copy.
       </p>
       <a
         href={mailtoHref(draft)}
@@ -36,13 +36,13 @@ export function EmailDraftPanel({ draft, opens = false }: { draft: EmailDraft; o
         Open your email app
       </a>
       <label htmlFor="email-text" className="mt-6 block text-sm font-semibold">
-        No email app? Copy this text to WhatsApp
+        No email app? Copy this text into WhatsApp
       </label>
       <textarea
         id="email-text"
         readOnly
         rows={9}
-        className="mt-1 w-full rounded-label border border-edge bg-sunken p-3 font-mono text-sm"
+        className="mt-1 w-full rounded-label border border-edge bg-sunken p-3 font-mono text-base"
         value={`To: ${draft.to}\nSubject: ${draft.subject}\n\n${draft.body}`}
       />
       {company && (

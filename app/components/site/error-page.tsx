@@ -4,10 +4,6 @@ import { ButtonLink } from "../ui/button";
 import { Title } from "./title";
 
 const explanations: Record<number, { title: string; text: string }> = {
-  403: {
-    title: "This form was sent from another site",
-    text: "Open the page on this site, then send the form again.",
-  },
   404: { title: "Page not found", text: "Check the address. The page may have moved." },
   413: { title: "File or text too large", text: "Go back and send a smaller file or less text." },
   503: { title: "Site not available", text: "Try again in a minute." },

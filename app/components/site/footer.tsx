@@ -13,7 +13,7 @@ const rowClass = "mx-auto flex max-w-6xl flex-wrap items-center gap-x-6 px-4";
 
 const phoneHref = (phone: string) => `tel:${phone.replaceAll(" ", "")}`;
 
-export function Footer({ company, lite, signedIn }: { company: Company; lite: boolean; signedIn: boolean }) {
+export function Footer({ company, lite, signedIn }: { company: Company; lite: boolean; signedIn: boolean | "staff" }) {
   const { pathname, search } = useLocation();
   const atDesk = useIsAtDesk();
   const inPortal = /^\/portal(\/|$)/.test(pathname);
@@ -58,7 +58,7 @@ function FooterLink({ path, label }: PageLink) {
   );
 }
 
-function FullFooter({ company, signedIn }: { company: Company; signedIn: boolean }) {
+function FullFooter({ company, signedIn }: { company: Company; signedIn: boolean | "staff" }) {
   const client = useAccountLink(signedIn);
   const quote = useQuoteLink();
   return (
@@ -127,7 +127,7 @@ function FullFooter({ company, signedIn }: { company: Company; signedIn: boolean
   );
 }
 
-/** app/server/web/critical-css.ts inserts the size after rendering, so hydration must not change the element. */
+/** app/server/web/critical-css.ts inserts the page's size after rendering, so hydration must not change the element. */
 function PageWeight() {
   return <span data-weight="" suppressHydrationWarning dangerouslySetInnerHTML={{ __html: "" }} />;
 }

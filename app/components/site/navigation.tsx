@@ -11,15 +11,15 @@ import { useQuoteLink } from "./quote-panel";
 import { RouteMark } from "./route-mark";
 import { ThemeToggle } from "./theme-toggle";
 
-type NavigationProps = { name: string; chatPhone: string | undefined; signedIn: boolean; theme: string };
+type NavigationProps = { name: string; chatPhone: string | undefined; signedIn: boolean | "staff"; theme: string };
 
-/** True on desk pages of a team member. For clients, desk pages are a 404 without loader data. */
+/** True if a team member has opened a desk page. For a client, a desk path returns 404 without loader data. */
 export function useIsAtDesk(): boolean {
   return useMatches().some(({ id, loaderData }) => id === "routes/desk" && loaderData !== undefined);
 }
 
-export function useAccountLink(signedIn: boolean): PageLink {
-  if (useIsAtDesk()) return { path: "/desk", label: "Desk" };
+export function useAccountLink(signedIn: boolean | "staff"): PageLink {
+  if (useIsAtDesk() || signedIn === "staff") return { path: "/desk", label: "Desk" };
   return signedIn ? { path: "/portal", label: "My Shipments" } : login;
 }
 

@@ -19,7 +19,9 @@ export function quoteLink({ pathname, search }: { pathname: string; search: stri
   };
 }
 
-/** Returns a link to the quote form over the current page, or over the home page if the current page has a form. */
+/**
+ * Returns a link that opens the quote form over the current page, or over the home page if the current page has a form.
+ */
 export function useQuoteLink() {
   const location = useLocation();
   return /^\/(portal|login|signup|auth|contact|careers|quote|actions\/quote)/.test(location.pathname)
@@ -33,7 +35,9 @@ function removeQuoteParam(search: string): string {
   return parameters.size > 0 ? `?${parameters}` : "";
 }
 
-/** True if the server's HTML must make the page inert. After hydration, the modal dialog makes the page inert. */
+/**
+ * True if the server's HTML must make the page behind the quote form inert. After hydration, the modal dialog does so.
+ */
 export function useIsBelowQuote(): boolean {
   const { search } = useLocation();
   return !useIsHydrated() && new URLSearchParams(search).has("quote");
@@ -81,7 +85,7 @@ export function QuotePanel({ services }: { services: string[] }) {
             {draft && (
               <details className="mb-4">
                 <summary className="inline-flex min-h-11 items-center underline">
-                  Open the email of your last request
+                  Open the email with your last request
                 </summary>
                 <LazyEmailDraftPanel draft={draft} />
               </details>
@@ -110,16 +114,21 @@ function QuoteFetcherForm({ services, page, onSent }: QuoteFetcherFormProps) {
     showToast({ ...actionData.toast, action });
     close();
   }, [actionData]);
+  const rejected = actionData && !("draft" in actionData) ? actionData : undefined;
+  const isRejected = rejected !== undefined;
+  useEffect(() => {
+    if (!isRejected) return;
+    document.title = `Error: ${document.title}`;
+    // The next page may have set its own title already.
+    return () => {
+      document.title = document.title.replace("Error: ", "");
+    };
+  }, [isRejected]);
   return (
     <>
       {/* Preloads the action's route module, so that a lost connection during submission does not lose the typed text. */}
       {isHydrated && <PrefetchPageLinks page="/actions/quote" />}
-      <QuoteForm
-        services={services}
-        from={page}
-        rejected={actionData && !("draft" in actionData) ? actionData : undefined}
-        fetcher={fetcher}
-      />
+      <QuoteForm services={services} from={page} rejected={rejected} fetcher={fetcher} />
     </>
   );
 }

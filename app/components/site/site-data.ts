@@ -10,7 +10,7 @@ export type SiteData = {
   lite: boolean;
   toast: Toast | null;
   /** Only for display: the session is not verified. */
-  signedIn: boolean;
+  signedIn: boolean | "staff";
 };
 
 /** Returns undefined if middleware rejected the request before the root loader ran. */

@@ -1,8 +1,7 @@
 import { type ReactNode, type RefObject, useLayoutEffect, useRef, useState, useSyncExternalStore } from "react";
 import { Link, type LinkProps, useLocation, useNavigate } from "react-router";
 
-// The last dialog is the topmost dialog. This dialog contains the toasts, because a modal dialog makes the rest of the
-// page inert.
+// The last dialog is the topmost one. It contains the toasts, because a modal dialog makes the rest of the page inert.
 let openDialogs: readonly HTMLDialogElement[] = [];
 const listeners = new Set<() => void>();
 
@@ -30,10 +29,13 @@ export function useTopDialog(): HTMLElement | null {
   );
 }
 
-/** Props of links to a dialog. Closing the dialog goes back one history entry. View transitions would block clicks. */
+/**
+ * Props of a link that opens a dialog. Closing the dialog goes back one history entry. View transitions are off,
+ * because they would block clicks.
+ */
 export const dialogLinkProps = { state: { over: true }, replace: false, viewTransition: false } as const;
 
-/** Without script, renders a route as a part of the page. After hydration, renders a modal dialog. */
+/** Without JavaScript, shows its content as a part of the page. After hydration, shows it as a modal dialog. */
 export function Dialog(props: { label: string; back: string; className: string; children: ReactNode }) {
   const { label, back, className, children } = props;
   const dialog = useRef<HTMLDialogElement>(null);
@@ -50,8 +52,7 @@ export function Dialog(props: { label: string; back: string; className: string; 
   // Depends on `key`, because Back and Forward can return to the dialog before React unmounts it.
   useLayoutEffect(() => {
     const element = dialog.current;
-    // Applies the modal style before showModal. Otherwise the new focus would scroll the page to the dialog's place in
-    // the page.
+    // Applies the modal style before showModal. Otherwise the browser would scroll to the dialog's place in the page.
     if (!modal) return setModal(true);
     if (!element || element.open) return;
     const opener = document.activeElement;

@@ -6,7 +6,7 @@ export function Icon(props: { of: IconNode; className: string; strokeWidth?: num
   const { of: shapes, className, strokeWidth = 2 } = props;
   const attributes = {
     viewBox: "0 0 24 24",
-    // Without CSS, an icon without a size fills the page.
+    // Without CSS, an icon without width and height would fill the page.
     width: 24,
     height: 24,
     fill: "none",

@@ -1,11 +1,12 @@
 import { useEffect, useRef } from "react";
 import { useLocation, useNavigation, useNavigationType } from "react-router";
 
-// CSS selectors of the last clicked link, on the current page and, by location key, on previous pages.
+// The CSS selector of the last clicked link on this page. `clickedLinks` has the selectors of earlier pages, by
+// location key.
 let clickedLink = "";
 const clickedLinks = new Map<string, string>();
 
-/** Focuses a new page's content, or the element of the URL's hash. Back focuses the last clicked link. */
+/** Focuses the content of a new page or the target of the URL's hash. After Back, focuses the last clicked link. */
 export function useNavigationFocus(): void {
   const { pathname, hash, key } = useLocation();
   const kind = useNavigationType();

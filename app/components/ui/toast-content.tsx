@@ -4,8 +4,8 @@ import { Icon } from "~/components/ui/icon";
 import { TextLink } from "~/components/ui/text-link";
 import type { Toast } from "~/lib/http/toast";
 
-export function toastClass({ variant }: Toast): string {
-  return `toast rounded-label border-l-4 bg-raised shadow-float ${variant === "destructive" ? "border-failure" : "border-done"}`;
+export function toastClass({ variant, isInfo }: Toast): string {
+  return `toast rounded-label border-l-4 bg-raised shadow-float ${isInfo ? "border-edge" : variant === "destructive" ? "border-failure" : "border-done"}`;
 }
 
 export const closeButtonClass =
@@ -17,7 +17,9 @@ export function ToastContent({ toast, onFollow }: { toast: Toast; onFollow?: (ev
   const mark = isError ? CircleAlert : CircleCheck;
   return (
     <div className="flex gap-3">
-      <Icon of={mark} className={`mt-0.5 size-5 shrink-0 ${isError ? "text-failure" : "text-done"}`} />
+      {toast.isInfo || (
+        <Icon of={mark} className={`mt-0.5 size-5 shrink-0 ${isError ? "text-failure" : "text-done"}`} />
+      )}
       <div>
         <p className="font-semibold">{toast.title}</p>
         {toast.description && <p className="text-sm text-quiet">{toast.description}</p>}

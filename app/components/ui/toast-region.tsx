@@ -77,7 +77,7 @@ export default function ToastRegion() {
   );
 }
 
-/** Returns the text of the live region. Screen readers ignore text that is inserted together with its live region. */
+/** Screen readers ignore text that is inserted together with its live region, so the text is inserted later. */
 function useAnnouncement(current: CurrentToast | null, region: HTMLElement | null): string {
   const [text, setText] = useState("");
   useEffect(() => setText(""), [region]);
@@ -118,7 +118,9 @@ function useDismissReachedToast(current: CurrentToast | null, waiting: Toast | n
   }, [state, current]);
   useEffect(() => {
     if (waiting?.action?.to === pathname) dropWaitingToast();
-    if (current?.toast.action?.to === pathname) endToast(current.id);
+    // A toast with a link stays until the linked page is open. Other toasts end when their page is left.
+    if (current && (current.toast.action ? current.toast.action.to === pathname : current.path !== pathname))
+      endToast(current.id);
   }, [pathname, current, waiting]);
 }
 

@@ -1,8 +1,11 @@
 import { type FormEvent, useSyncExternalStore } from "react";
 import type { Toast } from "~/lib/http/toast";
 
-/** `bannerShown`: the server's HTML showed the toast as a banner. `announced`: screen readers have read that banner. */
-export type CurrentToast = { id: number; toast: Toast; bannerShown: boolean; announced: boolean };
+/**
+ * `path` is the page of the toast. `bannerShown`: the server's HTML showed the toast as a banner. `announced`: screen
+ * readers have read that banner.
+ */
+export type CurrentToast = { id: number; toast: Toast; path: string; bannerShown: boolean; announced: boolean };
 
 type ToastState = { current: CurrentToast | null; waiting: Toast | null; isReady: boolean };
 
@@ -35,10 +38,9 @@ export function useToasts(): ToastState {
 export function showToast(toast: Toast, bannerShown = false, announced = false): void {
   if (shownToasts.has(toast)) return;
   shownToasts.add(toast);
-  updateToastState({ current: { id: ++lastId, toast, bannerShown, announced } });
+  updateToastState({ current: { id: ++lastId, toast, path: location.pathname, bannerShown, announced } });
 }
 
-/** Shows a toast after the visible toast has closed. */
 export function showToastNext(toast: Toast): void {
   if (toastState.current) updateToastState({ waiting: toast });
   else showToast(toast, !toastState.isReady);
@@ -51,7 +53,6 @@ export function showToastInsteadOfSubmit(event: FormEvent, toast: Toast): void {
   showToast(toast);
 }
 
-/** Removes a toast and shows the waiting toast. */
 export function endToast(id: number): void {
   if (toastState.current?.id !== id) return;
   const { waiting } = toastState;

@@ -1,4 +1,4 @@
-/** The server renders a toast as a banner in the page. Script replaces the banner with a toast. */
+/** The server renders a toast as a banner in the page. After hydration, a toast replaces the banner. */
 import { X } from "lucide";
 import { type RefObject, useEffect, useRef } from "react";
 import { Icon } from "~/components/ui/icon";
@@ -9,7 +9,6 @@ import { closeBanner, showToast, showToastNext, toastState, useToasts } from "./
 
 let isHydrated = false;
 
-/** Renders the document's toasts, or a banner while the toast module is not loaded. */
 export function Toaster() {
   const Region = useIdleImport(() => import("./toast-region"));
   const { current, isReady } = useToasts();
@@ -19,14 +18,14 @@ export function Toaster() {
   return Region ? <Region /> : !isReady && current && !current.bannerShown && <Banner toast={current.toast} />;
 }
 
-/** Shows a toast of the page, as a banner until script runs. `patient` waits until the visible toast has closed. */
+/** Shows a toast of the page, at first as a banner. `patient` waits until the visible toast has closed. */
 export function PageToast({ toast, patient = false }: { toast: Toast; patient?: boolean }) {
   const banner = useRef<HTMLDetailsElement>(null);
   const isShown = usePageToast(toast, patient, banner);
   return isShown ? null : <Banner toast={toast} patient={patient} ref={banner} />;
 }
 
-/** Shows a toast when script runs, and then returns true. Until then, the caller shows the toast as a banner. */
+/** Shows a toast and returns true after the toast module is loaded. Until then, the caller must show a banner. */
 export function usePageToast(
   toast: Toast | undefined,
   patient = false,
@@ -44,7 +43,7 @@ export function usePageToast(
   return isReady;
 }
 
-/** Without script, the banner is part of the page's content. With script, the banner is at the toast's position. */
+/** Without JavaScript, the banner is part of the page's content. With JavaScript, it is at the toast's position. */
 function Banner(props: { toast: Toast; patient?: boolean; ref?: RefObject<HTMLDetailsElement | null> }) {
   const { toast, patient, ref } = props;
   return (

@@ -16,7 +16,7 @@ export type Claims = { sub: string; aal: string };
 
 const algorithms = ["ES256", "RS256", "EdDSA"];
 
-/** Tokens of a signing key that Supabase Auth has revoked stay valid for at most this time. */
+/** The longest time for which tokens stay valid after Supabase Auth has revoked their signing key. */
 const keysMaxAgeMs = 10 * 60 * 1000;
 
 const KeySetSchema = z.object({ keys: z.array(z.looseObject({ kty: z.string() })) });
@@ -71,12 +71,14 @@ async function fetchPublishedKeys(url: string, { headers }: { headers: Headers }
   return Response.json(keys.data);
 }
 
-/** Returns the claims of a token without verifying its signature. */
+/** Does not verify the signature. */
 export function decodeClaims(token: string): Claims {
   return toClaims(decodeJwt(token));
 }
 
-/** Returns null for an invalid token, "unknown" if only Supabase Auth can decide. Throws if no keys are available. */
+/**
+ * Returns null for an invalid token, and "unknown" if only Supabase Auth can decide. Throws if no keys are available.
+ */
 export async function verifyAccessToken(token: string): Promise<Claims | null | "unknown"> {
   const { alg = "", kid } = decodeProtectedHeader(token);
   if (alg.startsWith("HS") || typeof kid !== "string") return "unknown";

@@ -8,6 +8,7 @@ import {
   type DatabaseCall,
   getViewerOrRedirect,
   type MiddlewareArgs,
+  markBrowser,
   queryViewer,
   readViewerResult,
   type StaffMember,
@@ -56,6 +57,7 @@ export function staffMiddleware(
         return pageResult;
       };
       context.set(staffContext, { viewer: { ...viewer, staff }, loadPage });
+      return markBrowser(args, next, true);
     }
     return noStoreMiddleware(args, next);
   };

@@ -33,7 +33,7 @@ test("The backend checks a session token that is signed with a secret, within PA
   const args = { request, context, params: {}, pattern: "", url: new URL(request.url) };
   await supabaseMiddleware(args as Parameters<typeof supabaseMiddleware>[0], async () => {
     expect(await getViewer(request, context)).toMatchObject({ id: "0b51e3a8", hasAal2: true });
-    // Simulates a deleted second factor, while the token still says aal2.
+    // The second factor is deleted, but the token still contains aal2.
     has_aal2 = false;
     expect(await getViewer(request, context)).toMatchObject({ id: "0b51e3a8", hasAal2: false });
     return new Response();

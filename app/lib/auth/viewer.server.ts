@@ -1,7 +1,7 @@
 import { isAuthSessionMissingError } from "@supabase/supabase-js";
 import { createContext, type MiddlewareFunction, type RouterContextProvider, redirect } from "react-router";
 import { z } from "zod";
-import { hasFlagCookie, hasSessionCookie, serializeCookie } from "../http/cookies.server.ts";
+import { deskCookieName, hasFlagCookie, hasSessionCookie, serializeCookie } from "../http/cookies.server.ts";
 import { deadlines } from "../http/env.server.ts";
 import { noStoreMiddleware } from "../http/headers.server.ts";
 import { getRateLimiter } from "../http/rate-limiter.server.ts";
@@ -72,15 +72,25 @@ export function viewerMiddleware(getPageQuery: (args: MiddlewareArgs) => ViewerQ
   return async (args, next) => {
     const viewer = await getViewerOrRedirect(args, args.request.method === "POST" ? queryViewer : getPageQuery(args));
     args.context.set(viewerContext, viewer);
-    if (!("reason" in viewer)) {
-      admitViewer(args, viewer);
-      if (viewer.staff) throw redirect("/desk", 303);
-    }
-    return noStoreMiddleware(args, next);
+    if ("reason" in viewer) return noStoreMiddleware(args, next);
+    admitViewer(args, viewer);
+    if (viewer.staff) throw redirect("/desk", 303);
+    return markBrowser(args, next, false);
   };
 }
 
-/** Throws a redirect to the login page for signed-out visitors. */
+/** Adds or removes the mark of a team member's browser. */
+export async function markBrowser(
+  args: MiddlewareArgs,
+  next: () => Promise<Response>,
+  isStaff: boolean,
+): Promise<Response> {
+  const response = (await noStoreMiddleware(args, next)) as Response;
+  if (hasFlagCookie(args.request, deskCookieName) !== isStaff)
+    response.headers.append("Set-Cookie", serializeCookie(deskCookieName, isStaff ? "1" : "", isStaff ? undefined : 0));
+  return response;
+}
+
 export async function getViewerOrRedirect(
   { request, context, url }: MiddlewareArgs,
   query: ViewerQuery,
@@ -179,8 +189,10 @@ async function fetchClaims(supabase: AppSupabaseClient, token: string): Promise<
   return data.user && decodeClaims(token);
 }
 
-export function seemsSignedIn(request: Request, context: Readonly<RouterContextProvider>): boolean {
-  return hasSessionCookie(request) && !isSessionEnded(context);
+export function seemsSignedIn(request: Request, context: Readonly<RouterContextProvider>): boolean | "staff" {
+  return (
+    hasSessionCookie(request) && !isSessionEnded(context) && (hasFlagCookie(request, deskCookieName) ? "staff" : true)
+  );
 }
 
 const reminderCookieName = "reminded";

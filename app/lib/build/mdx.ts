@@ -29,7 +29,7 @@ export function mdxPlugin(): Plugin {
   };
 }
 
-/** In the text, `{company.…}` stands for a value of company.yaml or identifiers.yaml. Throws for invalid MDX. */
+/** Replaces `{company.…}` in the text with a value of company.yaml or identifiers.yaml. Throws for invalid MDX. */
 export async function compileMdx(file: string): Promise<CompiledMdx> {
   const { code, frontmatter } = await bundleMDX({
     file,

@@ -19,7 +19,7 @@ export async function buildServiceWorker(build: string): Promise<string> {
 }
 
 async function compileScript(file: string, define: Record<string, string>): Promise<string> {
-  // A dynamic import, because production installations have no esbuild.
+  // Imports esbuild dynamically, because production installations have no esbuild.
   const { build } = await import("esbuild");
   const { outputFiles } = await build({
     entryPoints: [path.join(workerFolder, file)],

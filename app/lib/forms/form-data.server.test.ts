@@ -1,10 +1,10 @@
+import { RouterContextProvider } from "react-router";
 import { expect, test } from "vitest";
 import { setBackendAccess } from "../http/env.server.ts";
-import { readForm } from "./form-data.server.ts";
+import { readForm, readUpload } from "./form-data.server.ts";
 
 setBackendAccess({ url: "http://127.0.0.1:1", publishableKey: "publishable", secretKey: "secret" }, "x".repeat(32));
 
-/** Returns the form of a multipart body that arrives in these pieces. */
 function readMultipartText(...pieces: string[]): Promise<FormData> {
   const body = new ReadableStream({
     start(controller) {
@@ -57,4 +57,20 @@ test("A form without a Content-Length gets status 413 after 64 KiB, even if the 
   });
   await expect(readBody("application/x-www-form-urlencoded", body)).rejects.toMatchObject({ init: { status: 413 } });
   expect(kibibytes).toBeLessThan(70);
+});
+
+test.each([
+  ["UTF-8", "facturé 发票.pdf", Buffer.from("facturé 发票.pdf")],
+  ["Latin-1", "Müller facturé.pdf", Buffer.from("Müller facturé.pdf", "latin1")],
+  ["GBK", "发票 5.pdf", Buffer.concat([Buffer.from("b7a2c6b1", "hex"), Buffer.from(" 5.pdf")])],
+  ["an unknown encoding", "Ïîè.pdf", Buffer.from("cfeee82e706466", "hex")],
+])("A form with a file name in %s is accepted with the file name %j.", async (_encoding, name, bytes) => {
+  const start = '--x\r\nContent-Disposition: form-data; name="file"; filename="';
+  const body = Buffer.concat([Buffer.from(start), bytes, Buffer.from('"\r\n\r\ncontent\r\n--x--\r\n')]);
+  const headers = { "Content-Type": "multipart/form-data; boundary=x" };
+  const request = new Request("http://site.example/careers", { method: "POST", headers, body });
+  const file = await readUpload(request, new RouterContextProvider(), "account", async (form) =>
+    form instanceof FormData ? form.get("file") : null,
+  );
+  expect(file).toMatchObject({ name, size: 7 });
 });

@@ -1,9 +1,10 @@
+import { isUtf8 } from "node:buffer";
 import {
   getMultipartBoundary,
   MaxFileSizeExceededError,
   MaxTotalSizeExceededError,
   MultipartParseError,
-  type MultipartPart,
+  MultipartPart,
   parseMultipartStream,
 } from "@remix-run/multipart-parser";
 import { data, type RouterContextProvider } from "react-router";
@@ -15,13 +16,16 @@ export type UploadError = UserError & { fields: FormData };
 
 const maxFields = 100;
 const maxPartHeaderBytes = 2048;
-/** The limit of RFC 2046. The parser's time grows with the square of the boundary's length. */
+/** The limit of RFC 2046. The time that the parser needs grows with the square of the boundary's length. */
 const maxBoundaryLength = 70;
 
 /** The parser's error message for bytes after the last boundary. RFC 2046 says to ignore such bytes. */
 const trailingDataMessage = "Unexpected data after end of stream";
 
-/** Skips names with brackets or "__", which Conform would interpret. Only the field `repeated` may occur several times. */
+/**
+ * Skips fields with "[", "]" or "__" in the name, which Conform would interpret. Only `repeated` may occur several
+ * times.
+ */
 export async function readForm(request: Request, repeated?: string): Promise<FormData> {
   const fields = new FormDataBuilder(repeated);
   if (isUrlEncoded(request)) return readUrlEncoded(request, fields);
@@ -79,7 +83,7 @@ class FileTooLargeError extends Error {}
 
 async function readMultipart(request: Request, fields: FormDataBuilder, fileBytes: number): Promise<FormData> {
   const type = request.headers.get("Content-Type") ?? "";
-  if (getMediaType(request) !== "multipart/form-data") throw data("This address accepts only forms.", { status: 415 });
+  if (getMediaType(request) !== "multipart/form-data") throw data("This URL accepts only forms.", { status: 415 });
   const boundary = getMultipartBoundary(type);
   if (!boundary || boundary.length > maxBoundaryLength || !request.body) throw createDamagedFormError();
   const { formBytes } = env().limits;
@@ -94,7 +98,8 @@ async function readMultipart(request: Request, fields: FormDataBuilder, fileByte
   };
   try {
     let files = 0;
-    for await (const part of parseMultipartStream(request.body, limits)) {
+    for await (const { header, content } of parseMultipartStream(request.body, limits)) {
+      const part = new MultipartPart(toUtf8(header), content);
       // A file field without a chosen file arrives as an empty file without a name.
       if (part.isFile && !part.filename && part.size === 0) continue;
       if (part.isFile && fileBytes === 0)
@@ -112,6 +117,14 @@ async function readMultipart(request: Request, fields: FormDataBuilder, fileByte
     if (error instanceof MultipartParseError || isInvalidUtf8Error(error)) throw createDamagedFormError();
     throw error;
   }
+}
+
+/** Old programs send a file's name in the encoding of the device, which no header names. */
+function toUtf8(header: Uint8Array): Uint8Array {
+  if (isUtf8(header)) return header;
+  // Chinese names consist of pairs of bytes above 127. In European names, such bytes are between letters of ASCII.
+  const isChinese = /^(?:[^\x80-\xff]|[\x81-\xfe][\x80-\xfe])*$/.test(Buffer.from(header).toString("latin1"));
+  return Buffer.from(new TextDecoder(isChinese ? "gb18030" : "windows-1252").decode(header));
 }
 
 function toFile({ content, filename = "", mediaType = "" }: MultipartPart): File {
@@ -144,5 +157,6 @@ const isInvalidUtf8Error = (error: unknown) =>
   error instanceof TypeError && (error as NodeJS.ErrnoException).code === "ERR_ENCODING_INVALID_ENCODED_DATA";
 
 const createDamagedFormError = () =>
-  data("The form arrived incomplete. Go back and send the form again.", { status: 400 });
-const createFormTooLargeError = () => data("The text is too long for this form.", { status: 413 });
+  data("We received only part of the form. Go back and send the form again.", { status: 400 });
+const createFormTooLargeError = () =>
+  data("This form contains too much text. Go back and shorten the text.", { status: 413 });

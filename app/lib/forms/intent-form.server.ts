@@ -1,4 +1,3 @@
-import { parseWithZod } from "@conform-to/zod/v4";
 import { data, type RouterContextProvider } from "react-router";
 import type { z } from "zod";
 import type { StaffViewer } from "../auth/staff.server.ts";
@@ -6,13 +5,15 @@ import { requireStaff } from "../auth/staff.server.ts";
 import { redirectWithToast } from "../http/toast.server.ts";
 import { userErrorFromThrown } from "../http/user-error.server.ts";
 import { readForm } from "./form-data.server.ts";
-import { type IntentError, rejectSubmission } from "./rejected-form.server.ts";
+import { type IntentError, parseForm, rejectSubmission } from "./rejected-form.server.ts";
 
 export type { IntentError };
 
 export type IntentMetadata = { expected_version?: number; idempotency_key?: string };
 
-/** `anchor` is an element of the page, such as "#payments". `cookie` is the value of a Set-Cookie header. */
+/**
+ * `anchor` is the URL fragment of a page section, such as "#payments". `cookie` is the value of a Set-Cookie header.
+ */
 export type IntentResult = {
   toast: string;
   description?: string;
@@ -52,10 +53,13 @@ export async function handleIntentFor<Sender>(
   const form = await readForm(request);
   const intent = String(form.get("intent"));
   const definition = Object.hasOwn(forms, intent) ? forms[intent] : undefined;
-  if (!definition) throw data("This page has changed. Open the page again, then send the form.", { status: 400 });
+  if (!definition)
+    throw data("This page has changed since you opened it. Reload the page, then send the form again.", {
+      status: 400,
+    });
   const metadata = readIntentMetadata(form);
-  const formState = { form: String(form.get("form") ?? ""), idempotencyKey: metadata.idempotency_key };
-  const submission = parseWithZod(form, { schema: definition.schema });
+  const formState = { form: String(form.get("form") ?? "").slice(0, 100), idempotencyKey: metadata.idempotency_key };
+  const submission = parseForm(form, definition.schema);
   if (submission.status !== "success") return rejectSubmission(submission, null, undefined, formState);
   const outcome = await definition.run(viewer, submission.value as never, metadata).catch(userErrorFromThrown);
   if ("reason" in outcome) return rejectSubmission(submission, null, outcome, formState);
@@ -66,11 +70,17 @@ export async function handleIntentFor<Sender>(
   return response;
 }
 
+export const versionMissingText = "We received only part of the form. Reload the page, then try again.";
+
+export function readVersion(form: FormData, name = "expectedVersion"): number | undefined {
+  const version = form.get(name);
+  return typeof version === "string" && /^-?\d{1,9}$/.test(version) ? Number(version) : undefined;
+}
+
 export function readIntentMetadata(form: FormData): IntentMetadata {
-  const version = form.get("expectedVersion");
   const key = form.get("idempotencyKey");
   return {
-    expected_version: typeof version === "string" && /^-?\d{1,9}$/.test(version) ? Number(version) : undefined,
+    expected_version: readVersion(form),
     idempotency_key:
       typeof key === "string" && /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(key) ? key : undefined,
   };

@@ -1,11 +1,37 @@
 import type { Submission, SubmissionResult } from "@conform-to/react";
+import { parseWithZod } from "@conform-to/zod/v4";
 import { data } from "react-router";
+import { z } from "zod";
 import type { Toast } from "../http/toast.ts";
 import type { UserError } from "../http/user-error.server.ts";
 
 const secretFields = ["password", "currentPassword", "code"];
 
 export type IntentError = UserError & { fieldErrors?: Record<string, string[]> };
+
+/** The maximum of a repeated value whose field has no maximum, such as an ID or the value of an option. */
+const defaultMaxLength = 100;
+
+/** Returns Conform's submission. The response repeats at most as much of each value as the field allows. */
+export function parseForm<Schema extends z.ZodType>(form: FormData | URLSearchParams, schema: Schema) {
+  return shortenValues(parseWithZod(form, { schema }), schema);
+}
+
+export function shortenValues<Result extends Pick<Submission<unknown>, "payload" | "status">>(
+  submission: Result,
+  schema: z.ZodType,
+) {
+  const { payload, status } = submission;
+  const texts = Object.entries(payload).filter((entry): entry is [string, string] => typeof entry[1] === "string");
+  if (status === "success" && texts.every(([, text]) => text.length <= defaultMaxLength)) return submission;
+  const { properties = {} } = z.toJSONSchema(schema, { io: "input", unrepresentable: "any" });
+  for (const [name, text] of texts) {
+    const field = Object.hasOwn(properties, name) ? properties[name] : undefined;
+    const maxLength = (typeof field === "object" && field.maxLength) || defaultMaxLength;
+    if (text.length > maxLength) payload[name] = text.replaceAll("\r\n", "\n").slice(0, maxLength);
+  }
+  return submission;
+}
 
 /** Returns the response to a rejected form. `error` is undefined if every error concerns a field. */
 export function rejectForm<Extra extends object>(
@@ -53,8 +79,8 @@ export function createErrorToast(title: ErrorTitle, description?: string): Toast
 }
 
 /** Returns an error of the code field for a wrong code. A rate limit or another failure does not concern that field. */
-export function createTotpFieldErrors(failed: { reason: string; status: number }) {
-  return failed.status === 400 ? { code: [failed.reason] } : undefined;
+export function createTotpFieldErrors({ reason, hint, status }: { reason: string; hint?: string; status: number }) {
+  return status === 400 ? { code: hint ? [reason, hint] : [reason] } : undefined;
 }
 
 export function getFirstError(result: SubmissionResult): string | undefined {

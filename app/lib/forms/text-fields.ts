@@ -1,26 +1,46 @@
-/** The database has the same rules in private.is_one_line, private.is_plain_text and private.is_visible. */
+/** The database has the same rules in private.is_plain_text, private.is_one_line and private.is_visible. */
 import { z } from "zod";
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern finds forbidden characters
-const forbiddenInOneLine = /[\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern finds forbidden characters
-const forbiddenInSeveralLines = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/;
+const lineBreak = /\r\n|[\n\v\f\r\u0085\u2028\u2029]/g;
 
-/** The lookahead excludes invisible fillers that Unicode classifies as letters. */
+/** Arabic and Indian scripts and emoji need joiners, and emoji need variation selectors. */
+const invisibleCharacter = /(?<![^ -~])[\u200c\u200d]|(?![\t\n\u200c\u200d]|\p{VS})[\p{Cc}\p{DI}\ufff9-\ufffb]/gu;
+
+/** The lookahead excludes invisible filler characters that Unicode classifies as letters or symbols. */
 const visibleCharacter = /(?![\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0])[^\p{Z}\p{Cc}\p{Cf}\p{Mn}]/u;
-const emptyIfInvisible = (text: string) => (visibleCharacter.test(text) ? text : "");
 
-/** Rejects control characters and direction overrides, which can forge what a screen or an email shows. */
-export const oneLine = (missing: string) =>
-  z
-    .string(missing)
-    .trim()
-    .refine((text) => !forbiddenInOneLine.test(text), "Remove line breaks and special characters, then try again.")
-    .overwrite(emptyIfInvisible);
+function cleanText(text: string): string {
+  const cleaned = text.replace(lineBreak, "\n").replace(invisibleCharacter, "").trim();
+  return visibleCharacter.test(cleaned) ? cleaned.normalize("NFC") : "";
+}
 
-export const severalLines = (missing: string) =>
-  z
-    .string(missing)
-    .trim()
-    .refine((text) => !forbiddenInSeveralLines.test(text), "Remove special characters, then try again.")
-    .overwrite(emptyIfInvisible);
+const joinLines = (text: string) => text.replace(/\s+/g, " ");
+
+export const toOneLine = (text: string) => joinLines(cleanText(text));
+
+/** Returns dashes, quotes, spaces and digits of all scripts in ASCII. Preserves tabs and line breaks of spreadsheets. */
+export function foldCode(text: string): string {
+  return cleanText(text)
+    .replace(/[`\u00b4\u02b9\u02bb-\u02bf\u02c8\u2018-\u201b\u2032\ua78b\ua78c]/g, "'")
+    .normalize("NFKC")
+    .replace(/\p{DI}/gu, "")
+    .replace(/[\p{Pd}\u2212]/gu, "-")
+    .replace(/\p{Nd}/gu, toAsciiDigit);
+}
+
+/** Unicode has the ten digits of each script in order, at consecutive code points. */
+function toAsciiDigit(digit: string): string {
+  const code = digit.codePointAt(0) ?? 0;
+  let value = 0;
+  while (value < 9 && /\p{Nd}/u.test(String.fromCodePoint(code - value - 1))) value += 1;
+  return String(value);
+}
+
+/** Returns the form of a password that we hash (OpaqueString, RFC 8265), because devices write some letters differently. */
+export const normalizePassword = (password: string) => password.replace(/\p{Zs}/gu, " ").normalize("NFC");
+
+export const severalLines = (missing: string) => z.string(missing).overwrite(cleanText);
+
+export const oneLine = (missing: string) => z.string(missing).overwrite(toOneLine);
+
+export const codeLine = (missing: string) => z.string(missing).overwrite(foldCode).overwrite(joinLines);

@@ -36,7 +36,7 @@ test.each([";", "\t", "\n", "\r\n"])(
   },
 );
 
-// A program that separates cells at semicolons reads these quotes as an empty cell with text after it.
+// Some spreadsheets separate cells at semicolons. They can read the text after a quotation mark as a formula.
 test.each([
   ['Tea";"=1+1;', `Tea"";""'=1+1;`],
   ['"=1+1', `""'=1+1`],
@@ -59,8 +59,29 @@ test.each([
   " ",
   "\u200bTea",
   "'=1",
+  "2 boxes",
+  "071-12345675",
+  "12x4",
+  "MSKU9070323",
+  "May contain nuts",
 ])("The plain text %j stays unchanged in a CSV cell.", (text) => {
   expect(formatCell(text)).toBe(text);
+});
+
+test.each(["07112345675", "123456789012345678", "123E45", "1-2-26", "12", "3.50", "MAR-12", "2 Sept", "true", "50%"])(
+  "A spreadsheet shows the text %j of a CSV file unchanged.",
+  (text) => {
+    expect(csvLine([text])).toBe(`"=""${text}"""\r\n`);
+  },
+);
+
+test("A spreadsheet reads numbers and times of a CSV file as values.", () => {
+  expect(csvLine([7, 12.5, "2026-11-23 14:05", "2026-11-23"])).toBe('"7","12.5","2026-11-23 14:05","2026-11-23"\r\n');
+});
+
+// The quadratic pattern of an earlier version would exceed the time limit of a test by far.
+test.each(["\t", "\n", "; ", '"', "1", "-"])("A CSV cell of a million characters %j is formatted in time.", (mark) => {
+  expect(formatCell(`${mark.repeat(1_000_000)}x`)).toContain("x");
 });
 
 test("A CSV line quotes its cells and doubles their quotation marks.", () => {

@@ -1,18 +1,32 @@
 import type { Download } from "./transfer-slots.server.ts";
 
-/** Returns a line as in RFC 4180. An apostrophe prevents a spreadsheet from running a formula (OWASP: CSV injection). */
-export function csvLine(cells: string[]): string {
-  const quoted = cells.map((cell) => `"${cell.replace(formulaStart, "$1'").replaceAll('"', '""')}"`);
-  return `${quoted.join(",")}\r\n`;
+/**
+ * Returns a line as in RFC 4180. An apostrophe prevents a spreadsheet from running a formula (OWASP: CSV injection).
+ * A text that a spreadsheet would read as a number or day, such as 0711 or 1-2-26, becomes the constant formula ="0711".
+ * Spreadsheets read numbers, and days such as 2026-11-23, as values.
+ */
+export function csvLine(cells: (string | number)[]): string {
+  return `${cells.map((cell) => `"${protectCell(cell).replaceAll('"', '""')}"`).join(",")}\r\n`;
 }
 
-/** Spreadsheets also detect formulas after blanks, after quotation marks, and after characters that split a cell. */
-const formulaStart = /((?:^|[;\t\r\n])[\s"\p{Cf}]*)(?=[=+\-@＝＋－＠])|^(?=[\t\r])/gu;
+function protectCell(cell: string | number): string {
+  if (typeof cell === "number") return String(cell);
+  return valuePattern.test(cell) ? `="${cell}"` : cell.replace(formulaStart, "'");
+}
+
+const valuePattern =
+  /^(?!\d{4}-\d\d-\d\d\b)(?:\d[\d .,:]*(?:e[-+]?\d+)?%?|\d{1,4}(?:[-/]\d{1,4}){1,2}(?: [\d :]*)?|(?:\d[\d ./-]*)?(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*[ ./-]*\d*|true|false)$/i;
+
+/**
+ * Spreadsheets also detect formulas after blanks, after quotation marks, and after characters that split a cell.
+ * The lookahead for the sign is first, so that the time grows only with the length of the cell.
+ */
+const formulaStart = /(?=[=+\-@＝＋－＠])(?<=(?:^|[;\t\r\n])[\s"\p{Cf}]*)|^(?=[\t\r](?![\s"\p{Cf}]*[=+\-@＝＋－＠]))/gu;
 
 /** Spreadsheets read a file as UTF-8 only if the file starts with this mark. */
 export const byteOrderMark = "\ufeff";
 
-export type CsvColumn<Row> = [heading: string, format: (row: Row) => string];
+export type CsvColumn<Row> = [heading: string, format: (row: Row) => string | number];
 
 /** Throws if the first call of `loadRowsAfter` fails. An error of a later call aborts the download. */
 export async function createCsvDownload<Row>(

@@ -18,7 +18,7 @@ export const positiveInteger = (defaultValue: number, max = 1_000_000) =>
 export const ipAddresses = z
   .string()
   .transform((value) => value.split(/[\s,]+/).filter(Boolean))
-  .refine(areIpAddresses, "must be addresses or ranges such as 10.0.0.0/8, separated by commas");
+  .refine(areIpAddresses, "must be IP addresses or ranges such as 10.0.0.0/8, separated by commas");
 const mailboxPattern = /^(?:([^\r\n<>]*)<)?([^\s<>@]+@[^\s<>@]+?)>?$/;
 export const mailbox = z
   .string()

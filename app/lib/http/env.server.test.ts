@@ -80,6 +80,7 @@ const validValues: [string, string, object][] = [
     { trustedProxies: ["10.0.0.0/8", "192.0.2.1", "2001:db8::/32"] },
   ],
   ["LOGINS_PER_EMAIL", "9", { limits: expect.objectContaining({ loginsPerEmail: 9 }) }],
+  ["EMAILS_PER_RECIPIENT", "9", { limits: expect.objectContaining({ emailsPerRecipient: 9 }) }],
   ["WRITES_PER_MINUTE", "600", { limits: expect.objectContaining({ writes: 600 }) }],
   ["FILE_MIB", "2", { limits: expect.objectContaining({ fileBytes: 2_097_152 }) }],
   ["DRAIN_SECONDS", "3", { deadlines: expect.objectContaining({ drain: 3000 }) }],
@@ -163,7 +164,7 @@ test.each(["http://localhost:3000", "http://127.0.0.1:3000", "http://[::1]:3000"
   },
 );
 
-/** Returns the message of the ConfigurationError, which must be one short line without a secret. */
+/** The message must be one short line without a secret. */
 function getErrorMessage(environment: NodeJS.ProcessEnv): string {
   try {
     readSettings(environment);

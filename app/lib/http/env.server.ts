@@ -1,4 +1,4 @@
-/** Only this file reads the environment. The README lists every variable. */
+/** Only this file reads environment variables. The README lists every variable. */
 import path from "node:path";
 import process from "node:process";
 import { z } from "zod";
@@ -29,6 +29,8 @@ const Environment = z.object({
   LOGINS_PER_EMAIL: positiveInteger(5),
   LOGINS_PER_ADDRESS: positiveInteger(20),
   LOGINS_PER_ACCOUNT: positiveInteger(100),
+  EMAILS_PER_RECIPIENT: positiveInteger(5),
+  EMAILS_PER_ADDRESS: positiveInteger(20),
   CLIENT_ID_GUESSES: positiveInteger(10),
   CODE_GUESSES: positiveInteger(5),
   WRITES_PER_MINUTE: positiveInteger(60),
@@ -52,7 +54,6 @@ export type BackendAccess = { url: string; publishableKey: string; secretKey: st
 
 export type Settings = ReturnType<typeof readSettings>;
 
-/** Throws a ConfigurationError that names the variable. */
 export function readSettings(source: NodeJS.ProcessEnv = process.env) {
   const parsed = Environment.safeParse(source);
   if (!parsed.success) {
@@ -67,7 +68,7 @@ export function readSettings(source: NodeJS.ProcessEnv = process.env) {
     `http://${host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host.replace(/^.*:.*$/, "[$&]")}:${port}`;
   if (env.NODE_ENV === "production" && !isSafeOrigin(origin)) {
     throw new ConfigurationError(
-      `Configuration: APP_ORIGIN: must be an https address, because ${origin} is another machine.`,
+      `Configuration: APP_ORIGIN: must be an https address, because ${origin} is not on this machine.`,
     );
   }
   const hosted = {
@@ -108,12 +109,17 @@ export function readSettings(source: NodeJS.ProcessEnv = process.env) {
     smtpUrl: env.SMTP_URL ?? null,
     emailFrom: env.MAIL_FROM ?? null,
     trustedProxies: env.TRUSTED_PROXIES ?? [],
-    /** False if TLS ends at an untrusted proxy, so that all visitors seem to have the proxy's IP address. */
+    /**
+     * False if TLS ends at a proxy that TRUSTED_PROXIES omits, so that all visitors seem to have the proxy's IP
+     * address.
+     */
     hasVisitorIps: origin.startsWith("http:") || (env.TRUSTED_PROXIES ?? []).length > 0,
     limits: {
       loginsPerEmail: env.LOGINS_PER_EMAIL,
       loginsPerAddress: env.LOGINS_PER_ADDRESS,
       loginsPerAccount: env.LOGINS_PER_ACCOUNT,
+      emailsPerRecipient: env.EMAILS_PER_RECIPIENT,
+      emailsPerAddress: env.EMAILS_PER_ADDRESS,
       clientIds: env.CLIENT_ID_GUESSES,
       codes: env.CODE_GUESSES,
       writes: env.WRITES_PER_MINUTE,
@@ -122,10 +128,10 @@ export function readSettings(source: NodeJS.ProcessEnv = process.env) {
       uploadsPerClient: env.UPLOADS_PER_CLIENT,
       uploadsPerAddress: env.UPLOADS_PER_ADDRESS,
       uploadBytes: env.UPLOADS_MIB * 1024 * 1024,
-      /** The minimum speed of a request body after `deadlines.form`. */
+      /** The minimum speed of a request body. The time before `deadlines.form` does not count. */
       bytesPerSecond: env.SLOWEST_KIB * 1024,
     },
-    /** Deadlines in milliseconds. */
+    /** In milliseconds. */
     deadlines: {
       page: env.PAGE_SECONDS * 1000,
       write: env.WRITE_SECONDS * 1000,

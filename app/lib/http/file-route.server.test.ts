@@ -2,10 +2,9 @@ import { describe, expect, test } from "vitest";
 import { createDownloadResponse } from "./file-route.server.ts";
 
 const address = "http://site.example/portal/a/documents/b";
-/** A file that is sent in several chunks. */
 const large = new Uint8Array(200_000).map((_, index) => index % 251);
 
-/** Returns the response for a stored file, and whether its slot was released. */
+/** Returns the response for a test file, and a function that returns whether the file's slot was released. */
 function openTestFile(request = new Request(address), content = large) {
   let isReleased = false;
   const release = () => {

@@ -1,4 +1,5 @@
 import type { MiddlewareFunction } from "react-router";
+import { dayInEastAfrica } from "../dates.ts";
 import { env } from "./env.server.ts";
 
 export function securityHeaders(): Record<string, string> {
@@ -14,6 +15,12 @@ export function securityHeaders(): Record<string, string> {
   if (env().origin.startsWith("https:"))
     headers["Strict-Transport-Security"] = `max-age=63072000${env().hasHttpsSubdomains ? "; includeSubDomains" : ""}`;
   return headers;
+}
+
+/** Returns the headers that browsers apply to files of the build. Each page loads several, so each header costs bytes. */
+export function assetHeaders(): Record<string, string> {
+  const { "X-Content-Type-Options": type, "Cross-Origin-Resource-Policy": policy } = securityHeaders();
+  return { "X-Content-Type-Options": String(type), "Cross-Origin-Resource-Policy": String(policy) };
 }
 
 export function isDataRequest(request: Request): boolean {
@@ -35,6 +42,15 @@ export function contentSecurityPolicy(nonce: string): string {
     "frame-ancestors 'none'",
     "base-uri 'none'",
   ].join("; ");
+}
+
+/**
+ * Returns the headers of a page whose text depends on the day. The server's page cache stores the page until midnight in
+ * East Africa. Browsers revalidate the page each time.
+ */
+export function getDailyHeaders(): Record<string, string> {
+  const midnight = new Date(`${dayInEastAfrica(new Date())}T24:00:00+03:00`);
+  return { "Cache-Control": "no-cache", Expires: midnight.toUTCString() };
 }
 
 export const noStoreMiddleware: MiddlewareFunction<Response> = async (_args, next) => {

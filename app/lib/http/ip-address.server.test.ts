@@ -1,8 +1,7 @@
 import type { IncomingMessage } from "node:http";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { compileTrustedProxies, getIpAddress, getNetwork, getSitePrefix } from "./ip-address.server.ts";
 
-/** Returns a request over a connection from `remoteAddress` with an X-Forwarded-For header. */
 const createIncoming = (remoteAddress: string, forwarded?: string) =>
   ({
     socket: { remoteAddress },
@@ -14,15 +13,37 @@ test.each([
   [[], visitor, "1.2.3.4", visitor],
   [["10.0.0.0/8"], visitor, "10.1.1.1", visitor],
   [["10.0.0.0/8"], "10.1.1.1", visitor, visitor],
-  // A visitor can send X-Forwarded-For too. A proxy appends the visitor's address.
+  // A visitor can forge X-Forwarded-For. Each proxy appends the IP address of its sender.
   [["10.0.0.1"], "10.0.0.1", `1.2.3.4, ${visitor}`, visitor],
   [["10.0.0.1", "10.0.0.2"], "10.0.0.1", `1.2.3.4, ${visitor}, 10.0.0.2`, visitor],
   [["10.0.0.1"], "10.0.0.1", undefined, "10.0.0.1"],
   [["10.0.0.1"], "::ffff:10.0.0.1", visitor, visitor],
+  [["10.0.0.1"], "10.0.0.1", `${visitor}:40000`, visitor],
+  [["10.0.0.1"], "10.0.0.1", `1.2.3.4:1, ${visitor}:40000`, visitor],
+  [["10.0.0.1"], "10.0.0.1", "2001:db8::8", "2001:db8::8"],
+  [["10.0.0.1"], "10.0.0.1", "[2001:db8::8]:40000", "2001:db8::8"],
+  [["10.0.0.1"], "10.0.0.1", "[2001:db8::8]", "2001:db8::8"],
+  [["10.0.0.1"], "10.0.0.1", `for=${visitor}:40000`, visitor],
+  [["10.0.0.1"], "10.0.0.1", 'proto=https; For="[2001:db8::8]:40000";by=10.0.0.1', "2001:db8::8"],
+  [["10.0.0.1", "10.0.0.2"], "10.0.0.1", `${visitor}:40000, 10.0.0.2:5000`, visitor],
 ])(
   "With trusted proxies %j, a request from %s for %s has the IP address %s.",
   (proxies, sender, forwarded, address) => {
-    expect(getIpAddress(createIncoming(sender, forwarded), compileTrustedProxies(proxies))).toBe(address);
+    const reportInvalid = vi.fn();
+    expect(getIpAddress(createIncoming(sender, forwarded), compileTrustedProxies(proxies), reportInvalid)).toBe(
+      address,
+    );
+    expect(reportInvalid).not.toHaveBeenCalled();
+  },
+);
+
+test.each(["not-an-address", "198.51.100.7:port", "999.51.100.7", "for=_hidden", "[198.51.100.7"])(
+  "The entry %j of a trusted proxy is reported and counts as the proxy's address.",
+  (entry) => {
+    const reportInvalid = vi.fn();
+    const incoming = createIncoming("10.0.0.1", `1.2.3.4, ${entry}`);
+    expect(getIpAddress(incoming, compileTrustedProxies(["10.0.0.1"]), reportInvalid)).toBe("10.0.0.1");
+    expect(reportInvalid.mock.calls).toEqual([[entry]]);
   },
 );
 

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from "node:http";
+import { isIP } from "node:net";
 import ipaddr from "ipaddr.js";
 import proxyAddress from "proxy-addr";
 
@@ -8,22 +9,47 @@ export const ipAddressHeader = "X-Client-Address";
 export type IsTrustedProxy = (address: string, hop: number) => boolean;
 export const compileTrustedProxies: (proxies: string[]) => IsTrustedProxy = proxyAddress.compile;
 
-/** Returns the rightmost address in X-Forwarded-For that is not a trusted proxy's. */
-export function getIpAddress(incoming: IncomingMessage, isTrusted: IsTrustedProxy): string {
-  const isForwarded = incoming.headers["x-forwarded-for"] !== undefined;
-  return (isForwarded ? proxyAddress(incoming, isTrusted) : incoming.socket.remoteAddress) ?? "unknown";
+/**
+ * Returns the rightmost IP address in X-Forwarded-For that does not belong to a trusted proxy. An entry without an IP
+ * address counts as the address of the proxy that sent it.
+ */
+export function getIpAddress(
+  { headers, socket }: IncomingMessage,
+  isTrusted: IsTrustedProxy,
+  reportInvalid: (entry: string) => void,
+): string {
+  const entries = String(headers["x-forwarded-for"] ?? "").split(",");
+  let address = socket.remoteAddress ?? "unknown";
+  for (let hop = 0; isTrusted(address, hop); hop += 1) {
+    const entry = entries.pop()?.trim();
+    if (!entry) break;
+    const forwarded = parseForwardedAddress(entry);
+    if (!forwarded) {
+      reportInvalid(entry);
+      break;
+    }
+    address = forwarded;
+  }
+  return address;
+}
+
+/** Returns the address without port, brackets and the syntax of the header Forwarded (RFC 7239). */
+function parseForwardedAddress(entry: string): string | null {
+  const node = (/(?:^|;)\s*for=([^;]*)/i.exec(entry)?.[1] ?? entry).replaceAll('"', "").trim();
+  const [, address = node] = /^\[(.+)\](?::\d+)?$|^([^:]+):\d+$/.exec(node)?.filter(Boolean) ?? [];
+  return isIP(address) ? address : null;
 }
 
 export function readIpAddress(request: Request): string {
   return request.headers.get(ipAddressHeader) ?? "unknown";
 }
 
-/** Returns an IPv4 address unchanged, or the /64 prefix of an IPv6 address, the usual network of one visitor. */
+/** Returns an IPv4 address unchanged. For IPv6, returns the /64 prefix, usually the network of one visitor. */
 export function getNetwork(address: string): string {
   return getIpPrefix(address, 64) ?? address;
 }
 
-/** Returns the /48 prefix of an IPv6 address, the largest network of one customer. Returns null for IPv4. */
+/** Returns the /48 prefix of an IPv6 address, the largest network that one customer usually has. Null for IPv4. */
 export function getSitePrefix(address: string): string | null {
   return getIpPrefix(address, 48);
 }

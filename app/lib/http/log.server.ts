@@ -21,7 +21,9 @@ export function log(level: LogLevel, event: string, fields: LogFields = {}): voi
   if (pendingLines.push(escapeInvisible(JSON.stringify(line))) === 1) setImmediate(writePendingLines);
 }
 
-/** The lines of one event loop iteration are written together, because a write takes as long as a response. */
+/**
+ * Writes all lines of one event loop iteration together, because each write takes about as long as a whole response.
+ */
 const pendingLines: string[] = [];
 
 function writePendingLines(): void {
@@ -29,7 +31,7 @@ function writePendingLines(): void {
 }
 process.once("exit", writePendingLines);
 
-/** Logs the first line of console messages of libraries. Other lines may hold secrets. */
+/** Logs only the first line of a library's console message, because the other lines may contain secrets. */
 export function logConsole(): void {
   for (const level of ["warn", "error"] as const) {
     console[level] = (first: unknown) => {

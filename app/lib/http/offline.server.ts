@@ -6,7 +6,7 @@ export function isOfflineEnabled(request: Request): boolean {
   return readCookie(request, offlineCookieName) !== "off";
 }
 
-/** Returns a cookie that components/offline/offline-pages.ts reads in the browser. */
+/** components/offline/offline-pages.ts reads this cookie in the browser. */
 export function offlineCookie(isEnabled: boolean): string {
   return serializeReadableCookie(offlineCookieName, isEnabled ? "" : "off", isEnabled ? 0 : 365 * 24 * 60 * 60);
 }

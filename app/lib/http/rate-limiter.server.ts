@@ -15,8 +15,6 @@ const hourSeconds = 60 * minuteSeconds;
 /** Longer than the 90 seconds in which a code of an authenticator app is valid. */
 const usedTotpSeconds = 2 * minuteSeconds;
 
-const maxEmailChangesPerDay = 5;
-
 const maxDataExportsPerHour = 5;
 
 const defaultRetryAfterSeconds = 5 * minuteSeconds;
@@ -32,7 +30,7 @@ type RateLimit = { keyParts: string[]; max: number; seconds: number };
 /** A refund is delayed by this time, so that the next attempt can include the refund in the same backend call. */
 const refundDelayMs = 100;
 
-/** The ids of attempts to refund. An attempt counts until its refund is sent, so a limit may apply too early. */
+/** The IDs of attempts to refund. An attempt counts until its refund is sent, so a limit may apply too early. */
 const pendingRefunds: string[] = [];
 let refundTimer: NodeJS.Timeout | undefined;
 
@@ -66,7 +64,9 @@ export class RateLimiter {
     this.#browser = readKnownBrowser(request);
   }
 
-  /** Callers refund correct logins. Known browsers have their own count, so other people cannot lock out the owner. */
+  /**
+   * Callers refund correct logins. A known browser has its own count, so that other people cannot lock out the owner.
+   */
   consumeLogin(email: string): Promise<RateLimitHit | UserError> {
     const { loginsPerEmail, loginsPerAddress, loginsPerAccount } = env().limits;
     const account = email.toLowerCase();
@@ -96,7 +96,9 @@ export class RateLimiter {
     return this.#site ? [perNetwork, { ...limit, keyParts: [...keyParts, this.#site], max: 5 * max }] : [perNetwork];
   }
 
-  /** Callers refund correct codes. Known browsers and emailed links have their own counts, as in consumeLogin. */
+  /**
+   * Callers refund correct codes. A known browser and an emailed link each have their own count, as in consumeLogin.
+   */
   consumeTotpAttempt(userId: string, email: string, link?: string): Promise<RateLimitHit | UserError> {
     const { id, marks } = this.#browser;
     const isKnown = marks.includes(createAccountMark(id, email.toLowerCase()));
@@ -104,7 +106,7 @@ export class RateLimiter {
     return this.#take("Too many wrong codes.", [{ keyParts, max: env().limits.codes, seconds: 15 * minuteSeconds }]);
   }
 
-  /** Rejects a code that was used before. Callers refund the hit if the backend did not check the code. */
+  /** Rejects a code that was used before. Callers refund the attempt if the backend did not check the code. */
   consumeTotp(factorId: string, code: string): Promise<RateLimitHit | UserError> {
     return this.#take("This code has been used.", [
       { keyParts: ["used code", factorId, code], max: 1, seconds: usedTotpSeconds },
@@ -123,10 +125,28 @@ export class RateLimiter {
     ]);
   }
 
-  consumeEmailChange(userId: string): Promise<RateLimitHit | UserError> {
-    return this.#take("Too many email changes in one day.", [
-      { keyParts: ["email changes", userId], max: maxEmailChangesPerDay, seconds: 24 * hourSeconds },
-    ]);
+  /** Limits the emails that strangers can cause. Callers refund the hit if no email was sent. */
+  consumeEmail(recipient: string): Promise<RateLimitHit | UserError> {
+    return this.#take("Too many emails were requested.", this.#emailLimits(recipient));
+  }
+
+  consumeEmailChange(userId: string, recipient: string): Promise<RateLimitHit | UserError> {
+    const limits = [this.#daily("email changes", userId), ...this.#emailLimits(recipient)];
+    return this.#take("Too many email changes in one day.", limits);
+  }
+
+  /** Each change sends an email. Strangers cannot use up this count, so the owner can always change the password. */
+  consumePasswordChange(userId: string): Promise<RateLimitHit | UserError> {
+    return this.#take("Too many password changes in one day.", [this.#daily("password changes", userId)]);
+  }
+
+  #emailLimits(recipient: string): RateLimit[] {
+    const perAddress = { keyParts: ["email address"], max: env().limits.emailsPerAddress, seconds: hourSeconds };
+    return [this.#daily("email", recipient.toLowerCase()), ...this.#perAddress(perAddress)];
+  }
+
+  #daily(kind: string, recipient: string): RateLimit {
+    return { keyParts: [kind, recipient], max: env().limits.emailsPerRecipient, seconds: 24 * hourSeconds };
   }
 
   async #take(message: string, limits: RateLimit[]): Promise<RateLimitHit | UserError> {

@@ -57,6 +57,14 @@ const requests: [string, string, Record<string, string>, number][] = [
   ["from another site's link", "GET", { "Sec-Fetch-Site": "cross-site", Origin: evil }, 200],
   ["with a form from an old browser", "POST", formHeaders, 200],
   ["with a character set", "POST", { "Content-Type": "Application/X-WWW-Form-URLencoded;charset=UTF-8" }, 200],
+  [
+    "with an Origin that a proxy hides",
+    "POST",
+    { ...formHeaders, "Sec-Fetch-Site": "same-origin", Origin: "null" },
+    200,
+  ],
+  ["with a hidden Origin from an old browser", "POST", { ...formHeaders, Origin: "null" }, 403],
+  ["from a hidden other site", "POST", { ...formHeaders, "Sec-Fetch-Site": "cross-site", Origin: "null" }, 403],
   ["with contradicting headers", "POST", { ...formHeaders, "Sec-Fetch-Site": "same-origin", Origin: evil }, 403],
   ["with a similar content type", "POST", { "Content-Type": "application/x-www-form-urlencoded-x" }, 415],
 ];
@@ -71,5 +79,6 @@ test.each(requests)("A request %s (%s, %j) gets status %i.", async (_what, metho
   });
   if (status === 200) await result;
   else await expect(result).rejects.toMatchObject({ init: { status } });
+  if (status === 403) await expect(result).rejects.toMatchObject({ data: expect.stringContaining(` ${site}. `) });
   expect(hasPassed).toBe(status === 200);
 });

@@ -1,7 +1,9 @@
 import { data, type MiddlewareFunction } from "react-router";
 import { env } from "./env.server.ts";
+import { log } from "./log.server.ts";
 
 const loopbackHosts = new Set(["localhost", "127.0.0.1", "[::1]"]);
+export const isLoopbackHost = (hostname: string) => loopbackHosts.has(hostname);
 
 /** Private responses, responses to POST and statuses other than 2xx must not be cached or indexed. */
 export const responseHeadersMiddleware: MiddlewareFunction<Response> = async ({ request }, next) => {
@@ -30,23 +32,39 @@ async function toPlainText(response: Response): Promise<Response> {
 const byteMediaType = "application/octet-stream";
 const uploadChunkRoute = "/portal/:shipmentId/documents/resumable-upload";
 
-/** Rejects requests from other sites (CSRF). Pages cannot change the headers `Sec-Fetch-Site` and `Origin`. */
+/** Rejects requests from other sites (CSRF). Scripts cannot forge the headers `Sec-Fetch-Site` and `Origin`. */
 export const requestGuardMiddleware: MiddlewareFunction<Response> = async ({ request, pattern }, next) => {
   const { method, headers } = request;
   if (method === "GET" || method === "HEAD") return next();
-  if (method !== "POST") throw data("This address accepts only GET and POST requests.", { status: 405 });
+  if (method !== "POST") throw data("This URL accepts only GET and POST requests.", { status: 405 });
 
   const site = headers.get("Sec-Fetch-Site");
   const origin = headers.get("Origin");
-  if (site === "cross-site" || site === "same-site" || (origin !== null && !isOwnOrigin(origin))) {
-    throw data("This form was sent from another site.", { status: 403 });
+  const isOwn = origin === null || isOwnOrigin(origin) || (origin === "null" && site === "same-origin");
+  if (site === "cross-site" || site === "same-site" || !isOwn) {
+    if (origin === "null" && !site) logHiddenOrigin();
+    throw data(
+      `This form was sent from another site. Our address is ${env().origin}. Open the page there, then send the form again.`,
+      { status: 403 },
+    );
   }
   const type = (headers.get("Content-Type") ?? "").split(";")[0]?.trim().toLowerCase();
   const types = ["application/x-www-form-urlencoded", "multipart/form-data"];
   if (`/${pattern.replace(/^\//, "")}` === uploadChunkRoute) types.push(byteMediaType);
-  if (!types.includes(type ?? "")) throw data("This address accepts only forms.", { status: 415 });
+  if (!types.includes(type ?? "")) throw data("This URL accepts only forms.", { status: 415 });
   return next();
 };
+
+let isHiddenOriginLogged = false;
+function logHiddenOrigin(): void {
+  if (isHiddenOriginLogged) return;
+  isHiddenOriginLogged = true;
+  log("warn", "origin hidden", {
+    message:
+      "A form was rejected, because the Origin header of its request is null. A proxy that sets Referrer-Policy: " +
+      "no-referrer can cause this rejection. Configure the proxy to forward the Referrer-Policy header of the site.",
+  });
+}
 
 export function isOwnOrigin(origin: string): boolean {
   const ownUrl = new URL(env().origin);

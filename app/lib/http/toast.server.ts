@@ -44,14 +44,19 @@ export function takeToast(context: Readonly<RouterContextProvider>): Toast | nul
   const toast = getToast(context);
   if (!toast) return null;
   const { message, description, type } = toast;
-  return { title: message, description, variant: type === "error" ? "destructive" : "default" };
+  return {
+    title: message,
+    description,
+    variant: type === "error" ? "destructive" : "default",
+    ...(type === "info" && { isInfo: true }),
+  };
 }
 
 export function redirectWithToast(context: Readonly<RouterContextProvider>, path: string, toast: Toast): Response {
   setToast(context, {
     message: toast.title,
     description: toast.description,
-    type: toast.variant === "destructive" ? "error" : "success",
+    type: toast.variant === "destructive" ? "error" : toast.isInfo ? "info" : "success",
   });
   return redirect(path, 303);
 }

@@ -105,7 +105,7 @@ describe("Memory for transfers", () => {
     expect(late.describeResult()).toBe("waiting");
     vi.advanceTimersByTime(1000);
     await settle();
-    const reason = "We are sending too many files. Try again in a minute.";
+    const reason = "Too many files are downloading at the moment. Try again in a minute.";
     expect(late.getResult()).toEqual({ reason, status: 503 });
     slots[0]?.release();
     expect((await download("next client")).describeResult()).toBe("slot");

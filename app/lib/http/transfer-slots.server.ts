@@ -29,7 +29,7 @@ export function acquireUploadSlot(
 ): Promise<TransferSlot | UserError> {
   const { hasVisitorIps, limits } = env();
   const { uploadsPerClient, uploadsPerAddress, fileBytes, formBytes } = limits;
-  // If all visitors seem to have one IP address, a limit per address would lock out most visitors.
+  // If all visitors seem to have one IP address, a limit per IP address would lock out most visitors.
   const perAddress = hasVisitorIps ? uploadsPerAddress : Number.POSITIVE_INFINITY;
   return acquireSlot(request, context, {
     pool: account ? "uploads of clients" : "uploads of visitors",
@@ -76,8 +76,8 @@ async function acquireSlot(
     return noSlotError(`${pool} by one sender`, tooManyMessage, 429);
   }
   const slot = await waitForSlot(request, signal);
-  const direction = pool.startsWith("uploads") ? "receiving" : "sending";
-  return slot ?? noSlotError(pool, `We are ${direction} too many files.`, 503);
+  const action = pool.startsWith("uploads") ? "uploading" : "downloading";
+  return slot ?? noSlotError(pool, `Too many files are ${action} at the moment.`, 503);
 }
 
 function waitForSlot(request: SlotRequest, signal: AbortSignal): Promise<TransferSlot | null> {

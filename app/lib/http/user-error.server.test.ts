@@ -58,7 +58,7 @@ test.each([
   ["22P02", 400],
 ])("A value that violates a constraint (%s, status %i) becomes status 400 with a message.", (code, status) => {
   expect(toUserError({ message: databaseMessage, code, status })).toEqual({
-    reason: "We could not save your entries. Check the form.",
+    reason: "We could not save the form. Check your entries, then try again.",
     status: 400,
   });
 });

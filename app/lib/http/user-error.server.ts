@@ -21,7 +21,7 @@ const unavailableError: UserError = {
 
 const authErrors: Readonly<Record<string, UserError>> = {
   invalid_credentials: { reason: "The email or password is wrong.", status: 400 },
-  // Supabase Auth returns this code for any password, so the message must not reveal that the account exists.
+  // Supabase Auth returns this code for a closed account and any password. The message must not reveal the account.
   user_banned: { reason: "The email or password is wrong.", status: 400 },
   weak_password: { reason: "This password is too short or too easy to guess. Choose another password.", status: 400 },
   email_address_invalid: { reason: "We cannot send email to this address. Check the address.", status: 400 },
@@ -44,7 +44,9 @@ const authErrors: Readonly<Record<string, UserError>> = {
 
 type SupabaseError = { message: string; name?: string; code?: string | number; status?: number; statusCode?: string };
 
-/** Repeats messages of the database functions (SQLSTATE PTnnn) and hooks. Other messages are not meant for users. */
+/**
+ * Shows users only the messages of our database functions (SQLSTATE PTnnn) and hooks, never those of other software.
+ */
 export function toUserError(error: SupabaseError): UserError {
   const code = String(error.code ?? "");
   // Supabase Storage responds with status 400 and puts the real status into `statusCode`.
@@ -54,10 +56,10 @@ export function toUserError(error: SupabaseError): UserError {
   const ownError = /^PT(4\d\d|503)$/.exec(error.statusCode ?? code);
   if (ownError) return { reason: error.message, status: Number(ownError[1]) };
   if (code === "22021" || code === "22P05")
-    return { reason: "Remove special characters, then try again.", status: 400 };
-  // A check constraint or type rejects a value that the form accepted.
+    return { reason: "The text contains invisible characters. Delete the text and type it again.", status: 400 };
+  // The database's check constraint or column type rejects a value that the form accepted.
   if (code === "23514" || /^22[0-9A-Z]{3}$/.test(code)) {
-    return { reason: "We could not save your entries. Check the form.", status: 400 };
+    return { reason: "We could not save the form. Check your entries, then try again.", status: 400 };
   }
   if (isHookError(error, code)) return { reason: error.message, status: 400 };
   if (code === "42501" || status === 403) return { reason: "You are not allowed to make this change.", status: 403 };

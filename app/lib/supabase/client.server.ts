@@ -29,7 +29,7 @@ export function getRenewalFailedSignal(supabase: AppSupabaseClient): AbortSignal
   return failedRenewals.get(supabase);
 }
 
-/** The choice "shared computer" of the login form. Null for other requests, for which a cookie decides. */
+/** The choice "shared computer" in a login form. Null for all other requests, for which a cookie decides. */
 export const sharedComputerContext = createContext<boolean | null>(null);
 const sharedComputerCookieName = "shared";
 
@@ -92,7 +92,8 @@ export const supabaseMiddleware: MiddlewareFunction<Response> = async ({ request
         },
         setAll: (values, noStore) => {
           for (const { name, value, options } of values) {
-            // Replaces the 400 days of @supabase/ssr. On a shared computer, the cookie ends with the browser session.
+            // @supabase/ssr would set a lifetime of 400 days. On a shared computer, the cookie ends with the browser
+            // session.
             const age = (context.get(sharedComputerContext) ?? isSharedComputer(request)) ? undefined : sessionMaxAge;
             const maxAge = value === "" ? 0 : age;
             cookies.set(name, serializeCookieHeader(name, value, { ...options, maxAge }));

@@ -1,4 +1,4 @@
-// Made from supabase/migrations by npm run types, as `supabase gen types` does: not to be edited.
+// Generated from supabase/migrations by `npm run types`. Do not edit.
 export type Json =
   | string
   | number
@@ -498,6 +498,7 @@ export type Database = {
       correct_stage: {
         Args: {
           actor_name?: string
+          despite_due?: boolean
           expected_version?: number
           idempotency_key?: string
           reason: string
@@ -649,6 +650,7 @@ export type Database = {
       move_shipment: {
         Args: {
           actor_name?: string
+          despite_due?: boolean
           despite_missing?: boolean
           expected_version?: number
           idempotency_key?: string
@@ -737,7 +739,7 @@ export type Database = {
           idempotency_key?: string
           reason: string
         }
-        Returns: undefined
+        Returns: string
       }
       reject_erasure: {
         Args: { account_id: string; actor_name?: string; reason: string }
@@ -869,7 +871,7 @@ export type Database = {
           idempotency_key?: string
           reason: string
         }
-        Returns: undefined
+        Returns: string
       }
       verify_document: {
         Args: {
@@ -880,7 +882,7 @@ export type Database = {
           sha256: string
           storage_version: string
         }
-        Returns: undefined
+        Returns: string
       }
       withdraw_client_id: {
         Args: { actor_name?: string; client_id: string; reason: string }

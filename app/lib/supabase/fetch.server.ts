@@ -10,7 +10,7 @@ export function createSupabaseFetch(
 ): typeof fetch {
   return async (input, init) => {
     if (!isSessionRefresh(input) || typeof init?.body !== "string") return fetchWithRetry(input, init, pageSignal);
-    // Rejects further refreshes of this request, because supabase-js would retry for half a minute.
+    // Fails further session refreshes of this request, because supabase-js would retry for half a minute.
     if (renewalFailure.signal.aborted) return createNotRenewedResponse();
     try {
       const response = await shareRefresh(init.body, () => fetchWithRetry(input, init, pageSignal));
@@ -79,7 +79,7 @@ async function shareRefresh(body: string, send: () => Promise<Response>): Promis
   return (await sharedResponse).clone();
 }
 
-const temporaryStatuses = [408, 409, 429];
+const rejectionStatuses = [400, 401, 403, 404];
 
 /** Turns failures other than a rejected token into a 503, because supabase-js deletes the session after any other error. */
 async function validateRefresh(response: Response): Promise<Response> {
@@ -87,25 +87,16 @@ async function validateRefresh(response: Response): Promise<Response> {
     .clone()
     .json()
     .catch(() => null);
-  const { access_token, code, error_code, error } = (body ?? {}) as Record<string, unknown>;
-  if (response.ok)
-    return typeof access_token === "string" && looksLikeToken(access_token) ? response : createNotRenewedResponse();
-  // With a version header, Supabase Auth names the error in `code`. Older versions use `error_code` or `error`.
-  const errorCode = response.headers.has("X-Supabase-Api-Version") ? code : (error_code ?? error);
-  const isNamed =
-    typeof errorCode === "string" &&
-    !errorCode.startsWith("hook_") &&
-    (errorCode !== error || errorCode === "invalid_grant");
-  return response.status < 500 && !temporaryStatuses.includes(response.status) && isNamed
-    ? response
-    : createNotRenewedResponse();
+  const { access_token } = (body ?? {}) as Record<string, unknown>;
+  const isRenewed = response.ok && typeof access_token === "string" && looksLikeToken(access_token);
+  return isRenewed || rejectionStatuses.includes(response.status) ? response : createNotRenewedResponse();
 }
 
 function createNotRenewedResponse(): Response {
   return Response.json({ message: "The session could not be renewed." }, { status: 503 });
 }
 
-/** Throws a TimeoutError after the time, or an AbortError when `abortSignal` is aborted. */
+/** Throws a TimeoutError after `milliseconds`, or an AbortError when `abortSignal` is aborted. */
 export async function withTimeout<T>(milliseconds: number, promise: Promise<T>, abortSignal?: AbortSignal): Promise<T> {
   const settled = new AbortController();
   const signal = abortSignal ? AbortSignal.any([settled.signal, abortSignal]) : settled.signal;

@@ -9,7 +9,7 @@ export function Clearance({ clearance_services }: Pick<Route.ComponentProps["loa
     <Stop
       id="clearance"
       title="Customs clearance services"
-      intro="We handle every step, from the HS code to the return of the empty container."
+      intro="We handle every step, from classifying your goods to returning the empty container."
     >
       <WideArt part="border-post.svg#scene" viewBox="0 0 1200 300" className="block h-40 lg:-mt-8 lg:h-80" />
       <div className="relative -mt-6 grid gap-px rounded-label border border-edge bg-line lg:-mt-10 md:grid-cols-3">

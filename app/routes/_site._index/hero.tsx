@@ -58,13 +58,15 @@ export function Hero({ intro, taglines, search_terms, actionData }: HeroProps) {
             <SubmitButton look="plain" pending="Preparing…" className="w-full">
               Request an update
             </SubmitButton>
-            <p className="mt-3 text-sm text-quiet">
-              We reply by email in working hours. Clients can see every stage online:
+          </Form>
+          <div className="px-4 pb-2 text-sm sm:px-6">
+            <p className="mt-1 text-quiet">
+              We reply by email during working hours. Clients can see every stage online:
             </p>
-            <TextLink to="/signup" className="text-sm font-semibold">
+            <TextLink to="/signup" className="font-semibold">
               Sign up with your Client ID
             </TextLink>
-          </Form>
+          </div>
         </section>
       </div>
       <HeroDrawing />

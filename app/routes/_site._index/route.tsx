@@ -1,11 +1,10 @@
-import { parseWithZod } from "@conform-to/zod/v4";
 import { data } from "react-router";
 import { z } from "zod";
 import { DeferredSection } from "~/components/site/quote-panel";
 import { Title } from "~/components/site/title";
 import { readForm } from "~/lib/forms/form-data.server";
-import { createErrorToast, rejectForm } from "~/lib/forms/rejected-form.server";
-import { oneLine } from "~/lib/forms/text-fields";
+import { createErrorToast, parseForm, rejectForm } from "~/lib/forms/rejected-form.server";
+import { codeLine } from "~/lib/forms/text-fields";
 import { createPageMeta } from "~/lib/http/page-meta";
 import type { Toast } from "~/lib/http/toast";
 import { certifications, companyDetails, home, industries, testimonials } from "~/models/content.server";
@@ -23,7 +22,7 @@ import { WhyChooseUs } from "./why-choose-us";
 const trackingNumberRequired = "Please enter a tracking number to request an update.";
 
 const TrackingFields = z.object({
-  trackingNumber: oneLine(trackingNumberRequired)
+  trackingNumber: codeLine(trackingNumberRequired)
     .min(1, trackingNumberRequired)
     .max(64, "Use at most 64 characters for the tracking number."),
 });
@@ -46,7 +45,7 @@ export function shouldRevalidate() {
 
 export async function action({ request }: Route.ActionArgs) {
   const form = await readForm(request);
-  const submission = parseWithZod(form, { schema: TrackingFields });
+  const submission = parseForm(form, TrackingFields);
   if (submission.status !== "success") {
     const isEmpty = submission.error?.trackingNumber?.includes(trackingNumberRequired);
     const toast = isEmpty ? createErrorToast("Tracking Number Required", trackingNumberRequired) : undefined;

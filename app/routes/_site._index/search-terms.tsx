@@ -3,7 +3,7 @@ import { Link } from "react-router";
 import { Icon } from "~/components/ui/icon";
 import { TextLink } from "~/components/ui/text-link";
 
-/** Returns the URL of the contact form with a subject. The form accepts only industries and search terms. */
+/** Returns the URL of the contact form with a subject. The form accepts only the subjects that the site uses. */
 export function createContactUrl(subject: string): string {
   return `/contact?${new URLSearchParams({ about: subject })}#write`;
 }

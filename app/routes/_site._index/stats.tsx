@@ -19,7 +19,7 @@ export function Stats({ stats, founded }: Pick<Route.ComponentProps["loaderData"
       <h2 id="stats-title" className="text-xl md:grow md:pt-12 md:pr-6 lg:pt-16">
         Since {founded}
       </h2>
-      <dl ref={list} className="md:flex md:grow-3">
+      <dl ref={list} className="md:flex md:grow-3 md:flex-wrap">
         {stats.map(({ value, suffix, label }) => (
           <div key={label} className="mt-6 flex flex-col-reverse md:relative md:mt-0 md:grow md:pt-12 md:pr-6">
             <dt className="text-sm text-quiet">{label}</dt>

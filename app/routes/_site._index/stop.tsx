@@ -34,7 +34,7 @@ export function Stop({ id, title, intro, sunken = false, className = "", childre
   );
 }
 
-/** The centre is 8 px from the left edge, as in `Station`. */
+/** The line's centre is 8 px from the left edge, as in `Station`. */
 export function Line({ className }: { className: string }) {
   return <span className={`absolute left-[6.5px] w-[3px] bg-action ${className}`} />;
 }

@@ -38,7 +38,7 @@ function Rating({ value }: { value: number }) {
       </svg>
       <span>
         <span className="sr-only">Rated </span>
-        {value} of 5
+        {value} out of 5
       </span>
     </p>
   );

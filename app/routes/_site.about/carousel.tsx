@@ -5,7 +5,7 @@ import type { about } from "~/models/content.server";
 
 const drawings: Record<string, string> = { "night-yard": "yard-night", "escarpment-truck": "truck-escarpment" };
 
-/** Follows the carousel pattern of the ARIA Authoring Practices Guide. Without script: a scrollable row. */
+/** Follows the carousel pattern of the ARIA Authoring Practices Guide. Without JavaScript, it is a scrollable row. */
 export function Carousel({ scenes }: { scenes: (typeof about)["story"]["scenes"] }) {
   const carousel = useRef<HTMLDivElement>(null);
   const row = useRef<HTMLOListElement>(null);
@@ -15,7 +15,7 @@ export function Carousel({ scenes }: { scenes: (typeof about)["story"]["scenes"]
   return (
     <div
       ref={carousel}
-      {...(motion && { role: "region", "aria-roledescription": "carousel", "aria-label": "Scenes of our story" })}
+      {...(motion && { role: "region", "aria-roledescription": "carousel", "aria-label": "Scenes from our story" })}
     >
       <ol
         ref={row}

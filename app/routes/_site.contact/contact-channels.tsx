@@ -30,7 +30,7 @@ export function ContactChannels({ opening }: { opening: OpeningStatusProps }) {
 }
 
 /** A phone's clock may be wrong. Script may change the status to closed, but only the server reports open. */
-function OpeningStatus({ isOpen, words, until, later }: OpeningStatusProps) {
+function OpeningStatus({ isOpen, words, until, later, holidays }: OpeningStatusProps) {
   const [isPastClosing, setPastClosing] = useState(false);
   useEffect(() => {
     if (!isOpen || !until) return;
@@ -49,7 +49,7 @@ function OpeningStatus({ isOpen, words, until, later }: OpeningStatusProps) {
         />
         {isPastClosing ? later : words}
       </span>{" "}
-      <span className="text-sm text-quiet">Closed on public holidays.</span>
+      <span className="text-sm text-quiet">{holidays}</span>
     </p>
   );
 }

@@ -1,4 +1,3 @@
-import { parseWithZod } from "@conform-to/zod/v4";
 import { useState } from "react";
 import { data, Form } from "react-router";
 import { z } from "zod";
@@ -7,15 +6,17 @@ import { FormErrorSummary, SubmitButton, useActionForm } from "~/components/form
 import { EmailDraftPanel } from "~/components/site/email-draft-panel";
 import { Title } from "~/components/site/title";
 import { PageToast } from "~/components/ui/toast";
+import { dayInEastAfrica } from "~/lib/dates";
 import { readForm } from "~/lib/forms/form-data.server";
-import { rejectForm } from "~/lib/forms/rejected-form.server";
+import { parseForm, rejectForm } from "~/lib/forms/rejected-form.server";
 import { oneLine, severalLines } from "~/lib/forms/text-fields";
+import { getDailyHeaders } from "~/lib/http/headers.server";
 import { createPageMeta } from "~/lib/http/page-meta";
 import type { Toast } from "~/lib/http/toast";
 import { emailAddress, personName } from "~/models/contact";
-import { companyDetails, home, industries, services, workingHours } from "~/models/content.server";
+import { companyDetails, home, industries, publicHolidays, services, workingHours } from "~/models/content.server";
 import { contactDraft } from "~/models/email-draft";
-import { getOfficeStatus } from "~/models/hours";
+import { describeHolidays, getOfficeStatus } from "~/models/hours";
 import type { Route } from "./+types/route";
 import { ContactChannels } from "./contact-channels";
 import { Offices } from "./offices";
@@ -41,16 +42,19 @@ const subjects = new Set([
 ]);
 
 export function loader({ url }: Route.LoaderArgs) {
-  const { isOpen, words, until } = getOfficeStatus(workingHours, new Date());
-  const later = until && getOfficeStatus(workingHours, until).words;
+  const now = new Date();
+  const { isOpen, words, until } = getOfficeStatus(workingHours, publicHolidays, now);
+  const later = until && getOfficeStatus(workingHours, publicHolidays, until).words;
   return data(
     {
-      opening: { isOpen, words, until: until?.valueOf(), later },
+      opening: {
+        ...{ isOpen, words, until: until?.valueOf(), later },
+        holidays: describeHolidays(publicHolidays, dayInEastAfrica(now)),
+      },
       hours: workingHours.map(({ days, hours }) => ({ days, hours })),
       prefill: getPrefilledSubject(url.searchParams),
     },
-    // The server's page cache stores the page until `Expires`. Browsers revalidate the page each time.
-    { headers: { "Cache-Control": "no-cache", ...(until ? { Expires: until.toUTCString() } : {}) } },
+    { headers: { ...getDailyHeaders(), ...(until ? { Expires: until.toUTCString() } : {}) } },
   );
 }
 
@@ -61,7 +65,7 @@ function getPrefilledSubject(searchParams: URLSearchParams): { subject: string }
 
 export async function action({ request }: Route.ActionArgs) {
   const form = await readForm(request);
-  const submission = parseWithZod(form, { schema: ContactFields });
+  const submission = parseForm(form, ContactFields);
   if (submission.status !== "success") return rejectForm(submission.reply());
   const [office] = companyDetails.offices;
   const toast: Toast = { title: "Opening Email Client...", variant: "default" };
@@ -73,7 +77,7 @@ export const headers: Route.HeadersFunction = ({ loaderHeaders }) => loaderHeade
 export const meta: Route.MetaFunction = ({ matches }) =>
   createPageMeta(matches, {
     title: "Contact",
-    description: "Write to, call or visit our offices. Find addresses, phone numbers and working hours.",
+    description: "Write to us, call us or visit our offices. Find addresses, phone numbers and working hours.",
     path: "/contact",
   });
 
@@ -116,7 +120,9 @@ function ContactContent({ actionData, opening, hours, prefill }: ContactContentP
           <h2 id="write" className="text-lg">
             {ready ? "Write another message" : "Write to us"}
           </h2>
-          <p className="mt-1 mb-6 text-quiet">Your email app opens with this message. Send the message in the app.</p>
+          <p className="mt-1 mb-6 text-quiet">
+            When you continue, your email app opens with this message. Send the message from the app.
+          </p>
           <Form method="post" id={form.id} noValidate>
             <div className="sm:grid sm:grid-cols-2 sm:gap-x-4">
               <Field field={fields.name} label="Full Name" autoComplete="name" />

@@ -3,7 +3,7 @@ import { Field, SelectField } from "~/components/forms/field";
 import type { FormField } from "~/components/forms/form";
 import { Button } from "~/components/ui/button";
 import { type COST_FIELDS, IMPORT_CURRENCIES, IMPORT_KINDS } from "~/models/cost";
-import type { CostRates } from "~/models/cost.server";
+import type { CitedRates } from "~/models/cost.server";
 
 const numberFieldProps = { inputMode: "decimal", autoComplete: "off" } as const;
 const includedHint = (item: string) => `Enter 0 if the price includes the ${item}`;
@@ -11,10 +11,11 @@ const includedHint = (item: string) => `Enter 0 if the price includes the ${item
 export function CostForm(props: {
   id: string;
   fields: Record<(typeof COST_FIELDS)[number], FormField>;
-  excise: CostRates["excise_duty"];
+  rates: CitedRates;
   onType: (values: Record<string, string>) => void;
 }) {
-  const { id, fields, excise, onType } = props;
+  const { id, fields, rates, onType } = props;
+  const excise = rates.excise_duty;
   return (
     <Form
       action="/resources/cost#sum"
@@ -61,14 +62,14 @@ export function CostForm(props: {
         <Field
           field={fields.rate}
           label="Exchange rate"
-          hint="KES for one unit of the currency. Use KRA's rate for this week. Leave empty for KES"
+          hint="How many KES you pay for 1 unit of your currency, such as 129.50 for USD 1. Use this week's rate from the Kenya Revenue Authority. Leave empty for KES"
           {...numberFieldProps}
         />
       </div>
       <Field
         field={fields.duty}
-        label="Import duty in percent"
-        hint="25 for most finished goods. The HS code of your goods decides the rate"
+        label="Import duty (%)"
+        hint={`Leave empty for ${rates.import_duty.percent}%, or for ${rates.car_import_duty.percent}% if you import a car. The HS code of your goods decides the rate`}
         {...numberFieldProps}
       />
       <Button look="action" className="w-full">

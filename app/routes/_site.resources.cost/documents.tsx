@@ -1,6 +1,6 @@
-import type { CostRates } from "~/models/cost.server";
+import type { CitedRates } from "~/models/cost.server";
 
-export function Documents({ documents, what }: { documents: CostRates["documents"]; what: string | undefined }) {
+export function Documents({ documents, what }: { documents: CitedRates["documents"]; what: string | undefined }) {
   return (
     <>
       <h2 className="mt-12 text-xl">Documents and when you need them</h2>

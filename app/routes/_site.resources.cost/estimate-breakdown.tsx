@@ -1,12 +1,17 @@
-import type { ReactNode } from "react";
 import { monthName } from "~/lib/dates";
-import { type CostEstimate, formatAmount, IMPORT_KINDS, type Import } from "~/models/cost";
-import type { CostRates } from "~/models/cost.server";
+import { type CostEstimate, formatAmount, getDutyRate, IMPORT_KINDS, type Import } from "~/models/cost";
+import type { CitedRates } from "~/models/cost.server";
 
-type EstimateBreakdownProps = { rates: CostRates; cargo: Import | null; lines: CostEstimate | null };
+type EstimateBreakdownProps = {
+  rates: CitedRates;
+  what: string | undefined;
+  cargo: Import | null;
+  lines: CostEstimate | null;
+};
 
-export function EstimateBreakdown({ rates, cargo, lines }: EstimateBreakdownProps) {
-  const { import_duty, excise_duty, vat, import_declaration_fee: fee, railway_development_levy: levy } = rates;
+export function EstimateBreakdown({ rates, what, cargo, lines }: EstimateBreakdownProps) {
+  const { excise_duty, vat, import_declaration_fee: fee, railway_development_levy: levy } = rates;
+  const duty = getDutyRate(what, rates);
   const excise = cargo ? cargo.excise : excise_duty.percents.join(", ");
   return (
     <div className="mt-8 rounded-label border border-line bg-raised px-4 py-3 sm:px-6">
@@ -26,7 +31,7 @@ export function EstimateBreakdown({ rates, cargo, lines }: EstimateBreakdownProp
         <thead className="sr-only">
           <tr>
             <th scope="col">Item</th>
-            <th scope="col">Rate, month and source</th>
+            <th scope="col">Rate, date and source</th>
             <th scope="col">KES</th>
           </tr>
         </thead>
@@ -35,38 +40,37 @@ export function EstimateBreakdown({ rates, cargo, lines }: EstimateBreakdownProp
             name="CIF"
             amount={lines?.cif}
             calculation={cargo ? formatCif(cargo) : "Price, freight and insurance in KES"}
-          >
-            Your figures.
-          </EstimateLine>
+            citation="Your figures."
+          />
           <EstimateLine
             name="Import duty"
             amount={lines?.duty}
-            calculation={`${cargo?.duty ?? import_duty.percent}% of CIF`}
-            citation={import_duty}
+            calculation={`${cargo?.duty ?? duty.percent}% of CIF`}
+            citation={duty.citation}
           />
           <EstimateLine
             name="Excise duty"
             amount={lines?.excise}
-            calculation={`${excise}% of CIF and import duty`}
-            citation={excise_duty}
+            calculation={`${excise}% of (CIF + import duty)`}
+            citation={excise_duty.citation}
           />
           <EstimateLine
             name="VAT"
             amount={lines?.vat}
-            calculation={`${vat.percent}% of CIF, import and excise duty`}
-            citation={vat}
+            calculation={`${vat.percent}% of (CIF + import duty + excise duty)`}
+            citation={vat.citation}
           />
           <EstimateLine
             name="Import declaration fee"
             amount={lines?.fee}
             calculation={`${fee.percent}% of CIF`}
-            citation={fee}
+            citation={fee.citation}
           />
           <EstimateLine
             name="Railway development levy"
             amount={lines?.levy}
             calculation={`${levy.percent}% of CIF`}
-            citation={levy}
+            citation={levy.citation}
           />
         </tbody>
         <tbody aria-live="polite" aria-atomic className="border-t-2 border-dashed border-edge text-base font-semibold">
@@ -92,24 +96,17 @@ type EstimateLineProps = {
   name: string;
   amount: number | undefined;
   calculation?: string;
-  citation?: { date: string; source: string; note?: string };
-  children?: ReactNode;
+  citation?: string;
 };
 
-function EstimateLine({ name, amount, calculation, citation, children }: EstimateLineProps) {
+function EstimateLine({ name, amount, calculation, citation }: EstimateLineProps) {
   return (
     <tr className="flex flex-wrap justify-between gap-x-4 border-t border-line py-2 align-top md:table-row">
       <th scope="row" className="text-left font-semibold md:w-48 md:py-2 md:pr-4">
         {name}
       </th>
       <td className="order-last w-full md:w-auto md:py-2 md:pr-4">
-        {calculation}{" "}
-        {calculation && (
-          <span className="block text-xs text-quiet">
-            {citation ? `${citation.date}. ${citation.source}. ` : children}
-            {citation?.note}
-          </span>
-        )}
+        {calculation} {citation && <span className="block text-xs text-quiet">{citation}</span>}
       </td>
       <td className="text-right whitespace-nowrap md:py-2">{amount === undefined ? "–" : formatAmount(amount)}</td>
     </tr>

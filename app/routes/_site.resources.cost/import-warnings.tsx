@@ -1,51 +1,51 @@
 import type { ReactNode } from "react";
-import { type checkCarAge, formatAmount, type Import } from "~/models/cost";
-import type { CostRates } from "~/models/cost.server";
+import { formatAmount } from "~/models/cost";
+import type { CitedRates } from "~/models/cost.server";
 
 type ImportWarningsProps = {
-  rates: CostRates;
-  what: string | undefined;
-  cargo: Import | null;
-  ruling: ReturnType<typeof checkCarAge> | null;
+  rates: CitedRates;
+  isCar: boolean;
+  oldestYear: number;
+  /** NaN without a car. */
+  registeredYear: number;
   penalty: number | undefined;
 };
 
-export function ImportWarnings({ rates, what, cargo, ruling, penalty }: ImportWarningsProps) {
-  const { years, ...age } = rates.car_age;
+export function ImportWarnings({ rates, isCar, oldestYear, registeredYear, penalty }: ImportWarningsProps) {
+  const { years, citation } = rates.car_age;
   const certificate = rates.no_certificate;
-  const isCar = !what || what === "car";
-  const latestArrivalYear = Number(cargo?.registered?.slice(0, 4)) + years - 1;
+  const lastArrivalYear = registeredYear + years - 1;
   return (
     <>
       <h2 className="text-xl">Check before you pay</h2>
-      {ruling === "refused" && (
+      {registeredYear < oldestYear && (
         <p className="mt-3 rounded-label border-2 border-failure px-4 py-3 font-semibold text-failure">
-          KEBS rejects this car, because {years} years or more have passed since its first registration. Do not pay for
-          this car.
+          The Kenya Bureau of Standards (KEBS) rejects this car, because it was first registered before {oldestYear}. Do
+          not pay for this car.
         </p>
       )}
-      {ruling === "doubtful" && (
+      {registeredYear === oldestYear && (
         <p className="mt-3 rounded-label border-2 border-attention px-4 py-3 font-semibold">
-          KEBS may reject this car. In its public notices, KEBS has counted whole calendar years. Counted in calendar
-          years, the car had to arrive by 31 December {latestArrivalYear}. Ask us before you pay.
+          KEBS rejects this car if it arrives after 31 December {lastArrivalYear}. Ask us before you pay.
         </p>
       )}
       <dl className="mt-3 grid gap-3 text-sm">
         {isCar && (
-          <Warning name="Age limit and steering" look="border-failure" citation={age}>
-            KEBS rejects a car that is {years} years old or more, counted from the month of its first registration. KEBS
-            also rejects every car with left-hand drive.
-            {ruling === "taken" && ` Your car must arrive by 31 December ${latestArrivalYear}.`}
+          <Warning name="Age limit and steering" look="border-failure" citation={citation}>
+            A car must be under {years} years old, counted in calendar years from its first registration. KEBS now
+            rejects cars first registered before {oldestYear}. The limit moves by one year on each 1 January. KEBS also
+            rejects every car with left-hand drive.
+            {registeredYear > oldestYear && ` Your car must arrive by 31 December ${lastArrivalYear}.`}
           </Warning>
         )}
-        <Warning name="Missing certificate" look="border-attention" citation={certificate}>
-          Without a certificate of conformity you pay a penalty of {certificate.percent}% of CIF.
+        <Warning name="Missing certificate" look="border-attention" citation={certificate.citation}>
+          Without a certificate of conformity, you pay a penalty of {certificate.percent}% of CIF.
           {penalty !== undefined && ` For this import, the penalty is KES ${formatAmount(penalty)}.`}
         </Warning>
         {isCar && (
-          <Warning name="Used cars may cost more" look="border-attention">
-            For a used car, KRA uses its own price list, reduced by the car's age. Your taxes can be higher than on the
-            invoice price.
+          <Warning name="Used cars may cost more" look="border-attention" citation={rates.car_price_list.citation}>
+            The Kenya Revenue Authority taxes a used car by its own price list, with a deduction for the car's age. Your
+            taxes can be higher than the taxes on the invoice price.
           </Warning>
         )}
       </dl>
@@ -53,23 +53,13 @@ export function ImportWarnings({ rates, what, cargo, ruling, penalty }: ImportWa
   );
 }
 
-function Warning(props: {
-  name: string;
-  look: string;
-  citation?: { date: string; source: string };
-  children: ReactNode;
-}) {
+function Warning(props: { name: string; look: string; citation: string; children: ReactNode }) {
   const { name, look, citation, children } = props;
   return (
     <div className={`border-l-4 pl-3 ${look}`}>
       <dt className="font-semibold">{name}</dt>
       <dd>
-        {children}{" "}
-        {citation && (
-          <span className="block text-xs text-quiet">
-            {citation.date}. {citation.source}.
-          </span>
-        )}
+        {children} <span className="block text-xs text-quiet">{citation}</span>
       </dd>
     </div>
   );

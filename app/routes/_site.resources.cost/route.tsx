@@ -6,10 +6,11 @@ import { ButtonLink } from "~/components/ui/button";
 import { focusInView } from "~/components/ui/page-navigation";
 import { revalidateExceptForQuote } from "~/lib/browser/revalidate";
 import { dayInEastAfrica } from "~/lib/dates";
+import { getDailyHeaders } from "~/lib/http/headers.server";
 import { createPageMeta } from "~/lib/http/page-meta";
 import { costRates } from "~/models/content.server";
-import { COST_FIELDS, checkCarAge, estimateCost, getPercents, parseImport } from "~/models/cost";
-import { parseCostQuery } from "~/models/cost.server";
+import { COST_FIELDS, estimateCost, getOldestCarYear, getPercents, parseImport } from "~/models/cost";
+import { citeRates, parseCostQuery } from "~/models/cost.server";
 import type { Route } from "./+types/route";
 import { CostForm } from "./cost-form";
 import { Documents } from "./documents";
@@ -19,13 +20,15 @@ import { ImportWarnings } from "./import-warnings";
 export function loader({ url }: Route.LoaderArgs) {
   const today = dayInEastAfrica(new Date());
   const parsed = parseCostQuery(url.searchParams, costRates, today);
-  const result = parsed?.result ?? { initialValue: { duty: String(costRates.import_duty.percent) } };
+  const result = parsed?.result ?? { initialValue: {} };
   const cargo = parsed?.cargo ?? null;
   return data(
-    { rates: costRates, submitted: { result }, cargo, rejected: parsed !== null && !cargo, today },
-    { status: parsed && !cargo ? 400 : 200 },
+    { rates: citeRates(costRates, today), submitted: { result }, cargo, rejected: parsed !== null && !cargo, today },
+    { status: parsed && !cargo ? 400 : 200, headers: getDailyHeaders() },
   );
 }
+
+export const headers: Route.HeadersFunction = ({ loaderHeaders }) => loaderHeaders;
 
 /** Submitting another form of the page must not reset the typed values. The loader data depends only on the URL. */
 export function shouldRevalidate(change: Parameters<typeof revalidateExceptForQuote>[0]) {
@@ -36,22 +39,22 @@ export const meta: Route.MetaFunction = ({ matches, location }) =>
   createPageMeta(matches, {
     title: "What will it cost?",
     description:
-      "Estimate duty, VAT and levies on a car or goods imported to Kenya, in shillings. Each rate has a date and a source.",
+      "Estimate duty, VAT and levies on a car or goods imported into Kenya, in shillings. Each rate has a date and a source.",
     path: "/resources/cost",
     noindex: location.search !== "",
   });
 
 export default function CostPage({ loaderData }: Route.ComponentProps) {
-  const { rates, submitted, rejected } = loaderData;
+  const { rates, submitted, rejected, today } = loaderData;
   const [form, fields] = useActionForm("cost", submitted, COST_FIELDS);
   const [typed, setTyped] = useState<{ submitted: typeof submitted; values: Record<string, string> } | null>(null);
   // Typed values apply until the next response, which contains the submitted values.
   const live = typed?.submitted === submitted ? typed.values : null;
   const values = live ?? (submitted.result.initialValue as Record<string, string>);
-  const today = live ? dayInEastAfrica(new Date()) : loaderData.today;
-  const cargo = live ? parseImport(live, rates.excise_duty.percents, today) : loaderData.cargo;
+  const cargo = live ? parseImport(live, rates, today) : loaderData.cargo;
   const lines = cargo && estimateCost(cargo, getPercents(rates));
-  const ruling = cargo?.registered ? checkCarAge(cargo.registered, today, rates.car_age.years) : null;
+  const oldestYear = getOldestCarYear(today, rates.car_age.years);
+  const registeredYear = Number(cargo?.registered?.slice(0, 4));
   const estimate = useFocusOnResult(loaderData.cargo);
   return (
     <>
@@ -61,12 +64,12 @@ export default function CostPage({ loaderData }: Route.ComponentProps) {
       <p className="mt-4 max-w-prose text-lg text-pretty text-quiet">
         Estimate the duty, taxes and levies on your import before you pay the seller.
       </p>
-      <div className="mt-8 mb-8 grid items-start gap-x-16 gap-y-10 lg:grid-cols-[22rem_1fr]">
+      <div className="mt-8 mb-8 grid items-start gap-x-16 gap-y-10 lg:grid-cols-[minmax(0,22rem)_minmax(0,1fr)]">
         <CostForm
           key={JSON.stringify(submitted.result.initialValue)}
           id={form.id}
           fields={fields}
-          excise={rates.excise_duty}
+          rates={rates}
           onType={(values) => setTyped({ submitted, values })}
         />
         <section
@@ -76,9 +79,13 @@ export default function CostPage({ loaderData }: Route.ComponentProps) {
           aria-label="The estimate"
           className="outline-none"
         >
-          <ImportWarnings rates={rates} what={values.what} cargo={cargo} ruling={ruling} penalty={lines?.penalty} />
-          <EstimateBreakdown rates={rates} cargo={cargo} lines={lines} />
-          {cargo && ruling !== "refused" && (
+          <ImportWarnings
+            {...{ rates, oldestYear, registeredYear }}
+            isCar={!values.what || values.what === "car"}
+            penalty={lines?.penalty}
+          />
+          <EstimateBreakdown rates={rates} what={values.what} cargo={cargo} lines={lines} />
+          {cargo && !(registeredYear < oldestYear) && (
             <ButtonLink look="action" to={`/quote?${new URLSearchParams(values)}`} className="mt-6 print:hidden">
               Get a quote for this import
             </ButtonLink>

@@ -4,10 +4,8 @@ import { SubmitButton } from "~/components/forms/form";
 import { FormDisclosure, IntentForm, useIntentForm, withStoredValue } from "~/components/forms/intent-form";
 import { Card } from "~/components/ui/card";
 import { calendarDate } from "~/lib/dates";
-import { STORAGE_LOCATIONS } from "~/models/desk-labels";
+import { CONTAINER_SIZES, STORAGE_LOCATIONS } from "~/models/desk-labels";
 import type { ShipmentSectionProps } from "./stage-card";
-
-const containerSizes = { 20: "20 ft", 40: "40 ft" };
 
 export function Cargo({ shipment }: ShipmentSectionProps) {
   const { arrival, version } = shipment;
@@ -35,7 +33,7 @@ export function Cargo({ shipment }: ShipmentSectionProps) {
         )}
         <FormDisclosure title={arrival ? "Change arrival" : "Add arrival"} open={arrived.rejected !== undefined}>
           <p className="mb-3 text-sm text-quiet">
-            For import containers only, not for transit cargo. The client sees the free days.
+            For import containers only, not for transit cargo. The client sees when free storage ends.
           </p>
           <IntentForm intent="arrival" expectedVersion={version} idempotent>
             <SelectField
@@ -52,7 +50,7 @@ export function Cargo({ shipment }: ShipmentSectionProps) {
             <SelectField
               field={withStoredValue(arrived.fields.size, arrived.rejected, arrival ? String(arrival.size) : "")}
               label="Container size"
-              options={Object.entries(containerSizes)}
+              options={Object.entries(CONTAINER_SIZES)}
               prompt="Choose the size"
             />
             <SubmitButton look="plain">Save arrival</SubmitButton>

@@ -2,10 +2,7 @@ import { Field, SelectField } from "~/components/forms/field";
 import { SubmitButton } from "~/components/forms/form";
 import { FormDisclosure, IntentForm, ReasonForm, useIntentForm, withStoredValue } from "~/components/forms/intent-form";
 import { Card } from "~/components/ui/card";
-import { calendarDate, eastAfricaTime } from "~/lib/dates";
-import type { DeskCharge } from "~/models/desk.server";
 import { CHARGE_CURRENCIES } from "~/models/desk-labels";
-import { PAYMENTS } from "~/models/shipment";
 import type { ShipmentSectionProps } from "./stage-card";
 
 export function Charges({ shipment }: ShipmentSectionProps) {
@@ -13,8 +10,8 @@ export function Charges({ shipment }: ShipmentSectionProps) {
     <div id="payments">
       <Card title="Payments">
         <ul className="ruled">
-          {PAYMENTS.map(({ id, name }) => (
-            <ChargeRow key={id} item={id} name={name} charge={shipment.charges.find(({ item }) => item === id)} />
+          {shipment.payments.map((payment) => (
+            <ChargeRow key={payment.item} {...payment} />
           ))}
         </ul>
       </Card>
@@ -22,22 +19,19 @@ export function Charges({ shipment }: ShipmentSectionProps) {
   );
 }
 
-type ChargeRowProps = {
-  item: string;
-  name: string;
-  charge: DeskCharge | undefined;
-};
+type ChargeRowProps = ShipmentSectionProps["shipment"]["payments"][number];
 
-function ChargeRow({ item, name, charge }: ChargeRowProps) {
+function ChargeRow(payment: ChargeRowProps) {
+  const { item, name, words, charge } = payment;
   return (
     <li>
       <div className="flex flex-wrap items-center justify-between gap-x-4 gap-y-2 px-4 py-3">
         <div>
           <p className="font-semibold">{name} </p>
-          <p className="text-sm text-quiet tabular-nums">{describeCharge(charge)}</p>
+          <p className="text-sm text-quiet tabular-nums">{words}</p>
           {charge?.note && <p className="text-sm wrap-anywhere text-quiet">{charge.note}</p>}
         </div>
-        {charge && !charge.paid_at && (
+        {charge && !charge.isPaid && (
           <IntentForm intent="mark-paid" values={{ item }} expectedVersion={charge.version} idempotent>
             <SubmitButton look="plain">
               Mark as paid<span className="sr-only"> for {name}</span>
@@ -45,8 +39,8 @@ function ChargeRow({ item, name, charge }: ChargeRowProps) {
           </IntentForm>
         )}
       </div>
-      <ChargeForm item={item} name={name} charge={charge} />
-      {charge?.paid_at && (
+      <ChargeForm {...payment} />
+      {charge?.isPaid && (
         <ReasonForm
           intent="mark-unpaid"
           title="Mark as unpaid"
@@ -58,13 +52,6 @@ function ChargeRow({ item, name, charge }: ChargeRowProps) {
       )}
     </li>
   );
-}
-
-function describeCharge(charge: DeskCharge | undefined): string {
-  if (!charge) return "No charge";
-  const sum = `${charge.currency} ${charge.amount.toLocaleString("en-KE", { minimumFractionDigits: 2 })}`;
-  if (charge.paid_at) return `${sum}, paid ${eastAfricaTime(charge.paid_at)}`;
-  return charge.due_on ? `${sum}, due ${calendarDate(charge.due_on)}` : `${sum}, unpaid`;
 }
 
 function ChargeForm({ item, name, charge }: ChargeRowProps) {

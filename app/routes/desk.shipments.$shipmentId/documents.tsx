@@ -7,7 +7,7 @@ import { eastAfricaTime } from "~/lib/dates";
 import { formatFileSize } from "~/lib/forms/file-size";
 import type { DeskDocument } from "~/models/desk.server";
 import { deskDocumentStateLabels } from "~/models/desk-labels";
-import { getDocumentState } from "~/models/document";
+import { getDocumentState, isViewable } from "~/models/document";
 import { lastStage } from "~/models/shipment";
 import type { ShipmentSectionProps } from "./stage-card";
 
@@ -76,7 +76,7 @@ function DeskDocumentRow({ page, document, isClosed }: DeskDocumentRowProps) {
             <a href={`${page}/documents/${document.id}`} className={buttonClass()}>
               Open<span className="sr-only"> the {document.name}</span>
             </a>
-            {document.media_type?.startsWith("image/") && (
+            {isViewable(document.media_type) && (
               <DocumentPreview src={`${page}/documents/${document.id}`} name={document.name} />
             )}
             {state === "uploaded" && (

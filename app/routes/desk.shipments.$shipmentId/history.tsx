@@ -3,6 +3,7 @@ import { SubmitButton } from "~/components/forms/form";
 import { IntentForm, useIntentForm } from "~/components/forms/intent-form";
 import { Card } from "~/components/ui/card";
 import { eastAfricaTime } from "~/lib/dates";
+import { noHistoryText } from "~/models/shipment";
 import type { ShipmentSectionProps } from "./stage-card";
 
 export function History({ shipment }: ShipmentSectionProps) {
@@ -16,7 +17,7 @@ export function History({ shipment }: ShipmentSectionProps) {
         </SubmitButton>
       </IntentForm>
       {shipment.tracking_events.length === 0 ? (
-        <p className="px-4 py-3 text-sm text-quiet">No tracking information available yet.</p>
+        <p className="px-4 py-3 text-sm text-quiet">{noHistoryText}</p>
       ) : (
         <ol className="ruled text-sm">
           {shipment.tracking_events.map((event, index) => (

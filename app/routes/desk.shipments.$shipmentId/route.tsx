@@ -35,7 +35,7 @@ export async function loader({ context, url }: Route.LoaderArgs) {
     ...createDeskShipmentView(opened),
     audit_entries: takeShort(
       opened.audit_entries.map(({ on: _, ...entry }) => labelAuditEntry(entry)),
-      1000,
+      950,
     ),
   };
   return { shipment, idempotencyKey: randomUUID(), search, list: `/desk/shipments${search}` };
@@ -95,6 +95,7 @@ function ShipmentDetails({ loaderData, actionData }: Route.ComponentProps) {
             "Who acts next",
             <>
               <DeskWaitingOnLabel waitingOn={waitingOn} /> since {shipment.waitingSince}
+              {stage === lastStage && shipment.due && `. ${shipment.due}`}
             </>,
           ],
         ]}

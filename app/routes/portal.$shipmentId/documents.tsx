@@ -40,6 +40,7 @@ export function Documents(props: {
             document={document}
             search={search}
             isClosed={isClosed}
+            accept={hints.accept}
             rejected={rejected?.document === document.id ? rejected : undefined}
           />
         ))}
@@ -61,9 +62,10 @@ function DocumentRow(props: {
   document: DocumentItem;
   search: string;
   isClosed: boolean;
+  accept: string;
   rejected: RejectedUpload | undefined;
 }) {
-  const { document, search, isClosed, rejected } = props;
+  const { document, search, isClosed, accept, rejected } = props;
   const { id, name, state, words, about, file, address } = document;
   const [icon, colour] = stateIcons[state];
   const field = useRef<HTMLInputElement>(null);
@@ -100,7 +102,9 @@ function DocumentRow(props: {
           </div>
         )}
       </div>
-      {state === "missing" && !isClosed && <UploadForm document={document} rejected={rejected} field={field} />}
+      {state === "missing" && !isClosed && (
+        <UploadForm document={document} accept={accept} rejected={rejected} field={field} />
+      )}
     </li>
   );
 }

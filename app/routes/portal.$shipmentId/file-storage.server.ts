@@ -7,7 +7,7 @@ import { type UserError, userErrorFromThrown } from "~/lib/http/user-error.serve
 import { tooLargeHint } from "~/models/document";
 import { uploadDocument } from "~/models/document.server";
 
-/** `documentId` is null if the form names no document of the shipment. `status` is 200 if the file is stored. */
+/** `documentId` is null if the form names no document of this shipment. `status` is 200 if the file is stored. */
 export type StoreFileResult = { documentId: string | null; toast: Toast; status: number };
 
 export type UploadResult = Pick<StoreFileResult, "toast" | "status">;

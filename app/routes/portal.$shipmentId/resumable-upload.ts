@@ -1,4 +1,7 @@
-/** Sends a large file, and resumes after a lost connection. Loaded on demand, and imports no module of the page. */
+/**
+ * Sends a large file, and resumes after a lost connection. The module is loaded on demand and imports no module of the
+ * page.
+ */
 import type { sendUploadRequest, UploadOutcome } from "./upload-request";
 
 type ReportProgress = (sentBytes: number, isConnectionLost: boolean) => void;
@@ -6,23 +9,15 @@ type ReportProgress = (sentBytes: number, isConnectionLost: boolean) => void;
 const stallTimeoutMs = 30_000;
 const minRetryDelayMs = 1000;
 const maxRetryDelayMs = 8000;
-/** In bytes. Requests get shorter when no bytes arrive, because some proxies forward only complete requests. */
+/**
+ * In bytes. Requests become smaller if the server receives no bytes, because some proxies forward only complete
+ * requests.
+ */
 const minRequestSize = 256 * 1024;
 
 const chunkMediaType = "application/octet-stream";
 
-/** For a file that was moved, changed or deleted after the user chose the file. */
-const unreadableFileOutcome: UploadOutcome = {
-  kind: "refused",
-  status: 400,
-  toast: {
-    title: "Upload failed",
-    description: "Your device can no longer read this file. Choose the file again.",
-    variant: "destructive",
-  },
-};
-
-/** Retries until the file is stored, rejected or aborted. Returns null without `crypto.subtle`, which needs HTTPS. */
+/** Retries until the file is stored, rejected, unreadable or aborted. Returns null without `crypto.subtle`, which needs HTTPS. */
 export async function sendInChunks(
   address: string,
   document: string,
@@ -33,7 +28,7 @@ export async function sendInChunks(
 ): Promise<UploadOutcome | null> {
   if (!crypto.subtle) return null;
   const content = await readBytes(file);
-  if (!content) return unreadableFileOutcome;
+  if (!content) return { kind: "lost" };
   const sha256 = toHex(await crypto.subtle.digest("SHA-256", content));
   const description = { document, name: file.name, size: String(file.size), sha256 };
   let retryDelayMs = minRetryDelayMs;
@@ -70,7 +65,7 @@ export async function sendInChunks(
       if (outcome.kind === "incomplete" && outcome.storedBytes <= storedBytes) outcome = { kind: "lost" };
     }
     if (outcome.kind !== "lost" || signal.aborted) return outcome;
-    if (!(await readBytes(file.slice(storedBytes, storedBytes + 1)))) return unreadableFileOutcome;
+    if (!(await readBytes(file.slice(storedBytes, storedBytes + 1)))) return outcome;
     reportProgress(storedBytes + requestBytes, true);
     await waitForConnection(retryDelayMs, signal);
     retryDelayMs = Math.min(2 * retryDelayMs, maxRetryDelayMs);
@@ -116,7 +111,6 @@ function waitForConnection(delay: number, signal: AbortSignal): Promise<void> {
   });
 }
 
-/** Returns null if the device cannot read the file. */
 function readBytes(file: Blob): Promise<ArrayBuffer | null> {
   return file.arrayBuffer().catch(() => null);
 }

@@ -1,5 +1,6 @@
 import { Card } from "~/components/ui/card";
 import { eastAfricaTime } from "~/lib/dates";
+import { noHistoryText } from "~/models/shipment";
 import type { Route } from "./+types/route";
 
 type TrackingEvents = Route.ComponentProps["loaderData"]["shipment"]["tracking_events"];
@@ -8,7 +9,7 @@ export function Tracking({ events }: { events: TrackingEvents }) {
   return (
     <Card title="Tracking History">
       {events.length === 0 ? (
-        <p className="px-4 py-3 text-quiet">No tracking history yet.</p>
+        <p className="px-4 py-3 text-quiet">{noHistoryText}</p>
       ) : (
         <ol className="px-4 py-3">
           {events.map((event, index) => (

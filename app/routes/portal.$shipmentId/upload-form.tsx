@@ -6,7 +6,7 @@ import { revalidateUntilLoaded } from "~/components/offline/connection-lost";
 import { useIdleImport } from "~/components/ui/idle-import";
 import { showToast } from "~/components/ui/toast-state";
 import type { Toast } from "~/lib/http/toast";
-import { acceptedExtensions, fileFieldId } from "~/models/document";
+import { fileFieldId } from "~/models/document";
 import {
   cancelAllUploads,
   cancelUpload,
@@ -19,16 +19,17 @@ import {
   useUpload,
 } from "./upload-queue";
 
-/** `document` is null if the form named no document of the shipment. */
+/** `document` is null if the form named no document of this shipment. */
 export type RejectedUpload = { document: string | null; toast: Toast };
 
-/** Without script, the form posts the file to the page. Script sends the file in the background, with progress. */
+/** Without JavaScript, the form posts the file to the page. Script sends the file in the background, with progress. */
 export function UploadForm(props: {
   document: { id: string; name: string };
+  accept: string;
   rejected: RejectedUpload | undefined;
   field: RefObject<HTMLInputElement | null>;
 }) {
-  const { document, rejected, field } = props;
+  const { document, accept, rejected, field } = props;
   const upload = useUpload(document.id);
   const button = useRef<HTMLButtonElement>(null);
   const isOnItsWay = upload !== null && upload.sentBytes !== null;
@@ -38,7 +39,7 @@ export function UploadForm(props: {
   useRestoreFocus(isOnItsWay, button);
 
   const submit = (event: FormEvent) => {
-    // Without a file, the server responds with the error.
+    // If no file is chosen, the browser submits the form and the server responds with an error.
     if (!upload) return;
     event.preventDefault();
     void start();
@@ -72,7 +73,7 @@ export function UploadForm(props: {
             id={id}
             name="file"
             type="file"
-            accept={acceptedExtensions}
+            accept={accept}
             aria-invalid={problem ? true : undefined}
             aria-describedby={problem ? `${id}-error` : undefined}
             className={`${inputClass} ${fileButtonClass} flex-1 scroll-mt-36 basis-52`}
@@ -120,7 +121,7 @@ function useSendUpload(id: string): () => Promise<void> {
       showToast(outcome.toast);
       await revalidateUntilLoaded();
       removeUpload(id);
-    } else if (outcome?.kind === "refused" && outcome.status === 409) {
+    } else if (outcome?.kind === "rejected" && outcome.status === 409) {
       // 409 means that the document already has a file, from another tab or from an upload whose response was lost.
       await revalidateUntilLoaded();
     }

@@ -1,4 +1,4 @@
-/** Chosen files by document id. Unlike component state, module state survives revalidation and a new login. */
+/** The chosen files by document ID. Unlike component state, module state survives revalidation and a new login. */
 import { useSyncExternalStore } from "react";
 import { showToast } from "~/components/ui/toast-state";
 import { onSignOut } from "~/lib/browser/sign-out";
@@ -16,7 +16,7 @@ export type Upload = {
   /** Null while the file is not being sent. */
   sentBytes: number | null;
   isConnectionLost: boolean;
-  /** Why the file was rejected or cannot be sent. */
+  /** The reason why the file was rejected or cannot be sent. */
   problem: string | null;
   /** True if sending the same file again may succeed. */
   canRetry: boolean;
@@ -39,7 +39,7 @@ async function loadResumableUpload({ size }: File) {
   return module;
 }
 
-/** At most three requests, because the server accepts three parallel uploads per account. Other uploads wait. */
+/** Has at most three requests, because the server accepts three parallel uploads per account. Other uploads wait. */
 const activeRequests = new Set<Promise<UploadOutcome>>();
 
 onSignOut(() => {
@@ -144,7 +144,7 @@ export async function sendUpload(id: string, address: string): Promise<UploadOut
     const description = "The connection was lost. Your file is still selected. Try again.";
     showProblem(id, { title: "Upload failed", description, variant: "destructive" }, true);
   }
-  if (outcome?.kind === "refused") showProblem(id, outcome.toast, outcome.status >= 429);
+  if (outcome?.kind === "rejected") showProblem(id, outcome.toast, outcome.status >= 429);
   if (outcome?.kind === "ended") {
     updateUpload(id, {
       sentBytes: null,
@@ -167,11 +167,11 @@ async function sendWhenFree(id: string, address: string, signal: AbortSignal): P
 }
 
 async function sendUploadFile(id: string, file: File, address: string, signal: AbortSignal): Promise<UploadOutcome> {
-  // After cancelling, the document may already have another upload.
+  // After a cancellation, the document may already have another upload.
   const reportProgress = (bytes: number, isConnectionLost = false) => {
     if (!signal.aborted) updateUpload(id, { sentBytes: Math.min(bytes, file.size), isConnectionLost });
   };
-  const outcome = await (await loadResumableUpload(file))?.sendInChunks(
+  let outcome = await (await loadResumableUpload(file))?.sendInChunks(
     `${address}/resumable-upload`,
     id,
     file,
@@ -179,14 +179,26 @@ async function sendUploadFile(id: string, file: File, address: string, signal: A
     reportProgress,
     sendUploadRequest,
   );
-  if (outcome) return outcome;
-  const form = new FormData();
-  form.append("document", id);
-  form.append("file", file);
-  return sendUploadRequest(address, form, signal, reportProgress);
+  if (!outcome) {
+    const form = new FormData();
+    form.append("document", id);
+    form.append("file", file);
+    outcome = await sendUploadRequest(address, form, signal, reportProgress);
+  }
+  // Browsers cannot read a file that was changed, moved or deleted after the user chose the file.
+  if (
+    outcome.kind !== "lost" ||
+    (await file
+      .slice(0, 1)
+      .arrayBuffer()
+      .catch(() => null))
+  )
+    return outcome;
+  const description = "This file has changed on your device. Choose it again.";
+  return { kind: "rejected", status: 400, toast: { title: "Upload failed", description, variant: "destructive" } };
 }
 
-/** Stops the upload. The file stays chosen. */
+/** The file stays chosen. */
 export function cancelUpload(id: string): void {
   abortControllers.get(id)?.abort();
   abortControllers.delete(id);

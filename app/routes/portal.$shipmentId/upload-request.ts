@@ -5,11 +5,11 @@ import type { Toast } from "~/lib/http/toast";
 export type UploadOutcome =
   | { kind: "incomplete"; storedBytes: number }
   | { kind: "stored"; toast: Toast }
-  | { kind: "refused"; toast: Toast; status: number }
+  | { kind: "rejected"; toast: Toast; status: number }
   | { kind: "ended"; login: string }
   | { kind: "lost" };
 
-/** The maximum time without progress. Storing a complete file takes less. */
+/** The maximum time without progress. The server needs less time to store a complete file. */
 const stallTimeoutMs = 90_000;
 
 /** Without a body, sends a GET. `onSent` receives the sent bytes, including form boundaries. */
@@ -54,7 +54,7 @@ function readOutcome({ responseURL, responseText, status }: XMLHttpRequest): Upl
   try {
     const { toast, storedBytes } = JSON.parse(responseText) as { toast: Toast; storedBytes?: number };
     if (storedBytes !== undefined) return { kind: "incomplete", storedBytes };
-    if (toast.title) return status === 200 ? { kind: "stored", toast } : { kind: "refused", toast, status };
+    if (toast.title) return status === 200 ? { kind: "stored", toast } : { kind: "rejected", toast, status };
   } catch {
     // A response that is not JSON comes from a proxy.
   }

@@ -121,7 +121,7 @@ function ShipmentEmailsSection({ account }: AccountSectionProps) {
             defaultChecked={account.shipment_emails_enabled}
             className="mt-0.5 size-6 shrink-0"
           />
-          Email me about my shipments: new stages, new files needed, payments, free storage and notes
+          Email me about my shipments: new stages, files to upload again, payments, free storage and notes
         </label>
         <SubmitButton look="plain">Save email settings</SubmitButton>
       </IntentForm>
@@ -133,7 +133,7 @@ function DevicesSection({ account }: AccountSectionProps) {
   const { other_sessions: otherSessions, factors } = account;
   return (
     <Card title="Devices">
-      <IntentForm intent="sign-out-others" className="px-4 py-3">
+      <IntentForm intent="sign-out-others" className="px-4 pt-3">
         <p className="mb-3 text-sm text-quiet">
           {otherSessions === 0
             ? "You are logged in on this device only."
@@ -141,15 +141,13 @@ function DevicesSection({ account }: AccountSectionProps) {
               ? "You are logged in on this device and on 1 other device."
               : `You are logged in on this device and on ${otherSessions} other devices.`}
         </p>
-        <div className="flex flex-wrap items-center gap-x-5 gap-y-2">
-          <SubmitButton look="plain" pending="Logging out…">
-            Log out all other devices
-          </SubmitButton>
-          <TextLink to="/portal/2fa" className="text-sm">
-            {factors.length > 0 ? "Manage 2FA" : "Set up 2FA"}
-          </TextLink>
-        </div>
+        <SubmitButton look="plain" pending="Logging out…">
+          Log out all other devices
+        </SubmitButton>
       </IntentForm>
+      <TextLink to="/portal/2fa" className="mx-4 my-1 text-sm">
+        {factors.length > 0 ? "Manage 2FA" : "Set up 2FA"}
+      </TextLink>
     </Card>
   );
 }
@@ -158,7 +156,7 @@ function OfflinePagesSection({ account }: AccountSectionProps) {
   return (
     <Card title="Offline copy">
       {account.isShared ? (
-        <p className="px-4 py-3 text-sm text-quiet">A shared device stores no pages.</p>
+        <p className="px-4 py-3 text-sm text-quiet">This is a shared device, so it stores no pages.</p>
       ) : (
         <IntentForm intent="offline-pages" className="px-4 py-3">
           <label className="mb-3 flex items-start gap-3 text-sm">
@@ -195,8 +193,8 @@ function DataSection({ account }: AccountSectionProps) {
           {erasureRequested
             ? `On ${erasureRequested} you asked us to erase your account. We will reply by email.`
             : retentionEnd
-              ? `By law, we must store your shipments until ${retentionEnd}. You can still send a request. We will email you what we can delete and when.`
-              : "We permanently delete your account, your shipments and their files. We will reply by email."}
+              ? `By law, we must store your shipment records until ${retentionEnd}. You can still send a request. We will email you what we can delete and when.`
+              : "If you ask us, we permanently delete your account, your shipments and their files. We reply by email."}
         </p>
         {erasureRequested && <input type="hidden" name="withdraw" value="yes" />}
         <SubmitButton look="plain" pending="Sending…">

@@ -26,7 +26,7 @@ const backupManifestName = "backup.json";
 const dumpName = "database.dump";
 const demoLeadName = "demo-lead.json";
 
-/** Returns the size of the backup in bytes. Throws if a site uses the data directory. */
+/** Creates a backup and returns its size in bytes. Throws if a site uses the data directory. */
 export async function createBackup({ dataDir, databaseUrl }: EmbeddedDataSettings, file: string): Promise<number> {
   if (!existsSync(path.join(dataDir, "keys.json")))
     throw new Error(`${dataDir} contains no site data. Set DATA_DIR to the directory of the site.`);
@@ -44,7 +44,7 @@ export async function createBackup({ dataDir, databaseUrl }: EmbeddedDataSetting
     writeFileSync(inside(backupManifestName), JSON.stringify(manifest), { mode: 0o600 });
     if (databaseUrl) await dumpDatabase(databaseUrl, inside(dumpName));
     else if (!existsSync(inside("database")) || existsSync(inside("database.unfinished")))
-      throw new Error(`${dataDir} contains no database. Start the site once.`);
+      throw new Error(`${dataDir} contains no database. Start the site once to create the database.`);
     const names = [
       backupManifestName,
       "keys.json",
@@ -66,7 +66,7 @@ export async function createBackup({ dataDir, databaseUrl }: EmbeddedDataSetting
   }
 }
 
-/** Restores a backup. Throws, and changes nothing, if the file is damaged or the target holds data. */
+/** Throws, and changes nothing, if the file is damaged or the target holds data. */
 export async function restoreBackup({ dataDir, databaseUrl }: EmbeddedDataSettings, file: string): Promise<void> {
   if (!existsSync(file)) throw new Error(`The file ${file} does not exist.`);
   const existedBefore = existsSync(dataDir);

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { Command } from "commander";
 import { expect, test } from "vitest";
+import { z } from "zod";
 import { AUDIT_LABELS, allStaffActions } from "../../actions/all-staff-actions.server.ts";
 import { addActionCommands } from "./commands.ts";
 
@@ -27,4 +28,36 @@ test("Every staff action is in the help of the staff command", () => {
   expect(listed.sort()).toEqual(allStaffActions.map(({ name }) => name).sort());
   const help = program.helpInformation();
   for (const group of program.commands) expect(help).toContain(`${group.name()} `);
+});
+
+test("Every staff command lists the values and labels of a field that accepts only the values of a list.", () => {
+  const unlisted = allStaffActions.flatMap(({ name, schema, command }) =>
+    Object.entries(schema.shape as Record<string, z.ZodType>)
+      .filter(([field, type]) => {
+        const values = z.toJSONSchema(type, { unrepresentable: "any", io: "input" }) as {
+          enum?: string[];
+          const?: string;
+        };
+        const accepted = values.enum ?? (values.const === undefined ? [] : [values.const]);
+        const listed = Object.keys(command.choices?.[field] ?? {});
+        return accepted.length > 0 && accepted.toSorted().join() !== listed.toSorted().join();
+      })
+      .map(([field]) => `${name} ${field}`),
+  );
+  expect(unlisted).toEqual([]);
+});
+
+test("A staff command with an unknown value lists the values of the field.", async () => {
+  const program = new Command().exitOverride();
+  addActionCommands(program, () => "Wanjiru Kamau");
+  const run = (...words: string[]) => program.parseAsync(words, { from: "user" });
+  await expect(run("charge", "set", "6a000000", "freight", "100")).rejects.toThrow(
+    "item: Choose one of idf-fee (IDF Fee), duties (Duties & Taxes), agent-fee (Agent Fee).",
+  );
+  await expect(run("charge", "set", "6a000000", "duties", "1", "--currency", "XAU")).rejects.toThrow(
+    "currency: Choose one of KES, USD, EUR, GBP.",
+  );
+  await expect(run("shipment", "correct", "6a000000", "--stage", "11", "--reason", "A slip")).rejects.toThrow(
+    "stage: Choose one of 1 (Client Onboarding), 2 (Document Verification),",
+  );
 });

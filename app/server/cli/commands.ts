@@ -12,7 +12,7 @@ import { collapseBlanks, print, printAction } from "./output.ts";
 const groupDescriptions: Readonly<Record<string, string>> = {
   shipment: "change and list shipments",
   document: "verify, reject and open documents",
-  charge: "save charges and payments",
+  charge: "save charges and mark charges as paid",
   "client-id": "issue, send and withdraw Client IDs",
   account: "manage client accounts",
   team: "manage team members",
@@ -54,19 +54,24 @@ export function addActionCommands(program: Command, getActorName: GetActorName):
 function addActionCommand(program: Command, action: StaffAction, getActorName: GetActorName): void {
   const [group = "", verb = ""] = action.name.split(" ");
   const target = action.target && targets[action.target];
-  const { description, arguments: positional = {}, defaults = {}, formatLines } = action.command;
+  const { description, arguments: positional = {}, defaults = {}, choices = {}, formatLines } = action.command;
   const options = { ...action.command.options };
   const command = getCommandGroup(program, group).command(verb).description(description);
   const isRequired = (field: string) =>
     !(field in defaults) && !action.schema.shape[field].safeParse(undefined).success;
+  const describe = (field: string, help = "") =>
+    [help, choices[field] && listChoices(choices[field])].filter(Boolean).join(": ");
 
   for (const [name, help] of Object.entries(target?.help ?? {})) command.argument(`<${name}>`, help);
   for (const [field, help] of Object.entries(positional))
-    command.argument(isRequired(field) ? `<${field}>` : `[${field}]`, help);
+    command.argument(isRequired(field) ? `<${field}>` : `[${field}]`, describe(field, help));
   if ("reason" in action.schema.shape) options.reason ??= "the reason, for the activity log";
   for (const [field, help] of Object.entries(options))
     command.addOption(
-      new Option(`--${field.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)} <${field}>`, help)
+      new Option(
+        `--${field.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)} <${field}>`,
+        describe(field, help),
+      )
         .default(defaults[field])
         .makeOptionMandatory(isRequired(field)),
     );
@@ -96,9 +101,27 @@ function addActionCommand(program: Command, action: StaffAction, getActorName: G
   });
 }
 
+/** Returns a list such as "20 (20 ft), 40 (40 ft)". */
+function listChoices(choices: Readonly<Record<string, string>>): string {
+  const items = Object.entries(choices);
+  return items.map(([value, label]) => (value === label ? value : `${value} (${label})`)).join(", ");
+}
+
+/** Returns the value whose name or label was typed, in any case. Throws an error that lists the choices. */
+function readChoice(field: string, typed: string, choices: Readonly<Record<string, string>>): string {
+  const normalize = (text: string) => collapseBlanks(text.trim()).toLowerCase();
+  const choice = Object.entries(choices).find((texts) => texts.map(normalize).includes(normalize(typed)));
+  if (!choice) throw new Error(`${field}: Choose one of ${listChoices(choices)}.`);
+  return choice[0];
+}
+
 /** Validates the typed values with the schema of the desk's form. Throws the first error message. */
-function readFields({ schema }: StaffAction, typed: Record<string, string | undefined>) {
-  const fields = schema.safeParse(Object.fromEntries(Object.entries(typed).filter(([, value]) => value !== undefined)));
+function readFields({ schema, command: { choices = {} } }: StaffAction, typed: Record<string, string | undefined>) {
+  const values = Object.entries(typed).flatMap(([field, value]) => {
+    if (value === undefined) return [];
+    return [[field, choices[field] ? readChoice(field, value, choices[field]) : value]];
+  });
+  const fields = schema.safeParse(Object.fromEntries(values));
   if (fields.success) return fields.data;
   const [issue] = fields.error.issues;
   throw new Error(`${issue?.path.join(".")}: ${issue?.message}`);

@@ -14,7 +14,8 @@ export type GetActorName = () => string;
 export function getServiceRole(): AppSupabaseClient {
   const settings = readSettings();
   const access = settings.backend ?? getRunningAccess(settings.dataDir);
-  if (!access) throw new Error(`No backend is running on ${settings.dataDir}. Start the site with npm start first.`);
+  if (!access)
+    throw new Error(`No backend is running with the data in ${settings.dataDir}. Start the site with npm start first.`);
   return serviceRoleClient(access);
 }
 
@@ -22,7 +23,7 @@ export function requireEmbeddedSettings(): Settings {
   const settings = readSettings();
   if (settings.backend)
     throw new Error(
-      "SUPABASE_URL is set. This command works only with the embedded backend. Use the backups of Supabase instead.",
+      "SUPABASE_URL is set. This command works only with the embedded backend. Use Supabase's own backups instead.",
     );
   return settings;
 }
@@ -32,9 +33,12 @@ export async function recordDeletion(supabase: AppSupabaseClient, by: string, en
   try {
     await recordAuditEntry(supabase, by, entry);
   } catch (error) {
-    throw new Error(`The data was deleted. The activity log entry failed: ${(error as Error).message}`, {
-      cause: error,
-    });
+    throw new Error(
+      `The data was deleted. The entry in the activity log could not be saved: ${(error as Error).message}`,
+      {
+        cause: error,
+      },
+    );
   }
 }
 

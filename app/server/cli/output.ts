@@ -28,7 +28,7 @@ export function printAction(by: string, entry: NewAuditEntry): void {
 }
 
 export function clientIdLine({ client_id, claimed_at, isUsed, issued_for }: CliClientId): string {
-  const unclaimed = isUsed ? "used without an account" : "unused";
+  const unclaimed = isUsed ? "used, account deleted" : "unused";
   const state = claimed_at ? `used ${formatTerminalTime(claimed_at)}` : unclaimed;
   return `${client_id}  ${state}${issued_for ? `  for ${collapseBlanks(issued_for)}` : ""}`;
 }
@@ -63,7 +63,7 @@ export function auditEntryLine(entry: StoredAuditEntry): string {
   return parts.filter(Boolean).map(collapseBlanks).join("  ");
 }
 
-/** Replaces consecutive spaces with one space. Many spaces would wrap in the terminal and look like a new line. */
+/** With many spaces, the text after them would wrap and look like a new line of output. */
 export function collapseBlanks(text: string): string {
   return text.replace(/ {2,}/g, " ");
 }

@@ -6,7 +6,7 @@ import { createRoles, openPostgresSession } from "../../../supabase/contract/pos
 import { getChildEnvironment } from "../../lib/http/env.server.ts";
 import { findPostgres } from "../programs.ts";
 
-/** Writes a dump that only this user may read. Throws if a site uses the database or the dump fails. */
+/** Writes a dump that only the current user may read. Throws if a site uses the database or the dump fails. */
 export async function dumpDatabase(url: string, file: string): Promise<void> {
   await withLockedDatabase(url, async () => {
     // Creates the file first, because pg_dump does not change the permissions of an existing file.
@@ -41,7 +41,7 @@ async function withLockedDatabase(url: string, work: (driver: Sql) => Promise<vo
 async function runPostgresProgram(name: string, url: string, args: string[]): Promise<void> {
   const program = findPostgres(name);
   if (!program)
-    throw new Error(`The program ${name} of PostgreSQL is missing. Install the Debian package postgresql-client.`);
+    throw new Error(`The PostgreSQL program ${name} is missing. Install the Debian package postgresql-client.`);
   const address = new URL(url);
   // PGPASSWORD carries the password, because other users of the system can read a program's arguments.
   const password = decodeURIComponent(address.password);

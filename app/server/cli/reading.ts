@@ -31,10 +31,10 @@ export function addReadingCommands(program: Command, getActorName: GetActorName)
   addList("failed-email", "list the emails that failed, oldest first", listFailedEmails, failedEmailLine);
 
   const open = getCommandGroup(program, "document").command("open");
-  open.description("save the file of a document as a new file");
+  open.description("save a copy of a document's file");
   for (const [name, help] of Object.entries(documentArguments)) open.argument(`<${name}>`, help);
   open
-    .argument("<file>", "the new file, such as invoice.pdf")
+    .argument("<file>", "the name of the copy, such as invoice.pdf")
     .action(async (prefix: string, name: string, file: string) => {
       const backend = getServiceRole();
       const shipment = await findShipmentId(backend, prefix);

@@ -24,7 +24,7 @@ export function readDemoLead(dataDir: string): DemoLead | null {
   }
 }
 
-/** Returns the six-digit code at a time in milliseconds since 1970. */
+/** Returns the six-digit code that is valid at `timestamp`, in milliseconds since 1970. */
 export function createTotp({ secret }: Pick<DemoLead, "secret">, timestamp = Date.now()): string {
   return new TOTP({ secret }).generate({ timestamp });
 }

@@ -20,7 +20,7 @@ type DemoDocuments = Pick<DemoCargo, "shipper" | "route" | "packages" | "kilogra
   missing?: string[];
 };
 
-/** The documents of the shipments in supabase/seed.sql, by shipment id. */
+/** The documents of the shipments in supabase/seed.sql, by shipment ID. */
 const demoDocuments: Readonly<Record<string, DemoDocuments>> = {
   "5a000000-0000-4000-8000-000000000001": {
     shipper: "Sahyadri Milling Machines, Pune",
@@ -133,7 +133,7 @@ export async function fillDemo(serviceRole: AppSupabaseClient, dataDir: string):
     const members = getDataOrThrow(
       await serviceRole.from("staff_members").select("removed_at").eq("account_id", lead.account),
     );
-    // Without a member, the file belongs to another database, so the demo of this database is incomplete.
+    // If the database lacks this team member, the file belongs to another database, and this demo is incomplete.
     if (members[0]) return members[0].removed_at ? null : lead;
   }
   if (!getDataOrThrow(await serviceRole.rpc("find_account_id", { email: demoClient.email }))) return null;

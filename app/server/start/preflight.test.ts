@@ -95,7 +95,9 @@ describe("Data directory", () => {
   test("A start fails if the data directory is a file or has an incomplete restore.", async () => {
     await expect(runChecks({ DATA_DIR: process.argv[1] ?? "" })).rejects.toThrow("is a file.");
     mkdirSync(getDataFile("restoring"), { recursive: true });
-    await expect(runChecks()).rejects.toThrow("was interrupted. Move this folder away, then restore again.");
+    await expect(runChecks()).rejects.toThrow(
+      "was interrupted. Move this folder to another place, then restore again.",
+    );
   });
 
   test.each([

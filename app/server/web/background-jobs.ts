@@ -5,7 +5,7 @@ import { deleteChunks, listDeletableChunks } from "../../models/resumable-upload
 import { deleteExpiredLinks } from "../../models/retention.server.ts";
 import { readEmailSender, readStages } from "../cli/content.ts";
 
-/** Short compared to the ten minutes from a shipment's update to its email. */
+/** Much shorter than the ten minutes between a shipment's update and its email. */
 const checkIntervalMs = 30_000;
 /** The site rejects expired links and chunks even before their deletion, so one cleanup per hour is enough. */
 const cleanupIntervalMs = 3_600_000;
@@ -21,7 +21,7 @@ export function startBackgroundJobs(): () => Promise<void> {
     );
     if (!isStopped && Date.now() - lastCleanup > cleanupIntervalMs) {
       const linksDeleted = await runJob("expired links not deleted", () => deleteExpiredLinks(serviceRoleClient()));
-      const chunksDeleted = await runJob("expired chunks not deleted", async () =>
+      const chunksDeleted = await runJob("unfinished uploads not deleted", async () =>
         deleteChunks(serviceRoleClient(), await listDeletableChunks(serviceRoleClient())),
       );
       if (linksDeleted && chunksDeleted) lastCleanup = Date.now();

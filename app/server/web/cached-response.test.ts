@@ -27,10 +27,16 @@ test("Each encoding of a cached page states the total size of that encoding and 
     [brotliDecompressSync(br).toString(), br.length],
     [gunzipSync(gzip).toString(), gzip.length],
   ] as const) {
-    // The page states its size before the rest of the page is compressed, so the size is an estimate.
+    // The page contains its own size, which is estimated before the rest of the page is compressed.
     expect(Math.abs(readWeight(text) - kilobytes(bytes))).toBeLessThanOrEqual(1);
     expect(text.replace(/>\d+<\/b>/, "></b>")).toBe(page);
   }
+});
+
+test("The compression of a page needs memory for 256 KB of text, not for the default of 4 MB.", async () => {
+  const { br } = await encodePage(Buffer.from(page));
+  // The first bits contain the size of the window (RFC 7932, section 9.1). 0b0011 is 256 KB, and 0b1011 is 4 MB.
+  expect((br?.[0] ?? 0) & 0b1111).toBe(0b0011);
 });
 
 test("A cached response without a placeholder for its size stays unchanged.", async () => {

@@ -17,6 +17,8 @@ export type CachedResponse = {
 
 export const bestBrotli = 11;
 export const quickBrotli = 6;
+/** 256 KB, more than any page. The default, 4 MB, would take most of the site's memory. */
+export const pageWindowBits = 18;
 
 /** Matches the element for the page's weight in the footer. `data-weight` is the size of the page's files in bytes. */
 const weightPattern = / data-weight="(\d+)">(?=<\/)/;
@@ -54,6 +56,7 @@ async function encodeAs(encoding: Encoding, page: Buffer<ArrayBuffer>, quality: 
           params: {
             [constants.BROTLI_PARAM_QUALITY]: quality,
             [constants.BROTLI_PARAM_SIZE_HINT]: page.length,
+            [constants.BROTLI_PARAM_LGWIN]: pageWindowBits,
           },
         });
   const chunks: Buffer[] = [];
@@ -84,8 +87,7 @@ type EncodedResponse = { etag: string; okHeaders: string[]; notModifiedHeaders: 
 const encodedResponses = new WeakMap<CachedResponse, Map<Encoding, EncodedResponse>>();
 
 function getEncodedResponse(stored: CachedResponse, acceptEncoding: string | undefined): EncodedResponse {
-  const available = encodings.filter((encoding) => stored.bodies[encoding]);
-  const encoding = chooseEncoding(acceptEncoding, available);
+  const encoding = chooseEncoding(acceptEncoding, stored.bodies);
   const responses = encodedResponses.get(stored) ?? new Map<Encoding, EncodedResponse>();
   const cachedResponse = responses.get(encoding);
   if (cachedResponse) return cachedResponse;
@@ -115,7 +117,7 @@ export async function createCompressedResponse(
 ): Promise<Response> {
   const { html, bodies } = page;
   if (html === "") return new Response(null, response);
-  const encoding = chooseEncoding(acceptEncoding ?? undefined, encodings);
+  const encoding = getAcceptedEncodings(acceptEncoding ?? undefined)[0] ?? "identity";
   const headers = new Headers(response.headers);
   headers.append("Vary", "Accept-Encoding");
   if (encoding !== "identity") headers.set("Content-Encoding", encoding);
@@ -123,16 +125,18 @@ export async function createCompressedResponse(
   return new Response(bodies[encoding], { status: response.status, headers });
 }
 
-const encodingChoices = new LRUCache<string, Encoding>({ max: 500 });
+function chooseEncoding(acceptEncoding: string | undefined, bodies: CachedResponse["bodies"]): Encoding {
+  return getAcceptedEncodings(acceptEncoding).find((encoding) => bodies[encoding]) ?? "identity";
+}
 
-/** `available` lists the smallest encoding first. */
-function chooseEncoding(acceptEncoding: string | undefined, available: readonly Encoding[]): Encoding {
-  const key = `${available} of ${acceptEncoding}`;
-  const cachedChoice = encodingChoices.get(key);
-  if (cachedChoice) return cachedChoice;
-  const negotiator = new Negotiator({ headers: { "accept-encoding": acceptEncoding } });
-  const accepted = negotiator.encodings([...available]);
-  const choice = available.find((encoding) => accepted.includes(encoding)) ?? "identity";
-  if (key.length < 200) encodingChoices.set(key, choice);
-  return choice;
+const acceptedEncodings = new LRUCache<string, Encoding[]>({ max: 500 });
+
+/** Returns the accepted encodings, the smallest first. */
+function getAcceptedEncodings(acceptEncoding = ""): Encoding[] {
+  const cachedEncodings = acceptedEncodings.get(acceptEncoding);
+  if (cachedEncodings) return cachedEncodings;
+  const names = new Negotiator({ headers: { "accept-encoding": acceptEncoding } }).encodings([...encodings]);
+  const accepted = encodings.filter((encoding) => names.includes(encoding));
+  if (acceptEncoding.length < 200) acceptedEncodings.set(acceptEncoding, accepted);
+  return accepted;
 }

@@ -8,8 +8,8 @@ export type FinishedPage = { html: string; policy: string };
 const cachedRules = new LRUCache<string, string>({ max: 300 });
 
 /**
- * Replaces the nonce with hashes, so that the page can be cached. Without `hasStyles`, inlines the rules of the page, so
- * that the stylesheet does not block rendering.
+ * Replaces the nonce with hashes, so that the page can be cached. If the browser lacks the stylesheet (`hasStyles` is
+ * false), inlines the rules of the page, so that the stylesheet does not block rendering.
  */
 export async function finishPage(
   rendered: { html: string; policy: string },
@@ -60,7 +60,7 @@ function readStylesheet(tag: string, files: ReadonlyMap<string, CachedResponse>)
   return files.get(/ href="([^"#]+)#?"/.exec(tag)?.[1] ?? "")?.bodies.identity?.toString("utf8") ?? "";
 }
 
-/** Selects rules for the page in every state. Standalone pages load no stylesheet, so print rules are included. */
+/** Selects all rules that the page may need. Standalone pages load no stylesheet, so print rules are included. */
 async function selectRules(html: string, css: string, isStandalone: boolean): Promise<string> {
   const names = collectNames(html);
   const key = names.join(" ");

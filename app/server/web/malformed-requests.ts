@@ -6,9 +6,22 @@ import { log, requestIdHeader } from "../../lib/http/log.server.ts";
 const statusByErrorCode: Record<string, number> = { HPE_HEADER_OVERFLOW: 431, ERR_HTTP_REQUEST_TIMEOUT: 408 };
 
 const closingHeaders = { "Cache-Control": "private, no-store", Connection: "close", "Content-Length": "0" };
+
+const oversizedHeadersPage = `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Too many cookies</title>
+<h1>Your browser sent too many cookies</h1>
+<p>Delete the cookies of this site in your browser's settings. Then open the page again.</p>
+<p>If the page still does not open, use another browser or a private window.</p>
+</html>
+`;
+const htmlHeaders = { "Content-Type": "text/html; charset=utf-8", "Content-Security-Policy": "default-src 'none'" };
+const pagesByStatus: Record<number, string> = { 431: oversizedHeadersPage };
 const allowHeader: [string, string] = ["Allow", "GET, HEAD, POST"];
 
-/** The router sends these methods through its middleware. */
+/** The router runs its middleware only for these methods. */
 const routedMethods = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"]);
 
 /** Even the catch-all route does not match a path with an encoded line break. */
@@ -23,9 +36,15 @@ export function handleMalformedRequests(server: Server, headers: [string, string
     const current = responses.get(socket);
     const isResponding = current?.headersSent && !(current.writableFinished && current.req.complete);
     if (!socket.writable || isResponding) return socket.destroy();
-    const lines = [...headers, ...extraHeaders, ...Object.entries(closingHeaders)];
+    const page = pagesByStatus[status] ?? "";
+    const pageHeaders = {
+      ...closingHeaders,
+      "Content-Length": String(Buffer.byteLength(page)),
+      ...(page && htmlHeaders),
+    };
+    const lines = [...headers, ...extraHeaders, ...Object.entries(pageHeaders)];
     const headerText = lines.map(([name, value]) => `${name}: ${value}\r\n`).join("");
-    socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${headerText}\r\n`, () => socket.destroy());
+    socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${headerText}\r\n${page}`, () => socket.destroy());
     log("warn", "malformed request", { status });
   };
   server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
@@ -39,6 +58,11 @@ export function handleMalformedRequests(server: Server, headers: [string, string
   });
 }
 
+/** False for a second Host header, because a proxy may have read the other one (RFC 9112, section 3.2). */
+export function hasValidHost({ httpVersion, headersDistinct: { host = [] } }: IncomingMessage): boolean {
+  return host.length === 1 ? host[0] !== "" : host.length === 0 && httpVersion === "1.0";
+}
+
 /**
  * True if the app can handle the request. Repairs an absolute URL, a line break in the path and an invalid Origin,
  * because for these the router would skip the middleware. Sends an error response for other faults.
@@ -50,9 +74,9 @@ export function isWellFormed(request: IncomingMessage, response: ServerResponse)
     request.url = pathname + search;
   }
   request.url = request.url?.replace(/^[^?]*/, (path) => path.replace(encodedLineBreaks, "%EF%BF%BD"));
-  const { origin, host } = request.headers;
+  const { origin } = request.headers;
   if (origin !== undefined && !URL.canParse(origin)) request.headers.origin = "null";
-  if ((request.httpVersion === "1.1" && !host) || !request.url?.startsWith("/")) endResponse(request, response, 400);
+  if (!hasValidHost(request) || !request.url?.startsWith("/")) endResponse(request, response, 400);
   else if (!routedMethods.has(request.method ?? "")) endResponse(request, response.setHeader(...allowHeader), 405);
   else return true;
   return false;

@@ -26,23 +26,23 @@ export function createMetricsServer(): Server {
 function recordLogLines(): void {
   const lines = new Counter({
     name: "site_log_lines_total",
-    help: "Log lines by level and event.",
+    help: "Lines in the log, counted for each level and event.",
     labelNames: ["level", "event"],
   });
   const requests = new Histogram({
     name: "site_request_duration_seconds",
-    help: "Rendered responses by route pattern and status, with the time until the response began.",
+    help: "Seconds until a rendered response began, for each method, route pattern and status.",
     labelNames: ["method", "route", "status"],
     buckets: [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
   });
   const cached = new Counter({
     name: "site_cached_responses_total",
-    help: "Pages from the server's cache by status.",
+    help: "Responses from the server's page cache, counted for each status.",
     labelNames: ["status"],
   });
   const limits = new Counter({
     name: "site_rate_limits_exceeded_total",
-    help: "Rejected attempts by rate limit.",
+    help: "Attempts that a limit rejected, counted for each limit.",
     labelNames: ["limit"],
   });
   logChannel.subscribe(({ level, event, method, route, status, ms, limit }) => {
@@ -59,7 +59,7 @@ function recordLogLines(): void {
 function recordBackendCalls(): void {
   const calls = new Histogram({
     name: "backend_call_duration_seconds",
-    help: "Backend calls by service and status. The status is 0 if the backend did not respond.",
+    help: "Seconds that a backend call took, for each service and status. The status is 0 if the backend did not respond.",
     labelNames: ["service", "status"],
     buckets: [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 60],
   });
@@ -72,7 +72,7 @@ function recordBackendCalls(): void {
 function recordTransfers(): void {
   const transfers = new Gauge({
     name: "site_transfers_in_progress",
-    help: "Uploads and downloads of files in progress.",
+    help: "File uploads and downloads that are in progress.",
     labelNames: ["kind"],
   });
   for (const kind of ["uploads", "downloads"]) transfers.set({ kind }, 0);

@@ -20,7 +20,7 @@ afterAll(() => {
 const createIncoming = (cookie?: string, url = "/about") =>
   ({ method: "GET", url, headers: cookie ? { cookie } : {} }) as IncomingMessage;
 
-/** Creates a page cache whose renderer returns these responses in this order. */
+/** Creates a page cache whose renderer returns `responses` in order, then always the last response. */
 function createTestCache(...responses: (() => Response)[]) {
   const requests: Request[] = [];
   const pages = createPageCache(async (request) => {
@@ -60,7 +60,7 @@ test("Only addresses in the spelling of the site's own links get the best compre
 });
 
 test("Many addresses with query parameters do not remove the page without parameters from the cache.", async () => {
-  // Ten of these pages exceed the size of the cache for addresses with parameters.
+  // Ten of these pages exceed the size of the cache for URLs with parameters.
   const text = randomBytes(150_000).toString("hex");
   const { read, readCached } = createTestCache(createPageResponse, () => new Response(text));
   await read();
@@ -120,6 +120,13 @@ test("The rendering of a cached page gets no personal headers and cookies.", asy
   const headers = { cookie, authorization: "x", referer: "https://x.example" };
   await read({ method: "GET", url: "/about", headers } as IncomingMessage);
   expect([...(requests[0]?.headers ?? [])]).toEqual([["cookie", "lite=1; session="]]);
+});
+
+test("A public page is rendered separately for team members, but only while they are signed in.", async () => {
+  const { requests, read } = createTestCache(createPageResponse);
+  for (const cookie of ["session=x; desk=1", "session=y; desk=1", "session=z", "session.0=z", "desk=1", undefined])
+    await read(createIncoming(cookie));
+  expect(requests.map(({ headers }) => headers.get("cookie"))).toEqual(["session=; desk=1", "session=", null]);
 });
 
 test("A page is rendered once for each theme, and an invalid theme cookie counts as dark.", async () => {

@@ -1,7 +1,13 @@
 import { createHash } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { LRUCache } from "lru-cache";
-import { cookieName, isSessionCookie, parseCookies, sessionCookieName } from "../../lib/http/cookies.server.ts";
+import {
+  cookieName,
+  deskCookieName,
+  isSessionCookie,
+  parseCookies,
+  sessionCookieName,
+} from "../../lib/http/cookies.server.ts";
 import { ipAddressHeader } from "../../lib/http/ip-address.server.ts";
 import { isLite, isLiteByHeaders } from "../../lib/http/lite.server.ts";
 import { requestIdHeader } from "../../lib/http/log.server.ts";
@@ -10,12 +16,12 @@ import { accountAreas, authAreas, publicPages, quoteParam, secretLinkAreas } fro
 import { bestBrotli, type CachedResponse, encodePage, quickBrotli } from "./cached-response.ts";
 
 const maxCacheBytes = 48 * 1024 * 1024;
-/** The size of a separate cache for URLs that visitors invent, which must not displace the site's own URLs. */
+/** The size of a separate cache for URLs that visitors invent. Such URLs must not displace the site's own URLs. */
 const maxVariantBytes = 4 * 1024 * 1024;
 const maxUrlLength = 512;
 const personalAreas = [...accountAreas, ...authAreas, ...secretLinkAreas];
 const personalPaths = new RegExp(`^/+(${personalAreas.join("|")})\\b`, "i");
-/** Matches every escaped address too, because the address may be an escaped spelling of the cookie settings page. */
+/** Also matches every URL with percent-encoding, because it may be the URL of the cookie settings page. */
 const cookieSettingsPath = /cookie-settings|%/i;
 
 /** React Router names the loaders of a data request in this parameter. */
@@ -82,7 +88,9 @@ function removeUnknownParams(url: string): { address: string; isCacheable: boole
   };
 }
 
-/** Returns the usual spelling of a path. The router accepts other spellings, and adds `.data` for data requests. */
+/**
+ * Returns the usual spelling of a path. The router accepts other spellings, and data requests have the suffix `.data`.
+ */
 function normalisePath(path: string): string {
   const page = decodeUrl(path)
     .toLowerCase()
@@ -164,13 +172,21 @@ async function toAnonymousRequest(incoming: IncomingMessage, origin: string) {
   // The page's navigation shows only whether a session exists, so the copied session cookie is empty.
   const signedIn = sentCookies.some(isSessionCookie);
   if (signedIn) cookies.push(`${sessionCookieName()}=`);
+  const isStaff = signedIn && hasCookie(incoming.headers.cookie, deskCookieName);
+  if (isStaff) cookies.push(`${cookieName(deskCookieName)}=1`);
   if (cookies.length > 0) headers.set("Cookie", cookies.join("; "));
   const request = new Request(origin + getPageUrl(incoming), { headers });
   const isLight = cookies.length > 0 && (await readTheme(request)) === "light";
-  return { request, key: createPageKey(request.url, isLite(request), isLight, signedIn, isNext) };
+  return { request, key: createPageKey(request.url, isLite(request), isLight, isStaff ? "staff" : signedIn, isNext) };
 }
 
-function createPageKey(url: string, lite: boolean, light: boolean, signedIn: boolean, isNext: boolean): string {
+function createPageKey(
+  url: string,
+  lite: boolean,
+  light: boolean,
+  signedIn: boolean | "staff",
+  isNext: boolean,
+): string {
   return `${url} ${lite} ${light} ${signedIn} ${isNext}`;
 }
 
@@ -200,7 +216,7 @@ async function toRenderResult(response: Response, request: Request): Promise<Ren
   return {
     headers: { ...headers, "cache-control": cacheControl, vary: varyHeader },
     etag: createHash("sha256").update(body).digest("base64url").slice(0, 22),
-    // The best quality takes 0.1 s, too long for addresses that a visitor can invent.
+    // The best quality takes 0.1 s, too long for URLs that a visitor can invent.
     bodies: await encodePage(body, isOwnSpelling(request.url) ? bestBrotli : quickBrotli),
   };
 }

@@ -12,7 +12,7 @@ beforeAll(async () => {
       request.socket.destroy();
     });
     if (request.url === "/early") response.end("early");
-    else void readPieceSizes(request).then((sizes) => response.end(sizes.join()));
+    else void readBlockSizes(request).then((sizes) => response.end(sizes.join()));
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
 });
@@ -30,8 +30,8 @@ afterAll(async () => {
 const server = createServer();
 const abortCodes: string[] = [];
 
-/** Returns the sizes of the blocks that a reader of a body gets until the body ends or its connection closes. */
-async function readPieceSizes(request: IncomingMessage): Promise<number[]> {
+/** Reads a request body until it ends or the connection closes. Returns the size of each block in bytes. */
+async function readBlockSizes(request: IncomingMessage): Promise<number[]> {
   const sizes: number[] = [];
   try {
     for await (const block of request) sizes.push(block.length);

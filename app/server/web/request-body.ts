@@ -4,7 +4,7 @@ import { env } from "../../lib/http/env.server.ts";
 /** Small chunks are joined into blocks of this size, because a stream takes the same time for every chunk. */
 const blockBytes = 16 * 1024;
 
-/** Chunks after the first 2000 must have 512 bytes on average. The smallest usual TCP segment has 536 bytes. */
+/** A body may have 2000 chunks plus one chunk per 512 bytes. The smallest usual TCP segment has 536 bytes. */
 const maxFreeChunks = 2000;
 const bytesPerChunk = 512;
 
@@ -13,7 +13,7 @@ const maxDrainBytes = 64 * 1024 * 1024;
 
 const speedCheckMs = 1000;
 
-/** Codes in the style of Node's HTTP errors. */
+/** Error codes in the style of Node's HTTP errors. */
 type AbortBody = (code: "HPE_TOO_MANY_PIECES" | "ERR_HTTP_REQUEST_TIMEOUT") => void;
 
 /** Calls `cut` for a body that is too slow or has too many chunks. Discards a body that continues after the response. */
@@ -60,7 +60,7 @@ export function guardBody(request: IncomingMessage, response: ServerResponse, cu
     pendingBytes = 0;
     return chunk ? canContinue : pushBlock(null);
   };
-  // Starts to read, because Node discards an unread body without calling `push`.
+  // Starts reading, because Node discards an unread body without calling `push`.
   request.read(0);
   response.once("finish", () => {
     if (request.complete) return;

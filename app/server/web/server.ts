@@ -6,27 +6,42 @@ import { createRequestListener, sendResponse } from "@remix-run/node-fetch-serve
 import compression from "compression";
 import { LRUCache } from "lru-cache";
 import { createRequestHandler, RouterContextProvider, type ServerBuild } from "react-router";
+import { dayInEastAfrica } from "../../lib/dates.ts";
 import { env } from "../../lib/http/env.server.ts";
-import { renderedHeader, securityHeaders } from "../../lib/http/headers.server.ts";
+import { assetHeaders, renderedHeader, securityHeaders } from "../../lib/http/headers.server.ts";
 import { compileTrustedProxies, getIpAddress, ipAddressHeader } from "../../lib/http/ip-address.server.ts";
 import { log, requestIdHeader } from "../../lib/http/log.server.ts";
-import { findSamples } from "../sample-values.ts";
+import { findFiguresToCheck, findSamples } from "../content-report.ts";
 import { clientBuildFolder, serverBuildFile } from "../start/build.ts";
-import { type CompressedPage, createCompressedResponse, quickBrotli, sendCachedResponse } from "./cached-response.ts";
+import {
+  type CompressedPage,
+  createCompressedResponse,
+  pageWindowBits,
+  quickBrotli,
+  sendCachedResponse,
+} from "./cached-response.ts";
 import { type FinishedPage, finishPage } from "./critical-css.ts";
 import { respondToHealthCheck } from "./health.ts";
-import { handleMalformedRequests, isWellFormed } from "./malformed-requests.ts";
+import { createHostCheck } from "./host-name.ts";
+import { handleMalformedRequests, hasValidHost, isWellFormed } from "./malformed-requests.ts";
 import { createPageCache, getPageUrl, isAnonymous, varyHeader } from "./page-cache.ts";
 import { guardBody } from "./request-body.ts";
 import { guardReader } from "./slow-readers.ts";
 import { readStaticFiles } from "./static-files.ts";
 
 const hiddenIpsWarning =
-  "APP_ORIGIN is https, but TRUSTED_PROXIES is empty. Limits per IP address are off, because every " +
+  "APP_ORIGIN is https, but TRUSTED_PROXIES is empty. Rate limits per IP address are off, because every " +
   "visitor seems to have the proxy's IP address. Set TRUSTED_PROXIES to the IP address of the proxy.";
+
+const invalidAddressWarning =
+  "The header X-Forwarded-For of a trusted proxy has an entry that is not an IP address. All visitors behind " +
+  "this proxy share one rate limit, because the site sees only the proxy's IP address.";
 
 const sampleValuesWarning =
   "The site still shows sample values, such as a sample phone number. `npm run content` lists them.";
+
+const figuresToCheckWarning =
+  "Rates or rules on the site have passed their check-by day. `npm run content` lists them.";
 
 type FinishedCompressedPage = FinishedPage & CompressedPage;
 type AppResponse = { response: Response; page?: FinishedCompressedPage };
@@ -40,9 +55,13 @@ export async function createSite(): Promise<Server> {
   const origin = new URL(siteOrigin);
   const samples = origin.protocol === "https:" ? findSamples().length : 0;
   if (samples > 0) log("warn", "sample values", { values: samples, message: sampleValuesWarning });
+  const figures = findFiguresToCheck(dayInEastAfrica(new Date())).length;
+  if (figures > 0) log("warn", "figures to check", { figures, message: figuresToCheckWarning });
   const headers = Object.entries(securityHeaders());
   const commonHeaders = headers.flat();
+  const headersOfAssets = Object.entries(assetHeaders()).flat();
   const isTrusted = compileTrustedProxies(trustedProxies);
+  const hosts = createHostCheck(origin.origin);
   const files = readStaticFiles(clientBuildFolder);
   const finishedPages = new LRUCache<string, FinishedCompressedPage>({
     maxSize: 8 * 1024 * 1024,
@@ -92,7 +111,12 @@ export async function createSite(): Promise<Server> {
   const pages = createPageCache(renderUncompressed, origin.origin);
   // The types of `compression` are for Express, but the package also works with node:http.
   const compress = compression({
-    brotli: { params: { [constants.BROTLI_PARAM_QUALITY]: quickBrotli } },
+    brotli: {
+      params: {
+        [constants.BROTLI_PARAM_QUALITY]: quickBrotli,
+        [constants.BROTLI_PARAM_LGWIN]: pageWindowBits,
+      },
+    },
   }) as unknown as NodeMiddleware;
 
   const respond = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
@@ -119,16 +143,18 @@ export async function createSite(): Promise<Server> {
   };
 
   const respondFromMemory = (request: IncomingMessage, response: ServerResponse): boolean => {
-    const { method, url = "", headers: requestHeaders, httpVersion } = request;
+    const { method, url = "", headers: requestHeaders } = request;
     const isRead = method === "GET" || method === "HEAD";
     const hasBody = requestHeaders["content-length"] !== undefined || requestHeaders["transfer-encoding"] !== undefined;
-    if (!isRead || hasBody || (!requestHeaders.host && httpVersion === "1.1")) return false;
+    if (!isRead || hasBody || !hasValidHost(request)) return false;
     const file = files.get(url);
     const stored = file ?? pages.getCached(request);
     if (!stored) return false;
-    const ownHeaders = [requestIdHeader, getRequestId(request)];
+    const ownHeaders = url.startsWith("/assets/")
+      ? [...headersOfAssets]
+      : [...commonHeaders, requestIdHeader, getRequestId(request)];
     if (!server.listening) ownHeaders.push("Connection", "close");
-    sendCachedResponse(request, response, stored, [...commonHeaders, ...ownHeaders]);
+    sendCachedResponse(request, response, stored, ownHeaders);
     if (!file) logCachedResponse(request, response.statusCode, url.split("?", 1)[0] ?? "");
     return true;
   };
@@ -143,8 +169,10 @@ export async function createSite(): Promise<Server> {
     },
     (request, response) => {
       request.headers[requestIdKey] = randomUUID();
-      request.headers[ipAddressKey] = getIpAddress(request, isTrusted);
-      if (respondFromMemory(request, response)) return;
+      const address = getIpAddress(request, isTrusted, reportInvalidAddress);
+      request.headers[ipAddressKey] = address;
+      const otherHost = hosts.getOtherName(request, address);
+      if (!otherHost && respondFromMemory(request, response)) return;
       for (const [name, value] of headers) response.setHeader(name, value);
       response.setHeader(requestIdHeader, getRequestId(request));
       if (!server.listening) response.setHeader("Connection", "close");
@@ -154,12 +182,20 @@ export async function createSite(): Promise<Server> {
       });
       guardReader(request, response);
       if (respondToHealthCheck(request, response)) return;
+      if (otherHost && hosts.redirectFrom(otherHost, request, response, address)) return;
       void respond(request, response);
     },
   );
   server.setTimeout(deadlines.idle);
   handleMalformedRequests(server, headers);
   return server;
+}
+
+let isInvalidAddressLogged = false;
+function reportInvalidAddress(entry: string): void {
+  if (isInvalidAddressLogged) return;
+  isInvalidAddressLogged = true;
+  log("warn", "invalid address", { entry: entry.slice(0, 100), message: invalidAddressWarning });
 }
 
 const requestIdKey = requestIdHeader.toLowerCase();

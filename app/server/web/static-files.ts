@@ -46,11 +46,11 @@ export function readStaticFiles(folder: string): ReadonlyMap<string, CachedRespo
   );
 }
 
-/** Browsers revalidate the service worker at every use. The worker's content security policy allows only this site. */
+/** Browsers request the service worker once a day. The worker's content security policy allows only this site. */
 function createCacheHeaders(address: string): Record<string, string> {
   if (address.startsWith("/assets/")) return { "cache-control": "public, max-age=31536000, immutable" };
   if (address !== `/${workerFile}`) return { "cache-control": "public, max-age=3600" };
-  return { "cache-control": "no-cache", "content-security-policy": "default-src 'none'; connect-src 'self'" };
+  return { "cache-control": "max-age=86400", "content-security-policy": "default-src 'none'; connect-src 'self'" };
 }
 
 function listFiles(folder: string): string[] {

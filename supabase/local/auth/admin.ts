@@ -39,7 +39,10 @@ async function handleAdminRequest(options: AdminRoutesOptions, request: Request,
   return Response.json({ id: factor.id });
 }
 
-/** Creates an account, by default with a random password. Like GoTrue, does not call the before-user-created hook. */
+/**
+ * Creates an account, by default with a random password. Like Supabase Auth, does not call the before-user-created
+ * hook.
+ */
 async function createUser(db: SqlSession, request: Request): Promise<Response> {
   const {
     email: requestedEmail,
@@ -59,7 +62,7 @@ async function createUser(db: SqlSession, request: Request): Promise<Response> {
     typeof requestedPassword === "string" && requestedPassword
       ? requestedPassword
       : randomBytes(48).toString("base64url");
-  // Like GoTrue, rejects a password over 72 bytes, because bcrypt ignores all further bytes.
+  // Like Supabase Auth, rejects a password over 72 bytes, because bcrypt ignores all further bytes.
   if (Buffer.byteLength(password) > 72) return authError(500, "unexpected_failure", "Internal Server Error");
   const account = {
     email,
@@ -75,7 +78,7 @@ async function createUser(db: SqlSession, request: Request): Promise<Response> {
   }
 }
 
-/** Inserts the account before confirming it, because triggers check the insert, the confirmation and their times. */
+/** Inserts the account before confirming it, because different triggers check the insert and the confirmation. */
 async function insertUser(
   db: SqlSession,
   { email, passwordHash, data, confirm }: { email: string; passwordHash: string; data: object; confirm: boolean },
@@ -105,7 +108,7 @@ async function insertUser(
       [id],
     );
   }
-  // Like GoTrue, omits confirmed_at, the older name of email_confirmed_at, from the response for a new account.
+  // Like Supabase Auth, omits confirmed_at, the older name of email_confirmed_at, from the response for a new account.
   const { confirmed_at: _, ...publicUser } = await getUser(db, id);
   return publicUser;
 }

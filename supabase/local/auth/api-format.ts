@@ -1,7 +1,7 @@
 import { authError } from "./errors.ts";
 import { type Handler, readJsonBody } from "./sessions.ts";
 
-/** On these routes, GoTrue rejects a body that has a field of a wrong type. */
+/** On these routes, Supabase Auth rejects a body that has a field of a wrong type. */
 const validatedRoutes = /^(POST \/auth\/v1\/(signup|token|verify|resend)|PUT \/auth\/v1\/user)$/;
 const stringFields = [
   "email",
@@ -16,7 +16,7 @@ const stringFields = [
 ];
 const objectFields = ["data"];
 
-/** Rejects invalid bodies with GoTrue's error. The body `null` counts as an empty object. */
+/** Rejects invalid bodies with Supabase Auth's error. The body `null` counts as an empty object. */
 export function withBodyValidation(next: Handler): Handler {
   return async (request) => {
     if (!validatedRoutes.test(`${request.method} ${new URL(request.url).pathname}`)) return next(request);

@@ -7,13 +7,13 @@ import { type AuthOptions, createTokenResponse, readJsonBody } from "./sessions.
 import { dummyPasswordHash, findAccount } from "./sign-up.ts";
 import { toAuthUser, userColumns } from "./users.ts";
 
-/** Takes equal time for known and unknown addresses. Only the right password reveals an unconfirmed address. */
+/** Takes equal time for known and unknown email addresses. Only the right password reveals an unconfirmed address. */
 export async function logIn(options: AuthOptions, request: Request): Promise<Response> {
   const { email, password } = await readJsonBody<{ email: unknown; password: unknown }>(request.clone());
   // For missing input, @supabase/lite returns the error.
   if (!email || !password || typeof email !== "string" || typeof password !== "string") return options.next(request);
   const account = await findAccount(options.db, email);
-  // Like GoTrue, rejects a closed account before checking the password.
+  // Like Supabase Auth, rejects a closed account before checking the password.
   if (account?.closed && account.encrypted_password) return userBannedError(400);
   const hash = account?.encrypted_password ?? null;
   const isCorrect = await options.runUnlocked(async () => {
@@ -35,7 +35,7 @@ export async function logIn(options: AuthOptions, request: Request): Promise<Res
 /** Checks two passwords in parallel. Node's other two threads remain free for signing tokens. */
 const passwordCheckLimit = pLimit(2);
 
-/** Returns null if the password or address has changed, or the account is closed or unconfirmed. */
+/** Returns null if the password or email address has changed, or if the account is closed or unconfirmed. */
 async function createSession(db: SqlSession, userId: string, email: string, hash: string) {
   // @supabase/lite accepts only a UUID as a refresh token.
   const session = { id: randomUUID(), refreshToken: randomUUID() };

@@ -126,7 +126,7 @@ async function enrollFactor(options: AuthOptions, request: Request, caller: Auth
     id,
     type: "totp",
     friendly_name: name,
-    // Colours need names: "#" would end the data URL, because supabase-js does not escape the SVG.
+    // Uses colour names instead of hex codes: supabase-js does not escape the SVG, and "#" would end the data URL.
     totp: { qr_code: renderSVG(uri, { whiteColor: "white", blackColor: "black" }), secret: totp.secret.base32, uri },
   });
 }
@@ -138,7 +138,7 @@ async function challengeFactor(db: SqlSession, factor: FactorRow): Promise<Respo
   return Response.json({ id, type: "totp", expires_at: Math.floor(Date.now() / 1000) + challengeLifetimeSeconds });
 }
 
-/** Accepts a code of the current, previous or next 30 seconds once. Ends the user's AAL1 sessions. */
+/** Accepts a code of the current, previous or next 30 seconds, and only once. Ends the user's AAL1 sessions. */
 async function verifyFactor(
   options: AuthOptions,
   request: Request,

@@ -8,6 +8,7 @@ import type { Mailer } from "../mailer.ts";
 import { authError, rollBackOnError, userBannedError } from "./errors.ts";
 import { createOneTimeToken, generateRecoveryToken } from "./generate-link.ts";
 import { type Handler, readJsonBody } from "./sessions.ts";
+import { parseEmail } from "./users.ts";
 import { verifyOneTimeToken } from "./verify.ts";
 
 type AuthRoutesOptions = {
@@ -39,7 +40,10 @@ export function hashPassword(password: string): Promise<string> {
   return bcrypt.hash(password, bcryptCost());
 }
 
-/** Returns a hash for the password check of an unknown address, which must take as long as for a known address. */
+/**
+ * Returns a dummy hash. Comparing a password with it makes a login with an unknown email address as slow as any other
+ * login.
+ */
 export function dummyPasswordHash(): Promise<string> {
   const hash = dummyHashByCost.get(bcryptCost()) ?? hashPassword(randomUUID());
   dummyHashByCost.set(bcryptCost(), hash);
@@ -47,7 +51,7 @@ export function dummyPasswordHash(): Promise<string> {
 }
 
 export function withAuthRoutes(options: AuthRoutesOptions): Handler {
-  // Creates the hash now, so that the first login with an unknown address does not take longer.
+  // Creates the hash now, so that the first login with an unknown email address does not take longer.
   void dummyPasswordHash();
   return async (request) => {
     const url = new URL(request.url);
@@ -62,9 +66,11 @@ export function withAuthRoutes(options: AuthRoutesOptions): Handler {
   };
 }
 
-/** A known address gets the same response as a new address. A failed email rolls the sign-up back. */
+/** A known email address gets the same response as a new one. A failed email rolls the sign-up back. */
 async function signUp(options: AuthRoutesOptions, request: Request): Promise<Response> {
   const input = await readJsonBody<SignUpParams>(request.clone());
+  const email = input.email ? parseEmail(input.email) : "";
+  if (email instanceof Response) return email;
   const account = await findAccount(options.db, input.email);
 
   if (!account) {
@@ -76,7 +82,7 @@ async function signUp(options: AuthRoutesOptions, request: Request): Promise<Res
     });
   }
 
-  // @supabase/lite rejects a known address with this code, and invalid input with other codes.
+  // @supabase/lite rejects a known email address with this code, and invalid input with other codes.
   const response = await options.next(request);
   const { error_code } = await readJsonBody<{ error_code: string }>(response.clone());
   if (error_code !== "over_email_send_rate_limit") return response;
@@ -88,18 +94,18 @@ async function signUp(options: AuthRoutesOptions, request: Request): Promise<Res
   return Response.json(obfuscatedUser(account.email, input.data ?? {}));
 }
 
-/** Sends the confirmation email to an unconfirmed address. All other addresses get the same empty response. */
+/** Sends the confirmation email to an unconfirmed email address. All other addresses get the same empty response. */
 async function handleResend(options: AuthRoutesOptions, request: Request): Promise<Response> {
   const input = await readJsonBody<{ type: unknown; email: unknown }>(request.clone());
   if (input.type !== "signup")
-    return authError(400, "validation_failed", "Only the email of a sign-up can be sent again");
+    return authError(400, "validation_failed", "Only a confirmation email can be sent again");
   const account = await findAccount(options.db, input.email);
   if (!account || account.confirmed) return options.next(request);
   const wait = await resendConfirmation(options, account);
   return wait > 0 ? emailRateLimitError(wait) : Response.json({});
 }
 
-/** Like GoTrue, distinguishes a malformed token from an unknown token. */
+/** Like Supabase Auth, distinguishes a malformed token from an unknown token. */
 async function refreshSession(options: AuthRoutesOptions, request: Request): Promise<Response> {
   const { refresh_token } = await readJsonBody<{ refresh_token: unknown }>(request.clone());
   if (typeof refresh_token !== "string" || refresh_token === "") return options.next(request);
@@ -117,7 +123,7 @@ async function refreshSession(options: AuthRoutesOptions, request: Request): Pro
 async function runBeforeUserCreatedHook(options: AuthRoutesOptions, input: SignUpParams): Promise<Response | null> {
   if (!options.beforeUserCreated) return null;
   const [, schema, name] = /^pg-functions:\/\/postgres\/(\w+)\/(\w+)$/.exec(options.beforeUserCreated) ?? [];
-  if (!schema || !name) throw new Error(`Not the address of a hook: ${options.beforeUserCreated}`);
+  if (!schema || !name) throw new Error(`This is not a valid hook address: ${options.beforeUserCreated}`);
   const now = new Date().toISOString();
   const event = {
     metadata: { uuid: randomUUID(), time: now, name: "before-user-created" },
@@ -160,7 +166,7 @@ export async function findAccount(db: SqlSession, email: unknown): Promise<Passw
   return rows[0] ?? null;
 }
 
-/** Returns GoTrue's response for a known address, which looks like the response for a new account. */
+/** Returns the response for a known email address, which looks like the response for a new one, as in Supabase Auth. */
 function obfuscatedUser(email: string, data: Record<string, unknown>) {
   const now = new Date().toISOString();
   return {

@@ -52,7 +52,7 @@ async function userUpdateError(
     const message = "AAL2 session is required to update email or password when MFA is enabled.";
     return authError(401, "insufficient_aal", message);
   }
-  // The embedded backend has no confirmation email for a new address.
+  // The embedded backend has no confirmation email for a new email address.
   if (changesEmail)
     return authError(400, "email_address_not_authorized", "Email address cannot be used as it is not authorized");
   if (change.password !== undefined && options.securePasswordChange && !caller.recent) {

@@ -36,11 +36,11 @@ export async function findUserId(db: SqlSession, email: string): Promise<string 
   return rows[0]?.id ?? null;
 }
 
-/** GoTrue's pattern for email addresses, from badoux/checkmail. */
+/** Supabase Auth's pattern for email addresses, from badoux/checkmail. */
 const emailPattern =
   /^[\w.!#$%&'*+/=?^`{|}~-]+@[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?(?:\.[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?)*$/;
 
-/** Returns the address in lower case, or the error for an invalid address. */
+/** Returns the email address in lower case, or the error for an invalid address. */
 export function parseEmail(value: unknown): string | Response {
   const email = typeof value === "string" ? value.toLowerCase() : "";
   if (!email) return authError(400, "validation_failed", "An email address is required");

@@ -138,7 +138,7 @@ test("A transaction commits the job's changes and returns its result, or rolls b
   expect(await readSteps()).toEqual([1]);
 });
 
-/** Writes a migration that creates the table `step` with the number 1. */
+/** Writes a migration that creates the table `step` with one row, the number 1. */
 function writeFirstMigration(): void {
   writeSqlFile("20260101000000_first.sql", "create table step (number int); insert into step values (1);");
 }

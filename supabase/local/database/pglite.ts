@@ -24,7 +24,10 @@ const maxPreparedLength = 4000;
 const unusedArrayTypesQuery = `select typarray from pg_type where typarray <> 0
   and (typtype <> 'b' or typcategory not in ('B', 'D', 'N', 'S') and typname not in ('json', 'jsonb', 'uuid'))`;
 
-/** Removes the parsers of unused array types, six of seven, because PGlite copies all parsers for each statement. */
+/**
+ * Removes the parsers of unused array types, six of seven parsers, because PGlite copies all parsers for each
+ * statement.
+ */
 async function removeUnusedParsers(driver: PGlite): Promise<void> {
   const { rows } = await driver.query<{ typarray: number }>(unusedArrayTypesQuery);
   const unusedTypes = new Set(rows.map(({ typarray }) => String(typarray)));
@@ -78,7 +81,7 @@ type PreparedStatement = { name: string; parameters: number[]; fields: ResultCol
 /** Matches statements that control transactions. Preparing such statements would not save time. */
 const transactionControlPattern = /^\s*(begin|commit|rollback|savepoint|release|set)\b/i;
 
-/** Returns a runner that prepares statements and sends several statements in one message, unlike PGlite's `query`. */
+/** Returns a runner that, unlike PGlite's `query`, prepares statements and sends several statements in one message. */
 function createStatementRunner(driver: PGlite): { run: StatementRunner; forget: () => Promise<void> } {
   const { serialize } = protocol;
   const closedNames: string[] = [];
@@ -132,7 +135,9 @@ function createStatementRunner(driver: PGlite): { run: StatementRunner; forget: 
     try {
       for (const { text, values } of statements) {
         if (values.length > maxStatementValues) {
-          throw Object.assign(new Error(`A statement has at most ${maxStatementValues} values.`), { code: "54023" });
+          throw Object.assign(new Error(`A statement can have at most ${maxStatementValues} values.`), {
+            code: "54023",
+          });
         }
         if (transactionControlPattern.test(text)) {
           fields = [];

@@ -27,7 +27,7 @@ async function startFakeServer(handleConnection: (socket: Socket) => void): Prom
 }
 
 test.each<[string, (socket: Socket) => void, RegExp]>([
-  ["never answers", () => undefined, /it does not answer/],
+  ["never answers", () => undefined, /the server does not respond/],
   ["closes every connection", (socket) => socket.end(), /the connection was closed/],
   ["cuts every connection", (socket) => socket.resetAndDestroy(), /ECONNRESET|the connection was closed/],
 ])(

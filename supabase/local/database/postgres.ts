@@ -33,7 +33,7 @@ const arrayType = (oid: number, element: (text: string) => unknown) => ({
 const pgliteCompatibleTypes = {
   timestamp: { to: 1114, from: [1114], serialize: String, parse: isoTimestamp },
   timestamptz: { to: 1184, from: [1184], serialize: String, parse: isoTimestamp },
-  // A string that is sent to a JSON column is JSON already.
+  // Sends strings to JSON columns unchanged, because they are already JSON.
   json: { to: 114, from: [114], serialize: serializeJson, parse: JSON.parse },
   jsonb: { to: 3802, from: [3802], serialize: serializeJson, parse: JSON.parse },
   booleans: arrayType(1000, (text) => text === "t"),
@@ -47,7 +47,10 @@ const pgliteCompatibleTypes = {
   uuids: arrayType(2951, String),
 };
 
-/** Opens a PostgreSQL database. Waits for another program's lock. Throws DatabaseUnavailableError. */
+/**
+ * Opens a PostgreSQL database. Waits up to `lockTimeoutMs` until another program releases its lock. Throws
+ * DatabaseUnavailableError.
+ */
 export async function openPostgres(url: string, lockTimeoutMs = 0): Promise<OpenDatabase> {
   let session: PostgresSession | null = null;
   const isLost = () => session?.socket.destroyed !== false;

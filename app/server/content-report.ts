@@ -1,8 +1,9 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
-import { isMap, isScalar, isSeq, parseDocument } from "yaml";
+import { isMap, isScalar, isSeq, parse, parseDocument } from "yaml";
+import { calendarDate } from "../lib/dates.ts";
 
-/** Matches sample values, and the comments of sample values. */
+/** Matches sample values, and comments that mark sample values. */
 const samplePattern = /\bsample\b|mizigo|\.example\b|254 ?700 ?000 ?00/i;
 
 const root = path.resolve(import.meta.dirname, "../..");
@@ -52,4 +53,27 @@ function findPlaceholderArticles(): string[] {
   return readdirSync(folder)
     .filter((name) => /^placeholder: true$/m.test(readFileSync(path.join(folder, name), "utf8")))
     .map((name) => `content/blog/${name}: write the text of this article`);
+}
+
+/** Returns a line for each figure whose check-by day is before `today`, the day in East Africa. */
+export function findFiguresToCheck(today: string): string[] {
+  const folders = ["content/data", "content/blog", "content/pages"].filter(isPresent);
+  const files = folders.flatMap((folder) =>
+    readdirSync(path.join(root, folder)).map((name) => path.posix.join(folder, name)),
+  );
+  return files.flatMap((file) => {
+    const text = readFileSync(path.join(root, file), "utf8");
+    const yaml = file.endsWith(".mdx") ? (/^---\n(.*?)\n---/s.exec(text)?.[1] ?? "") : text;
+    return listFiguresToCheck(parse(yaml), [file], today);
+  });
+}
+
+function listFiguresToCheck(value: unknown, place: string[], today: string): string[] {
+  if (typeof value !== "object" || value === null) return [];
+  const { check_by } = value as { check_by?: unknown };
+  const line =
+    typeof check_by === "string" && check_by < today
+      ? [`${place.join(": ")}: the check was due on ${calendarDate(check_by)}`]
+      : [];
+  return [...line, ...Object.entries(value).flatMap(([key, part]) => listFiguresToCheck(part, [...place, key], today))];
 }

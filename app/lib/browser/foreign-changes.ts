@@ -1,0 +1,52 @@
+/** The contents of replaced text nodes. */
+const contents = new WeakMap<Node, string>();
+const observer = new MutationObserver(repairTexts);
+
+/**
+ * Lets React work on a page that translators or extensions change. React needs each of its nodes in the place where React
+ * put the node. So a replaced text node returns, empty, to the place directly before its replacement.
+ */
+export function tolerateForeignChanges(): void {
+  observer.observe(document, { childList: true, characterData: true, subtree: true });
+  const { insertBefore } = Node.prototype;
+  Node.prototype.removeChild = (child) => {
+    repairTexts(observer.takeRecords());
+    (child as Node as ChildNode).remove();
+    return child;
+  };
+  Node.prototype.insertBefore = function (node, next) {
+    repairTexts(observer.takeRecords());
+    let place: Node | null = next;
+    while (place && place.parentNode !== this) place = place.parentNode;
+    return insertBefore.call(this, node, place) as typeof node;
+  };
+}
+
+function repairTexts(records: MutationRecord[]): void {
+  let lastAdded: Node | undefined;
+  for (const { target, addedNodes, removedNodes, previousSibling, nextSibling } of records) {
+    const [added] = addedNodes;
+    const [removed] = removedNodes;
+    if (target instanceof Text) {
+      if (target.data && contents.delete(target)) target.nextSibling?.remove();
+    } else if (removed instanceof Text && !removed.parentNode) {
+      const isNextToFont =
+        lastAdded?.nodeName === "FONT" && (lastAdded === previousSibling || lastAdded === nextSibling);
+      const replacement = added ?? (isNextToFont ? lastAdded : null);
+      if (contents.delete(removed)) (nextSibling as ChildNode | null)?.remove();
+      else if (replacement instanceof Element) {
+        contents.set(removed, removed.data);
+        removed.data = "";
+        replacement.before(removed);
+      }
+    } else {
+      // A translator that shows the original text puts the text node back or removes the replacement.
+      const text = added ?? (removed ? previousSibling : null);
+      const content = text && contents.get(text);
+      if (content && contents.delete(text)) (text as Text).data = content;
+    }
+    lastAdded = added;
+  }
+  // Discards the records of this function's own changes.
+  observer.takeRecords();
+}

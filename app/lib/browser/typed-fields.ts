@@ -1,0 +1,31 @@
+type Field = HTMLInputElement & HTMLTextAreaElement;
+
+const findFields = () => [...document.querySelectorAll<Field>("input,textarea,select")];
+
+/** Returns a function that copies all entries into new fields. React replaces all fields if hydration fails. */
+export function rememberFields(): () => void {
+  const oldFields = findFields().map((old) => ({ old, text: old.value }));
+  let focused: EventTarget | null = document.activeElement;
+  addEventListener("focusin", ({ target }) => {
+    focused = target;
+  });
+  return () => {
+    const newFields = findFields();
+    for (const { old, text } of oldFields) {
+      const { id, name, form, type, checked, files } = old;
+      // The failed hydration has reset the textareas.
+      const value = old.cols && old.value === old.defaultValue ? text : old.value;
+      const field = newFields.find(
+        (each) =>
+          each.id === id &&
+          each.name === name &&
+          each.form?.id === form?.id &&
+          (type !== "checkbox" || each.value === value),
+      );
+      if (!field || old.isConnected) continue;
+      Object.assign(field, files ? { files } : { value, checked });
+      if (focused === old) field.focus();
+      field.dispatchEvent(new Event("change", { bubbles: true }));
+    }
+  };
+}

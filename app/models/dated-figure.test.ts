@@ -1,0 +1,36 @@
+import { expect, test } from "vitest";
+import { cite, DatedFigure } from "./dated-figure.ts";
+
+const vat: DatedFigure = { date: "2025-10-15", source: "Value Added Tax Act", check_by: "2027-06-30" };
+const levy: DatedFigure = {
+  ...{ date: "2025-07-01", source: "Miscellaneous Fees and Levies Act", check_by: "2026-12-31" },
+  note: "2% since 27 December 2024.",
+};
+const reminder = "Check this rate with us. Our own check was due on 31 December 2026.";
+
+test.each([
+  ["2027-06-30", [vat], "As of 15 October 2025: Value Added Tax Act."],
+  ["2026-12-31", [levy], "As of 1 July 2025: Miscellaneous Fees and Levies Act. 2% since 27 December 2024."],
+  [
+    "2027-01-01",
+    [levy],
+    `As of 1 July 2025: Miscellaneous Fees and Levies Act. 2% since 27 December 2024. ${reminder}`,
+  ],
+  ["2026-11-26", [vat, { ...vat, date: "2025-08-01" }], "As of 1 August 2025: Value Added Tax Act."],
+  ["2027-01-01", [vat, levy], `As of 1 July 2025: Value Added Tax Act; Miscellaneous Fees and Levies Act. ${reminder}`],
+])(
+  "On %s, figures are cited with their earliest date, and with a reminder after the first check-by day.",
+  (today, figures, text) => {
+    expect(cite(figures, today)).toBe(text);
+  },
+);
+
+test("The reminder names the subject.", () => {
+  expect(cite([vat], "2027-07-01", "this tariff")).toContain("Check this tariff with us");
+});
+
+test.each(["date", "source", "check_by"])("A dated figure without its %s is invalid.", (field) => {
+  expect(DatedFigure.safeParse(levy).success).toBe(true);
+  expect(DatedFigure.safeParse({ ...levy, [field]: undefined }).success).toBe(false);
+  expect(DatedFigure.safeParse({ ...levy, [field]: "" }).success).toBe(false);
+});

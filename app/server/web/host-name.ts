@@ -1,0 +1,49 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { LRUCache } from "lru-cache";
+import { log } from "../../lib/http/log.server.ts";
+import { isLoopbackHost } from "../../lib/http/request-guard.server.ts";
+
+/** A proxy may overwrite Host, and would then repeat a redirect without end. Browsers follow 16 redirects or more. */
+const maxRedirects = 5;
+
+/** Matches a name of the public internet, but no IP address and no name of one word, as in a container network. */
+const publicNamePattern = /\.[a-z][a-z0-9-]*\.?$/;
+
+type HostCheck = {
+  /** Returns the host name of the request if visitors should use the site's own address instead. */
+  getOtherName: (request: IncomingMessage, address: string) => string | null;
+  /** Redirects a request for a page to the same page at the site's own address. Logs the host name once. */
+  redirectFrom: (name: string, request: IncomingMessage, response: ServerResponse, address: string) => boolean;
+};
+
+/** `address` is the visitor's IP address. */
+export function createHostCheck(origin: string): HostCheck {
+  const { host: ownHost, hostname: ownName } = new URL(origin);
+  const isLocal = isLoopbackHost(ownName);
+  /** Counts the redirects per IP address since its last request with the site's own host name. */
+  const redirects = new LRUCache<string, number>({ max: 1000, ttl: 60 * 60 * 1000 });
+  const loggedNames = new LRUCache<string, true>({ max: 100 });
+
+  return {
+    getOtherName({ headers: { host = "" } }, address) {
+      const name = host.slice(0, 255).toLowerCase().replace(/:\d*$/, "");
+      if (!isLocal && host !== ownHost && name !== ownName && publicNamePattern.test(name)) return name;
+      if (redirects.size > 0) redirects.delete(address);
+      return null;
+    },
+    redirectFrom(name, { method, url }, response, address) {
+      if (!loggedNames.has(name)) {
+        loggedNames.set(name, true);
+        log("warn", "other host name", {
+          host: name,
+          message: `Forms work only at ${origin}. If the proxy uses the name ${name} for the site, configure the proxy to forward the Host header.`,
+        });
+      }
+      const count = redirects.get(address) ?? 0;
+      if ((method !== "GET" && method !== "HEAD") || count >= maxRedirects) return false;
+      redirects.set(address, count + 1);
+      response.writeHead(301, { Location: origin + url, "Cache-Control": "private, no-store" }).end();
+      return true;
+    },
+  };
+}

@@ -1,0 +1,170 @@
+import type { Page } from "@playwright/test";
+import {
+  expect,
+  heading,
+  openHydrated,
+  quoteDialog,
+  quoteLink,
+  test,
+  waitForHydration,
+} from "../support/e2e-fixtures.ts";
+import { holdScripts } from "../support/page-recorder.ts";
+
+test.use({ expectedErrors: /React error #418/ });
+
+type Replacement = "replaceWith" | "insert and remove" | "wrap";
+
+/** Replaces the page's text nodes now and later, as translators do: each translator in its own way. */
+async function translate(page: Page, way: Replacement = "replaceWith"): Promise<void> {
+  await page.evaluate((way) => {
+    const replace = (text: Text) => {
+      const parent = text.parentElement;
+      if (!parent || !text.data.trim() || parent.closest("font, script, style, textarea, head, svg")) return;
+      const font = document.createElement("font");
+      if (way === "wrap") {
+        parent.insertBefore(font, text);
+        font.append(text);
+        return;
+      }
+      font.textContent = `sw:${text.data}`;
+      if (way === "insert and remove") {
+        text.before(font);
+        text.remove();
+      } else text.replaceWith(font);
+    };
+    const replaceAll = (root: Node) => {
+      const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
+      const texts: Text[] = [];
+      while (walker.nextNode()) texts.push(walker.currentNode as Text);
+      texts.forEach(replace);
+    };
+    replaceAll(document.body);
+    new MutationObserver((changes) => {
+      for (const { target, addedNodes } of changes) {
+        if (target instanceof Text) replace(target);
+        for (const node of addedNodes) if (node.nodeName !== "FONT") replaceAll(node.nodeType === 3 ? target : node);
+      }
+    }).observe(document.body, { childList: true, subtree: true, characterData: true });
+  }, way);
+}
+
+for (const way of ["replaceWith", "insert and remove", "wrap"] as const) {
+  test(`A form in a page whose translator replaces text by "${way}" shows its errors and the typed text`, {
+    tag: "@script",
+  }, async ({ page }) => {
+    await openHydrated(page, "/");
+    await translate(page, way);
+    await quoteLink(page).click();
+    const dialog = quoteDialog(page);
+    await dialog.locator("[name=name]").fill("Zawadi");
+    await dialog.locator("[name=message]").fill("Two\npallets");
+    await dialog.getByRole("button").last().click();
+    await expect(dialog.locator("#quote-phone-error")).toContainText("Enter your phone number.");
+    await expect(dialog.locator("[name=message]")).toHaveValue("Two\npallets");
+    await expect(page).toHaveTitle(/^Error: /);
+    await dialog.locator("[name=phone]").fill("+254 722 000 000");
+    await dialog.getByRole("button").last().click();
+    await expect(dialog.locator("#quote-phone-error")).toHaveCount(0);
+    await expect(dialog.locator("[name=name]")).toHaveValue("Zawadi");
+  });
+}
+
+test("A translated page shows new texts of the site instead of outdated translations", { tag: "@script" }, async ({
+  page,
+}) => {
+  const amounts = "currency=USD&value=8,000&freight=1200&insurance=120.50&rate=129.5&duty=25";
+  await openHydrated(
+    page,
+    `/resources/cost?what=car&registered=${new Date().getFullYear() - 3}-05&excise=25&${amounts}`,
+  );
+  await translate(page);
+  const calculation = page.locator("tbody tr").first().locator("td").first();
+  await expect(calculation).toContainText("sw:USD 8,000 + 1,200");
+  await page.locator("[name=value]").fill("9,000");
+  await expect(calculation).toContainText("USD 9,000 + 1,200");
+  await expect(calculation).not.toContainText("8,000");
+});
+
+test("A translator that shows the original again gets the texts back", { tag: "@script" }, async ({ page }) => {
+  await openHydrated(page, "/login");
+  const texts = await page.evaluate(() => {
+    const lead = [...document.querySelectorAll("main p")].find((each) => each.textContent?.startsWith("Locked out"));
+    const text = lead?.firstChild as Text;
+    const font = document.createElement("font");
+    font.textContent = "sw";
+    text.replaceWith(font);
+    return new Promise<(string | null | undefined)[]>((resolve) =>
+      setTimeout(() => {
+        const translated = lead?.textContent;
+        font.replaceWith(text);
+        setTimeout(() => resolve([translated, lead?.textContent]));
+      }),
+    );
+  });
+  expect(texts[0]).toMatch(/^sw/);
+  expect(texts[1]).toMatch(/^Locked out\? Call /);
+});
+
+test("A login form shows its errors although an extension wraps, moves or removes elements", {
+  tag: "@script",
+}, async ({ page }) => {
+  await openHydrated(page, "/login");
+  await page.evaluate(() => {
+    for (const input of document.querySelectorAll("main input:not([type=hidden])")) {
+      const wrapper = document.createElement("div");
+      input.replaceWith(wrapper);
+      wrapper.append(input, document.createElement("i"));
+    }
+    document.querySelector("main h1")?.remove();
+  });
+  await page.locator("[name=email]").fill("neema@client.example");
+  await page.locator("[name=password]").fill("at dusk");
+  await page.locator("#login button[type=submit]").last().click();
+  await expect(page.locator("[aria-labelledby=error-summary]")).toBeVisible();
+  await expect(page.locator("[name=email]")).toHaveValue("neema@client.example");
+  await expect(page.locator("#login [name=password]")).toHaveCount(1);
+});
+
+const changes: [string, () => void][] = [
+  [
+    "a proxy that hides email addresses",
+    () => {
+      for (const link of document.querySelectorAll("a[href^='mailto:']")) link.innerHTML = "<span>[hidden]</span>";
+    },
+  ],
+  [
+    "an extension that adds an element",
+    () => document.querySelector("form label")?.before(document.createElement("i")),
+  ],
+  ["a carrier that adds a banner", () => document.querySelector("main")?.prepend(document.createElement("aside"))],
+];
+
+for (const [who, change] of changes) {
+  test(`Entries made before hydration stay if ${who} changes the page`, { tag: "@script" }, async ({ page }) => {
+    const release = await holdScripts(page);
+    const fields = { clientId: "ABCD", fullName: "Neema", email: "neema@client.example", password: "at dusk" };
+    await page.goto("/signup", { waitUntil: "commit" });
+    await expect(page.getByRole("contentinfo")).toBeVisible();
+    await page.evaluate(change);
+    for (const [name, value] of Object.entries(fields)) await page.locator(`main [name=${name}]`).fill(value);
+    await release();
+    await waitForHydration(page);
+    for (const [name, value] of Object.entries(fields))
+      await expect(page.locator(`main [name=${name}]`)).toHaveValue(value);
+    await expect(page.locator("main [name=password]")).toBeFocused();
+  });
+}
+
+test("A message and a choice made in a translated page before hydration stay", { tag: "@script" }, async ({ page }) => {
+  const release = await holdScripts(page);
+  await page.goto("/?quote", { waitUntil: "commit" });
+  await expect(page.getByRole("contentinfo")).toBeAttached();
+  await translate(page);
+  await page.locator("#quote [name=message]").fill("Two\npallets");
+  await page.locator("#quote [name=service]").selectOption("Imports");
+  await release();
+  await waitForHydration(page);
+  await expect(page.locator("#quote [name=message]")).toHaveValue("Two\npallets");
+  await expect(page.locator("#quote [name=service]")).toHaveValue("Imports");
+  await expect(heading(page)).toHaveCount(1);
+});
