@@ -16,8 +16,7 @@ if (canRun) hydrate();
 function hydrate(): void {
   window.reloadRouteModule = retryModuleImport;
 
-  // The server's HTML inlines only the CSS of its own page. Later pages need the whole stylesheet (see
-  // critical-css.ts).
+  // The server's HTML inlines only the CSS of its own page (critical-css.ts). Later pages need the whole stylesheet.
   for (const sheet of document.querySelectorAll<HTMLLinkElement>('link[rel="stylesheet"][media="print"]')) {
     sheet.media = "all";
   }
@@ -27,8 +26,7 @@ function hydrate(): void {
     if (event.reason instanceof DOMException && event.reason.name === "AbortError") event.preventDefault();
   });
 
-  // Firefox never ends a view transition if the visitor leaves the page during it. After Back, the router would wait
-  // forever.
+  // Firefox never ends the view transition of a page that is left. After Back, the router would wait forever.
   addEventListener("pagehide", () => {
     const transition = document.activeViewTransition;
     if (!transition) return;

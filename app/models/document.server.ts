@@ -191,10 +191,7 @@ const documentExplanations: Partial<Record<string, string>> = {
 
 type DescribedDocument = z.infer<typeof DocumentRecord>;
 
-/**
- * Returns `words` such as "New file needed: page 2 is unreadable" and `file` such as "invoice-2291.pdf, 212 KB, 14:05
- * EAT".
- */
+/** `words` are such as "New file needed: page 2 is unreadable", `file` such as "invoice.pdf, 212 KB, 14:05 EAT". */
 export function describeDocument(document: DescribedDocument, shipment: string, timeOf = shortTime) {
   const { id, name, rejected_at, rejection_reason, file_name, file_size, uploaded_at } = document;
   const state = getDocumentState(document);

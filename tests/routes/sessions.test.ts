@@ -136,7 +136,7 @@ describe("refresh of a session", () => {
     expect((await browser.get("/portal")).status).toBe(200);
   });
 
-  test.each(allFaults)(
+  test.each(allFaults.filter((fault) => fault !== 401 && fault !== 404))(
     "A session whose refresh fails with %s stays in its cookie and is refreshed later",
     async (fault) => {
       const browser = await newExpiredBrowser();
@@ -145,6 +145,17 @@ describe("refresh of a session", () => {
       expect(browser.cookies.has("session")).toBe(true);
       app.proxy.fail("none");
       expect((await browser.get("/portal")).status).toBe(200);
+    },
+  );
+
+  test.each([400, 401, 403, 404] as const)(
+    "A session whose refresh is rejected with %s ends at the login page",
+    async (fault) => {
+      const browser = await newExpiredBrowser();
+      app.proxy.fail(fault, /grant_type=refresh_token/);
+      expect((await browser.get("/portal")).headers.get("Location")).toMatch(/^\/login/);
+      expect(browser.cookies.has("session")).toBe(false);
+      app.proxy.fail("none");
     },
   );
 

@@ -1,6 +1,4 @@
-/**
- * The component of routes without a page. Without it, React Router would respond with JSON instead of the error page.
- */
+/** Routes without a page need a component. Otherwise, React Router sends JSON instead of the error page. */
 export function FormOnlyRoute() {
   return null;
 }

@@ -116,9 +116,7 @@ function focusProblems(summary: HTMLElement): void {
   }
 }
 
-/**
- * Ignores clicks during a submission. If a fetcher submits the form, `sending` replaces the router's navigation state.
- */
+/** Ignores clicks during a submission. `sending` replaces the router's state if a fetcher submits the form. */
 export function SubmitButton({
   pending = "Saving…",
   sending,

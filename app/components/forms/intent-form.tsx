@@ -15,10 +15,7 @@ export type RejectedIntent = RejectedForm & { form?: string; idempotencyKey?: st
 
 const useRejectedIntent = () => useActionData() as RejectedIntent | undefined;
 
-/**
- * A retry sends the idempotency key of the rejected form. After a lost response, the action thus takes effect only
- * once.
- */
+/** A retry has the idempotency key of the rejected form, so an action takes effect only once after a lost response. */
 function useIdempotencyKey(): string | undefined {
   const loaderData = useMatches().at(-1)?.loaderData as { idempotencyKey?: string } | undefined;
   return useRejectedIntent()?.idempotencyKey ?? loaderData?.idempotencyKey;

@@ -3,9 +3,7 @@ import { useMayMove, useMoving } from "./moving";
 
 const durationMs = 2000;
 
-/**
- * Counts up when half of the list is visible. Skips a list in the first viewport, because visitors may have read it.
- */
+/** Starts when half of the list is visible. Skips a list in the first viewport, which visitors may have read. */
 export function CountUp({ list, show }: { list: RefObject<Element | null>; show: (share: number) => void }) {
   const [state, setState] = useState<"waiting" | "done">("done");
   const mayMove = useMayMove();

@@ -8,10 +8,7 @@ const formsClosedText = "You can use this form when you are back online.";
 const removedSelector =
   "script, style, dialog, template, link[rel=modulepreload], link[rel=manifest], [data-toast], [data-now], .toasts, .splash, .loading, .streaks";
 
-/**
- * `files` are the original URLs of stylesheets and drawings. The copy has no script and no typed text. Its forms are
- * inert.
- */
+/** `files` are URLs of stylesheets and drawings. The copy has no script and no typed text. Its forms are inert. */
 export function createOfflineCopy(document: Document, now: Date): OfflineCopy {
   const copy = cloneDocument(document);
   const main = findMain(copy);
@@ -21,10 +18,7 @@ export function createOfflineCopy(document: Document, now: Date): OfflineCopy {
   return { ...serializeCopy(copy), name };
 }
 
-/**
- * Returns the page for URLs without an offline copy. The service worker replaces `<!--pages-->` with links to cached
- * pages.
- */
+/** The page for URLs without an offline copy. The worker replaces `<!--pages-->` with links to cached pages. */
 export function createOfflineFallback(document: Document, phone: string | undefined): OfflineCopy {
   const copy = cloneDocument(document);
   const call = phone
@@ -82,9 +76,7 @@ function explainClosedForms(copy: Document, main: HTMLElement): void {
   }
 }
 
-/**
- * The service worker replaces the HTML comment with the time of the copy. From the next day, it also shows the date.
- */
+/** The worker replaces the HTML comment with the copy's time, and from the next day also with the date. */
 function createCopyBanner(copy: Document, now: Date): HTMLElement {
   const line = createParagraph(copy, "", "mb-8 border-l-4 border-attention pl-4");
   const iso = now.toISOString();

@@ -11,9 +11,7 @@ const maxAgeMs = 30 * dayMs;
 /** Returns milliseconds. */
 export const getAge = (copy: Response) => Date.now() - Number(copy.headers.get("time"));
 
-/**
- * Only copies of pages have the header `name`. Pages expire a day early, because their stylesheet may be a day older.
- */
+/** Only pages have the header `name`. Pages expire a day early, because their stylesheet may be a day older. */
 export const isExpired = (copy: Response) => getAge(copy) >= maxAgeMs - (copy.headers.has("name") ? dayMs : 0);
 
 /**
@@ -62,9 +60,7 @@ export function isAuthPage(pathname: string): boolean {
   return authAreas.includes(getArea(pathname));
 }
 
-/**
- * For file requests, the server checks the header `Sec-Fetch-Site`. A fetch by the service worker would overwrite it.
- */
+/** The server checks `Sec-Fetch-Site` of requests for files. A fetch by the service worker would overwrite it. */
 export function bypassesWorker(pathname: string): boolean {
   return ["desk", ...secretLinkAreas].includes(getArea(pathname)) || /\/documents\/|\.[a-z0-9]+$/.test(pathname);
 }

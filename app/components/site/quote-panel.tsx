@@ -19,9 +19,7 @@ export function quoteLink({ pathname, search }: { pathname: string; search: stri
   };
 }
 
-/**
- * Returns a link that opens the quote form over the current page, or over the home page if the current page has a form.
- */
+/** Returns a link to the quote form over the current page, or over the home page if the current page has a form. */
 export function useQuoteLink() {
   const location = useLocation();
   return /^\/(portal|login|signup|auth|contact|careers|quote|actions\/quote)/.test(location.pathname)
@@ -35,9 +33,7 @@ function removeQuoteParam(search: string): string {
   return parameters.size > 0 ? `?${parameters}` : "";
 }
 
-/**
- * True if the server's HTML must make the page behind the quote form inert. After hydration, the modal dialog does so.
- */
+/** True if the HTML must make the page behind the quote form inert. After hydration, the modal dialog does so. */
 export function useIsBelowQuote(): boolean {
   const { search } = useLocation();
   return !useIsHydrated() && new URLSearchParams(search).has("quote");

@@ -76,9 +76,7 @@ export function decodeClaims(token: string): Claims {
   return toClaims(decodeJwt(token));
 }
 
-/**
- * Returns null for an invalid token, and "unknown" if only Supabase Auth can decide. Throws if no keys are available.
- */
+/** Returns null for an invalid token, and "unknown" if only Supabase Auth can decide. Throws without keys. */
 export async function verifyAccessToken(token: string): Promise<Claims | null | "unknown"> {
   const { alg = "", kid } = decodeProtectedHeader(token);
   if (alg.startsWith("HS") || typeof kid !== "string") return "unknown";

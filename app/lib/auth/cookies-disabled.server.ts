@@ -24,10 +24,7 @@ export function testCookie(): string {
   return serializeCookie(testCookieName, "1", testCookieSeconds);
 }
 
-/**
- * True if the request has the test parameter but no test cookie. If it has both, redirects to the URL without the
- * parameter.
- */
+/** True if only the test cookie is missing. If nothing is missing, redirects to the URL without the parameter. */
 export function hasCookiesDisabled(request: Request, url: URL): boolean {
   if (!url.searchParams.has(testParam)) return false;
   if (!hasFlagCookie(request, testCookieName)) return true;

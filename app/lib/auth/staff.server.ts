@@ -63,7 +63,6 @@ export function staffMiddleware(
   };
 }
 
-/** Returns the team member. Throws a 503 if the backend does not respond, and a 404 for clients. */
 export function requireStaff(context: Readonly<RouterContextProvider>): StaffViewer {
   const staffResult = context.get(staffContext);
   if ("reason" in staffResult) throw userErrorData(staffResult);

@@ -79,7 +79,6 @@ export function viewerMiddleware(getPageQuery: (args: MiddlewareArgs) => ViewerQ
   };
 }
 
-/** Adds or removes the mark of a team member's browser. */
 export async function markBrowser(
   args: MiddlewareArgs,
   next: () => Promise<Response>,
@@ -131,7 +130,6 @@ function addNextParam(path: string, requestedUrl: URL): string {
   return next === "/portal" ? path : `${path}?next=${encodeURIComponent(next)}`;
 }
 
-/** Returns the viewer. Throws a 503 if the backend does not respond. */
 export function requireViewer(context: Readonly<RouterContextProvider>): Viewer {
   const viewer = getViewerOrError(context);
   if ("reason" in viewer) throw userErrorData(viewer);

@@ -19,10 +19,7 @@ export function createConnectionLostToast(nextStep: string): Toast {
 
 const networkErrorMessages = /failed to fetch|load failed|networkerror|unable to decode turbo-stream/i;
 
-/**
- * True for a network error and for a proxy's plain-text response 502 to 504. The site's own errors have objects as
- * data.
- */
+/** True for a network error and for a proxy's plain text with status 502 to 504. Our errors have objects as data. */
 export function isConnectionLost(error: unknown): boolean {
   if (isRouteErrorResponse(error)) {
     return [502, 503, 504].includes(error.status) && typeof error.data === "string";

@@ -1,4 +1,3 @@
-/** The contents of replaced text nodes. */
 const contents = new WeakMap<Node, string>();
 const observer = new MutationObserver(repairTexts);
 
@@ -47,6 +46,5 @@ function repairTexts(records: MutationRecord[]): void {
     }
     lastAdded = added;
   }
-  // Discards the records of this function's own changes.
   observer.takeRecords();
 }

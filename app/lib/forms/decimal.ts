@@ -1,10 +1,9 @@
 const shape = /^(-?)(?:(\d+)|([1-9]\d{0,2}([,.\s])\d{3}(?:\4\d{3})*))(?:(?!\4\d)([,.])(\d+))?$/;
 
 /**
- * Returns the typed number. Returns the two readings, such as "1250 or 1.25", if the text is ambiguous, and "" if the text
- * is no number. Commas, points or spaces separate groups of exactly three digits. Any other comma or point is the decimal
- * mark, with at most `decimals` digits. A single mark before three digits fits both rules: "1,250" is 1250, but ambiguous
- * if the number can have three decimals. "1.250" is 1.25 if the number can have three decimals, and ambiguous otherwise.
+ * Returns the typed number, "" if the text is no number, or the two readings of an ambiguous text, such as "1250 or 1.25".
+ * Groups have exactly three digits. A single mark before three digits, as in "1,250" and "1.250", fits both readings: with
+ * three `decimals` allowed, only the point is a decimal mark. With fewer, only the comma separates groups.
  */
 export function readDecimal(input: string, decimals: number): number | string {
   const [, sign, plain, grouped, , mark, part = ""] = shape.exec(input.trim().replace("−", "-")) ?? [];

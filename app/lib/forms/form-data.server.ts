@@ -22,10 +22,7 @@ const maxBoundaryLength = 70;
 /** The parser's error message for bytes after the last boundary. RFC 2046 says to ignore such bytes. */
 const trailingDataMessage = "Unexpected data after end of stream";
 
-/**
- * Skips fields with "[", "]" or "__" in the name, which Conform would interpret. Only `repeated` may occur several
- * times.
- */
+/** Skips names with "[", "]" or "__", which Conform would interpret. Only `repeated` may occur several times. */
 export async function readForm(request: Request, repeated?: string): Promise<FormData> {
   const fields = new FormDataBuilder(repeated);
   if (isUrlEncoded(request)) return readUrlEncoded(request, fields);

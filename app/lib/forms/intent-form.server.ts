@@ -11,9 +11,7 @@ export type { IntentError };
 
 export type IntentMetadata = { expected_version?: number; idempotency_key?: string };
 
-/**
- * `anchor` is the URL fragment of a page section, such as "#payments". `cookie` is the value of a Set-Cookie header.
- */
+/** `anchor` is a URL fragment, such as "#payments". `cookie` is the value of a Set-Cookie header. */
 export type IntentResult = {
   toast: string;
   description?: string;

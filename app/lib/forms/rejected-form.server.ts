@@ -33,7 +33,6 @@ export function shortenValues<Result extends Pick<Submission<unknown>, "payload"
   return submission;
 }
 
-/** Returns the response to a rejected form. `error` is undefined if every error concerns a field. */
 export function rejectForm<Extra extends object>(
   result: SubmissionResult,
   error?: Toast | string,

@@ -28,7 +28,6 @@ export function foldCode(text: string): string {
     .replace(/\p{Nd}/gu, toAsciiDigit);
 }
 
-/** Unicode has the ten digits of each script in order, at consecutive code points. */
 function toAsciiDigit(digit: string): string {
   const code = digit.codePointAt(0) ?? 0;
   let value = 0;

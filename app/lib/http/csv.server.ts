@@ -3,7 +3,6 @@ import type { Download } from "./transfer-slots.server.ts";
 /**
  * Returns a line as in RFC 4180. An apostrophe prevents a spreadsheet from running a formula (OWASP: CSV injection).
  * A text that a spreadsheet would read as a number or day, such as 0711 or 1-2-26, becomes the constant formula ="0711".
- * Spreadsheets read numbers, and days such as 2026-11-23, as values.
  */
 export function csvLine(cells: (string | number)[]): string {
   return `${cells.map((cell) => `"${protectCell(cell).replaceAll('"', '""')}"`).join(",")}\r\n`;

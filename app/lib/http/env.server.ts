@@ -101,7 +101,6 @@ export function readSettings(source: NodeJS.ProcessEnv = process.env) {
     dataDir: path.resolve(env.DATA_DIR ?? ".data"),
     backendPort: env.BACKEND_PORT,
     metricsPort: env.METRICS_PORT ?? null,
-    /** True if browsers must use https for the subdomains of the site too. */
     hasHttpsSubdomains: env.HSTS_SUBDOMAINS === "yes",
     databaseUrl: env.DATABASE_URL ?? null,
     backend,
@@ -109,10 +108,7 @@ export function readSettings(source: NodeJS.ProcessEnv = process.env) {
     smtpUrl: env.SMTP_URL ?? null,
     emailFrom: env.MAIL_FROM ?? null,
     trustedProxies: env.TRUSTED_PROXIES ?? [],
-    /**
-     * False if TLS ends at a proxy that TRUSTED_PROXIES omits, so that all visitors seem to have the proxy's IP
-     * address.
-     */
+    /** False if TRUSTED_PROXIES omits the https proxy. All visitors then seem to have the proxy's IP address. */
     hasVisitorIps: origin.startsWith("http:") || (env.TRUSTED_PROXIES ?? []).length > 0,
     limits: {
       loginsPerEmail: env.LOGINS_PER_EMAIL,

@@ -44,10 +44,6 @@ export function contentSecurityPolicy(nonce: string): string {
   ].join("; ");
 }
 
-/**
- * Returns the headers of a page whose text depends on the day. The server's page cache stores the page until midnight in
- * East Africa. Browsers revalidate the page each time.
- */
 export function getDailyHeaders(): Record<string, string> {
   const midnight = new Date(`${dayInEastAfrica(new Date())}T24:00:00+03:00`);
   return { "Cache-Control": "no-cache", Expires: midnight.toUTCString() };

@@ -33,7 +33,6 @@ export function getIpAddress(
   return address;
 }
 
-/** Returns the address without port, brackets and the syntax of the header Forwarded (RFC 7239). */
 function parseForwardedAddress(entry: string): string | null {
   const node = (/(?:^|;)\s*for=([^;]*)/i.exec(entry)?.[1] ?? entry).replaceAll('"', "").trim();
   const [, address = node] = /^\[(.+)\](?::\d+)?$|^([^:]+):\d+$/.exec(node)?.filter(Boolean) ?? [];

@@ -21,9 +21,7 @@ export function log(level: LogLevel, event: string, fields: LogFields = {}): voi
   if (pendingLines.push(escapeInvisible(JSON.stringify(line))) === 1) setImmediate(writePendingLines);
 }
 
-/**
- * Writes all lines of one event loop iteration together, because each write takes about as long as a whole response.
- */
+/** Writes the lines of one event loop iteration together, because a write takes as long as a response. */
 const pendingLines: string[] = [];
 
 function writePendingLines(): void {

@@ -44,9 +44,7 @@ const authErrors: Readonly<Record<string, UserError>> = {
 
 type SupabaseError = { message: string; name?: string; code?: string | number; status?: number; statusCode?: string };
 
-/**
- * Shows users only the messages of our database functions (SQLSTATE PTnnn) and hooks, never those of other software.
- */
+/** Users see only messages of our database functions (SQLSTATE PTnnn) and hooks, never those of other software. */
 export function toUserError(error: SupabaseError): UserError {
   const code = String(error.code ?? "");
   // Supabase Storage responds with status 400 and puts the real status into `statusCode`.

@@ -92,8 +92,7 @@ export const supabaseMiddleware: MiddlewareFunction<Response> = async ({ request
         },
         setAll: (values, noStore) => {
           for (const { name, value, options } of values) {
-            // @supabase/ssr would set a lifetime of 400 days. On a shared computer, the cookie ends with the browser
-            // session.
+            // Without `maxAge`, the cookie ends with the browser session. @supabase/ssr would set 400 days.
             const age = (context.get(sharedComputerContext) ?? isSharedComputer(request)) ? undefined : sessionMaxAge;
             const maxAge = value === "" ? 0 : age;
             cookies.set(name, serializeCookieHeader(name, value, { ...options, maxAge }));

@@ -89,7 +89,13 @@ async function validateRefresh(response: Response): Promise<Response> {
     .catch(() => null);
   const { access_token } = (body ?? {}) as Record<string, unknown>;
   const isRenewed = response.ok && typeof access_token === "string" && looksLikeToken(access_token);
-  return isRenewed || rejectionStatuses.includes(response.status) ? response : createNotRenewedResponse();
+  if (isRenewed) return response;
+  return rejectionStatuses.includes(response.status) ? createRejectedResponse(response) : createNotRenewedResponse();
+}
+
+/** Names the error, because a rejection without a name counts as a failure of the backend. */
+function createRejectedResponse({ status }: Response): Response {
+  return Response.json({ error_code: "refresh_token_not_found", msg: "The session has ended." }, { status });
 }
 
 function createNotRenewedResponse(): Response {

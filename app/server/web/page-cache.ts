@@ -88,9 +88,7 @@ function removeUnknownParams(url: string): { address: string; isCacheable: boole
   };
 }
 
-/**
- * Returns the usual spelling of a path. The router accepts other spellings, and data requests have the suffix `.data`.
- */
+/** Returns the usual spelling of a path. The router accepts others, and data requests have the suffix `.data`. */
 function normalisePath(path: string): string {
   const page = decodeUrl(path)
     .toLowerCase()
