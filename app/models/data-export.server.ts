@@ -161,10 +161,7 @@ async function* fetchExportPages(supabase: AppSupabaseClient): AsyncGenerator<Ex
   }
 }
 
-/**
- * Returns a stream that creates the ZIP archive, with only one piece of a file in memory. `left-out.txt` names files that
- * are missing or changed. Throws an error response if the backend rejects the first call.
- */
+/** `left-out.txt` in the archive names files that are missing or changed. Throws an error response if the first call fails. */
 export async function createDataExport(
   supabase: AppSupabaseClient,
   serviceRole: AppSupabaseClient,
