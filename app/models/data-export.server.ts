@@ -5,7 +5,7 @@ import { ViewerRecord } from "../lib/auth/viewer.server.ts";
 import { byteOrderMark, csvLine } from "../lib/http/csv.server.ts";
 import { toUserError, userErrorData, userErrorFromThrown } from "../lib/http/user-error.server.ts";
 import type { AppSupabaseClient } from "../lib/supabase/client.server.ts";
-import { readStoredFile } from "./document-file.server.ts";
+import { openStoredFile } from "./document-file.server.ts";
 import { shortId, waitingOnLabels } from "./shipment.ts";
 import {
   ChargeRecord,
@@ -161,10 +161,7 @@ async function* fetchExportPages(supabase: AppSupabaseClient): AsyncGenerator<Ex
   }
 }
 
-/**
- * Returns a stream that creates the ZIP archive, with only one uploaded file in memory. `left-out.txt` names files that
- * are missing or changed. Throws an error response if the backend rejects the first call.
- */
+/** `left-out.txt` in the archive names files that are missing or changed. Throws an error response if the first call fails. */
 export async function createDataExport(
   supabase: AppSupabaseClient,
   serviceRole: AppSupabaseClient,
@@ -201,7 +198,7 @@ async function* createArchiveEntries(
   for (const [index, { name }] of exportTables.entries()) yield { name, input: (lines[index] ?? []).join("") };
   const leftOut: string[] = [];
   for (const { name, at, ...counted } of files) {
-    const file = await readStoredFile(serviceRole, counted);
+    const file = await openStoredFile(serviceRole, counted);
     if ("reason" in file) leftOut.push(`${name}: ${file.reason}`);
     else yield { name, input: file.content, lastModified: new Date(at) };
   }

@@ -1,6 +1,7 @@
-import { hash } from "node:crypto";
+import { createHash } from "node:crypto";
 import { z } from "zod";
-import { toUserError, type UserError } from "../lib/http/user-error.server.ts";
+import { type Download, filePieceBytes } from "../lib/http/transfer-slots.server.ts";
+import { toUserError, type UserError, userErrorFromThrown } from "../lib/http/user-error.server.ts";
 import type { AppSupabaseClient } from "../lib/supabase/client.server.ts";
 import { parseOrUserError } from "../lib/supabase/result.server.ts";
 import { runStaffAction } from "./staff.server.ts";
@@ -9,22 +10,72 @@ type RecordedFile = { storage_path: string | null; storage_version: string | nul
 
 export const recordedFileColumns = "storage_path, storage_version, sha256";
 
+type StoredFile = { size: number; sha256: string; version: string; content: AsyncIterable<Uint8Array> };
+
 /** Returns the file if it has the recorded hash or, without a recorded hash, the recorded version of the stored object. */
-export async function readStoredFile(
+export async function openStoredFile(
   supabase: AppSupabaseClient,
   { storage_path, storage_version, sha256 }: RecordedFile,
-): Promise<{ content: Uint8Array; sha256: string; version: string } | UserError> {
-  const bucket = supabase.storage.from("documents");
+): Promise<StoredFile | UserError> {
+  const path = storage_path ?? "";
   // If the object changes between the two reads, the database rejects a verification with the older version.
-  const object = await bucket.info(storage_path ?? "");
+  const object = await supabase.storage.from("documents").info(path);
   if (object.error) return toFileError(object.error);
-  const file = await bucket.download(storage_path ?? "");
-  if (file.error) return toFileError(file.error);
-  const content = new Uint8Array(await file.data.arrayBuffer());
-  const { version } = object.data;
-  const actualHash = hash("sha256", content);
+  const { version, metadata } = object.data;
+  // The embedded backend has the size only in the metadata.
+  const size = object.data.size ?? Number(metadata?.size);
+  if (Number.isNaN(size)) return userErrorFromThrown(null);
+  const hash = createHash("sha256");
+  let firstPiece: Uint8Array | undefined;
+  try {
+    for await (const piece of readPieces(supabase, path, 0, size)) {
+      firstPiece ??= piece;
+      hash.update(piece);
+    }
+  } catch (error) {
+    return error instanceof Error ? toFileError(error) : userErrorFromThrown(error);
+  }
+  const actualHash = hash.digest("hex");
   if (sha256 ? actualHash !== sha256 : version !== storage_version) return changedFileError;
-  return { content, sha256: actualHash, version };
+  const content = readCheckedPieces(supabase, path, firstPiece ?? new Uint8Array(), size, actualHash);
+  return { size, sha256: actualHash, version, content };
+}
+
+/** Throws before the last piece if the file has changed since its hash was calculated. */
+async function* readCheckedPieces(
+  supabase: AppSupabaseClient,
+  path: string,
+  firstPiece: Uint8Array,
+  size: number,
+  sha256: string,
+): AsyncGenerator<Uint8Array> {
+  const hash = createHash("sha256");
+  let piece = firstPiece;
+  for await (const next of readPieces(supabase, path, firstPiece.length, size)) {
+    hash.update(piece);
+    yield piece;
+    piece = next;
+  }
+  if (hash.update(piece).digest("hex") !== sha256) throw new Error(changedFileError.reason);
+  yield piece;
+}
+
+/** Reads the next piece only when it is needed, so that a slow reader occupies no connection of the backend. */
+async function* readPieces(
+  supabase: AppSupabaseClient,
+  path: string,
+  start: number,
+  size: number,
+): AsyncGenerator<Uint8Array> {
+  for (let from = start; from < size; from += filePieceBytes) {
+    const to = Math.min(from + filePieceBytes, size);
+    const bucket = supabase.storage.from("documents").setHeader("Range", `bytes=${from}-${to - 1}`);
+    const { data, error } = await bucket.download(path);
+    if (error) throw error;
+    const piece = new Uint8Array(await data.arrayBuffer());
+    if (piece.length !== to - from) throw Object.assign(new Error(changedFileError.reason), { statusCode: "404" });
+    yield piece;
+  }
 }
 
 const changedFileError: UserError = { reason: "The stored file differs from the uploaded file.", status: 409 };
@@ -43,18 +94,26 @@ export const DownloadableFile = z.object({
 });
 export type DownloadableFile = z.infer<typeof DownloadableFile>;
 
+export function createFileDownload(
+  { name, file_name, media_type }: DownloadableFile,
+  file: StoredFile | UserError,
+): Download | UserError {
+  if ("reason" in file) return file;
+  const { size, content } = file;
+  return { name: file_name ?? name, mediaType: media_type ?? "application/octet-stream", size, content };
+}
+
 /** Opens a file after recording the access in the audit log. Only the service-role client can read the bucket. */
 export async function openFileForStaff(
   supabase: AppSupabaseClient,
   serviceRole: AppSupabaseClient,
   document: { id: string; shipment: string },
   actor_name?: string,
-) {
+): Promise<Download | UserError> {
   const args = { document_id: document.id, shipment_id: document.shipment, actor_name };
   const action = await runStaffAction(supabase, "open_document", args);
   if ("reason" in action) return action;
   const record = parseOrUserError(DownloadableFile, action.result);
   if ("reason" in record) return record;
-  const file = await readStoredFile(serviceRole, record);
-  return "reason" in file ? file : { ...record, content: file.content };
+  return createFileDownload(record, await openStoredFile(serviceRole, record));
 }

@@ -10,7 +10,7 @@ import { toUserError, type UserError, userErrorFromThrown } from "../lib/http/us
 import { type AppSupabaseClient, serviceRoleClient } from "../lib/supabase/client.server.ts";
 import { dataOrThrow, dataOrUserError, getResultError } from "../lib/supabase/result.server.ts";
 import { type DEFAULT_DOCUMENTS, documentStateLabels, getDocumentState } from "./document.ts";
-import { readStoredFile, recordedFileColumns } from "./document-file.server.ts";
+import { openStoredFile, recordedFileColumns } from "./document-file.server.ts";
 import {
   acceptedLabels,
   detectFileType,
@@ -148,7 +148,7 @@ export async function verifyDocument(
   if (error) return toUserError({ ...error, status });
   if (!data) return { reason: "Document not found.", status: 404 };
   if (!data.uploaded) return { reason: `The ${data.name} has no file yet.`, status: 409 };
-  const file = await readStoredFile(serviceRole, data);
+  const file = await openStoredFile(serviceRole, data);
   if ("reason" in file) return { ...file, reason: `The ${data.name} is not verified: ${file.reason}` };
   return runStaffAction(supabase, "verify_document", {
     document_id: id,

@@ -8,7 +8,7 @@ import { type UserError, userErrorFromThrown } from "../lib/http/user-error.serv
 import type { AppSupabaseClient } from "../lib/supabase/client.server.ts";
 import { dataOrThrow, getResultError } from "../lib/supabase/result.server.ts";
 import { sortDocuments } from "./document.ts";
-import { type EmailContent, type EmailSender, formatSender, type RecipientName } from "./emails.ts";
+import { type EmailContent, type EmailSender, type RecipientName, toMailbox } from "./emails.ts";
 import { type NextAction, nextAction } from "./shipment.ts";
 import { shipmentUpdateEmail } from "./shipment-email.ts";
 import { ChargeRecord, DocumentRecord, listNumbers, ShipmentRecord, type Stage } from "./shipment-fields.server.ts";
@@ -21,7 +21,7 @@ type EmailRecipient = { email: string; kind: string; name?: RecipientName; accou
 export async function sendEmail(email: Omit<Email, "from">, sender: EmailSender): Promise<boolean> {
   try {
     const settings = readSettings();
-    await createEmailDelivery(settings)({ ...email, from: settings.emailFrom ?? formatSender(sender) });
+    await createEmailDelivery(settings)({ ...email, from: settings.emailFrom ?? toMailbox(sender) });
     return true;
   } catch {
     return false;

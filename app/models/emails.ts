@@ -1,4 +1,5 @@
 /** The texts of account emails. Emails are plain text without files, amounts and bank details. */
+import type { Mailbox } from "../../supabase/contract/email-delivery.ts";
 import { toOneLine } from "../lib/forms/text-fields.ts";
 
 export type EmailSender = { name: string; email: string; phone: string; origin: string };
@@ -7,9 +8,7 @@ export type EmailContent = { subject: string; text: string };
 
 export type RecipientName = string | null;
 
-export function formatSender({ name, email }: EmailSender): string {
-  return `${name} <${email}>`;
-}
+export const toMailbox = ({ name, email: address }: EmailSender): Mailbox => ({ name, address });
 
 export function staffInvitationEmail(sender: EmailSender, name: RecipientName, token: string): EmailContent {
   return {

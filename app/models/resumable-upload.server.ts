@@ -20,6 +20,7 @@ const parallelReads = 4;
 const chunksPerDelete = 100;
 /** The bucket upload-chunks has the same limit. */
 const maxChunkBytes = 256 * 1024;
+export const chunkMemoryBytes = 4 * maxChunkBytes;
 const minChunkBytes = 16 * 1024;
 /** The received bytes are stored after this many milliseconds without new bytes. */
 const idleFlushMs = 500;
@@ -208,6 +209,8 @@ export async function storeChunks(
       pending.push(part);
       size += part.length;
       remaining = remaining.subarray(part.length);
+      // Reading ahead would collect the whole file in memory if the storage is slower than the sender.
+      if (size === maxChunkBytes) await storing.catch(() => undefined);
       store(maxChunkBytes);
     }
     idleTimer = setTimeout(store, idleFlushMs, minChunkBytes);

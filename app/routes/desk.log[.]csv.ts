@@ -2,8 +2,8 @@ import { AUDIT_LABELS } from "~/actions/all-staff-actions.server";
 import { FormOnlyRoute } from "~/components/forms/form-only-route";
 import { requireStaff } from "~/lib/auth/staff.server";
 import { sortableTime } from "~/lib/dates";
-import { type CsvColumn, createCsvResponse } from "~/lib/http/csv.server";
-import { createFileRoute, noFormAction } from "~/lib/http/file-route.server";
+import { type CsvColumn, createCsvDownload } from "~/lib/http/csv.server";
+import { createFileRoute, noFormAction, respondWithDownload } from "~/lib/http/file-route.server";
 import { toUserError, userErrorData } from "~/lib/http/user-error.server";
 import { createLongReadClient } from "~/lib/supabase/client.server";
 import {
@@ -26,17 +26,23 @@ const columns: CsvColumn<AuditLogRow>[] = [
   ["Reason", ({ reason }) => reason ?? ""],
 ];
 
-const table = createFileRoute(async ({ context, url }) => {
-  const backend = await createLongReadClient(requireStaff(context).supabase);
+const table = createFileRoute(async ({ request, context, url }) => {
+  const { id, supabase } = requireStaff(context);
+  const backend = await createLongReadClient(supabase);
   const filter = toAuditLogArgs(readAuditLogFilter(url));
-  return createCsvResponse("log.csv", columns, async (last: AuditLogRow | null) => {
+  const loadRowsAfter = async (last: AuditLogRow | null) => {
     const after = last ? { before: last.created_at, before_id: last.id } : {};
     const { data, error, status } = await backend
       .rpc("desk_log", { ...filter, ...after, page: 0 }, { get: true })
       .retry(false);
     if (error) throw userErrorData(toUserError({ ...error, status }));
     return AuditLogRows.parse(data).audit_entries;
-  });
+  };
+  const response = await respondWithDownload({ request, context }, { account: id, group: "staff" }, () =>
+    createCsvDownload("log.csv", columns, loadRowsAfter),
+  );
+  if ("reason" in response) throw userErrorData(response);
+  return response;
 });
 
 export const middleware = table.middleware;

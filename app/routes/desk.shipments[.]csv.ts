@@ -1,7 +1,7 @@
 import { FormOnlyRoute } from "~/components/forms/form-only-route";
 import { requireStaff } from "~/lib/auth/staff.server";
-import { createCsvResponse } from "~/lib/http/csv.server";
-import { createFileRoute, noFormAction } from "~/lib/http/file-route.server";
+import { createCsvDownload } from "~/lib/http/csv.server";
+import { createFileRoute, noFormAction, respondWithDownload } from "~/lib/http/file-route.server";
 import { toUserError, userErrorData } from "~/lib/http/user-error.server";
 import { createLongReadClient } from "~/lib/supabase/client.server";
 import { type DeskShipmentRow, DeskShipmentRows } from "~/models/desk.server";
@@ -14,8 +14,9 @@ const columns = createShipmentColumns<DeskShipmentRow>(deskWaitingOnLabels, [
   ["Email", ({ email }) => email],
 ]);
 
-const table = createFileRoute(async ({ context, url }) => {
-  const backend = await createLongReadClient(requireStaff(context).supabase);
+const table = createFileRoute(async ({ request, context, url }) => {
+  const { id, supabase } = requireStaff(context);
+  const backend = await createLongReadClient(supabase);
   const { q, stage, waiting, needsCheck } = readShipmentFilter(url);
   const filter = {
     ...(q && { q }),
@@ -23,14 +24,19 @@ const table = createFileRoute(async ({ context, url }) => {
     ...(waiting && { waiting_on: waiting }),
     ...(needsCheck && { to_check: true }),
   };
-  return createCsvResponse("shipments.csv", columns, async (last: DeskShipmentRow | null) => {
+  const loadRowsAfter = async (last: DeskShipmentRow | null) => {
     const after = last ? { before: last.created_at, before_id: last.id } : {};
     const { data, error, status } = await backend
       .rpc("desk_shipments_export", { ...filter, ...after }, { get: true })
       .retry(false);
     if (error) throw userErrorData(toUserError({ ...error, status }));
     return DeskShipmentRows.parse(data).shipments;
-  });
+  };
+  const response = await respondWithDownload({ request, context }, { account: id, group: "staff" }, () =>
+    createCsvDownload("shipments.csv", columns, loadRowsAfter),
+  );
+  if ("reason" in response) throw userErrorData(response);
+  return response;
 });
 
 export const middleware = table.middleware;

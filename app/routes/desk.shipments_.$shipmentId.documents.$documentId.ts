@@ -1,9 +1,9 @@
 import { redirect } from "react-router";
 import { FormOnlyRoute } from "~/components/forms/form-only-route";
 import { requireStaff } from "~/lib/auth/staff.server";
-import { createFileRoute, isDownloadClick, noFormAction, respondWithFile } from "~/lib/http/file-route.server";
-import { areaNotFound, userErrorData } from "~/lib/http/user-error.server";
-import { serviceRoleClient } from "~/lib/supabase/client.server";
+import { createFileRoute, isDownloadClick, noFormAction, respondWithDownload } from "~/lib/http/file-route.server";
+import { areaNotFound, userErrorData, userErrorFromThrown } from "~/lib/http/user-error.server";
+import { createLongReadClient, serviceRoleClient } from "~/lib/supabase/client.server";
 import { openFileForStaff } from "~/models/document-file.server";
 import { isUuid } from "~/models/shipment.server";
 
@@ -14,8 +14,9 @@ const file = createFileRoute(async ({ request, context, params }) => {
   // Opening a file is recorded in the audit log, so only a click may open the file.
   if (!isDownloadClick(request)) return redirect(`/desk/shipments/${shipmentId}#document-${documentId}`, 303);
   const document = { id: documentId, shipment: shipmentId };
-  const response = await respondWithFile({ request, context }, id, () =>
-    openFileForStaff(backend, serviceRoleClient(), document),
+  const longReadClient = await createLongReadClient(backend);
+  const response = await respondWithDownload({ request, context }, { account: id, group: "staff" }, () =>
+    openFileForStaff(longReadClient, serviceRoleClient(), document).catch(userErrorFromThrown),
   );
   if ("reason" in response) throw response.status === 404 ? areaNotFound("desk") : userErrorData(response);
   return response;

@@ -13,6 +13,7 @@ import { checkUploadAllowed, hasFile } from "~/models/document.server";
 import { getShipment } from "~/models/portal.server";
 import {
   assembleFile,
+  chunkMemoryBytes,
   countReceivedBytes,
   deleteUploadChunks,
   freeSpaceForUpload,
@@ -71,7 +72,8 @@ export async function action({ request, context, params }: Route.ActionArgs) {
   return respond(request, context, params.shipmentId, (upload) =>
     runUploadExclusively(upload.file, async (signal) => {
       const { client, document, file, offset: from } = upload;
-      const slot = acquireUploadSlot(request, context, client.id, from === undefined ? file.size : undefined);
+      const bytes = from === undefined ? file.size : chunkMemoryBytes;
+      const slot = await acquireUploadSlot(request, context, client.id, bytes);
       if ("reason" in slot) return createFailedResult(slot);
       try {
         const error = await checkUploadAllowed(client, document.id);

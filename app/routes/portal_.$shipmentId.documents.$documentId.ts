@@ -2,10 +2,10 @@ import { z } from "zod";
 import { FormOnlyRoute } from "~/components/forms/form-only-route";
 import { requireViewer, ViewerRecord } from "~/lib/auth/viewer.server";
 import { createViewerPage } from "~/lib/auth/viewer-page.server";
-import { createFileRoute, respondWithFile } from "~/lib/http/file-route.server";
-import { areaNotFound, userErrorData } from "~/lib/http/user-error.server";
+import { createFileRoute, respondWithDownload } from "~/lib/http/file-route.server";
+import { areaNotFound, userErrorData, userErrorFromThrown } from "~/lib/http/user-error.server";
 import { serviceRoleClient } from "~/lib/supabase/client.server";
-import { DownloadableFile, readStoredFile } from "~/models/document-file.server";
+import { createFileDownload, DownloadableFile, openStoredFile } from "~/models/document-file.server";
 import { isUuid } from "~/models/shipment.server";
 
 const nilUuid = "00000000-0000-0000-0000-000000000000";
@@ -28,10 +28,10 @@ const portal = createViewerPage(
 const file = createFileRoute(async (args) => {
   const { file: document } = await portal.page(args);
   if (!document) throw areaNotFound("portal");
-  const response = await respondWithFile(args, requireViewer(args.context).id, async () => {
-    const stored = await readStoredFile(serviceRoleClient(), document);
-    return "reason" in stored ? stored : { ...document, content: stored.content };
-  });
+  const owner = { account: requireViewer(args.context).id, group: "clients" } as const;
+  const response = await respondWithDownload(args, owner, async () =>
+    createFileDownload(document, await openStoredFile(serviceRoleClient(), document).catch(userErrorFromThrown)),
+  );
   if ("reason" in response) throw userErrorData(response);
   return response;
 });

@@ -1,7 +1,8 @@
 import { FormOnlyRoute } from "~/components/forms/form-only-route";
 import { queryViewer, requireViewer, viewerMiddleware } from "~/lib/auth/viewer.server";
-import { createCsvResponse } from "~/lib/http/csv.server";
-import { createFileRoute, noFormAction } from "~/lib/http/file-route.server";
+import { createCsvDownload } from "~/lib/http/csv.server";
+import { createFileRoute, noFormAction, respondWithDownload } from "~/lib/http/file-route.server";
+import { userErrorData } from "~/lib/http/user-error.server";
 import { createLongReadClient } from "~/lib/supabase/client.server";
 import { listShipmentsAfter } from "~/models/portal.server";
 import { waitingOnLabels } from "~/models/shipment";
@@ -10,12 +11,17 @@ import { readShipmentFilter } from "~/models/shipment-filter";
 
 const columns = createShipmentColumns(waitingOnLabels);
 
-const table = createFileRoute(async ({ context, url }) => {
-  const supabase = await createLongReadClient(requireViewer(context).supabase);
+const table = createFileRoute(async ({ request, context, url }) => {
+  const client = requireViewer(context);
+  const supabase = await createLongReadClient(client.supabase);
   const filter = readShipmentFilter(url);
-  return createCsvResponse("shipments.csv", columns, (last: ShipmentRecord | null) =>
-    listShipmentsAfter(supabase, filter, last),
+  const response = await respondWithDownload({ request, context }, { account: client.id, group: "clients" }, () =>
+    createCsvDownload("shipments.csv", columns, (last: ShipmentRecord | null) =>
+      listShipmentsAfter(supabase, filter, last),
+    ),
   );
+  if ("reason" in response) throw userErrorData(response);
+  return response;
 });
 
 export const middleware = [viewerMiddleware(() => queryViewer), ...table.middleware];

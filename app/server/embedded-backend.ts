@@ -9,7 +9,7 @@ import { DataDirError, projectRoot, rethrowAsDataDirError } from "../../supabase
 import { findRunningBackend } from "../../supabase/contract/lock.ts";
 import { type BackendAccess, ConfigurationError, type Settings } from "../lib/http/env.server.ts";
 import { log } from "../lib/http/log.server.ts";
-import { formatSender } from "../models/emails.ts";
+import { toMailbox } from "../models/emails.ts";
 import { readEmailSender } from "./cli/content.ts";
 import { endChild } from "./lifetime.ts";
 
@@ -88,7 +88,7 @@ export async function startEmbeddedBackend(settings: Settings): Promise<Embedded
     port: settings.backendPort,
     siteUrl: settings.origin,
     smtpUrl: settings.smtpUrl,
-    emailFrom: settings.emailFrom ?? formatSender(readEmailSender()),
+    emailFrom: settings.emailFrom ?? toMailbox(readEmailSender()),
     ...backendKeys,
   };
 

@@ -1,4 +1,5 @@
 import type { JWK } from "jose";
+import type { Mailbox } from "./email-delivery.ts";
 
 export type BackendProcessOptions = {
   dataDir: string;
@@ -8,8 +9,7 @@ export type BackendProcessOptions = {
   port: number;
   siteUrl: string;
   smtpUrl: string | null;
-  /** The sender of emails, such as Mizigo <desk@mizigo.example>. */
-  emailFrom: string;
+  emailFrom: Mailbox;
   publishableKey: string;
   secretKey: string;
   /** Signs the tokens for @supabase/lite. These tokens do not leave the process. */

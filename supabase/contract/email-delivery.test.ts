@@ -1,12 +1,14 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { type AddressInfo, createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import PostalMime from "postal-mime";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { startSmtpServer } from "../../tests/support/smtp-server.ts";
 import { createOutboxDelivery, createSmtpDelivery, type Email } from "./email-delivery.ts";
 
 const exampleEmail: Email = {
-  from: "Mizigo Clearing & Forwarding <no-reply@mizigo.example>",
+  from: { name: "Mizigo (Clearing, Forwarding) <K> & [Sons]", address: "no-reply@mizigo.example" },
   to: "client@client.example",
   subject: "Confirm your email address",
   text: "Karibu",
@@ -25,7 +27,7 @@ test("An email app reads an email of the outbox with its original content.", asy
   const [parsed, ...others] = await readOutbox();
   expect(others).toEqual([]);
   expect(parsed).toMatchObject({
-    from: { name: "Mizigo Clearing & Forwarding", address: "no-reply@mizigo.example" },
+    from: exampleEmail.from,
     to: [{ address: exampleEmail.to }],
     subject: exampleEmail.subject,
   });
@@ -41,7 +43,7 @@ test("An email arrives with names, subjects and texts of every script and length
   const text = `مرحبا، "كريم" & <أمينة>\n${"ndefu ".repeat(400)}`.trim();
   await createOutboxDelivery(folder)({
     ...exampleEmail,
-    from: `${JSON.stringify(name)} <no-reply@mizigo.example>`,
+    from: { name, address: "no-reply@mizigo.example" },
     subject,
     text,
   });
@@ -110,6 +112,40 @@ test("Delivery throws when the outbox cannot be written.", async () => {
 
 test("Delivery throws when the SMTP server is unreachable.", async () => {
   await expect(createSmtpDelivery("smtp://127.0.0.1:1")(exampleEmail)).rejects.toThrow();
+});
+
+test.each<[string, (socket: Socket) => void]>([
+  ["accepts the connection and does not greet", () => undefined],
+  ["stops after its greeting", (socket) => socket.write("220 mail.test\r\n")],
+  [
+    "sends an endless reply slowly",
+    (socket) => {
+      socket.write("220 mail.test\r\n");
+      setInterval(() => socket.write("250-mail.test\r\n"), 100).unref();
+    },
+  ],
+])("Delivery throws and closes the connection when the SMTP server %s.", async (_fault, respond) => {
+  const server = createServer();
+  const isClosed = new Promise<void>((resolve) => {
+    server.on("connection", (socket) => {
+      socket.on("error", () => undefined).on("close", () => resolve());
+      socket.resume();
+      respond(socket);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  const send = createSmtpDelivery(`smtp://user:p%40ss@127.0.0.1:${port}`, { silence: 0.3, email: 0.6 });
+  await expect(send(exampleEmail)).rejects.toThrow();
+  await isClosed;
+  server.close();
+});
+
+test("An SMTP server receives an email from a sender whose name has brackets and commas.", async () => {
+  const smtp = await startSmtpServer();
+  await createSmtpDelivery(smtp.url)(exampleEmail);
+  smtp.goAway();
+  expect((await PostalMime.parse(smtp.mails[0] ?? "")).from).toEqual(exampleEmail.from);
 });
 
 function readOutbox() {

@@ -1,11 +1,14 @@
 import { randomUUID } from "node:crypto";
 import { mkdir, rename, writeFile } from "node:fs/promises";
+import { connect } from "node:net";
 import path from "node:path";
 import nodemailer from "nodemailer";
 import MailComposer from "nodemailer/lib/mail-composer/index.js";
+import SMTPTransport from "nodemailer/lib/smtp-transport/index.js";
 
-/** `from` is a name with an email address, such as Mizigo <desk@mizigo.example>. */
-export type Email = { from: string; to: string; subject: string; text: string; headers?: Record<string, string> };
+export type Mailbox = { name: string; address: string };
+
+export type Email = { from: Mailbox; to: string; subject: string; text: string; headers?: Record<string, string> };
 
 export type DeliverEmail = (email: Email) => Promise<void>;
 
@@ -27,9 +30,30 @@ export function createOutboxDelivery(folder: string): DeliverEmail {
   };
 }
 
-export function createSmtpDelivery(url: string): DeliverEmail {
-  const deadlines = { connectionTimeout: 4000, greetingTimeout: 4000, socketTimeout: 4000 };
-  const transport = nodemailer.createTransport({ url, ...deadlines } as object);
+/** The seconds without a reply of the SMTP server, and the seconds of a whole email. A sign-up waits for its email. */
+const smtpSeconds = { silence: 4, email: 6 };
+
+export function createSmtpDelivery(url: string, seconds = smtpSeconds): DeliverEmail {
+  const silenceMs = seconds.silence * 1000;
+  // `createTransport({ url, … })` would ignore all options except `url`.
+  const smtp = new SMTPTransport({
+    url,
+    greetingTimeout: silenceMs,
+    socketTimeout: silenceMs,
+    // nodemailer has no time limit for a whole email, so this socket closes after the limit.
+    getSocket({ host, port, secure }, callback) {
+      const signal = AbortSignal.timeout(seconds.email * 1000);
+      const connection = connect({ host, port: Number(port ?? (secure ? 465 : 587)), signal });
+      const fail = (error: Error) => callback(error, null);
+      const silence = () => connection.destroy(new Error("The SMTP server does not respond."));
+      connection.setTimeout(silenceMs, silence).once("error", fail);
+      connection.once("connect", () => {
+        connection.off("error", fail).off("timeout", silence);
+        callback(null, { connection });
+      });
+    },
+  });
+  const transport = nodemailer.createTransport(smtp);
   return async (email) => {
     await transport.sendMail(addHeaders(email));
   };

@@ -130,7 +130,7 @@ function launchBackend(): { child: ChildProcess; report: Promise<BackendProcessR
     dataDir,
     port: 0,
     siteUrl: "http://127.0.0.1:3000",
-    emailFrom: "The company <office@company.example>",
+    emailFrom: { name: "The company", address: "office@company.example" },
     smtpUrl: null,
     databaseUrl: null,
     ...backendKeys,

@@ -227,7 +227,7 @@ async function openBackend({
     databaseUrl: null,
     objectsDir: path.join(folder, "objects"),
     siteUrl: "http://127.0.0.1:3000",
-    emailFrom: "The company <office@company.example>",
+    emailFrom: { name: "The company", address: "office@company.example" },
     ...backendKeys,
     signingKey,
     deliver: async () => undefined,

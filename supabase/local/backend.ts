@@ -19,7 +19,7 @@ import { addContentLength } from "./http.ts";
 import { createTemplateMailer } from "./mailer.ts";
 import { isAllowedRoute, requestLimitError } from "./request-limits.ts";
 import { createRpcArgumentQuoter, withPostgrestErrors } from "./rest.ts";
-import { createFileStorage } from "./storage.ts";
+import { createFileStorage, parseRange } from "./storage.ts";
 
 export type BackendOptions = Omit<BackendProcessOptions, "dataDir" | "port" | "smtpUrl"> & {
   /** The folder of the database. Null stores the database in memory. */
@@ -103,7 +103,8 @@ async function createBackendOnDatabase(database: OpenDatabase, options: BackendO
     studio: { enabled: false },
     options: { server: { admin: false, disableStudio: true } },
   });
-  app._storageAdapter = createFileStorage(options.objectsDir);
+  const objects = createFileStorage(options.objectsDir);
+  app._storageAdapter = objects;
   const mailer = createTemplateMailer({
     from: options.emailFrom,
     siteUrl: options.siteUrl,
@@ -171,6 +172,9 @@ async function createBackendOnDatabase(database: OpenDatabase, options: BackendO
       limitError.catch(() => undefined);
       return mutex.runExclusive(async () => {
         if (closing) return Response.json({ message: "The backend is shutting down." }, { status: 503 });
+        // The site has reported a failure for an abandoned request, so the request must change nothing.
+        if (request.signal.aborted) return Response.json({ message: "The sender has gone." }, { status: 503 });
+        objects.range = parseRange(request.headers.get("range"));
         database.skipsSessionCheck = !pathname.startsWith("/auth/");
         return respondOrUnavailable(database, async () => {
           const response = (await limitError) ?? (await handleRequest(await preparedRequest));
@@ -179,6 +183,7 @@ async function createBackendOnDatabase(database: OpenDatabase, options: BackendO
           return new Response(body, response);
         }).finally(() => {
           database.skipsSessionCheck = false;
+          objects.range = null;
         });
       });
     },

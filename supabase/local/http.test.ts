@@ -44,6 +44,21 @@ test("The backend's server passes bytes through unchanged in both directions", a
   expect(Buffer.compare(Buffer.from(await response.arrayBuffer()), Buffer.from(bytes))).toBe(0);
 });
 
+test("A request is aborted when its sender closes the connection.", async () => {
+  let isAborted = false;
+  const url = await startServer(async ({ signal }) => {
+    signal.addEventListener("abort", () => {
+      isAborted = true;
+    });
+    sender.abort();
+    await expect.poll(() => isAborted).toBe(true);
+    return new Response();
+  });
+  const sender = new AbortController();
+  await expect(fetch(url, { signal: sender.signal })).rejects.toThrow();
+  await expect.poll(() => isAborted).toBe(true);
+});
+
 test.each([
   ["GET", 200, "hello", ["5"]],
   ["HEAD", 200, "", ["5"]],

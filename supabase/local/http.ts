@@ -3,11 +3,13 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 /** 2 MiB more than the largest document, for the multipart boundaries of an upload. */
 const maxBodyBytes = 12 * 1024 * 1024;
 
-/** Returns an HTTP server for the handler. The server rejects bodies over 12 MiB with 413. */
+/** Rejects bodies over 12 MiB with 413. Aborts the request if its sender closes the connection. */
 export function serve(handler: (request: Request) => Promise<Response>): Server {
   const server = createServer(async (incoming, outgoing) => {
     try {
-      const request = await toRequest(incoming);
+      const sender = new AbortController();
+      outgoing.once("close", () => sender.abort());
+      const request = await toRequest(incoming, sender.signal);
       if (!request) {
         outgoing.writeHead(413, { connection: "close" }).end();
         return;
@@ -24,7 +26,7 @@ export function serve(handler: (request: Request) => Promise<Response>): Server 
   return server;
 }
 
-async function toRequest(incoming: IncomingMessage): Promise<Request | null> {
+async function toRequest(incoming: IncomingMessage, signal: AbortSignal): Promise<Request | null> {
   if (Number(incoming.headers["content-length"] ?? 0) > maxBodyBytes) return null;
   const chunks: Buffer[] = [];
   let size = 0;
@@ -43,6 +45,7 @@ async function toRequest(incoming: IncomingMessage): Promise<Request | null> {
   return new Request(new URL(incoming.url ?? "/", "http://backend.local"), {
     method,
     headers,
+    signal,
     body: hasBody ? new Uint8Array(Buffer.concat(chunks)) : undefined,
   });
 }

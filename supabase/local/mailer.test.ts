@@ -6,7 +6,7 @@ import type { Email } from "../contract/email-delivery.ts";
 import { createTemplateMailer } from "./mailer.ts";
 
 const template = readFileSync(path.join(projectRoot, "supabase/templates/confirmation.html"), "utf8");
-const sender = "Mizigo Clearing & Forwarding <no-reply@mizigo.example>";
+const sender = { name: "Mizigo Clearing & Forwarding", address: "no-reply@mizigo.example" };
 const subject = "Confirm your email address";
 
 test("The confirmation email is plain text with a greeting, the address, one line with the link and our footer.", async () => {

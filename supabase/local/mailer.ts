@@ -1,12 +1,12 @@
 import type { App } from "@supabase/lite";
 import { convert } from "html-to-text";
-import type { DeliverEmail } from "../contract/email-delivery.ts";
+import type { DeliverEmail, Mailbox } from "../contract/email-delivery.ts";
 
 export type Mailer = NonNullable<App["_mailer"]>;
 
 /** Returns a mailer that sends confirmation emails as plain text. Throws for other kinds of email. */
 export function createTemplateMailer(options: {
-  from: string;
+  from: Mailbox;
   siteUrl: string;
   subject: string;
   template: string;

@@ -1,27 +1,38 @@
 import { createHash, randomUUID } from "node:crypto";
-import { mkdir, open, readFile, rename, rm, stat } from "node:fs/promises";
+import { mkdir, open, rename, rm } from "node:fs/promises";
 import path from "node:path";
 import process from "node:process";
 import type { App } from "@supabase/lite";
 
 type StorageAdapter = NonNullable<App["_storageAdapter"]>;
+type ByteRange = { first: number; last: number };
 type ObjectHeader = { contentType: string; cacheControl: string; eTag: string };
 
+const maxHeaderBytes = 4096;
+
 /** Stores each object in one file, which is replaced atomically. Reading a missing object rejects with ENOENT. */
-export function createFileStorage(folder: string): StorageAdapter {
+export function createFileStorage(folder: string): StorageAdapter & { range: ByteRange | null } {
   const objectFile = (bucket: string, key: string) => {
     const hash = createHash("sha256").update(`${bucket}/${key}`).digest("hex");
     return path.join(folder, hash.slice(0, 2), hash);
   };
 
   /** Each file starts with a line of JSON metadata, so that content and type are replaced together. */
-  async function read(bucket: string, key: string) {
-    const file = objectFile(bucket, key);
-    const [bytes, { mtime }] = await Promise.all([readFile(file), stat(file)]);
-    const end = bytes.indexOf(0x0a);
-    const header = JSON.parse(bytes.subarray(0, end).toString("utf8")) as ObjectHeader;
-    const body = bytes.subarray(end + 1);
-    return { body, metadata: toMetadata(header, body.length, mtime) };
+  async function read(bucket: string, key: string, range: ByteRange | null = null) {
+    const handle = await open(objectFile(bucket, key));
+    try {
+      const { buffer, bytesRead } = await handle.read(Buffer.alloc(maxHeaderBytes), 0, maxHeaderBytes, 0);
+      const end = buffer.subarray(0, bytesRead).indexOf(0x0a);
+      const header = JSON.parse(buffer.toString("utf8", 0, end)) as ObjectHeader;
+      const { size, mtime } = await handle.stat();
+      const bodySize = size - end - 1;
+      const { first, last } = range ?? { first: 0, last: bodySize - 1 };
+      const body = Buffer.alloc(Math.max(0, Math.min(last + 1, bodySize) - first));
+      if (body.length > 0) await handle.read(body, 0, body.length, end + 1 + first);
+      return { body, metadata: toMetadata(header, bodySize, mtime) };
+    } finally {
+      await handle.close();
+    }
   }
 
   async function write(bucket: string, key: string, body: Uint8Array, contentType: string, cacheControl: string) {
@@ -48,12 +59,13 @@ export function createFileStorage(folder: string): StorageAdapter {
 
   return {
     driver: folder,
+    range: null,
     async getObject(bucket, key) {
-      const { body, metadata } = await read(bucket, key);
+      const { body, metadata } = await read(bucket, key, this.range);
       return { body, metadata, httpStatusCode: 200 };
     },
     async headObject(bucket, key) {
-      return (await read(bucket, key)).metadata;
+      return (await read(bucket, key, { first: 0, last: -1 })).metadata;
     },
     async uploadObject(bucket, key, _version, body, contentType, cacheControl) {
       const bytes = new Uint8Array(await new Response(body as BodyInit).arrayBuffer());
@@ -73,6 +85,12 @@ export function createFileStorage(folder: string): StorageAdapter {
       return `file://${objectFile(bucket, key)}`;
     },
   };
+}
+
+/** Returns the bytes that the header Range names, which Supabase Storage supports and @supabase/lite ignores. */
+export function parseRange(header: string | null): ByteRange | null {
+  const [, first, last] = /^bytes=(\d+)-(\d+)$/.exec(header ?? "") ?? [];
+  return last === undefined ? null : { first: Number(first), last: Number(last) };
 }
 
 function toMetadata({ contentType: mimetype, cacheControl, eTag }: ObjectHeader, size: number, lastModified: Date) {

@@ -1,6 +1,9 @@
+import { hash } from "node:crypto";
+import { text } from "node:stream/consumers";
 import { expect, test } from "vitest";
+import { filePieceBytes } from "../../app/lib/http/transfer-slots.server.ts";
 import { verifyDocument } from "../../app/models/document.server.ts";
-import { readStoredFile } from "../../app/models/document-file.server.ts";
+import { openStoredFile } from "../../app/models/document-file.server.ts";
 import { fileRecord, originalContent, setUpDocuments } from "../support/document-suite.ts";
 
 const suite = setUpDocuments();
@@ -83,17 +86,32 @@ test("Only the service role can read a verified file, and only if the file is un
   const portalFile = (await readPortalFile(owner.supabase, recorded.id)).file;
   expect(portalFile).toMatchObject({ storage_path: path, storage_version: recorded.storage_version, sha256 });
   for (const source of [portalFile ?? recorded, recorded]) {
-    const file = await readStoredFile(testBackend.serviceRole, source);
-    expect("content" in file && new TextDecoder().decode(file.content)).toBe(originalContent);
+    const file = await openStoredFile(testBackend.serviceRole, source);
+    expect("content" in file && (await text(file.content))).toBe(originalContent);
   }
   // Only the service role can read the bytes of a stored file.
   for (const supabase of [owner.supabase, stranger.supabase, testBackend.anonymous()]) {
-    expect(await readStoredFile(supabase, recorded)).toMatchObject({ reason: expect.any(String) });
+    expect(await openStoredFile(supabase, recorded)).toMatchObject({ reason: expect.any(String) });
   }
   await replaceFile(path);
   const rejection = { reason: "The stored file differs from the uploaded file.", status: 409 };
   for (const source of [portalFile ?? recorded, recorded])
-    expect(await readStoredFile(testBackend.serviceRole, source)).toEqual(rejection);
+    expect(await openStoredFile(testBackend.serviceRole, source)).toEqual(rejection);
+});
+
+test("A file that changes while it is read ends with an error before its last piece.", async () => {
+  const path = await storeFile();
+  const [original, changed] = ["a", "b"].map((letter) => letter.repeat(filePieceBytes + 1000));
+  const read = async (replacement: string) => {
+    await replaceFile(path, original);
+    const record = { storage_path: path, storage_version: null, sha256: hash("sha256", original ?? "") };
+    const file = await openStoredFile(testBackend.serviceRole, record);
+    if ("reason" in file) throw new Error(file.reason);
+    await replaceFile(path, replacement);
+    return text(file.content);
+  };
+  expect((await read(original ?? "")) === original).toBe(true);
+  await expect(read(changed ?? "")).rejects.toThrow("The stored file differs from the uploaded file.");
 });
 
 test("Verifying a file without a recorded hash records the hash, but a replaced file is rejected.", async () => {
@@ -105,10 +123,10 @@ test("Verifying a file without a recorded hash records the hash, but a replaced 
   const portalFile = (await readPortalFile(owner.supabase, recorded.id)).file;
   if (!portalFile) throw new Error("no file");
   expect(portalFile).toMatchObject({ sha256: null, storage_version: recorded.storage_version });
-  expect(await readStoredFile(testBackend.serviceRole, portalFile)).toMatchObject({ sha256 });
+  expect(await openStoredFile(testBackend.serviceRole, portalFile)).toMatchObject({ sha256 });
   expect((await markVerified()).error?.code).toBe("PT409");
   await replaceFile(path);
-  expect(await readStoredFile(testBackend.serviceRole, portalFile)).toMatchObject({ status: 409 });
+  expect(await openStoredFile(testBackend.serviceRole, portalFile)).toMatchObject({ status: 409 });
   await expect(verifyByName()).rejects.toThrow("The stored file differs from the uploaded file.");
 
   const lading = await storeFile("Bill of Lading");

@@ -162,6 +162,22 @@ test("If the confirmation email cannot be delivered, no user remains and the sam
   expect(await getClaimAccountId(clientId)).toBe((await findUser(email))?.id);
 });
 
+test("A sign-up whose sender has stopped waiting creates no user and sends no email.", async () => {
+  const [email, clientId] = [newEmailAddress(), await newClientId()];
+  const sender = new AbortController();
+  const request = new Request("http://backend.local/auth/v1/signup", {
+    method: "POST",
+    headers: { apikey: testBackend.publishableKey, "Content-Type": "application/json" },
+    body: JSON.stringify({ email, password, data: { client_id: clientId } }),
+    signal: sender.signal,
+  });
+  const response = testBackend.backend.fetch(request);
+  sender.abort();
+  expect((await response).status).toBe(503);
+  expect(await findUser(email)).toBeUndefined();
+  expect(testBackend.emails.filter(({ to }) => to === email)).toEqual([]);
+});
+
 test.each([
   ["no address", { email: undefined }],
   ["an invalid address", { email: "not an address" }],

@@ -19,7 +19,7 @@ const backendOptions = {
   dataDir: null,
   objectsDir: path.join(tmpdir(), "no-objects"),
   siteUrl: "http://127.0.0.1:3000",
-  emailFrom: "The company <office@company.example>",
+  emailFrom: { name: "The company", address: "office@company.example" },
   ...backendKeys,
   deliver: async () => undefined,
   seed: true,

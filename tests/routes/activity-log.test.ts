@@ -86,7 +86,7 @@ test("The activity log shows amounts with their cents.", async () => {
 
 test("The CSV of the activity log has all entries that match the filter, in words and East Africa Time, without formulas.", async () => {
   const response = await browser.get(`/desk/log.csv?shipment=${shipment.id}`);
-  expect(response.headers.get("Content-Disposition")).toBe('attachment; filename="log.csv"');
+  expect(response.headers.get("Content-Disposition")).toBe("attachment; filename=log.csv");
   const [heading, ...rows] = await readCsv(response);
   expect(heading).toEqual([
     ...["Time (EAT)", "Who", "Action", "Shipment number", "Shipment", "Document", "Account", "Change", "Reason"],

@@ -56,7 +56,7 @@ describe("content of the data export", () => {
     expect(response.status).toBe(200);
     expect(Object.fromEntries(response.headers)).toMatchObject({
       "content-type": "application/zip",
-      "content-disposition": 'attachment; filename="my-data.zip"',
+      "content-disposition": "attachment; filename=my-data.zip",
       "cache-control": "private, no-store",
     });
     const tables = ["account", "account-shipment-emails", "account-sessions", "charges", "documents", "history"];
@@ -137,6 +137,20 @@ describe("download of the data export", () => {
     );
     expect(page.headers.get("Content-Disposition")).toBeNull();
     expect(await isLoggedIn(browser)).toBe(true);
+  });
+
+  test("A second data export during the first is rejected and does not count towards the limit", async () => {
+    const { browser } = await newClient(app, "Impatient Owner");
+    const first = await browser.get(exportPath);
+    for (let click = 1; click <= 5; click += 1) {
+      const page = await parsePage(await browser.get(exportPath));
+      expect([page.status, page.headers.get("Retry-After")]).toEqual([429, "60"]);
+      expect(page.text).toContain("Your data is already downloading. Try again in a minute.");
+    }
+    await unpack(first);
+    const next = await browser.get(exportPath);
+    expect(next.status).toBe(200);
+    await unpack(next);
   });
 
   test("A HEAD request, another site and a prefetch start no export and do not count towards the limit", async () => {

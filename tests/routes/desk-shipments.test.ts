@@ -118,7 +118,7 @@ describe("the CSV of shipments", () => {
   test("The desk's CSV has every shipment that matches the filter once, in UTF-8 for spreadsheets and without formulas.", async () => {
     const response = await clerk.get(address());
     expect(response.headers.get("Content-Type")).toBe("text/csv; charset=utf-8");
-    expect(response.headers.get("Content-Disposition")).toBe('attachment; filename="shipments.csv"');
+    expect(response.headers.get("Content-Disposition")).toBe("attachment; filename=shipments.csv");
     expect(response.headers.get("Cache-Control") ?? "").toMatch(noStorePattern);
     const [start] = [
       ...Buffer.from(await response.clone().arrayBuffer())

@@ -198,12 +198,13 @@ describe("proxy that TRUSTED_PROXIES does not name", () => {
     expect((await createBrowser().post("/login", demoCredentials)).status).toBe(303);
   });
 
-  test("Unfinished uploads of one visitor behind an unknown proxy leave upload slots for other visitors", () => {
-    const slots = Array.from({ length: 8 }, () => {
+  test("Unfinished uploads of one visitor behind an unknown proxy leave upload slots for other visitors", async () => {
+    const acquiring = Array.from({ length: 8 }, () => {
       const headers = { "Content-Length": "1000" };
       const request = new Request(`${portalOrigin}/careers`, { method: "POST", headers });
       return acquireUploadSlot(request, new RouterContextProvider(), undefined);
     });
+    const slots = await Promise.all(acquiring);
     expect(slots.every((slot) => "release" in slot)).toBe(true);
   });
 

@@ -170,7 +170,7 @@ describe("CSV of a client's shipments", () => {
     await setAwb(app.company, ids[1] ?? "", "=cmd|' /C calc'!A0");
     const response = await exporter.browser.get("/portal/shipments.csv");
     expect(response.headers.get("Content-Type")).toBe("text/csv; charset=utf-8");
-    expect(response.headers.get("Content-Disposition")).toBe('attachment; filename="shipments.csv"');
+    expect(response.headers.get("Content-Disposition")).toBe("attachment; filename=shipments.csv");
     expect(response.headers.get("Cache-Control")).toBe("private, no-store");
     const [, ...rows] = await readCsv(response);
     expect(rows.map(([, name]) => name).sort()).toEqual([`'=HYPERLINK("http://x")`, 'Plain, "quoted"']);

@@ -30,7 +30,7 @@ export default async function setup(project: TestProject) {
     databaseUrl: url,
     objectsDir,
     siteUrl: "http://127.0.0.1:3000",
-    emailFrom: "The company <office@company.example>",
+    emailFrom: { name: "The company", address: "office@company.example" },
     ...backendKeys,
     deliver: async () => undefined,
     seed: false,

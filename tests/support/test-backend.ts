@@ -34,7 +34,7 @@ export async function startTestBackend() {
     databaseUrl: database?.url ?? null,
     objectsDir: folder,
     siteUrl: "http://127.0.0.1:3000",
-    emailFrom: "The company <office@company.example>",
+    emailFrom: { name: "The company", address: "office@company.example" },
     ...backendKeys,
     deliver: async (email) => {
       if (deliveryError) throw deliveryError;

@@ -36,7 +36,7 @@ export async function readUpload<Result>(
   account: string | undefined,
   use: (form: FormData | UploadError) => Promise<Result>,
 ): Promise<Result> {
-  const slot = acquireUploadSlot(request, context, account);
+  const slot = await acquireUploadSlot(request, context, account);
   if ("reason" in slot) return use({ ...slot, fields: new FormData() });
   try {
     return await use(await readUploadForm(request));

@@ -1,3 +1,5 @@
+import type { Download } from "./transfer-slots.server.ts";
+
 /**
  * Returns a line as in RFC 4180. An apostrophe prevents a spreadsheet from running a formula (OWASP: CSV injection).
  * A text that a spreadsheet would read as a number or day, such as 0711 or 1-2-26, becomes the constant formula ="0711".
@@ -26,30 +28,17 @@ export const byteOrderMark = "\ufeff";
 export type CsvColumn<Row> = [heading: string, format: (row: Row) => string | number];
 
 /** Throws if the first call of `loadRowsAfter` fails. An error of a later call aborts the download. */
-export async function createCsvResponse<Row>(
+export async function createCsvDownload<Row>(
   name: string,
   columns: CsvColumn<Row>[],
   loadRowsAfter: (last: Row | null) => Promise<Row[]>,
-): Promise<Response> {
-  let rows = await loadRowsAfter(null);
+): Promise<Download> {
+  const firstRows = await loadRowsAfter(null);
   const encoder = new TextEncoder();
-  let prefix = byteOrderMark + csvLine(columns.map(([heading]) => heading));
-  const body = new ReadableStream<Uint8Array>({
-    async pull(controller) {
-      const last = rows.at(-1);
-      const lines = rows.map((row) => csvLine(columns.map(([, format]) => format(row))));
-      controller.enqueue(encoder.encode(prefix + lines.join("")));
-      prefix = "";
-      if (!last) return controller.close();
-      rows = await loadRowsAfter(last);
-      if (rows.length === 0) controller.close();
-    },
-  });
-  return new Response(body, {
-    headers: {
-      "Content-Type": "text/csv; charset=utf-8",
-      "Content-Disposition": `attachment; filename="${name}"`,
-      "Cache-Control": "private, no-store",
-    },
-  });
+  async function* encodeLines() {
+    yield encoder.encode(byteOrderMark + csvLine(columns.map(([heading]) => heading)));
+    for (let rows = firstRows; rows.length > 0; rows = await loadRowsAfter(rows.at(-1) ?? null))
+      yield encoder.encode(rows.map((row) => csvLine(columns.map(([, format]) => format(row)))).join(""));
+  }
+  return { name, mediaType: "text/csv; charset=utf-8", content: encodeLines() };
 }

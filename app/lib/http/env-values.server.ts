@@ -19,6 +19,14 @@ export const ipAddresses = z
   .string()
   .transform((value) => value.split(/[\s,]+/).filter(Boolean))
   .refine(areIpAddresses, "must be IP addresses or ranges such as 10.0.0.0/8, separated by commas");
+const mailboxPattern = /^(?:([^\r\n<>]*)<)?([^\s<>@]+@[^\s<>@]+?)>?$/;
+export const mailbox = z
+  .string()
+  .regex(mailboxPattern, "must look like Name <name@example.com>")
+  .transform((value) => {
+    const [, name = "", address = ""] = mailboxPattern.exec(value) ?? [];
+    return { name: name.trim().replace(/^"(.*)"$/, "$1"), address };
+  });
 export const optional = <T extends z.ZodType>(schema: T) =>
   z.preprocess((value) => (value === "" ? undefined : value), schema.optional());
 

@@ -86,8 +86,10 @@ const validValues: [string, string, object][] = [
   ["DRAIN_SECONDS", "3", { deadlines: expect.objectContaining({ drain: 3000 }) }],
   ["SESSION_SECRET", "x".repeat(32), { sessionSecret: "x".repeat(32) }],
   ["SMTP_URL", "smtps://user:pass@mail.example:465", { smtpUrl: "smtps://user:pass@mail.example:465" }],
-  ["MAIL_FROM", "Mizigo <desk@mizigo.example>", { emailFrom: "Mizigo <desk@mizigo.example>" }],
-  ["MAIL_FROM", "desk@mizigo.example", { emailFrom: "desk@mizigo.example" }],
+  ["MAIL_FROM", "Mizigo <desk@mizigo.example>", { emailFrom: { name: "Mizigo", address: "desk@mizigo.example" } }],
+  ["MAIL_FROM", '"Tea, Ltd" <a@b.example>', { emailFrom: { name: "Tea, Ltd", address: "a@b.example" } }],
+  ["MAIL_FROM", "Tea (Kenya) <a@b.example>", { emailFrom: { name: "Tea (Kenya)", address: "a@b.example" } }],
+  ["MAIL_FROM", "desk@mizigo.example", { emailFrom: { name: "", address: "desk@mizigo.example" } }],
   ["SMTP_URL", "smtp://mail.example", { smtpUrl: "smtp://mail.example" }],
 ];
 

@@ -2,7 +2,7 @@
 import path from "node:path";
 import process from "node:process";
 import { z } from "zod";
-import { ipAddresses, optional, origin, positiveInteger } from "./env-values.server.ts";
+import { ipAddresses, mailbox, optional, origin, positiveInteger } from "./env-values.server.ts";
 
 /** The message is one line and never contains a key, a password or a URL of an SMTP server or database. */
 export class ConfigurationError extends Error {}
@@ -24,9 +24,7 @@ const Environment = z.object({
   SUPABASE_SECRET_KEY: optional(z.string()),
   SESSION_SECRET: optional(z.string().min(32, "must have at least 32 characters")),
   SMTP_URL: optional(z.url({ protocol: /^smtps?$/, error: "must look like smtps://user:password@host:465" })),
-  MAIL_FROM: optional(
-    z.string().regex(/^[^\r\n<>]*<?[^\s<>@]+@[^\s<>@]+>?$/, "must look like Name <name@example.com>"),
-  ),
+  MAIL_FROM: optional(mailbox),
   TRUSTED_PROXIES: optional(ipAddresses),
   LOGINS_PER_EMAIL: positiveInteger(5),
   LOGINS_PER_ADDRESS: positiveInteger(20),

@@ -1,9 +1,8 @@
 import { create as createContentDisposition } from "content-disposition";
 import { createContext, data, type MiddlewareFunction, type RouterContextProvider } from "react-router";
 import type { MiddlewareArgs } from "../auth/viewer.server.ts";
-import { env } from "./env.server.ts";
-import { acquireDownloadSlot, type TransferSlot } from "./transfer-slots.server.ts";
-import { type UserError, userErrorFromThrown } from "./user-error.server.ts";
+import { acquireDownloadSlot, type Download, type DownloadOwner, type TransferSlot } from "./transfer-slots.server.ts";
+import type { UserError } from "./user-error.server.ts";
 
 export function noFormAction(): never {
   throw data("Not found", { status: 404 });
@@ -34,42 +33,46 @@ export function createFileRoute(respond: (args: MiddlewareArgs) => Response | Pr
   return { middleware, loader };
 }
 
-/** Occupies a download slot while the file is sent, because the whole file is in memory during that time. */
-export async function respondWithFile(
+/** Occupies a download slot until the reader has the whole download. Rethrows the errors of `open`. */
+export async function respondWithDownload(
   { request, context }: Pick<MiddlewareArgs, "request" | "context">,
-  account: string,
-  open: () => Promise<Parameters<typeof createFileResponse>[0] | UserError>,
+  owner: DownloadOwner,
+  open: () => Promise<Download | UserError>,
 ): Promise<Response | UserError> {
-  const slot = acquireDownloadSlot(context, account);
+  const slot = await acquireDownloadSlot(request, context, owner);
   if ("reason" in slot) return slot;
-  const file = await open().catch(userErrorFromThrown);
-  if (!("reason" in file)) return createFileResponse(file, request, slot);
-  slot.release();
-  return file;
+  try {
+    const download = await open();
+    if (!("reason" in download)) return createDownloadResponse(download, request, slot);
+    slot.release();
+    return download;
+  } catch (error) {
+    slot.release();
+    throw error;
+  }
 }
 
 /** The headers prevent browsers from displaying the file as a page of this site. */
-export function createFileResponse(
-  file: { content: Uint8Array; name: string; file_name: string | null; media_type: string | null },
+export function createDownloadResponse(
+  { name, mediaType, size, content }: Download,
   request: Request,
   slot: TransferSlot,
-) {
-  return new Response(createFileStream(file.content, request, slot), {
-    headers: {
-      "Content-Type": file.media_type ?? "application/octet-stream",
-      "Content-Length": String(file.content.length),
-      "Content-Disposition": createContentDisposition(file.file_name ?? file.name),
-      "Content-Security-Policy": "sandbox; default-src 'none'",
-      "Cache-Control": "private, no-store",
-    },
+): Response {
+  const headers = new Headers({
+    "Content-Type": mediaType,
+    "Content-Disposition": createContentDisposition(name),
+    "Content-Security-Policy": "sandbox; default-src 'none'",
+    "Cache-Control": "private, no-store",
   });
+  if (size !== undefined) headers.set("Content-Length", String(size));
+  return new Response(createDownloadStream(content, request, slot), { headers });
 }
 
-const streamChunkBytes = 65_536;
-const slowReaderGraceSeconds = 60;
+/** Node counts a chunk as unsent until the system has taken the whole chunk, so the chunks are small. */
+const streamChunkBytes = 16 * 1024;
 
-function createFileStream(
-  content: Uint8Array,
+function createDownloadStream(
+  content: AsyncIterable<Uint8Array>,
   { method, signal }: Request,
   { release }: TransferSlot,
 ): ReadableStream<Uint8Array> | null {
@@ -78,24 +81,32 @@ function createFileStream(
     return null;
   }
   signal.addEventListener("abort", release);
-  const { bytesPerSecond } = env().limits;
-  const startedAt = performance.now();
-  let sent = 0;
+  const pieces = content[Symbol.asyncIterator]();
+  let piece: Uint8Array = new Uint8Array();
+  const stop = async () => {
+    release();
+    await pieces.return?.();
+  };
   return new ReadableStream(
     {
-      pull(controller) {
-        const seconds = (performance.now() - startedAt) / 1000;
-        if (seconds > slowReaderGraceSeconds && sent < seconds * bytesPerSecond) {
+      async pull(controller) {
+        try {
+          while (piece.length === 0) {
+            const next = await pieces.next();
+            if (next.done) {
+              release();
+              return controller.close();
+            }
+            piece = next.value;
+          }
+          controller.enqueue(piece.subarray(0, streamChunkBytes));
+          piece = piece.subarray(streamChunkBytes);
+        } catch (error) {
           release();
-          return controller.error(new Error("The browser downloads the file too slowly."));
+          throw error;
         }
-        controller.enqueue(content.subarray(sent, sent + streamChunkBytes));
-        sent += streamChunkBytes;
-        if (sent < content.length) return;
-        controller.close();
-        release();
       },
-      cancel: release,
+      cancel: stop,
     },
     { highWaterMark: 0 },
   );

@@ -3,119 +3,180 @@ import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vite
 import { stubSettings } from "../../../tests/support/stub-settings.ts";
 import { ipAddressHeader } from "./ip-address.server.ts";
 import type { TransferSlot } from "./transfer-slots.server.ts";
+import type { UserError } from "./user-error.server.ts";
 
-let acquireUploadSlot: typeof import("./transfer-slots.server.ts").acquireUploadSlot;
+let lib: typeof import("./transfer-slots.server.ts");
+let rateLimitMiddleware: typeof import("./rate-limiter.server.ts").rateLimitMiddleware;
 beforeAll(async () => {
-  // 42 MiB hold four files of the maximum size. At most two of them can be files of visitors.
-  stubSettings({ UPLOADS_MIB: "42" });
-  ({ acquireUploadSlot } = await import("./transfer-slots.server.ts"));
+  // Each group has 42 MiB for uploads and 42 MiB for downloads: four uploads of the maximum size, or 21 downloads.
+  stubSettings({ UPLOADS_MIB: "84" });
+  lib = await import("./transfer-slots.server.ts");
+  ({ rateLimitMiddleware } = await import("./rate-limiter.server.ts"));
+});
+const controllers: AbortController[] = [];
+afterEach(async () => {
+  for (const controller of controllers.splice(0)) controller.abort();
+  await settle();
+  for (const { release } of slots.splice(0)) release();
+  vi.useRealTimers();
 });
 afterAll(() => {
   vi.unstubAllEnvs();
   vi.resetModules();
 });
 
-function createUpload(address: string, bytes?: number): Request {
+const slots: TransferSlot[] = [];
+type Result = TransferSlot | UserError | "waiting";
+/** Waits until all callbacks of promises have run. */
+const settle = () => new Promise((resolve) => setImmediate(resolve));
+
+/** Starts a request for a slot. `getResult` returns "waiting" until the request has a slot or an error. */
+function start(acquire: (request: Request, context: RouterContextProvider) => Promise<TransferSlot | UserError>) {
+  const controller = new AbortController();
+  controllers.push(controller);
+  let result: Result = "waiting";
+  const getResult = (): Result => result;
+  const describeResult = () => (result === "waiting" ? result : "release" in result ? "slot" : String(result.status));
+  return {
+    controller,
+    getResult,
+    describeResult,
+    async run(original: Request) {
+      const request = new Request(original, { signal: controller.signal });
+      const context = new RouterContextProvider();
+      void rateLimitMiddleware({ request, context } as never, async () => {
+        const slot = await acquire(request, context);
+        result = slot;
+        if ("release" in slot) slots.push(slot);
+        return new Response();
+      });
+      await settle();
+    },
+  };
+}
+
+async function upload(address: string, bytes?: number, account?: string) {
   const headers = { [ipAddressHeader]: address, ...(bytes && { "Content-Length": String(bytes) }) };
-  return new Request("http://site.example/careers", { method: "POST", headers });
+  const started = start((request, context) => lib.acquireUploadSlot(request, context, account));
+  await started.run(new Request("http://site.example/careers", { method: "POST", headers }));
+  return started;
 }
 
-function requestSlot(address: string, bytes?: number, account?: string) {
-  return acquireUploadSlot(createUpload(address, bytes), new RouterContextProvider(), account);
+async function download(account: string, group: "clients" | "staff" = "clients", isDataExport = false) {
+  const started = start((request, context) =>
+    lib.acquireDownloadSlot(request, context, { account, group, isDataExport }),
+  );
+  await started.run(new Request("http://site.example/portal/file"));
+  return started;
 }
 
-test("Uploads of visitors use at most their share of the memory, from any number of IP addresses.", () => {
-  const [first] = ["192.0.2.101", "192.0.2.102"].map((address) => requestSlot(address, 10_000_000));
-  expect(requestSlot("192.0.2.103", 9_000_000)).toEqual({
-    reason: "Too many files are uploading at the moment. Try again in a minute.",
-    status: 503,
+async function downloadMany(count: number, account: string, group: "clients" | "staff" = "clients") {
+  const started = [];
+  for (let file = 0; file < count; file += 1) started.push(await download(account, group));
+  return started;
+}
+
+const describeAll = (started: { describeResult: () => string }[]) => started.map((each) => each.describeResult());
+const repeat = (result: string, count: number) => Array(count).fill(result);
+
+describe("Memory for transfers", () => {
+  test("Uploads of visitors use at most their own memory, from any number of IP addresses.", async () => {
+    for (const address of ["192.0.2.101", "192.0.2.102", "192.0.2.103", "192.0.2.104"]) await upload(address, 1e7);
+    const next = await upload("192.0.2.105", 9_000_000);
+    expect(next.describeResult()).toBe("waiting");
+    expect((await upload("192.0.2.107", 9_000_000, "client 107")).describeResult()).toBe("slot");
+    slots[0]?.release();
+    await settle();
+    expect(next.describeResult()).toBe("slot");
   });
-  expect(requestSlot("192.0.2.104", 1000)).toHaveProperty("release");
-  if (first && "release" in first) first.release();
-  expect(requestSlot("192.0.2.103", 9_000_000)).toHaveProperty("release");
-});
 
-test("An upload without a Content-Length reserves memory for a file of the maximum size.", () => {
-  expect(requestSlot("192.0.2.105")).toMatchObject({ status: 503 });
-});
+  test.each([undefined, 1e12])("An upload with the Content-Length %j reserves memory for one file.", async (bytes) => {
+    const uploads = [];
+    for (let client = 0; client < 5; client += 1) uploads.push(await upload("192.0.2.108", bytes, `client ${client}`));
+    expect(describeAll(uploads)).toEqual([...repeat("slot", 4), "waiting"]);
+  });
 
-test("An upload with a huge Content-Length reserves memory for a file of the maximum size only.", () => {
-  const slot = requestSlot("192.0.2.108", 1e12, "client 108");
-  expect(slot).toHaveProperty("release");
-  if ("release" in slot) slot.release();
-});
+  test("A transfer that gets no slot within 15 seconds is rejected and leaves the queue.", async () => {
+    for (let account = 0; account < 21; account += 1) await download(`client ${account}`);
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    const late = await download("late client");
+    vi.advanceTimersByTime(14_000);
+    await settle();
+    expect(late.describeResult()).toBe("waiting");
+    vi.advanceTimersByTime(1000);
+    await settle();
+    const reason = "Too many files are downloading at the moment. Try again in a minute.";
+    expect(late.getResult()).toEqual({ reason, status: 503 });
+    slots[0]?.release();
+    expect((await download("next client")).describeResult()).toBe("slot");
+  });
 
-test("Clients can use the remaining upload memory while visitors use their whole share.", () => {
-  const slots = Array.from({ length: 3 }, (_, client) => requestSlot("192.0.2.106", 10_000_000, `client ${client}`));
-  expect(slots.map((slot) => "release" in slot)).toEqual([true, true, false]);
+  test("A waiting transfer whose connection is lost leaves the queue.", async () => {
+    for (let account = 0; account < 21; account += 1) await download(`client ${account}`);
+    const lost = await download("lost client");
+    const next = await download("next client");
+    lost.controller.abort();
+    await settle();
+    slots[0]?.release();
+    await settle();
+    expect([lost.describeResult(), next.describeResult()]).toEqual(["503", "slot"]);
+  });
 });
 
 describe("Slots of one account", () => {
-  let lib: typeof import("./transfer-slots.server.ts");
-  let rateLimitMiddleware: typeof import("./rate-limiter.server.ts").rateLimitMiddleware;
-  const slots: TransferSlot[] = [];
-  beforeAll(async () => {
-    // 84 MiB hold eight files of the maximum size, for uploads and for downloads.
-    stubSettings({ UPLOADS_MIB: "84" });
-    lib = await import("./transfer-slots.server.ts");
-    ({ rateLimitMiddleware } = await import("./rate-limiter.server.ts"));
-  });
-  afterEach(() => {
-    for (const { release } of slots.splice(0)) release();
+  test("A clerk who downloads six files in parallel cannot start a seventh until another download ends.", async () => {
+    expect(describeAll(await downloadMany(8, "clerk", "staff"))).toEqual([...repeat("slot", 6), "429", "429"]);
+    expect(describeAll(await downloadMany(1, "other clerk", "staff"))).toEqual(["slot"]);
+    slots[3]?.release();
+    expect(describeAll(await downloadMany(2, "clerk", "staff"))).toEqual(["slot", "429"]);
   });
 
-  async function transfer(account: string, direction: "download" | "upload"): Promise<string> {
+  test("A rejected seventh download has a Retry-After of a minute.", async () => {
+    await downloadMany(6, "clerk");
     const context = new RouterContextProvider();
-    const request = createUpload("192.0.2.107");
+    const request = new Request("http://site.example/portal/file");
     const response = await rateLimitMiddleware({ request, context } as never, async () => {
-      const slot =
-        direction === "download"
-          ? lib.acquireDownloadSlot(context, account)
-          : lib.acquireUploadSlot(request, context, account);
-      if ("release" in slot) slots.push(slot);
+      const slot = await lib.acquireDownloadSlot(request, context, { account: "clerk", group: "clients" });
       return new Response(null, { status: "release" in slot ? 200 : slot.status });
     });
-    return `${response?.status} ${response?.headers.get("Retry-After") ?? ""}`.trim();
-  }
-  const transferMany = async (count: number, account: string, direction: "download" | "upload" = "download") => {
-    const statuses: string[] = [];
-    for (let file = 0; file < count; file += 1) statuses.push(await transfer(account, direction));
-    return statuses;
-  };
-  const successes = (count: number) => Array(count).fill("200");
-
-  test("A clerk who downloads six files in parallel cannot start a seventh download until another download ends.", async () => {
-    expect(await transferMany(8, "clerk")).toEqual([...successes(6), "429 60", "429 60"]);
-    expect(await transferMany(1, "another clerk")).toEqual(successes(1));
-    slots[3]?.release();
-    expect(await transferMany(2, "clerk")).toEqual(["200", "429 60"]);
+    expect([response?.status, response?.headers.get("Retry-After")]).toEqual([429, "60"]);
   });
 
-  test("A download slot that is released twice makes one slot and its memory available.", async () => {
-    await transferMany(6, "clerk");
+  test("An account has one data export at a time, in addition to its downloads of files.", async () => {
+    await downloadMany(6, "client");
+    const exports = [await download("client", "clients", true), await download("client", "clients", true)];
+    expect(describeAll(exports)).toEqual(["slot", "429"]);
+    expect((await download("other client", "clients", true)).describeResult()).toBe("slot");
+  });
+
+  test("A download slot that is released twice makes one slot available.", async () => {
+    await downloadMany(6, "clerk");
     for (const _attempt of [1, 2]) slots[0]?.release();
-    expect(await transferMany(2, "clerk")).toEqual(["200", "429 60"]);
-    for (const { release } of slots) release();
-    expect(await transferMany(6, "clerk")).toEqual(successes(6));
-    expect(await transferMany(3, "another clerk")).toEqual([...successes(2), "503"]);
+    expect(describeAll(await downloadMany(2, "clerk"))).toEqual(["slot", "429"]);
+  });
+});
+
+describe("Fairness between accounts", () => {
+  test("Accounts with six downloads each occupy at most half of the memory, and others start immediately.", async () => {
+    for (let account = 0; account < 4; account += 1) await downloadMany(6, `busy ${account}`);
+    // Two accounts start after the first half is full, with one download each.
+    expect(slots).toHaveLength(12);
+    const others = [];
+    for (let account = 0; account < 9; account += 1) others.push(await download(`other ${account}`));
+    expect(describeAll(others)).toEqual(repeat("slot", 9));
   });
 
-  test("A download gets status 503 while the memory for downloads is in use, for every account.", async () => {
-    await transferMany(8, "clerk");
-    expect(await transferMany(3, "another clerk")).toEqual([...successes(2), "503"]);
-    expect(await transferMany(1, "client")).toEqual(["503"]);
+  test("A team member downloads while the downloads of clients use all their memory.", async () => {
+    for (let account = 0; account < 22; account += 1) await download(`client ${account}`);
+    expect(slots).toHaveLength(21);
+    expect((await download("clerk", "staff")).describeResult()).toBe("slot");
+  });
+
+  test("A free slot goes to the account with the fewest slots, although another account has waited longer.", async () => {
+    for (let account = 0; account < 21; account += 1) await download(`client ${account}`);
+    const [second, first] = [await download("client 1"), await download("new client")];
     slots[0]?.release();
-    expect(await transferMany(2, "client")).toEqual(["200", "503"]);
-  });
-
-  test("Uploads and downloads use separate memory and count separately for each account.", async () => {
-    for (const client of ["one", "two", "three"]) await transferMany(3, client, "upload");
-    expect(await transferMany(1, "four", "upload")).toEqual(["503"]);
-    expect(await transferMany(6, "one")).toEqual(successes(6));
-    expect(await transferMany(3, "two")).toEqual([...successes(2), "503"]);
-    for (const { release } of slots.splice(0)) release();
-    for (const client of ["one", "two"]) await transferMany(6, client);
-    expect(await transferMany(1, "one")).toEqual(["429 60"]);
-    expect(await transferMany(4, "one", "upload")).toEqual([...successes(3), "429 60"]);
+    await settle();
+    expect([second.describeResult(), first.describeResult()]).toEqual(["waiting", "slot"]);
   });
 });

@@ -8,79 +8,144 @@ import type { UserError } from "./user-error.server.ts";
 
 export type TransferSlot = { release: () => void };
 
-const slotCounts = new Map<string, number>();
-/** Uploads of visitors without an account count in both `uploads` and `visitors`. */
-const reservedBytes = { uploads: 0, visitors: 0, downloads: 0 };
+/** Team members, clients and visitors wait only for the transfers of their own group. */
+type Pool = "uploads of clients" | "uploads of visitors" | "downloads of clients" | "downloads of staff";
+type SlotRequest = { pool: Pool; owner: string; maxSlots: number; tooManyMessage: string; bytes: number };
+type WaitingRequest = SlotRequest & { grant: (slot: TransferSlot | null) => void };
 
+const slotCounts = new Map<string, number>();
+const reservedBytes = new Map<Pool, number>();
+const waitingRequests: WaitingRequest[] = [];
+
+const maxWaitMs = 15_000;
 const retrySeconds = 60;
 
-/** Reserves memory for the Content-Length, or the `size` of a resumable upload. The caller must release the slot. */
+/** Reserves `bytes` of memory, by default the Content-Length. The caller must release the slot. */
 export function acquireUploadSlot(
   request: Request,
   context: Readonly<RouterContextProvider>,
   account: string | undefined,
-  size?: number,
-): TransferSlot | UserError {
+  bytes = Number(request.headers.get("Content-Length") ?? Number.POSITIVE_INFINITY),
+): Promise<TransferSlot | UserError> {
   const { hasVisitorIps, limits } = env();
-  const { uploadsPerClient, uploadsPerAddress, uploadBytes, fileBytes, formBytes } = limits;
-  const owner = account ? `account ${account}` : `network ${getNetwork(readIpAddress(request))}`;
-  const maxBytes = fileBytes + formBytes;
-  const bytes = Math.min(size ?? Number(request.headers.get("Content-Length") ?? maxBytes), maxBytes);
+  const { uploadsPerClient, uploadsPerAddress, fileBytes, formBytes } = limits;
   // If all visitors seem to have one IP address, a limit per IP address would lock out most visitors.
   const perAddress = hasVisitorIps ? uploadsPerAddress : Number.POSITIVE_INFINITY;
-  if ((slotCounts.get(owner) ?? 0) >= (account ? uploadsPerClient : perAddress)) {
-    const message = account
+  return acquireSlot(request, context, {
+    pool: account ? "uploads of clients" : "uploads of visitors",
+    owner: account ? `uploads ${account}` : `uploads ${getNetwork(readIpAddress(request))}`,
+    maxSlots: account ? uploadsPerClient : perAddress,
+    tooManyMessage: account
       ? "Your other files are still uploading."
-      : "Too many files are uploading from your network.";
-    return noSlotError(context, account ? "uploads of one client" : "uploads of one IP address", message, 429);
-  }
-  const isFull =
-    reservedBytes.uploads + bytes > uploadBytes || (!account && reservedBytes.visitors + bytes > uploadBytes / 2);
-  if (isFull) return noSlotError(context, "uploads", "Too many files are uploading at the moment.", 503);
-  return createSlot(owner, bytes, account ? ["uploads"] : ["uploads", "visitors"]);
+      : "Too many files are uploading from your network.",
+    bytes: Math.min(bytes, fileBytes + formBytes),
+  });
 }
 
 const maxParallelDownloads = 6;
+/** A download has one piece of a stored file in memory, and for a moment the next piece. */
+export const filePieceBytes = 1024 * 1024;
+const downloadBytes = 2 * filePieceBytes;
+
+export type Download = { name: string; mediaType: string; size?: number; content: AsyncIterable<Uint8Array> };
+export type DownloadOwner = { account: string; group: "clients" | "staff"; isDataExport?: boolean };
 
 export function acquireDownloadSlot(
+  request: Request,
   context: Readonly<RouterContextProvider>,
-  account: string,
-): TransferSlot | UserError {
-  const { uploadBytes, fileBytes } = env().limits;
-  const owner = `reader ${account}`;
-  if ((slotCounts.get(owner) ?? 0) >= maxParallelDownloads)
-    return noSlotError(context, "downloads of one client", "Your other files are still downloading.", 429);
-  if (reservedBytes.downloads + fileBytes > uploadBytes)
-    return noSlotError(context, "downloads", "Too many files are downloading at the moment.", 503);
-  return createSlot(owner, fileBytes, ["downloads"]);
+  { account, group, isDataExport = false }: DownloadOwner,
+): Promise<TransferSlot | UserError> {
+  return acquireSlot(request, context, {
+    pool: `downloads of ${group}`,
+    owner: `${isDataExport ? "data export" : "downloads"} ${account}`,
+    maxSlots: isDataExport ? 1 : maxParallelDownloads,
+    tooManyMessage: isDataExport ? "Your data is already downloading." : "Your other files are still downloading.",
+    bytes: downloadBytes,
+  });
 }
 
-function noSlotError(
+async function acquireSlot(
+  { signal }: Request,
   context: Readonly<RouterContextProvider>,
-  limit: string,
-  message: string,
-  status: 429 | 503,
-): UserError {
+  request: SlotRequest,
+): Promise<TransferSlot | UserError> {
+  const { owner, pool, maxSlots, tooManyMessage } = request;
+  const waiting = waitingRequests.filter((other) => other.owner === owner).length;
+  if (countSlots(owner) + waiting >= maxSlots) {
+    getRateLimiter(context).retryAfter = retrySeconds;
+    return noSlotError(`${pool} by one sender`, tooManyMessage, 429);
+  }
+  const slot = await waitForSlot(request, signal);
+  const action = pool.startsWith("uploads") ? "uploading" : "downloading";
+  return slot ?? noSlotError(pool, `Too many files are ${action} at the moment.`, 503);
+}
+
+function waitForSlot(request: SlotRequest, signal: AbortSignal): Promise<TransferSlot | null> {
+  return new Promise((resolve) => {
+    const stop = () => {
+      waitingRequests.splice(waitingRequests.indexOf(waiting), 1);
+      waiting.grant(null);
+      grantSlots();
+    };
+    const timer = setTimeout(stop, maxWaitMs);
+    const waiting: WaitingRequest = {
+      ...request,
+      grant(slot) {
+        clearTimeout(timer);
+        signal.removeEventListener("abort", stop);
+        resolve(slot);
+      },
+    };
+    signal.addEventListener("abort", stop);
+    waitingRequests.push(waiting);
+    grantSlots();
+  });
+}
+
+/** Prefers the owners with the fewest slots, then the oldest requests. */
+function grantSlots(): void {
+  const fullPools = new Set<Pool>();
+  for (;;) {
+    const [next] = waitingRequests
+      .filter(({ pool }) => !fullPools.has(pool))
+      .sort((a, b) => countSlots(a.owner) - countSlots(b.owner));
+    if (!next) return;
+    if (hasSpace(next)) {
+      waitingRequests.splice(waitingRequests.indexOf(next), 1);
+      next.grant(createSlot(next));
+    } else fullPools.add(next.pool);
+  }
+}
+
+/** The second half of a pool is only for owners without a slot, so that few owners cannot occupy the whole pool. */
+function hasSpace({ pool, owner, bytes }: SlotRequest): boolean {
+  const poolBytes = env().limits.uploadBytes / 2;
+  return (reservedBytes.get(pool) ?? 0) + bytes <= (countSlots(owner) > 0 ? poolBytes / 2 : poolBytes);
+}
+
+const countSlots = (owner: string) => slotCounts.get(owner) ?? 0;
+
+function noSlotError(limit: string, message: string, status: 429 | 503): UserError {
   log("warn", "limit", { limit, wait: retrySeconds });
-  if (status === 429) getRateLimiter(context).retryAfter = retrySeconds;
   return { reason: `${message} Try again in a minute.`, status };
 }
 
-function createSlot(owner: string, bytes: number, pools: (keyof typeof reservedBytes)[]): TransferSlot {
-  slotCounts.set(owner, (slotCounts.get(owner) ?? 0) + 1);
-  for (const pool of pools) reservedBytes[pool] += bytes;
-  const kind = pools.includes("downloads") ? "downloads" : "uploads";
-  transferChannel.publish({ kind, change: 1 });
+function createSlot({ pool, owner, bytes }: SlotRequest): TransferSlot {
+  const kind = pool.startsWith("uploads") ? "uploads" : "downloads";
+  const count = (change: 1 | -1) => {
+    slotCounts.set(owner, countSlots(owner) + change);
+    if (countSlots(owner) === 0) slotCounts.delete(owner);
+    reservedBytes.set(pool, (reservedBytes.get(pool) ?? 0) + change * bytes);
+    transferChannel.publish({ kind, change });
+  };
+  count(1);
   let isReleased = false;
   return {
     release() {
       if (isReleased) return;
       isReleased = true;
-      const remaining = (slotCounts.get(owner) ?? 1) - 1;
-      if (remaining > 0) slotCounts.set(owner, remaining);
-      else slotCounts.delete(owner);
-      for (const pool of pools) reservedBytes[pool] -= bytes;
-      transferChannel.publish({ kind, change: -1 });
+      count(-1);
+      grantSlots();
     },
   };
 }

@@ -1,4 +1,5 @@
 import { writeFile } from "node:fs/promises";
+import { buffer } from "node:stream/consumers";
 import type { Command } from "commander";
 import type { AppSupabaseClient } from "../../lib/supabase/client.server.ts";
 import { listClientIds } from "../../models/client-id.server.ts";
@@ -40,7 +41,7 @@ export function addReadingCommands(program: Command, getActorName: GetActorName)
       const id = await findDocumentId(backend, shipment, name);
       const opened = await openFileForStaff(backend, backend, { id, shipment }, getActorName());
       if ("reason" in opened) throw new Error(opened.reason);
-      await writeFile(file, opened.content, { flag: "wx", mode: 0o600 });
+      await writeFile(file, await buffer(opened.content), { flag: "wx", mode: 0o600 });
       printAction(getActorName(), { action: "document open", shipment_id: shipment, document_id: id });
       print(false, null, [`${name} of shipment ${shipment} saved as ${file}`]);
     });

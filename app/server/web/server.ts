@@ -26,6 +26,7 @@ import { createHostCheck } from "./host-name.ts";
 import { handleMalformedRequests, hasValidHost, isWellFormed } from "./malformed-requests.ts";
 import { createPageCache, getPageUrl, isAnonymous, varyHeader } from "./page-cache.ts";
 import { guardBody } from "./request-body.ts";
+import { guardReader } from "./slow-readers.ts";
 import { readStaticFiles } from "./static-files.ts";
 
 const hiddenIpsWarning =
@@ -179,6 +180,7 @@ export async function createSite(): Promise<Server> {
       guardBody(request, response, (code) => {
         server.emit("clientError", Object.assign(new Error(code), { code }), request.socket);
       });
+      guardReader(request, response);
       if (respondToHealthCheck(request, response)) return;
       if (otherHost && hosts.redirectFrom(otherHost, request, response, address)) return;
       void respond(request, response);

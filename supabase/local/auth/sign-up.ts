@@ -76,7 +76,10 @@ async function signUp(options: AuthRoutesOptions, request: Request): Promise<Res
   if (!account) {
     const hookError = await runBeforeUserCreatedHook(options, input);
     if (hookError) return hookError;
-    return rollBackOnError(options.db, () => options.next(request));
+    return rollBackOnError(options.db, async () => {
+      const response = await options.next(request);
+      return request.signal.aborted ? authError(503, "request_timeout", "The sender has gone.") : response;
+    });
   }
 
   // @supabase/lite rejects a known email address with this code, and invalid input with other codes.

@@ -1,0 +1,105 @@
+import { once } from "node:events";
+import { createServer, type ServerResponse } from "node:http";
+import { type AddressInfo, connect, type Socket } from "node:net";
+import { Readable } from "node:stream";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
+import { stubSettings } from "../../../tests/support/stub-settings.ts";
+
+/** The chunks of 40 MB, which is more than the buffers of both sides hold. */
+function* createChunks() {
+  for (let chunk = 0; chunk < 2500; chunk += 1) yield Buffer.alloc(16_000);
+}
+
+const responses: ServerResponse[] = [];
+const server = createServer();
+let socket: Socket | undefined;
+beforeAll(async () => {
+  stubSettings({ SLOWEST_KIB: "2" });
+  const { guardReader } = await import("./slow-readers.ts");
+  server.on("request", (request, response) => {
+    guardReader(request, response);
+    responses.push(response);
+    response.write("start");
+    if (request.url === "/file") Readable.from(createChunks()).pipe(response);
+  });
+  await new Promise<void>((resolve) => server.listen(0, resolve));
+});
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "performance"] });
+});
+afterEach(async () => {
+  const closing = responses.splice(0).filter(({ closed }) => !closed);
+  const closed = Promise.all(closing.map((response) => once(response, "close")));
+  for (const response of closing) response.destroy();
+  socket?.destroy();
+  await closed;
+  // Without readers, the next check ends the interval, which uses the fake clock of this test.
+  vi.advanceTimersByTime(5000);
+  vi.useRealTimers();
+});
+afterAll(async () => {
+  vi.unstubAllEnvs();
+  vi.resetModules();
+  await new Promise((resolve) => server.close(resolve));
+});
+
+/** Requests the path and reads until `bytes` bytes have arrived. Then the connection is paused. */
+async function open(path: string, bytes: number) {
+  const connection = connect((server.address() as AddressInfo).port, "127.0.0.1").on("error", () => undefined);
+  socket = connection;
+  let received = 0;
+  const read = (wanted: number) =>
+    new Promise<void>((resolve) => {
+      const take = (chunk: Buffer) => {
+        received += chunk.length;
+        if (received < wanted) return;
+        connection.off("data", take).pause();
+        resolve();
+      };
+      connection.on("data", take).resume();
+    });
+  connection.write(`GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`);
+  await read(bytes);
+  const [response] = responses;
+  if (!response) throw new Error("The server got no request.");
+  /** Advances the clock and waits until the acknowledgements have arrived. */
+  const wait = async (seconds: number) => {
+    vi.advanceTimersByTime(seconds * 1000);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    return response.destroyed || response.closed;
+  };
+  return { wait, readMore: (more: number) => read(received + more) };
+}
+
+test.each([100, 5_000_000])(
+  "A reader that stops after %i bytes is cut off, although the system's buffers have taken megabytes.",
+  async (bytes) => {
+    const { wait } = await open("/file", bytes);
+    expect(await wait(5)).toBe(false);
+    expect(await wait(50)).toBe(false);
+    expect(await wait(260)).toBe(true);
+  },
+);
+
+test("A reader slower than SLOWEST_KIB is cut off.", async () => {
+  const { wait, readMore } = await open("/file", 1_000_000);
+  let isClosed = false;
+  for (let part = 0; part < 10 && !isClosed; part += 1) {
+    isClosed = await wait(180);
+    if (!isClosed) await readMore(60_000);
+  }
+  expect(isClosed).toBe(true);
+});
+
+test("A reader faster than SLOWEST_KIB is not cut off.", async () => {
+  const { wait, readMore } = await open("/file", 1_000_000);
+  for (let minute = 0; minute < 15; minute += 1) {
+    expect([minute, await wait(60)]).toEqual([minute, false]);
+    await readMore(1_000_000);
+  }
+});
+
+test("A reader that has received everything waits for a slow server.", async () => {
+  const { wait } = await open("/slow", 5);
+  for (let minute = 0; minute < 5; minute += 1) expect(await wait(60)).toBe(false);
+});
