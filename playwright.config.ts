@@ -50,7 +50,13 @@ export default defineConfig<SiteOptions>({
     command: "node --import tsx tests/support/site-cluster.ts",
     cwd: import.meta.dirname,
     url: `http://127.0.0.1:${port}/`,
-    env: { PORT: String(port), BACKEND_PORT: String(backendPort), DATA_DIR: dataDir },
+    env: {
+      PORT: String(port),
+      BACKEND_PORT: String(backendPort),
+      DATA_DIR: dataDir,
+      // Each test signs up its own client, and all of them have one IP address.
+      EMAILS_PER_ADDRESS: "10000",
+    },
     timeout: 120_000,
     gracefulShutdown: { signal: "SIGTERM", timeout: 15_000 },
     stdout: "ignore",

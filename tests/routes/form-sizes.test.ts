@@ -127,7 +127,6 @@ const createPart = (name: string, value: string) =>
 const longBoundary = "x".repeat(71);
 test.each([
   ["a part that is no text", "x", `--x\r\n${createPart("name", "\xff\xfe")}--x--\r\n`],
-  ["a field name that is no text", "x", `--x\r\n${createPart("\xff", "a")}--x--\r\n`],
   ["a part with 3 KB of headers", "x", `--x\r\nX: ${"y".repeat(3000)}\r\n${createPart("name", "a")}--x--\r\n`],
   [
     "a boundary of 71 characters",

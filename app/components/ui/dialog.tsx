@@ -58,7 +58,7 @@ export function Dialog(props: { label: string; back: string; className: string; 
     const opener = document.activeElement;
     openModal(element);
     // On touch devices, focusing an input would open the on-screen keyboard over the form.
-    if (matchMedia("(pointer: fine)").matches) element.querySelector<HTMLElement>("input:not([type=hidden])")?.focus();
+    if (matchMedia("(pointer: fine)").matches) element.querySelector<HTMLElement>("input[aria-required]")?.focus();
     growFrom(element, opener);
   }, [key, modal]);
   return (
