@@ -1,3 +1,4 @@
+import process from "node:process";
 import { vi } from "vitest";
 
 /**
@@ -6,6 +7,8 @@ import { vi } from "vitest";
  */
 export function stubSettings(settings: Record<string, string> = {}): void {
   vi.resetModules();
+  // Each import of log.server.ts adds a listener to the process. @supabase/lite fails on Node's warning about many listeners.
+  process.setMaxListeners(0);
   const hosted = {
     SUPABASE_URL: "http://127.0.0.1:54321",
     SUPABASE_PUBLISHABLE_KEY: "sb_publishable_x",
