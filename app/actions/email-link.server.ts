@@ -1,4 +1,4 @@
-/** Pages that a one-use link in an email opens. The pages require a password and, with a second factor, a code. */
+/** Pages for one-use links in emails. The pages require a password and, with a second factor, a code. */
 import type { RouterContextProvider } from "react-router";
 import { z } from "zod";
 import { readForm } from "../lib/forms/form-data.server.ts";

@@ -117,7 +117,7 @@ export async function logIn(
   return toLogInFailure(userError);
 }
 
-/** Returns what the login form says about the link to confirm the address. */
+/** Returns the login form's message about the confirmation link. */
 async function resendConfirmation(limits: RateLimiter, email: string): Promise<string> {
   const attempt = await limits.consumeEmail(email, "To get another email, log in again");
   if ("reason" in attempt) return `Open the link in our newest email. ${attempt.reason}`;
@@ -201,7 +201,7 @@ export async function setPassword(
     if (error && !isSet) return toUserError(error);
   } finally {
     if (isSpent && !isSet) await serviceRole.rpc("restore_password_link", { token });
-    // If no password was set, the other sessions continue, because they may be the owner's.
+    // If no password was set, the other sessions stay valid, because they may belong to the account's owner.
     await session.auth.signOut({ scope: isSet ? "global" : "local" }).catch(() => undefined);
   }
   await serviceRole.rpc("revoke_account_links", { account_id: link.account_id }).then(undefined, () => undefined);

@@ -14,7 +14,7 @@ const goods: Import = {
   ...{ what: "container", currency: "KES", value: 0, freight: 0, insurance: 0, rate: 1, duty: 25, excise: 0 },
 };
 
-/** Returns a car with the CIF value of the article importing-a-car-to-kenya, KES 1,200,000. */
+/** Returns a car with a CIF value of KES 1,200,000, as in the example of the article importing-a-car-to-kenya. */
 const car = (excise: number): Partial<Import> => ({
   ...{ what: "car", value: 1_000_000, freight: 180_000, insurance: 20_000, duty: 35, excise },
 });

@@ -34,7 +34,7 @@ export type Percents = { vat: number; fee: number; levy: number; penalty: number
 
 type PercentRate = { percent: number };
 
-/** Returns the rate of import duty for an import without its own rate. */
+/** Returns the default rate of import duty. It applies if the visitor enters no other rate. */
 export function getDutyRate<Rate extends PercentRate>(
   what: string | undefined,
   rates: Record<"import_duty" | "car_import_duty", Rate>,

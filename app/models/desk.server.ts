@@ -117,7 +117,7 @@ function describeCharge(charge: z.infer<typeof DeskCharge> | undefined): string 
   return charge.due_on ? `${sum}, due ${calendarDate(charge.due_on)}` : `${sum}, unpaid`;
 }
 
-/** Lists 20 shipments. A 21st shipment means that a next page exists. `opened` is null if no shipment is open. */
+/** Lists 20 shipments. A 21st shipment means that a next page exists. `opened` is the shipment with the URL's ID, or null. */
 export const ShipmentsPage = z.object({
   shipments: z.array(DeskShipmentRow),
   opened: DeskShipmentDetailsSchema.nullable(),

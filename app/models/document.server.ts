@@ -109,7 +109,7 @@ async function recordFile(clientId: string, id: string, file: FileRecord): Promi
   return isRejected ? { reason: "This document already has a file.", status: 409 } : userErrorFromThrown(data);
 }
 
-/** Returns null if the upload is allowed. Counts towards the rate limit of changes unless `get` is set. */
+/** Returns null if the upload is allowed. The check counts towards the rate limit of changes unless `get` is set. */
 export async function checkUploadAllowed({ supabase }: Viewer, id: string, get = false): Promise<UserError | null> {
   const result = await supabase.rpc("require_upload_allowed", { document_id: id }, { get });
   return getResultError(result) ?? (result.data === true ? null : userErrorFromThrown(result.data));

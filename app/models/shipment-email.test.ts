@@ -31,7 +31,7 @@ function createUpdateEmail(events: ShipmentUpdate[], more: Partial<ShipmentEmail
   return shipmentUpdateEmail(sender, shipment, "http://site.example/stop");
 }
 
-/** Returns the lines before the footer, without the empty line between them. */
+/** Returns the lines of the email's body, without the empty line before the footer. */
 function listBodyLines({ text }: { text: string }): string[] {
   const lines = text.split("\n");
   return lines.slice(0, lines.lastIndexOf(sender.name) - 1);

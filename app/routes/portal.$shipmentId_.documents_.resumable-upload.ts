@@ -152,7 +152,7 @@ async function completeUpload(upload: ChunkRequest): Promise<ChunkResult> {
   const content = await assembleFile(company, file);
   if (!(content instanceof Uint8Array)) return resultUnlessStored(upload, createChunkResult(content, 409));
   const { toast, status } = await storeFileContent(client, file.shipment, document, { name, content });
-  // After other errors, the stored chunks stay for the browser's next attempt.
+  // The chunks are deleted only after a final result. After any other status, the browser's next attempt reuses them.
   if ([200, 400, 409].includes(status)) await deleteUploadChunks(company, file);
   return resultUnlessStored(upload, { toast, status });
 }

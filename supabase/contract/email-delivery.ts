@@ -30,7 +30,10 @@ export function createOutboxDelivery(folder: string): DeliverEmail {
   };
 }
 
-/** The seconds without a reply of the SMTP server, and the seconds of a whole email. A sign-up waits for its email. */
+/**
+ * Time limits in seconds: for one reply of the SMTP server, and for sending a whole email. A sign-up waits for its
+ * email.
+ */
 const smtpSeconds = { silence: 4, email: 6 };
 
 export function createSmtpDelivery(url: string, seconds = smtpSeconds): DeliverEmail {

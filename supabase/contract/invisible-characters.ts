@@ -1,6 +1,6 @@
 /**
- * Matches text of printable ASCII only, as most texts are. This check is much faster than a search for other
- * characters.
+ * Matches text that has only printable ASCII characters. Most texts do. This check is much faster than a search for
+ * other characters.
  */
 const printableAscii = /^[ -~]*$/;
 /**

@@ -36,8 +36,8 @@ export async function waitUntilUnlocked(dataDir: string): Promise<boolean> {
 }
 
 /**
- * Locks the data directory for this process. The lock names the process `site`, with which this process ends. Throws a
- * DataDirError when another process holds or is taking the lock.
+ * Locks the data directory for this process. The lock file contains `site`, the ID of the site's process. A backend
+ * ends when its site ends. Throws a DataDirError if another process has the lock or is about to get it.
  */
 export function lockDataDir(dataDir: string, site?: number) {
   openDataDir(dataDir);

@@ -172,7 +172,7 @@ async function createBackendOnDatabase(database: OpenDatabase, options: BackendO
       limitError.catch(() => undefined);
       return mutex.runExclusive(async () => {
         if (closing) return Response.json({ message: "The backend is shutting down." }, { status: 503 });
-        // The site has reported a failure for an abandoned request, so the request must change nothing.
+        // If the site has abandoned this request, it has reported a failure. The request must then change nothing.
         if (request.signal.aborted) return Response.json({ message: "The sender has gone." }, { status: 503 });
         objects.range = parseRange(request.headers.get("range"));
         database.skipsSessionCheck = !pathname.startsWith("/auth/");

@@ -3347,8 +3347,8 @@ begin
 end
 $$;
 
--- Returns the note of a queued note or move, or null. One transaction wrote the email and the tracking event, so their
--- times are equal.
+-- Returns the text of the note for a queued email about a note or a stage change, or null. One transaction wrote the
+-- email and the tracking event, so their times are equal.
 create function private.email_note(shipment_id uuid, kind text, created_at timestamptz) returns text
 language sql stable
 set search_path = ''
@@ -3988,7 +3988,7 @@ $$;
 grant execute on function private.list_client_shipments(text, integer, text, integer, integer, timestamp with time zone, uuid)
 to authenticated;
 
--- Returns the data of /portal, with the open shipment in `shipment`.
+-- Returns the data of /portal. `shipment` is the client's shipment with the ID `opened_id`, or null.
 create function public.portal_page(
   page integer default 1, opened_id uuid default null, q text default null, stage integer default null,
   waiting_on text default null
@@ -4151,7 +4151,7 @@ end
 $$;
 grant execute on function public.desk_today() to authenticated;
 
--- Returns the data of /desk/shipments, with the open shipment in `opened`.
+-- Returns the data of /desk/shipments. `opened` is the shipment with the ID `opened_id`, or null.
 create function public.desk_shipments(
   q text default null, stage integer default null, waiting_on text default null, to_check boolean default false,
   page integer default 1, opened_id uuid default null

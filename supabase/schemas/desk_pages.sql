@@ -103,7 +103,7 @@ end
 $$;
 grant execute on function public.desk_today() to authenticated;
 
--- Returns the data of /desk/shipments, with the open shipment in `opened`.
+-- Returns the data of /desk/shipments. `opened` is the shipment with the ID `opened_id`, or null.
 create function public.desk_shipments(
   q text default null, stage integer default null, waiting_on text default null, to_check boolean default false,
   page integer default 1, opened_id uuid default null

@@ -121,7 +121,7 @@ $$;
 grant execute on function private.list_client_shipments(text, integer, text, integer, integer, timestamp with time zone, uuid)
 to authenticated;
 
--- Returns the data of /portal, with the open shipment in `shipment`.
+-- Returns the data of /portal. `shipment` is the client's shipment with the ID `opened_id`, or null.
 create function public.portal_page(
   page integer default 1, opened_id uuid default null, q text default null, stage integer default null,
   waiting_on text default null

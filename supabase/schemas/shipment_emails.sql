@@ -67,8 +67,8 @@ begin
 end
 $$;
 
--- Returns the note of a queued note or move, or null. One transaction wrote the email and the tracking event, so their
--- times are equal.
+-- Returns the text of the note for a queued email about a note or a stage change, or null. One transaction wrote the
+-- email and the tracking event, so their times are equal.
 create function private.email_note(shipment_id uuid, kind text, created_at timestamptz) returns text
 language sql stable
 set search_path = ''

@@ -43,8 +43,8 @@ export async function logIn(origin: string, account: { email: string; password: 
 }
 
 /**
- * Returns the session cookie with a token signed with the shared secret instead of the private key of a published key
- * pair. The site cannot check such a token itself, so it calls Supabase Auth before it requests the page's data.
+ * Replaces the token in the session cookie with a token that is signed with the shared secret. The site has no public
+ * key for such a token, so it calls Supabase Auth before it requests the page's data.
  */
 export async function signCookieWithSecret(cookie: string, dataDir: string): Promise<string> {
   const [name, value = ""] = cookie.split("=base64-");

@@ -12,7 +12,7 @@ const peerFiles: Record<string, string> = {
     name: "bare",
     private: true,
     type: "module",
-    // React Router reads its server runtime from these names. The packages are links to this project's packages.
+    // React Router looks for its server runtime in this list. The packages are in a link to this project's node_modules.
     dependencies: { "@react-router/node": "*", isbot: "*", react: "*", "react-dom": "*" },
   }),
   "react-router.config.ts": "export default { ssr: true };",

@@ -14,7 +14,7 @@ const { sha256 } = fileRecord;
 
 /** Marks the document as verified, without the comparison of hashes in the app. */
 const markVerified = () => updateDocument("Packing List", { verified: true });
-/** Replaces a stored file, which needs the secret key. */
+/** Replaces a stored file. Only the secret key allows this. */
 const replaceFile = async (path: string, content = "%PDF-1.7 the forgery!") => {
   const { error } = await testBackend.serviceRole.storage
     .from("documents")

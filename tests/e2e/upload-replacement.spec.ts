@@ -112,7 +112,8 @@ test("A cancelled large upload sends no more bytes after another file was chosen
     await uploadButton(page, "Commercial Invoice").click();
     await page.waitForFunction(() => "isHeld" in window);
     await replaceUpload(page, "Commercial Invoice", createPdfPayload("other.pdf", 20_000));
-    // Waits as long as hashing a file takes. A cancelled upload that wrongly continues sends its first request by then.
+    // Waits longer than hashing the file takes. If the cancelled upload wrongly continued, it would have sent a request by
+    // then.
     await page.evaluate(async () => {
       (window as unknown as { releaseDigest(): void }).releaseDigest();
       await crypto.subtle.digest("SHA-256", new Uint8Array(3_000_000));

@@ -13,7 +13,7 @@ import { createPdf, startTestSite } from "../support/test-app.ts";
 const demoCredentials = { email: "demo@mizigo.example", password: "karibu-mombasa" };
 const folder = mkdtempSync(path.join(tmpdir(), "firefox-"));
 const pdfFile = path.join(folder, "list.pdf");
-/** A CSP that disables script, because Firefox has no such setting for a single page. */
+/** A CSP that disables script. Firefox has no setting that disables script for a single page. */
 const noScriptPolicy = "sandbox allow-downloads allow-forms allow-popups allow-same-origin";
 /** Lowers the frame rate, because 60 frames per second use a whole processor without a graphics card. */
 const extraPrefsFirefox = { "layout.frame_rate": 10 };

@@ -31,8 +31,8 @@ afterAll(async () => {
 const postShipment = (name: string) => browser.post("/portal/new", { name, idempotencyKey: crypto.randomUUID() });
 
 /**
- * Mounts `size` MiB over a folder, with its files. Returns a function that unmounts, or null if mounting is not
- * allowed.
+ * Mounts a disk of `size` MiB at a folder and copies the folder's files to the disk. Returns a function that unmounts
+ * the disk, or null if mounting is not allowed.
  */
 function mountSmallDisk(folder: string, size: number): (() => void) | null {
   const copy = `${folder}.copy`;

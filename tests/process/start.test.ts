@@ -23,8 +23,8 @@ async function startAndFail(environment: Record<string, string>) {
   return { code, lines: site.output.trim().split("\n") };
 }
 
-// app/lib/http/env.server.test.ts tests the invalid values of each variable, app/server/start/preflight.test.ts the
-// ports.
+// app/lib/http/env.server.test.ts tests the invalid values of each variable. app/server/start/preflight.test.ts tests
+// the ports.
 test("A start with an invalid variable prints one line that names the variable, without secrets.", async () => {
   const secret = "s3cr3t-0f-th3-t3sts";
   const { code, lines } = await startAndFail({ SMTP_URL: `http://user:${secret}@mail.example` });

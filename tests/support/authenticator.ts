@@ -29,7 +29,7 @@ export class Authenticator {
     return this.lastCode();
   }
 
-  /** Returns the most recent code of `freshCode` again. */
+  /** Returns the code that `freshCode` returned last. */
   lastCode(): Promise<string> {
     return this.#codeAt(this.#step * stepMs);
   }

@@ -24,8 +24,8 @@ export function findChromium(): string | null {
 }
 
 /**
- * Finds Chromium. Installs the headless shell as root on Debian, or Playwright's Chromium if none is found. Throws an
- * error that says what to install.
+ * Finds Chromium. If the headless shell is missing, installs it (on Debian, if the user is root). If there is still no
+ * Chromium, installs Playwright's Chromium. Throws an error that says what to install.
  */
 export async function ensureChromium(): Promise<string> {
   if (!process.env.CHROMIUM_PATH && !findProgram([headlessShell])) await installDebianPackage(headlessShell);

@@ -10,7 +10,10 @@ const outageMs = 500;
 
 type ReplacedResponse = { status: number; body: string };
 
-/** Ends a request after all written bytes are sent, because sent bytes arrive even if the connection breaks. */
+/**
+ * Closes the connection to the site after all written bytes are sent. On a real network, too, bytes that were sent
+ * before the browser's connection broke can reach the site.
+ */
 export function destroyAfterFlush(onward: ClientRequest): void {
   if (onward.socket) onward.socket.destroySoon();
   else onward.destroy();

@@ -25,8 +25,9 @@ export async function createDatabase(server: string, template = "template1") {
 }
 
 /**
- * Returns how many rows of `table` the SQL expression `call` reads. In `call`, `given.value` is the text `value`. One
- * statement counts before and after the call, so no other statement is included.
+ * Returns how many rows of `table` the SQL expression `call` reads. `call` can use `value` as
+ * `given.value`. The same statement reads the row counter before and after the call, so the rows of other statements are
+ * not counted.
  */
 export async function countRowsRead(db: SqlSession, table: string, call: string, value: string): Promise<number> {
   const read = (when: string) => `(

@@ -129,7 +129,7 @@ async function newConfirmedClient(
   return client;
 }
 
-/** Creates a lead with a second factor and logs in without a page. */
+/** Creates a lead with a second factor and logs in without opening a page. */
 async function newLeadSession(site: APIRequestContext, { project, workerIndex }: WorkerInfo): Promise<StaffSession> {
   const company = createServiceRoleClient((project.use as SiteOptions).dataDir);
   const lead = {
@@ -158,14 +158,14 @@ async function newLeadSession(site: APIRequestContext, { project, workerIndex }:
   return { ...lead, session: cookies.find(({ name }) => name === "session")?.value ?? "" };
 }
 
-/** Sends a form without a page. Returns the location of the redirect. Throws if the form is rejected. */
+/** Posts a form without opening a page. Returns the location of the redirect. Throws if the site rejects the form. */
 async function postForm(site: APIRequestContext, path: string, form: Record<string, string>): Promise<string> {
   const response = await site.post(path, { form, maxRedirects: 0 });
   if (response.status() !== 303) throw new Error(`${path}: ${response.status()}`);
   return response.headers().location ?? "";
 }
 
-/** Logs in without a page, and without the toast and the 2FA reminder that follow a login. */
+/** Logs in without opening a page. The toast and the 2FA reminder that follow a login do not appear. */
 export async function logInWithoutPage(page: Page, { email, password }: LoginCredentials): Promise<void> {
   await postForm(page.request, "/login", { email, password });
   const context = page.context();
@@ -222,7 +222,7 @@ export async function logIn(page: Page, client: LoginCredentials): Promise<void>
   await expect(toast(page, "Login Successful")).toBeVisible();
 }
 
-/** Creates a shipment without a page and without its toast. Returns the shipment's ID. */
+/** Creates a shipment without opening a page or showing the toast. Returns the shipment's ID. */
 export async function newShipment(page: Page, name: string): Promise<string> {
   const path = await postForm(page.request, "/portal/new", { name, idempotencyKey: crypto.randomUUID() });
   await page.context().clearCookies({ name: "flash" });

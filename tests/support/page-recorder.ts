@@ -68,7 +68,7 @@ export async function holdScripts(page: Page, name = "*"): Promise<() => Promise
   return holdRequests(page, `**/assets/${name}.js`, () => true);
 }
 
-/** Delays forms that script sends. Returns `release`, and `sent`, which counts the forms. */
+/** Delays form submissions by script. `release` lets them continue. `sent` returns their number. */
 export async function holdForms(page: Page) {
   let count = 0;
   const release = await holdRequests(page, "**/*.data*", (route) => {

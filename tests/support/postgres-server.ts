@@ -84,7 +84,10 @@ export async function startPostgres() {
   };
 }
 
-/** Returns the path of initdb. If initdb is missing, installs PostgreSQL, as root on Debian. Throws if this fails. */
+/**
+ * Returns the path of initdb. If initdb is missing, installs PostgreSQL, but only on Debian and only if the current user
+ * is root. Throws if initdb is still missing.
+ */
 export async function ensurePostgres(): Promise<string> {
   const found = findPostgres("initdb");
   if (found) return found;

@@ -8,7 +8,7 @@ import { usePageToast } from "../ui/toast";
 
 /**
  * `result` is Conform's result with the submitted values. A null `result` means a lost connection: the form stays
- * unchanged. `formError` is an error that concerns no single field. `toast` is an error toast from the specification.
+ * unchanged. `formError` is an error that belongs to the whole form. `toast` is an error toast from the specification.
  */
 export type RejectedForm = { result: SubmissionResult | null; formError?: string; toast?: Toast };
 
@@ -57,7 +57,7 @@ export function useActionForm<const Name extends string>(
   return [{ id, problems }, fields];
 }
 
-/** Returns the error that concerns no single field. A toast disappears, so the error summary repeats its message. */
+/** Returns the error that belongs to the whole form. A toast disappears, so the error summary repeats its message. */
 export function getFormError(rejected: Omit<RejectedForm, "result"> | undefined): string | undefined {
   const { formError, toast } = rejected ?? {};
   return formError ?? (toast?.variant === "destructive" ? toast.description : undefined);

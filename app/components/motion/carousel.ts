@@ -57,7 +57,8 @@ export function useCarousel(ref: RefObject<HTMLElement | null>) {
     const endDrag = () => {
       if (dragStart && isDragged) {
         const distance = row.scrollLeft - dragStart.left;
-        // The nearest item changes at half an item's width. With the added third, a drag of one sixth is enough.
+        // Normally, the nearest item changes after a drag of half an item's width. Adding a third of the width reduces
+        // this to a sixth.
         const itemWidth = getItems(row)[0]?.offsetWidth ?? 0;
         scrollToItem(row, findNearestIndex(row, row.scrollLeft + (Math.sign(distance) * itemWidth) / 3));
         settleLater();

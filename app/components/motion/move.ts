@@ -4,7 +4,7 @@ import { mayMove } from "./moving";
 // Equal to `--ease-out` in app.css.
 const timing = { duration: 0.18, ease: [0.2, 0.7, 0.2, 1] } as const;
 
-// The promise `finished` never settles if another animation replaces this animation, so `move` waits at most this time.
+// The promise `finished` never settles if another animation replaces this animation, so `move` waits at most this long.
 const maxDurationMs = 400;
 
 /** Leaves the element at the last keyframe. Resolves immediately if motion is not allowed. */

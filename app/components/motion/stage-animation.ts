@@ -5,7 +5,7 @@ import move from "./move";
 const lineStart = 10;
 const stationDistance = 20;
 
-/** The stage of each shipment that this document showed last, by shipment ID. */
+/** The last displayed stage of each shipment, by shipment ID. */
 const shownStages = new Map<string, number>();
 
 export function StageAnimation(props: { line: RefObject<Element | null>; shipment: string; stage: number }) {

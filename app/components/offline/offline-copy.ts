@@ -8,7 +8,10 @@ const formsClosedText = "You can use this form when you are back online.";
 const removedSelector =
   "script, style, dialog, template, link[rel=modulepreload], link[rel=manifest], [data-toast], [data-now], .toasts, .splash, .loading, .streaks";
 
-/** `files` are URLs of stylesheets and drawings. The copy has no script and no typed text. Its forms are inert. */
+/**
+ * Returns a copy of the page without script and without the text that the user typed. Its forms are inert. `files` in
+ * the result has the URLs of the copy's stylesheets and drawings.
+ */
 export function createOfflineCopy(document: Document, now: Date): OfflineCopy {
   const copy = cloneDocument(document);
   const main = findMain(copy);

@@ -16,8 +16,8 @@ export const isExpired = (copy: Response) => getAge(copy) >= maxAgeMs - (copy.he
 
 /**
  * `own` is the prefix of one account's cache; a hash of the account ID follows. `open` is the cache of visitors without
- * a session. `form` is the prefix of all caches. The digit is the version of the stored format. The service worker
- * deletes caches with another digit.
+ * a session. `form` is the prefix of all caches. The digit in each name is the version of the stored format. The service
+ * worker deletes caches with another digit.
  */
 export const cacheNames = {
   form: "kept1-",

@@ -60,7 +60,7 @@ export function endToast(id: number): void {
   if (waiting) showToastNext(waiting);
 }
 
-/** Marks a toast with a closed banner as shown, so that the toast does not appear again. */
+/** Marks a toast as shown after the visitor has closed its banner, so that the toast does not appear again. */
 export function closeBanner(toast: Toast): void {
   shownToasts.add(toast);
   if (toastState.waiting === toast) updateToastState({ waiting: null });

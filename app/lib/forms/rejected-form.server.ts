@@ -12,7 +12,7 @@ export type IntentError = UserError & { fieldErrors?: Record<string, string[]> }
 /** The maximum length of a returned value whose field has no maximum, such as an ID or the value of an option. */
 const defaultMaxLength = 100;
 
-/** Returns Conform's submission. The submission contains at most as much of each value as the field allows. */
+/** Returns Conform's submission. Each value in `payload` is cut to the maximum length of its field. */
 export function parseForm<Schema extends z.ZodType>(form: FormData | URLSearchParams, schema: Schema) {
   return shortenValues(parseWithZod(form, { schema }), schema);
 }

@@ -64,7 +64,7 @@ export class RateLimiter {
     this.#browser = readKnownBrowser(request);
   }
 
-  /** Callers refund correct logins. A known browser has its own count, so nobody else can lock out the owner. */
+  /** Callers refund the attempt after a correct login. Known browsers have their own counts, so nobody else can lock out the owner. */
   consumeLogin(email: string): Promise<RateLimitHit | UserError> {
     const { loginsPerEmail, loginsPerAddress, loginsPerAccount } = env().limits;
     const account = email.toLowerCase();
@@ -94,7 +94,7 @@ export class RateLimiter {
     return this.#site ? [perNetwork, { ...limit, keyParts: [...keyParts, this.#site], max: 5 * max }] : [perNetwork];
   }
 
-  /** Callers refund correct codes. Known browsers and emailed links have their own counts, as in consumeLogin. */
+  /** Callers refund the attempt after a correct code. As in consumeLogin, known browsers and emailed links have their own counts. */
   consumeTotpAttempt(userId: string, email: string, link?: string): Promise<RateLimitHit | UserError> {
     const { id, marks } = this.#browser;
     const isKnown = marks.includes(createAccountMark(id, email.toLowerCase()));

@@ -16,7 +16,10 @@ import { accountAreas, authAreas, publicPages, quoteParam, secretLinkAreas } fro
 import { bestBrotli, type CachedResponse, encodePage, quickBrotli } from "./cached-response.ts";
 
 const maxCacheBytes = 48 * 1024 * 1024;
-/** The size of a separate cache for URLs that visitors invent. Such URLs must not displace the site's own URLs. */
+/**
+ * The size of a separate cache for URLs with another spelling than the site's links or with parameter values. Visitors
+ * can invent such URLs, which must not displace other pages.
+ */
 const maxVariantBytes = 4 * 1024 * 1024;
 const maxUrlLength = 512;
 const personalAreas = [...accountAreas, ...authAreas, ...secretLinkAreas];

@@ -108,7 +108,7 @@ async function insertUser(
       [id],
     );
   }
-  // Like Supabase Auth, omits confirmed_at, the older name of email_confirmed_at, from the response for a new account.
+  // As in Supabase Auth, the response for a new account has no confirmed_at (the older name of email_confirmed_at).
   const { confirmed_at: _, ...publicUser } = await getUser(db, id);
   return publicUser;
 }

@@ -13,7 +13,7 @@ import {
   type StatementRunner,
 } from "./database.ts";
 
-/** PGlite reads the number of values as a signed 16-bit integer. More values make all later results wrong. */
+/** PGlite reads the number of values as a signed 16-bit integer. A statement with more values makes all later results wrong. */
 const maxStatementValues = 32_767;
 /** The site uses about 80 different statements. The limit bounds the memory of prepared statements. */
 const maxPreparedStatements = 300;
@@ -25,8 +25,8 @@ const unusedArrayTypesQuery = `select typarray from pg_type where typarray <> 0
   and (typtype <> 'b' or typcategory not in ('B', 'D', 'N', 'S') and typname not in ('json', 'jsonb', 'uuid'))`;
 
 /**
- * Removes the parsers of unused array types, six of seven parsers, because PGlite copies all parsers for each
- * statement.
+ * Removes the parsers of unused array types. They are six of every seven parsers, and PGlite copies all parsers for
+ * each statement.
  */
 async function removeUnusedParsers(driver: PGlite): Promise<void> {
   const { rows } = await driver.query<{ typarray: number }>(unusedArrayTypesQuery);
