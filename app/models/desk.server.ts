@@ -88,7 +88,7 @@ export function createDeskShipmentView(details: z.infer<typeof DeskShipmentDetai
   const { id, name, stage, status, version, client, arrival, waiting_on, charges, documents, tracking_events } =
     details;
   const unpaid = charges.filter(({ paid_at }) => paid_at === null);
-  const shownEvents = takeShort(tracking_events.slice(0, 8), 700);
+  const shownEvents = takeShort(tracking_events.slice(0, 8), 500);
   return {
     ...{ id, name, stage, status, version, client, arrival, waiting_on },
     payments: PAYMENTS.map(({ id, name }) => createPaymentView(id, name, charges)),

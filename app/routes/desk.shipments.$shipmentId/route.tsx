@@ -35,7 +35,7 @@ export async function loader({ context, url }: Route.LoaderArgs) {
     ...createDeskShipmentView(opened),
     audit_entries: takeShort(
       opened.audit_entries.map(({ on: _, ...entry }) => labelAuditEntry(entry)),
-      950,
+      800,
     ),
   };
   return { shipment, idempotencyKey: randomUUID(), search, list: `/desk/shipments${search}` };
