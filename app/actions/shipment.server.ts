@@ -16,7 +16,8 @@ import { dayField, defineStaffAction, reasonField, reasonMissing } from "./staff
 
 const StageResult = z.object({ stage: z.number(), status: z.string() });
 /** A result without a stage means that the action changes nothing until the team member confirms. */
-const MoveResult = z.union([StageResult, z.object({ due: AmountsDue.optional() })]);
+const DueResult = z.object({ due: AmountsDue });
+const MissingResult = z.object({ missing: z.array(z.string()), due: AmountsDue.optional() });
 const confirmation = z.literal("yes").optional();
 const askToClose = (due: AmountDue[]) => `${formatAmountsDue(due)} Confirm that you want to close the shipment.`;
 const confirmDueHelp = "confirms that you close a shipment with an amount due";
@@ -46,7 +47,7 @@ export const advance = defineStaffAction({
       ...options,
     });
     if ("reason" in moved) return moved;
-    const result = MoveResult.parse(moved.result);
+    const result = z.union([StageResult, MissingResult, DueResult]).parse(moved.result);
     if ("stage" in result) return { result };
     // With an empty reason, the page shows no error. It lists the missing documents and asks for confirmation instead.
     return { reason: result.due ? askToClose(result.due) : "", status: 409 };
@@ -85,9 +86,9 @@ export const correct = defineStaffAction({
       ...options,
     });
     if ("reason" in corrected) return corrected;
-    const result = MoveResult.parse(corrected.result);
+    const result = z.union([StageResult, DueResult]).parse(corrected.result);
     if ("stage" in result) return { result };
-    const reason = askToClose(result.due ?? []);
+    const reason = askToClose(result.due);
     return { reason, status: 409, fieldErrors: { stage: [reason] } };
   },
   toast: ({ status }) => `Stage corrected to ${status}`,

@@ -28,8 +28,9 @@ type Credentials = { email: string; password: string };
 export async function logInWithPassword(supabase: AppSupabaseClient, { email, password: typed }: Credentials) {
   const password = normalizePassword(typed);
   const result = await logInWithExactPassword(supabase, { email, password });
-  // A password that was not set in our forms may not be normalised.
-  if (password === typed || result.error?.code !== "invalid_credentials") return { ...result, password };
+  // A password that was not set in our forms may not be normalised. A closed account must take equally long.
+  const isRejected = ["invalid_credentials", "user_banned"].includes(String(result.error?.code));
+  if (password === typed || !isRejected) return { ...result, password };
   return { ...(await logInWithExactPassword(supabase, { email, password: typed })), password: typed };
 }
 

@@ -52,17 +52,17 @@ export type CitedRates = {
     : CostRates[Name];
 };
 
-export function citeRates({ documents, ...rates }: CostRates, today: string): CitedRates {
+export function citeRates(costRates: CostRates, today: string): CitedRates {
+  const { documents, ...rates } = costRates;
   const cited = Object.entries(rates).map(([name, { date, source, note, check_by, ...values }]) => [
     name,
     { ...values, citation: cite([{ date, source, note, check_by }], today) },
   ]);
-  const getText = (text: string) => insertFigures(text, { documents, ...rates }, today);
   return {
     ...Object.fromEntries(cited),
     documents: documents.map(({ by, items }) => ({
       by,
-      items: items.map((item) => ({ ...item, text: getText(item.text) })),
+      items: items.map((item) => ({ ...item, text: insertFigures(item.text, costRates, today) })),
     })),
   };
 }
@@ -77,7 +77,7 @@ export function insertFigures(text: string, rates: CostRates, today: string): st
       named.add(rates.car_age);
       return `${getOldestCarYear(today, rates.car_age.years)}`;
     }
-    const [, figure] = Object.entries(figures).find(([key]) => key === name) ?? [];
+    const figure = Object.hasOwn(figures, name) ? figures[name as keyof typeof figures] : undefined;
     if (!figure) throw new Error(`content/data/cost.yaml has no figure {${name}} for the text "${text}"`);
     named.add(figure);
     return "percent" in figure

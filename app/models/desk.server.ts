@@ -7,7 +7,7 @@ import { STAFF_ROLES } from "./desk-labels.ts";
 import { sortDocuments } from "./document.ts";
 import { Announcement } from "./portal.server.ts";
 import { isUuid } from "./shipment.server.ts";
-import { formatAmountsDue, formatMoney, noChargeText, PAYMENTS } from "./shipment.ts";
+import { describeAmountsDue, formatMoney, noChargeText, PAYMENTS } from "./shipment.ts";
 import {
   ChargeRecord,
   DocumentRecord,
@@ -87,12 +87,11 @@ export function takeShort<Item>(items: Item[], maxLength: number): Item[] {
 export function createDeskShipmentView(details: z.infer<typeof DeskShipmentDetailsSchema>) {
   const { id, name, stage, status, version, client, arrival, waiting_on, charges, documents, tracking_events } =
     details;
-  const unpaid = charges.filter(({ paid_at }) => paid_at === null);
   const shownEvents = takeShort(tracking_events.slice(0, 8), 500);
   return {
     ...{ id, name, stage, status, version, client, arrival, waiting_on },
     payments: PAYMENTS.map(({ id, name }) => createPaymentView(id, name, charges)),
-    due: unpaid.length > 0 ? formatAmountsDue(unpaid) : null,
+    due: describeAmountsDue(charges),
     waitingSince: eastAfricaTime(details.waiting_since),
     numbers: describeNumberFields(details).map(({ hint: _, ...field }) => field),
     documents: sortDocuments(documents),

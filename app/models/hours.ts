@@ -35,7 +35,9 @@ export type WorkingHours = z.infer<typeof WorkingHours>;
 
 export const PublicHolidays = z.strictObject({
   ...datedFields,
-  days: z.array(z.strictObject({ date: z.iso.date(), name: z.string().min(1) })),
+  days: z
+    .array(z.strictObject({ date: z.iso.date(), name: z.string().min(1) }))
+    .transform((days) => days.toSorted((first, second) => first.date.localeCompare(second.date))),
 });
 export type PublicHolidays = z.infer<typeof PublicHolidays>;
 

@@ -48,22 +48,23 @@ const entryBytes = 128;
 export function listCfbParts(content: Buffer): string | null {
   try {
     const file = openCompoundFile(content);
-    const names: string[] = [];
+    const names = new Set<string>();
     const [root] = file.entries;
     const waiting = root ? [root.readUInt32LE(76)] : [];
     for (let index = waiting.pop(); index !== undefined; index = waiting.pop()) {
       const entry = file.entries[index];
-      if (!entry || names.length > file.entries.length) continue;
-      const name = entry.toString("utf16le", 0, Math.max(0, entry.readUInt16LE(64) - 2));
-      names.push(name);
+      const name = entry?.toString("utf16le", 0, Math.max(0, entry.readUInt16LE(64) - 2));
+      // Names are unique, so a name that occurs again belongs to a cycle.
+      if (!entry || name === undefined || names.has(name)) continue;
+      names.add(name);
       // Shorter streams are inside the mini stream, which this function does not read.
       const isOwnStream = entry.readUInt32LE(120) >= 4096;
       const stream = content.subarray(isOwnStream ? file.getPosition(entry.readUInt32LE(116)) : content.length);
-      if (isEncryptedStream(name, stream)) names.push(lockedPart);
+      if (isEncryptedStream(name, stream)) names.add(lockedPart);
       const [leftSibling, rightSibling] = [entry.readUInt32LE(68), entry.readUInt32LE(72)];
       waiting.push(leftSibling, rightSibling);
     }
-    return names.join("\n");
+    return [...names].join("\n");
   } catch {
     return null;
   }

@@ -34,8 +34,8 @@ const paddedEmptyPassword = Buffer.from("28bf4e5e4e758a4164004e56fffa01082e2e00b
 const hash = (algorithm: string, ...parts: Buffer[]) => createHash(algorithm).update(Buffer.concat(parts)).digest();
 
 function findEncryption(text: string): string {
-  const entry = findLast(text, "/Encrypt", /^\/Encrypt\s*(?:\d+\s+\d+\s+R|<<)/);
-  const [, number, generation] = /^\/Encrypt\s*(\d+)\s+(\d+)\s/.exec(entry) ?? [];
+  const entry = findLast(text, "/Encrypt", /^\/Encrypt\s*(?:\d{1,10}\s+\d{1,5}\s+R|<<)/);
+  const [, number, generation] = /^\/Encrypt\s*(\d{1,10})\s+(\d{1,5})\s/.exec(entry) ?? [];
   return number ? findLast(text, `${number} ${generation} obj`, /^/, /\D$/) : entry;
 }
 

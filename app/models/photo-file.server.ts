@@ -17,10 +17,11 @@ export function isAvif(content: Buffer): boolean {
 
 /** True if the file contains its image data. Some phones add other bytes after the image data. */
 export function isCompleteHeic(content: Buffer): boolean {
+  const imageData = Buffer.from("mdat").readUInt32BE();
   for (let at = 0; at + 16 <= content.length; ) {
     const length = content.readUInt32BE(at);
     const size = length === 1 ? Number(content.readBigUInt64BE(at + 8)) : length || content.length - at;
-    if (content.toString("latin1", at + 4, at + 8) === "mdat") return at + size <= content.length;
+    if (content.readUInt32BE(at + 4) === imageData) return at + size <= content.length;
     at += Math.max(size, 8);
   }
   return false;

@@ -34,7 +34,7 @@ export async function startFactorSetup(client: Viewer, issuer: string, name: str
     const unenrolled = await mfa.unenroll({ factorId: id });
     if (unenrolled.error) return toUserError(unenrolled.error);
   }
-  const usedNames = factorList.data.all.map((factor) => factor.friendly_name);
+  const usedNames = factorList.data.totp.map((factor) => factor.friendly_name);
   const numbers = Array.from({ length: usedNames.length }, (_, index) => ` (${index + 2})`);
   const friendlyName = ["", ...numbers].map((number) => name + number).find((name) => !usedNames.includes(name));
   const { data, error } = await mfa.enroll({ factorType: "totp", friendlyName, issuer });

@@ -46,9 +46,11 @@ export function nextAction(
   { stage, documents, charges }: ShipmentState,
   stageAction: NextAction & { ours?: string },
 ): NextAction {
+  if (stage === lastStage) {
+    const text = describeAmountsDue(charges);
+    return text ? { waitingOn: "nobody", text, isDue: true } : stageAction;
+  }
   const due = charges.filter(({ paid_at }) => paid_at === null);
-  if (stage === lastStage)
-    return due.length > 0 ? { waitingOn: "nobody", text: formatAmountsDue(due), isDue: true } : stageAction;
   const awaited = documents.filter(({ uploaded }) => !uploaded);
   if (awaited.length + due.length === 0)
     return stageAction.waitingOn === "company"
@@ -99,6 +101,11 @@ export function formatAmountsDue(amountsDue: Partial<AmountDue>[]): string {
   const sums = [...cents].map(([currency, sum]) => formatMoney(currency, sum / 100));
   if (sums.length === 0) return "A payment is still due.";
   return `${new Intl.ListFormat("en").format(sums)} ${sums.length > 1 ? "are" : "is"} still due.`;
+}
+
+export function describeAmountsDue(charges: ({ paid_at: string | null } & Partial<AmountDue>)[]): string | null {
+  const unpaid = charges.filter(({ paid_at }) => paid_at === null);
+  return unpaid.length > 0 ? formatAmountsDue(unpaid) : null;
 }
 
 export const noChargeText = "Nothing to pay yet";

@@ -11,7 +11,7 @@ import { getStaffPage } from "~/lib/auth/staff.server";
 import { handleIntent } from "~/lib/forms/intent-form.server";
 import { areaNotFound } from "~/lib/http/user-error.server";
 import { ShipmentsPage } from "~/models/desk.server";
-import { formatAmountsDue, lastStage, STAGES } from "~/models/shipment";
+import { describeAmountsDue, lastStage, STAGES } from "~/models/shipment";
 import { isUuid } from "~/models/shipment.server";
 import { createShipmentSearch, readShipmentFilter } from "~/models/shipment-filter";
 import type { Route } from "./+types/desk.shipments.$shipmentId_.move";
@@ -23,8 +23,7 @@ export async function loader({ context, url }: Route.LoaderArgs) {
   if (!opened) throw areaNotFound("desk");
   const { id, name, stage, status, version, documents, charges } = opened;
   const missing = documents.filter(({ uploaded }) => !uploaded).map((document) => document.name);
-  const unpaid = stage === lastStage - 1 ? charges.filter(({ paid_at }) => paid_at === null) : [];
-  const due = unpaid.length > 0 ? formatAmountsDue(unpaid) : null;
+  const due = stage === lastStage - 1 ? describeAmountsDue(charges) : null;
   const page = `/desk/shipments/${id}${createShipmentSearch(readShipmentFilter(url))}`;
   return { name, stage, status, version, missing, due, idempotencyKey: randomUUID(), page };
 }

@@ -8,11 +8,11 @@ $$;
 grant execute on function public.find_account_id(text) to service_role;
 
 -- Returns the searchable text of an account, normalised by private.search_form.
-create function private.account_search_form(account auth.users) returns text
+create function private.account_search_form(email text, metadata jsonb) returns text
 language sql immutable
 set search_path = ''
 as $$
-  select private.search_form(concat_ws(' ', account.email, account.raw_user_meta_data ->> 'full_name'))
+  select private.search_form(concat_ws(' ', email, metadata ->> 'full_name'))
 $$;
 
 -- Limits the metadata of an account. The owner can change the metadata by calling Supabase Auth directly.

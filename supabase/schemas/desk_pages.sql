@@ -223,7 +223,7 @@ begin
         select * from auth.users
         where not exists (select from public.staff_members where staff_members.account_id = users.id)
           and (
-            private.account_search_form(users) like all (words)
+            private.account_search_form(users.email, users.raw_user_meta_data) like all (words)
             or users.id in (
               select account_id from public.client_ids
               where client_id in (

@@ -39,7 +39,7 @@ as $$
     replace(replace(replace(translate(
       regexp_replace(
         lower(normalize(regexp_replace(value, '[\u00b4\u02b9-\u02bf\u02c8\u2018-\u201b\u2032\ua78b\ua78c]', '', 'g'), nfkd)),
-        '[''`\u00ad\u0300-\u036f\u0640\u064b-\u065f\u061c\u0670\u1160\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff'
+        '[''`\u00ad\u02bc\u0300-\u036f\u0640\u064b-\u065f\u061c\u0670\u1160\u180e\u200b-\u200f\u202a-\u202e\u2032\u2060-\u206f\ufe00-\ufe0f\ufeff'
           '\U000e0000-\U000e0fff]', '', 'g'
       ),
       'øłđħı‐‒–—―−“”„«»' || '٠١٢٣٤٥٦٧٨٩' || '۰۱۲۳۴۵۶۷۸۹' || '०१२३४५६७८९',
@@ -69,7 +69,8 @@ create function private.code_pattern(q text) returns text
 language sql immutable
 set search_path = ''
 as $$
-  select private.like_pattern(coalesce(nullif(translate(private.search_form(left(q, 254)), ' -/.', ''), ''), q))
+  select private.like_pattern(coalesce(nullif(translate(normalized, ' -/.', ''), ''), normalized))
+  from private.search_form(left(q, 254)) as normalized
 $$;
 grant execute on function private.code_pattern(text) to authenticated;
 
@@ -95,15 +96,15 @@ end
 $$;
 grant execute on function private.id_prefix_range(text) to authenticated;
 
--- Returns a LIKE pattern that matches normalised texts containing `q`.
--- Returns null if `q` is empty after normalisation or has over 254 characters.
-create function private.like_pattern(q text) returns text
+-- Returns a LIKE pattern that matches normalised texts containing `normalized`.
+-- Returns null if `normalized` is empty or has over 254 characters.
+create function private.like_pattern(normalized text) returns text
 language sql immutable
 set search_path = ''
 as $$
   select case
-    when char_length(q) <= 254
-      then '%' || nullif(regexp_replace(btrim(private.search_form(q)), '([\\%_])', '\\\1', 'g'), '') || '%'
+    when char_length(normalized) <= 254
+      then '%' || nullif(regexp_replace(btrim(normalized), '([\\%_])', '\\\1', 'g'), '') || '%'
   end
 $$;
 grant execute on function private.like_pattern(text) to authenticated;

@@ -26,7 +26,7 @@ test("Every position of a Client ID can have each of 32 characters.", async () =
   expect(rows.every(({ different }) => different === 32)).toBe(true);
 });
 
-test("One call issues one client ID by default, and at most 1000 client IDs.", async () => {
+test("One call issues one Client ID by default, and at most 1000 Client IDs.", async () => {
   for (const [requested, expected] of [
     [{}, 1],
     [{ how_many: 1000 }, 1000],

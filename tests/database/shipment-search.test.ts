@@ -17,7 +17,7 @@ describe("shipment search", () => {
   const foreignId = "aaaa1111-2222-4333-8444-555555555503";
   const names = [
     ...["Pumps for Juba", "100% cotton", "100 bales", "tea_bags", "tea bags", "back\\slash", `O'Brien's "crate"`],
-    ...["Ng’ang’a’s Wanjirũ tea", "Cafe\u0301 Straße"],
+    ...["Ng’ang’a’s Wanjirũ tea", "Cafe\u0301 Straße", "6″x2 pipes"],
   ];
 
   beforeAll(async () => {
@@ -86,6 +86,7 @@ describe("shipment search", () => {
     ["an unknown ID", "ffffffff", []],
     ["a name with a curly apostrophe, by a straight apostrophe", "Ng'ang'a", ["Ng’ang’a’s Wanjirũ tea"]],
     ["a name with an apostrophe, without it", "nganga", ["Ng’ang’a’s Wanjirũ tea"]],
+    ["a name with a double prime, by itself", "6″x2", ["6″x2 pipes"]],
     ["a name with a straight apostrophe, by a curly apostrophe", "o’brien’s", [`O'Brien's "crate"`]],
     ["a name with an accent, without it", "wanjiru", ["Ng’ang’a’s Wanjirũ tea"]],
     ["a name with an accent, in two characters", "wanjiru\u0303", ["Ng’ang’a’s Wanjirũ tea"]],

@@ -50,9 +50,9 @@ test("A clerk opens, rejects and verifies documents, moves a shipment and correc
     const row = page.getByRole("listitem").filter({ hasText: "Packing List" }).first();
     await row.getByLabel(labels.reason).fill("Page 2 is unreadable");
     await page.getByRole("button", { name: "Request a new file for the Packing List" }).click();
-    await expect(toast(page, "new file requested")).toBeVisible();
+    await expect(toast(page, "Packing List: new file requested")).toBeVisible();
     await page.getByRole("button", { name: "Verify the Bill of Lading" }).click();
-    await expect(toast(page, " verified")).toBeVisible();
+    await expect(toast(page, "Bill of Lading verified")).toBeVisible();
   });
 
   await test.step("move the shipment after a confirmation, and correct the stage", async () => {

@@ -94,6 +94,14 @@ describe("rejected login", () => {
     // address too.
     const counts = [wrong, unknown, closedWithPassword, closedWithGuess].map(({ logins }) => logins.length);
     expect(counts).toEqual([1, 1, 2, 2]);
+    // A password that is not normalised is tried in both forms.
+    const decomposed = "cafe\u0301 in the harbour";
+    for (const [to, count] of [
+      [email, 2],
+      ["nobody-at-all@client.example", 2],
+      [closed.email, 4],
+    ] as const)
+      expect([to, (await submitLogin({ email: to, password: decomposed })).logins.length]).toEqual([to, count]);
     const [first, second] = closedWithPassword.logins;
     expect([first?.includes(closed.email), second?.includes(closed.email), second?.includes(password)]).toEqual([
       ...[true, false, true],

@@ -17,6 +17,15 @@ export function parseForm<Schema extends z.ZodType>(form: FormData | URLSearchPa
   return shortenValues(parseWithZod(form, { schema }), schema);
 }
 
+const inputProperties = new WeakMap<z.ZodType, NonNullable<z.core.JSONSchema.BaseSchema["properties"]>>();
+
+function getInputProperties(schema: z.ZodType) {
+  const properties =
+    inputProperties.get(schema) ?? z.toJSONSchema(schema, { io: "input", unrepresentable: "any" }).properties ?? {};
+  inputProperties.set(schema, properties);
+  return properties;
+}
+
 export function shortenValues<Result extends Pick<Submission<unknown>, "payload" | "status">>(
   submission: Result,
   schema: z.ZodType,
@@ -24,7 +33,7 @@ export function shortenValues<Result extends Pick<Submission<unknown>, "payload"
   const { payload, status } = submission;
   const texts = Object.entries(payload).filter((entry): entry is [string, string] => typeof entry[1] === "string");
   if (status === "success" && texts.every(([, text]) => text.length <= defaultMaxLength)) return submission;
-  const { properties = {} } = z.toJSONSchema(schema, { io: "input", unrepresentable: "any" });
+  const properties = getInputProperties(schema);
   for (const [name, text] of texts) {
     const field = Object.hasOwn(properties, name) ? properties[name] : undefined;
     const maxLength = (typeof field === "object" && field.maxLength) || defaultMaxLength;

@@ -52,7 +52,7 @@ function StageCorrection({ shipment }: ShipmentSectionProps) {
           label="Correct stage"
           options={stageOptions}
         />
-        {shipment.due && (
+        {shipment.stage < lastStage && shipment.due && (
           <label className="mb-5 flex min-h-11 items-center gap-2 text-sm">
             <input type="checkbox" name="confirmDue" value="yes" className="size-5 shrink-0" />
             <span>{shipment.due} Close the shipment anyway</span>

@@ -19,6 +19,14 @@ const maxDifference = 12;
  */
 export async function shrinkPhoto(photo: File): Promise<File | null> {
   const picture = await createImageBitmap(photo, { imageOrientation: "from-image" });
+  try {
+    return await shrinkPicture(picture, photo);
+  } finally {
+    picture.close();
+  }
+}
+
+async function shrinkPicture(picture: ImageBitmap, photo: File): Promise<File | null> {
   const { width, height } = picture;
   const scale = Math.min(1, Math.max(longestSide / Math.max(width, height), shortestSide / Math.min(width, height)));
   const { canvas, context } = createCanvas(Math.round(width * scale), Math.round(height * scale));
@@ -27,10 +35,14 @@ export async function shrinkPhoto(photo: File): Promise<File | null> {
   context.imageSmoothingQuality = "high";
   context.drawImage(picture, 0, 0, canvas.width, canvas.height);
   const blob = await new Promise<Blob | null>((resolve) => canvas.toBlob(resolve, "image/jpeg", quality));
-  const isSmaller = blob && blob.size <= photo.size * maxSizeRatio;
-  const shows = isSmaller && isSamePicture(picture, await createImageBitmap(blob));
-  picture.close();
-  return shows ? new File([blob], photo.name.replace(/\.[^.]*$/, ".jpg"), { type: "image/jpeg" }) : null;
+  if (!blob || blob.size > photo.size * maxSizeRatio) return null;
+  const shrunk = await createImageBitmap(blob);
+  try {
+    if (!isSamePicture(picture, shrunk)) return null;
+  } finally {
+    shrunk.close();
+  }
+  return new File([blob], photo.name.replace(/\.[^.]*$/, ".jpg"), { type: "image/jpeg" });
 }
 
 function createCanvas(width: number, height: number) {

@@ -185,17 +185,20 @@ async function sendUploadFile(id: string, file: File, address: string, signal: A
     form.append("file", file);
     outcome = await sendUploadRequest(address, form, signal, reportProgress);
   }
-  // Browsers cannot read a file that was changed, moved or deleted after the user chose the file.
-  if (
-    outcome.kind !== "lost" ||
-    (await file
-      .slice(0, 1)
-      .arrayBuffer()
-      .catch(() => null))
-  )
-    return outcome;
+  if (outcome.kind !== "lost" || (await isReadable(file))) return outcome;
   const description = "This file has changed on your device. Choose it again.";
   return { kind: "rejected", status: 400, toast: { title: "Upload failed", description, variant: "destructive" } };
+}
+
+/** False if the file was changed, moved or deleted after the user chose the file. */
+function isReadable(file: File): Promise<boolean> {
+  return file
+    .slice(0, 1)
+    .arrayBuffer()
+    .then(
+      () => true,
+      () => false,
+    );
 }
 
 /** The cancelled file stays chosen, so that the client can send the file again. */
