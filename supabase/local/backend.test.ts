@@ -85,6 +85,18 @@ test("Each verified demo document is in the audit log, and its file has the type
   }
 });
 
+test("The information about a stored object has its size, as in Supabase Storage", async () => {
+  const serviceRole = createBackendClient(sharedBackend, backendKeys.secretKey);
+  const { data } = await serviceRole
+    .from("documents")
+    .select("storage_path, file_size")
+    .not("storage_path", "is", null);
+  const [document] = data ?? [];
+  const info = await serviceRole.storage.from("documents").info(document?.storage_path ?? "");
+  expect(info.data?.size).toBe(document?.file_size);
+  expect(info.data?.size).toBeGreaterThan(0);
+});
+
 test("The data API returns times in ISO 8601 with an offset", async () => {
   const { client } = await logInDemoClient(sharedBackend);
   const { data } = await client.from("shipments").select("created_at");
