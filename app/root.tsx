@@ -20,7 +20,7 @@ import { Streaks } from "./components/site/streaks";
 import { useChosenTheme } from "./components/site/theme-toggle";
 import { NavigationProgress, useNavigationFocus } from "./components/ui/page-navigation";
 import { PageToast, Toaster } from "./components/ui/toast";
-import { seemsSignedIn } from "./lib/auth/viewer.server";
+import { getSignedInState } from "./lib/auth/viewer.server";
 import { isQuotePanelChange } from "./lib/browser/revalidate";
 import { env } from "./lib/http/env.server";
 import { isLite } from "./lib/http/lite.server";
@@ -50,7 +50,7 @@ export async function loader({ request, context }: Route.LoaderArgs) {
     theme: await readTheme(request),
     lite: isLite(request),
     toast: takeToast(context),
-    signedIn: seemsSignedIn(request, context),
+    signedIn: getSignedInState(request, context),
   });
 }
 

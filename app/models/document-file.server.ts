@@ -21,10 +21,8 @@ export async function openStoredFile(
   // If the object changes between the two reads, the database rejects a verification with the older version.
   const object = await supabase.storage.from("documents").info(path);
   if (object.error) return toFileError(object.error);
-  const { version, metadata } = object.data;
-  // The embedded backend has the size only in the metadata.
-  const size = object.data.size ?? Number(metadata?.size);
-  if (Number.isNaN(size)) return userErrorFromThrown(null);
+  const { version, size } = object.data;
+  if (size === undefined) return userErrorFromThrown(null);
   const hash = createHash("sha256");
   let firstPiece: Uint8Array | undefined;
   try {
@@ -56,7 +54,7 @@ async function* readCheckedPieces(
     yield piece;
     piece = next;
   }
-  if (hash.update(piece).digest("hex") !== sha256) throw new Error(changedFileError.reason);
+  if (hash.update(piece).digest("hex") !== sha256) throw new ChangedFileError();
   yield piece;
 }
 
@@ -73,15 +71,19 @@ async function* readPieces(
     const { data, error } = await bucket.download(path);
     if (error) throw error;
     const piece = new Uint8Array(await data.arrayBuffer());
-    if (piece.length !== to - from) throw Object.assign(new Error(changedFileError.reason), { statusCode: "404" });
+    if (piece.length !== to - from) throw new ChangedFileError();
     yield piece;
   }
 }
 
 const changedFileError: UserError = { reason: "The stored file differs from the uploaded file.", status: 409 };
 
+class ChangedFileError extends Error {
+  override message = changedFileError.reason;
+}
+
 function toFileError(error: { name: string; message: string; statusCode?: string }): UserError {
-  return error.statusCode === "404" ? changedFileError : toUserError(error);
+  return error instanceof ChangedFileError || error.statusCode === "404" ? changedFileError : toUserError(error);
 }
 
 export const DownloadableFile = z.object({

@@ -73,7 +73,8 @@ export async function action({ request, context, params }: Route.ActionArgs) {
     runUploadExclusively(upload.file, async (signal) => {
       const { client, document, file, offset: from } = upload;
       const bytes = from === undefined ? file.size : chunkMemoryBytes;
-      const slot = await acquireUploadSlot(request, context, client.id, bytes);
+      const anySignal = AbortSignal.any([request.signal, signal]);
+      const slot = await acquireUploadSlot(request, context, client.id, bytes, anySignal);
       if ("reason" in slot) return createFailedResult(slot);
       try {
         const error = await checkUploadAllowed(client, document.id);

@@ -1,10 +1,12 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
-import { isMap, isScalar, isSeq, parse, parseDocument } from "yaml";
+import { isMap, isScalar, isSeq, parseDocument } from "yaml";
 import { calendarDate } from "../lib/dates.ts";
 
 /** Matches sample values, and comments that mark sample values. */
 const samplePattern = /\bsample\b|mizigo|\.example\b|254 ?700 ?000 ?00/i;
+
+const isoDayPattern = /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])$/;
 
 const root = path.resolve(import.meta.dirname, "../..");
 
@@ -18,11 +20,15 @@ export function findSamples(): string[] {
   ];
 }
 
+const listFiles = (folder: string) =>
+  readdirSync(path.join(root, folder), { withFileTypes: true })
+    .filter((entry) => entry.isFile() && /\.(yaml|mdx|html)$/.test(entry.name))
+    .map(({ name }) => `${folder}/${name}`);
+
 const isPresent = (file: string) => existsSync(path.join(root, file));
 
 function findDataSamples(): string[] {
-  return readdirSync(path.join(root, "content/data")).flatMap((name) => {
-    const file = `content/data/${name}`;
+  return listFiles("content/data").flatMap((file) => {
     const { contents } = parseDocument(readFileSync(path.join(root, file), "utf8"));
     return listSampleValues(contents, []).map((sample) => `${file}: ${sample}`);
   });
@@ -36,9 +42,7 @@ function listSampleValues(node: unknown, keyPath: unknown[]): string[] {
 }
 
 function findTemplateSamples(): string[] {
-  return readdirSync(path.join(root, "supabase/templates")).flatMap((name) =>
-    findEmailSamples(`supabase/templates/${name}`),
-  );
+  return listFiles("supabase/templates").flatMap(findEmailSamples);
 }
 
 function findEmailSamples(file: string): string[] {
@@ -49,31 +53,28 @@ function findEmailSamples(file: string): string[] {
 }
 
 function findPlaceholderArticles(): string[] {
-  const folder = path.join(root, "content/blog");
-  return readdirSync(folder)
-    .filter((name) => /^placeholder: true$/m.test(readFileSync(path.join(folder, name), "utf8")))
-    .map((name) => `content/blog/${name}: write the text of this article`);
+  return listFiles("content/blog")
+    .filter((file) => /^placeholder: true$/m.test(readFileSync(path.join(root, file), "utf8")))
+    .map((file) => `${file}: write the text of this article`);
 }
 
 /** Returns a line for each figure whose check-by day is before `today`, the day in East Africa. */
 export function findFiguresToCheck(today: string): string[] {
   const folders = ["content/data", "content/blog", "content/pages"].filter(isPresent);
-  const files = folders.flatMap((folder) =>
-    readdirSync(path.join(root, folder)).map((name) => path.posix.join(folder, name)),
-  );
-  return files.flatMap((file) => {
+  return folders.flatMap(listFiles).flatMap((file) => {
     const text = readFileSync(path.join(root, file), "utf8");
     const yaml = file.endsWith(".mdx") ? (/^---\n(.*?)\n---/s.exec(text)?.[1] ?? "") : text;
-    return listFiguresToCheck(parse(yaml), [file], today);
+    return listFiguresToCheck(parseDocument(yaml).contents, [file], today);
   });
 }
 
-function listFiguresToCheck(value: unknown, place: string[], today: string): string[] {
-  if (typeof value !== "object" || value === null) return [];
-  const { check_by } = value as { check_by?: unknown };
+function listFiguresToCheck(node: unknown, place: string[], today: string): string[] {
+  if (isSeq(node)) return node.items.flatMap((item, index) => listFiguresToCheck(item, [...place, `${index}`], today));
+  if (!isMap(node)) return [];
+  const day = node.get("check_by");
   const line =
-    typeof check_by === "string" && check_by < today
-      ? [`${place.join(": ")}: the check was due on ${calendarDate(check_by)}`]
+    typeof day === "string" && isoDayPattern.test(day) && day < today
+      ? [`${place.join(": ")}: the check was due on ${calendarDate(day)}`]
       : [];
-  return [...line, ...Object.entries(value).flatMap(([key, part]) => listFiguresToCheck(part, [...place, key], today))];
+  return [...line, ...node.items.flatMap(({ key, value }) => listFiguresToCheck(value, [...place, `${key}`], today))];
 }

@@ -7,7 +7,7 @@ import { logConsole } from "../lib/http/log.server.ts";
 import { type EmbeddedBackend, startEmbeddedBackend } from "./embedded-backend.ts";
 import { endChild, ignoreOutputErrors, stopOnSignals } from "./lifetime.ts";
 import { ensureBuild, runFramework, serverBuildFile } from "./start/build.ts";
-import { checkBeforeStart, listen } from "./start/preflight.ts";
+import { checkBeforeStart, getMetricsAddress, listen } from "./start/preflight.ts";
 
 const isDev = process.argv.includes("--dev");
 // The scripts in package.json pass npm's process ID.
@@ -85,7 +85,7 @@ async function serveSite(
 async function serveMetrics(port: number): Promise<Server> {
   const { createMetricsServer } = await import("./web/metrics.ts");
   const server = createMetricsServer();
-  await listen(server, { port, host: "127.0.0.1", variable: "METRICS_PORT" });
+  await listen(server, getMetricsAddress(port));
   return server;
 }
 

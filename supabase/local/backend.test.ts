@@ -197,7 +197,9 @@ test("A reopened database has its rows, files and sessions, and does not run the
   expect(shipments.data).toHaveLength(4);
   expect(shipments.data).toContainEqual({ id: created.data?.id, name: "Tea" });
   expect(shipments.data).not.toContainEqual(expect.objectContaining({ id: deletedId }));
-  const file = await createBackendClient(second, backendKeys.secretKey).storage.from("documents").download(filePath);
+  const bucket = createBackendClient(second, backendKeys.secretKey).storage.from("documents");
+  expect((await bucket.info(filePath)).data?.size).toBe(8);
+  const file = await bucket.download(filePath);
   expect(await file.data?.text()).toBe("%PDF-1.7");
   expect(file.data?.type).toBe("application/pdf");
   const renewed = await createBackendClient(second).auth.refreshSession({ refresh_token: session.refresh_token });

@@ -19,7 +19,7 @@ import { addContentLength } from "./http.ts";
 import { createTemplateMailer } from "./mailer.ts";
 import { isAllowedRoute, requestLimitError } from "./request-limits.ts";
 import { createRpcArgumentQuoter, withPostgrestErrors } from "./rest.ts";
-import { createFileStorage, parseRange } from "./storage.ts";
+import { createFileStorage, parseRange, withObjectSize } from "./storage.ts";
 
 export type BackendOptions = Omit<BackendProcessOptions, "dataDir" | "port" | "smtpUrl"> & {
   /** The folder of the database. Null stores the database in memory. */
@@ -127,7 +127,10 @@ async function createBackendOnDatabase(database: OpenDatabase, options: BackendO
   await connection.clearSchemaCache();
   const quoteRpcArguments = await createRpcArgumentQuoter(db);
   const authRoutes = withAuthRoutes({
-    next: withPostgrestErrors({ next: (request) => app.fetch(request, { peerAddress: null }), connection }),
+    next: withPostgrestErrors({
+      next: withObjectSize((request) => app.fetch(request, { peerAddress: null })),
+      connection,
+    }),
     db,
     mailer,
     beforeUserCreated: auth.hook.before_user_created.enabled ? auth.hook.before_user_created.uri : null,

@@ -59,6 +59,17 @@ test("A request is aborted when its sender closes the connection.", async () => 
   await expect.poll(() => isAborted).toBe(true);
 });
 
+test("A request is not aborted when its sender has the whole response and closes the connection.", async () => {
+  const signals: AbortSignal[] = [];
+  const url = await startServer(async ({ signal }) => {
+    signals.push(signal);
+    return new Response("whole");
+  });
+  await sendRequest(url, { headers: { connection: "close" } });
+  await new Promise((resolve) => servers[0]?.close(resolve));
+  expect(signals.map(({ aborted }) => aborted)).toEqual([false]);
+});
+
 test.each([
   ["GET", 200, "hello", ["5"]],
   ["HEAD", 200, "", ["5"]],

@@ -8,7 +8,9 @@ export function serve(handler: (request: Request) => Promise<Response>): Server 
   const server = createServer(async (incoming, outgoing) => {
     try {
       const sender = new AbortController();
-      outgoing.once("close", () => sender.abort());
+      outgoing.once("close", () => {
+        if (!outgoing.writableFinished) sender.abort();
+      });
       const request = await toRequest(incoming, sender.signal);
       if (!request) {
         outgoing.writeHead(413, { connection: "close" }).end();

@@ -3,6 +3,7 @@ import { mkdir, open, rename, rm } from "node:fs/promises";
 import path from "node:path";
 import process from "node:process";
 import type { App } from "@supabase/lite";
+import type { Handler } from "./auth/sessions.ts";
 
 type StorageAdapter = NonNullable<App["_storageAdapter"]>;
 type ByteRange = { first: number; last: number };
@@ -95,6 +96,16 @@ export function parseRange(header: string | null): ByteRange | null {
 
 function toMetadata({ contentType: mimetype, cacheControl, eTag }: ObjectHeader, size: number, lastModified: Date) {
   return { mimetype, cacheControl, eTag, size, contentLength: size, lastModified, httpStatusCode: 200 };
+}
+
+/** Adds the size to the information about an object, as Supabase Storage does. */
+export function withObjectSize(next: Handler): Handler {
+  return async (request) => {
+    const response = await next(request);
+    if (!response.ok || !new URL(request.url).pathname.startsWith("/storage/v1/object/info/")) return response;
+    const info = (await response.json()) as { metadata?: { size?: number } };
+    return Response.json({ ...info, size: info.metadata?.size });
+  };
 }
 
 /** Makes a renamed file survive a power failure. Windows cannot open folders and does not need this step. */

@@ -1,7 +1,14 @@
 import { isAuthSessionMissingError } from "@supabase/supabase-js";
 import { createContext, type MiddlewareFunction, type RouterContextProvider, redirect } from "react-router";
 import { z } from "zod";
-import { deskCookieName, hasFlagCookie, hasSessionCookie, serializeCookie } from "../http/cookies.server.ts";
+import {
+  deskCookieName,
+  hasFlagCookie,
+  hasSessionCookie,
+  readCookies,
+  readSignedInState,
+  serializeCookie,
+} from "../http/cookies.server.ts";
 import { deadlines } from "../http/env.server.ts";
 import { noStoreMiddleware } from "../http/headers.server.ts";
 import { getRateLimiter } from "../http/rate-limiter.server.ts";
@@ -187,10 +194,8 @@ async function fetchClaims(supabase: AppSupabaseClient, token: string): Promise<
   return data.user && decodeClaims(token);
 }
 
-export function seemsSignedIn(request: Request, context: Readonly<RouterContextProvider>): boolean | "staff" {
-  return (
-    hasSessionCookie(request) && !isSessionEnded(context) && (hasFlagCookie(request, deskCookieName) ? "staff" : true)
-  );
+export function getSignedInState(request: Request, context: Readonly<RouterContextProvider>): boolean | "staff" {
+  return !isSessionEnded(context) && readSignedInState(readCookies(request));
 }
 
 const reminderCookieName = "reminded";

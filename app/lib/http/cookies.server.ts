@@ -20,8 +20,11 @@ export function readCookies(request: Request): RequestCookie[] {
   return parseCookies(request.headers.get("Cookie"));
 }
 
+const findCookie = (cookies: RequestCookie[], name: string) =>
+  cookies.find((cookie) => cookie.name === cookieName(name))?.value;
+
 export function readCookie(request: Request, name: string): string | undefined {
-  return readCookies(request).find((cookie) => cookie.name === cookieName(name))?.value;
+  return findCookie(readCookies(request), name);
 }
 
 export function hasFlagCookie(request: Request, name: string): boolean {
@@ -48,6 +51,11 @@ export function sessionCookieName(): string {
 /** @supabase/ssr splits a long session into the cookies session.0, session.1 and so on. */
 export function isSessionCookie({ name }: RequestCookie): boolean {
   return isChunkLike(name, sessionCookieName());
+}
+
+export function readSignedInState(cookies: RequestCookie[]): boolean | "staff" {
+  if (!cookies.some(isSessionCookie)) return false;
+  return findCookie(cookies, deskCookieName) === "1" ? "staff" : true;
 }
 
 export function hasSessionCookie(request: Request): boolean {

@@ -82,6 +82,7 @@ const validValues: [string, string, object][] = [
   ["LOGINS_PER_EMAIL", "9", { limits: expect.objectContaining({ loginsPerEmail: 9 }) }],
   ["EMAILS_PER_RECIPIENT", "9", { limits: expect.objectContaining({ emailsPerRecipient: 9 }) }],
   ["WRITES_PER_MINUTE", "600", { limits: expect.objectContaining({ writes: 600 }) }],
+  ["UPLOADS_MIB", "21", { limits: expect.objectContaining({ uploadBytes: 22_020_096 }) }],
   ["FILE_MIB", "2", { limits: expect.objectContaining({ fileBytes: 2_097_152 }) }],
   ["DRAIN_SECONDS", "3", { deadlines: expect.objectContaining({ drain: 3000 }) }],
   ["SESSION_SECRET", "x".repeat(32), { sessionSecret: "x".repeat(32) }],
@@ -125,6 +126,7 @@ const invalidValues: [string, string][] = [
   ["SMTP_URL", `user:${secret}@mail.example`],
   ["TRUSTED_PROXIES", `10.0.0.0/99, ${secret}`],
   ["WRITES_PER_MINUTE", "-1"],
+  ["UPLOADS_MIB", "20"],
   ["DRAIN_SECONDS", secret],
 ];
 

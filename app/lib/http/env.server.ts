@@ -3,6 +3,7 @@ import path from "node:path";
 import process from "node:process";
 import { z } from "zod";
 import { ipAddresses, mailbox, optional, origin, positiveInteger } from "./env-values.server.ts";
+import { isLoopbackHost } from "./ip-address.server.ts";
 
 /** The message is one line and never contains a key, a password or a URL of an SMTP server or database. */
 export class ConfigurationError extends Error {}
@@ -61,6 +62,12 @@ export function readSettings(source: NodeJS.ProcessEnv = process.env) {
     throw new ConfigurationError(`Configuration: ${issue?.path.join(".")}: ${issue?.message}`);
   }
   const env = parsed.data;
+  const smallestUploadsMib = Math.ceil(2 * (env.FILE_MIB + env.FORM_KIB / 1024));
+  if (env.UPLOADS_MIB < smallestUploadsMib) {
+    throw new ConfigurationError(
+      `Configuration: UPLOADS_MIB: must be at least ${smallestUploadsMib}, because one half must hold FILE_MIB and FORM_KIB.`,
+    );
+  }
   const port = env.PORT;
   const host = env.HOST ?? "127.0.0.1";
   const origin =
@@ -143,7 +150,7 @@ export function readSettings(source: NodeJS.ProcessEnv = process.env) {
 
 function isSafeOrigin(origin: string): boolean {
   const { protocol, hostname } = new URL(origin);
-  return protocol === "https:" || ["localhost", "127.0.0.1", "[::1]"].includes(hostname);
+  return protocol === "https:" || isLoopbackHost(hostname);
 }
 
 export function setBackendAccess(access: BackendAccess, sessionSecret: string): void {

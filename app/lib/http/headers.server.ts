@@ -17,12 +17,6 @@ export function securityHeaders(): Record<string, string> {
   return headers;
 }
 
-/** Returns only the headers that browsers apply to files of the build, because each page loads several files. */
-export function assetHeaders(): Record<string, string> {
-  const { "X-Content-Type-Options": type, "Cross-Origin-Resource-Policy": policy } = securityHeaders();
-  return { "X-Content-Type-Options": String(type), "Cross-Origin-Resource-Policy": String(policy) };
-}
-
 export function isDataRequest(request: Request): boolean {
   return new URL(request.url).pathname.endsWith(".data");
 }

@@ -6,6 +6,8 @@ import proxyAddress from "proxy-addr";
 /** The web server overwrites this header in every request, so that visitors cannot forge it. */
 export const ipAddressHeader = "X-Client-Address";
 
+export const isLoopbackHost = (hostname: string) => ["localhost", "127.0.0.1", "[::1]"].includes(hostname);
+
 export type IsTrustedProxy = (address: string, hop: number) => boolean;
 export const compileTrustedProxies: (proxies: string[]) => IsTrustedProxy = proxyAddress.compile;
 

@@ -17,6 +17,8 @@ const usedTotpSeconds = 2 * minuteSeconds;
 
 const maxDataExportsPerHour = 5;
 
+const maxAccountChangesPerDay = 5;
+
 const defaultRetryAfterSeconds = 5 * minuteSeconds;
 
 /** The result of public.consume_rate_limit; `retry_after` is in seconds. */
@@ -127,22 +129,24 @@ export class RateLimiter {
   }
 
   consumeEmailChange(userId: string, recipient: string): Promise<RateLimitHit | UserError> {
-    const limits = [this.#daily("email changes", userId), ...this.#emailLimits(recipient)];
-    return this.#take("Too many email changes in one day.", limits);
+    const limits = [this.#daily("email changes", userId, maxAccountChangesPerDay), ...this.#emailLimits(recipient)];
+    return this.#take("Too many email changes.", limits);
   }
 
   /** Each change sends an email. Strangers cannot use up this limit of the account's owner. */
   consumePasswordChange(userId: string): Promise<RateLimitHit | UserError> {
-    return this.#take("Too many password changes in one day.", [this.#daily("password changes", userId)]);
+    const limit = this.#daily("password changes", userId, maxAccountChangesPerDay);
+    return this.#take("Too many password changes in one day.", [limit]);
   }
 
   #emailLimits(recipient: string): RateLimit[] {
-    const perAddress = { keyParts: ["email address"], max: env().limits.emailsPerAddress, seconds: hourSeconds };
-    return [this.#daily("email", recipient.toLowerCase()), ...this.#perAddress(perAddress)];
+    const { emailsPerRecipient, emailsPerAddress } = env().limits;
+    const perAddress = { keyParts: ["email address"], max: emailsPerAddress, seconds: hourSeconds };
+    return [this.#daily("email", recipient.toLowerCase(), emailsPerRecipient), ...this.#perAddress(perAddress)];
   }
 
-  #daily(kind: string, recipient: string): RateLimit {
-    return { keyParts: [kind, recipient], max: env().limits.emailsPerRecipient, seconds: 24 * hourSeconds };
+  #daily(kind: string, account: string, max: number): RateLimit {
+    return { keyParts: [kind, account], max, seconds: 24 * hourSeconds };
   }
 
   async #take(message: string, limits: RateLimit[], advice = "Try again"): Promise<RateLimitHit | UserError> {

@@ -1,9 +1,7 @@
 import { data, type MiddlewareFunction } from "react-router";
 import { env } from "./env.server.ts";
+import { isLoopbackHost } from "./ip-address.server.ts";
 import { log } from "./log.server.ts";
-
-const loopbackHosts = new Set(["localhost", "127.0.0.1", "[::1]"]);
-export const isLoopbackHost = (hostname: string) => loopbackHosts.has(hostname);
 
 /** Private responses, responses to POST and statuses other than 2xx must not be cached or indexed. */
 export const responseHeadersMiddleware: MiddlewareFunction<Response> = async ({ request }, next) => {
@@ -69,7 +67,7 @@ function logHiddenOrigin(): void {
 export function isOwnOrigin(origin: string): boolean {
   const ownUrl = new URL(env().origin);
   if (origin === ownUrl.origin) return true;
-  if (!loopbackHosts.has(ownUrl.hostname) || !URL.canParse(origin)) return false;
+  if (!isLoopbackHost(ownUrl.hostname) || !URL.canParse(origin)) return false;
   const otherUrl = new URL(origin);
-  return loopbackHosts.has(otherUrl.hostname) && otherUrl.port === ownUrl.port && otherUrl.protocol === ownUrl.protocol;
+  return isLoopbackHost(otherUrl.hostname) && otherUrl.port === ownUrl.port && otherUrl.protocol === ownUrl.protocol;
 }

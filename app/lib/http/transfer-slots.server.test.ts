@@ -123,6 +123,44 @@ describe("Memory for transfers", () => {
   });
 });
 
+describe("Queue for slots", () => {
+  test("A transfer whose connection was lost before its request for a slot does not wait.", async () => {
+    for (let account = 0; account < 21; account += 1) await download(`client ${account}`);
+    const lost = start((request, context) =>
+      lib.acquireDownloadSlot(request, context, { account: "lost client", group: "clients" }),
+    );
+    lost.controller.abort();
+    await lost.run(new Request("http://site.example/portal/file"));
+    expect(lost.describeResult()).toBe("503");
+  });
+
+  test("A waiting upload leaves the queue when its own signal is aborted.", async () => {
+    for (let client = 0; client < 4; client += 1) await upload("192.0.2.110", 1e7, `client ${client}`);
+    const controller = new AbortController();
+    const stopped = start((request, context) =>
+      lib.acquireUploadSlot(request, context, "client 5", 1e7, controller.signal),
+    );
+    await stopped.run(new Request("http://site.example/portal/upload", { method: "POST" }));
+    expect(stopped.describeResult()).toBe("waiting");
+    controller.abort();
+    await settle();
+    expect(stopped.describeResult()).toBe("503");
+  });
+
+  test("Fifty transfers of a group can wait, and the next is rejected immediately.", async () => {
+    for (let account = 0; account < 21; account += 1) await download(`client ${account}`);
+    const waiting = [];
+    for (let account = 21; account < 71; account += 1) waiting.push(await download(`client ${account}`));
+    expect(describeAll(waiting)).toEqual(repeat("waiting", 50));
+    expect((await download("client 71")).describeResult()).toBe("503");
+    expect((await download("clerk", "staff")).describeResult()).toBe("slot");
+    slots[0]?.release();
+    await settle();
+    expect(describeAll(waiting)).toEqual(["slot", ...repeat("waiting", 49)]);
+    expect((await download("client 72")).describeResult()).toBe("waiting");
+  });
+});
+
 describe("Slots of one account", () => {
   test("A clerk who downloads six files in parallel cannot start a seventh until another download ends.", async () => {
     expect(describeAll(await downloadMany(8, "clerk", "staff"))).toEqual([...repeat("slot", 6), "429", "429"]);
@@ -149,10 +187,25 @@ describe("Slots of one account", () => {
     expect((await download("other client", "clients", true)).describeResult()).toBe("slot");
   });
 
-  test("A download slot that is released twice makes one slot available.", async () => {
+  test("A download slot that is released twice makes one slot and its memory available.", async () => {
     await downloadMany(6, "clerk");
     for (const _attempt of [1, 2]) slots[0]?.release();
     expect(describeAll(await downloadMany(2, "clerk"))).toEqual(["slot", "429"]);
+    // The clerk has six slots, so 15 other accounts fill the memory.
+    for (let account = 0; account < 15; account += 1) await download(`client ${account}`);
+    for (const _attempt of [1, 2]) slots.at(-1)?.release();
+    expect(describeAll([await download("next"), await download("last")])).toEqual(["slot", "waiting"]);
+  });
+
+  test("Uploads and downloads use separate memory and count separately for each account.", async () => {
+    for (let client = 0; client < 4; client += 1) await upload("192.0.2.111", 1e7, `client ${client}`);
+    expect((await upload("192.0.2.111", 1e7, "client 4")).describeResult()).toBe("waiting");
+    expect(describeAll(await downloadMany(7, "client 0"))).toEqual([...repeat("slot", 6), "429"]);
+    for (const { release } of slots.splice(0, 4)) release();
+    await settle();
+    const uploads = [];
+    for (let file = 0; file < 4; file += 1) uploads.push(await upload("192.0.2.111", 1000, "client 0"));
+    expect(describeAll(uploads)).toEqual([...repeat("slot", 3), "429"]);
   });
 });
 

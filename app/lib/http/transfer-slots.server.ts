@@ -15,9 +15,10 @@ type WaitingRequest = SlotRequest & { grant: (slot: TransferSlot | null) => void
 
 const slotCounts = new Map<string, number>();
 const reservedBytes = new Map<Pool, number>();
-const waitingRequests: WaitingRequest[] = [];
+const waitingRequests = new Map<Pool, WaitingRequest[]>();
 
 const maxWaitMs = 15_000;
+const maxWaitingPerPool = 50;
 const retrySeconds = 60;
 
 /** Reserves `bytes` of memory, by default the Content-Length. The caller must release the slot. */
@@ -26,12 +27,13 @@ export function acquireUploadSlot(
   context: Readonly<RouterContextProvider>,
   account: string | undefined,
   bytes = Number(request.headers.get("Content-Length") ?? Number.POSITIVE_INFINITY),
+  signal = request.signal,
 ): Promise<TransferSlot | UserError> {
   const { hasVisitorIps, limits } = env();
   const { uploadsPerClient, uploadsPerAddress, fileBytes, formBytes } = limits;
   // If all visitors seem to have one IP address, a limit per IP address would lock out most visitors.
   const perAddress = hasVisitorIps ? uploadsPerAddress : Number.POSITIVE_INFINITY;
-  return acquireSlot(request, context, {
+  return acquireSlot(signal, context, {
     pool: account ? "uploads of clients" : "uploads of visitors",
     owner: account ? `uploads ${account}` : `uploads ${getNetwork(readIpAddress(request))}`,
     maxSlots: account ? uploadsPerClient : perAddress,
@@ -51,26 +53,27 @@ export type Download = { name: string; mediaType: string; size?: number; content
 export type DownloadOwner = { account: string; group: "clients" | "staff"; isDataExport?: boolean };
 
 export function acquireDownloadSlot(
-  request: Request,
+  { signal }: Request,
   context: Readonly<RouterContextProvider>,
   { account, group, isDataExport = false }: DownloadOwner,
 ): Promise<TransferSlot | UserError> {
-  return acquireSlot(request, context, {
+  const { fileBytes, formBytes } = env().limits;
+  return acquireSlot(signal, context, {
     pool: `downloads of ${group}`,
     owner: `${isDataExport ? "data export" : "downloads"} ${account}`,
     maxSlots: isDataExport ? 1 : maxParallelDownloads,
     tooManyMessage: isDataExport ? "Your data is already downloading." : "Your other files are still downloading.",
-    bytes: downloadBytes,
+    bytes: Math.min(downloadBytes, fileBytes + formBytes),
   });
 }
 
 async function acquireSlot(
-  { signal }: Request,
+  signal: AbortSignal,
   context: Readonly<RouterContextProvider>,
   request: SlotRequest,
 ): Promise<TransferSlot | UserError> {
   const { owner, pool, maxSlots, tooManyMessage } = request;
-  const waiting = waitingRequests.filter((other) => other.owner === owner).length;
+  const waiting = getQueue(pool).filter((other) => other.owner === owner).length;
   if (countSlots(owner) + waiting >= maxSlots) {
     getRateLimiter(context).retryAfter = retrySeconds;
     return noSlotError(`${pool} by one sender`, tooManyMessage, 429);
@@ -81,11 +84,14 @@ async function acquireSlot(
 }
 
 function waitForSlot(request: SlotRequest, signal: AbortSignal): Promise<TransferSlot | null> {
+  const { pool } = request;
+  const queue = getQueue(pool);
+  if (signal.aborted || queue.length >= maxWaitingPerPool) return Promise.resolve(null);
   return new Promise((resolve) => {
     const stop = () => {
-      waitingRequests.splice(waitingRequests.indexOf(waiting), 1);
+      queue.splice(queue.indexOf(waiting), 1);
       waiting.grant(null);
-      grantSlots();
+      grantSlots(pool);
     };
     const timer = setTimeout(stop, maxWaitMs);
     const waiting: WaitingRequest = {
@@ -97,23 +103,25 @@ function waitForSlot(request: SlotRequest, signal: AbortSignal): Promise<Transfe
       },
     };
     signal.addEventListener("abort", stop);
-    waitingRequests.push(waiting);
-    grantSlots();
+    queue.push(waiting);
+    grantSlots(pool);
   });
 }
 
+function getQueue(pool: Pool): WaitingRequest[] {
+  const queue = waitingRequests.get(pool) ?? [];
+  waitingRequests.set(pool, queue);
+  return queue;
+}
+
 /** Prefers the owners with the fewest slots, then the oldest requests. */
-function grantSlots(): void {
-  const fullPools = new Set<Pool>();
-  for (;;) {
-    const [next] = waitingRequests
-      .filter(({ pool }) => !fullPools.has(pool))
-      .sort((a, b) => countSlots(a.owner) - countSlots(b.owner));
-    if (!next) return;
-    if (hasSpace(next)) {
-      waitingRequests.splice(waitingRequests.indexOf(next), 1);
-      next.grant(createSlot(next));
-    } else fullPools.add(next.pool);
+function grantSlots(pool: Pool): void {
+  const queue = getQueue(pool);
+  while (queue.length > 0) {
+    const next = queue.reduce((best, other) => (countSlots(other.owner) < countSlots(best.owner) ? other : best));
+    if (!hasSpace(next)) return;
+    queue.splice(queue.indexOf(next), 1);
+    next.grant(createSlot(next));
   }
 }
 
@@ -145,7 +153,7 @@ function createSlot({ pool, owner, bytes }: SlotRequest): TransferSlot {
       if (isReleased) return;
       isReleased = true;
       count(-1);
-      grantSlots();
+      grantSlots(pool);
     },
   };
 }

@@ -7,11 +7,17 @@ import { readKeys } from "../embedded-backend.ts";
 
 type ListenAddress = { port: number; host: string; variable: "PORT" | "BACKEND_PORT" | "METRICS_PORT" };
 
+export const getMetricsAddress = (port: number): ListenAddress => ({
+  port,
+  host: "127.0.0.1",
+  variable: "METRICS_PORT",
+});
+
 /** Checks the ports and the data directory. Throws a ConfigurationError or a DataDirError. */
 export async function checkBeforeStart(settings: Settings): Promise<void> {
   const { backend, dataDir, backendPort, metricsPort } = settings;
   const addresses: ListenAddress[] = [{ ...settings, variable: "PORT" }];
-  if (metricsPort) addresses.push({ port: metricsPort, host: "127.0.0.1", variable: "METRICS_PORT" });
+  if (metricsPort) addresses.push(getMetricsAddress(metricsPort));
   if (!backend) {
     openDataDir(dataDir);
     assertRestoreFinished(dataDir);

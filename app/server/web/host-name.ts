@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { LRUCache } from "lru-cache";
+import { isLoopbackHost } from "../../lib/http/ip-address.server.ts";
 import { log } from "../../lib/http/log.server.ts";
-import { isLoopbackHost } from "../../lib/http/request-guard.server.ts";
 
 /** Behind a proxy that overwrites Host, each redirect leads to another. Browsers follow 16 redirects or more. */
 const maxRedirects = 5;

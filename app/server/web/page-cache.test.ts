@@ -124,9 +124,10 @@ test("The rendering of a cached page gets no personal headers and cookies.", asy
 
 test("A public page is rendered separately for team members, but only while they are signed in.", async () => {
   const { requests, read } = createTestCache(createPageResponse);
-  for (const cookie of ["session=x; desk=1", "session=y; desk=1", "session=z", "session.0=z", "desk=1", undefined])
+  const staff = ["session=x; desk=1", "session=y; desk=1"];
+  for (const cookie of ["session=x; desk=0", ...staff, "session=z", "session.0=z", "desk=1", undefined])
     await read(createIncoming(cookie));
-  expect(requests.map(({ headers }) => headers.get("cookie"))).toEqual(["session=; desk=1", "session=", null]);
+  expect(requests.map(({ headers }) => headers.get("cookie"))).toEqual(["session=", "session=; desk=1", null]);
 });
 
 test("A page is rendered once for each theme, and an invalid theme cookie counts as dark.", async () => {

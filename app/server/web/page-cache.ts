@@ -4,8 +4,8 @@ import { LRUCache } from "lru-cache";
 import {
   cookieName,
   deskCookieName,
-  isSessionCookie,
   parseCookies,
+  readSignedInState,
   sessionCookieName,
 } from "../../lib/http/cookies.server.ts";
 import { ipAddressHeader } from "../../lib/http/ip-address.server.ts";
@@ -171,14 +171,13 @@ async function toAnonymousRequest(incoming: IncomingMessage, origin: string) {
     .filter(({ name }) => copiedNames.includes(name))
     .map(({ name, value }) => `${name}=${encodeURIComponent(value)}`);
   // The page's navigation shows only whether a session exists, so the copied session cookie is empty.
-  const signedIn = sentCookies.some(isSessionCookie);
+  const signedIn = readSignedInState(sentCookies);
   if (signedIn) cookies.push(`${sessionCookieName()}=`);
-  const isStaff = signedIn && hasCookie(incoming.headers.cookie, deskCookieName);
-  if (isStaff) cookies.push(`${cookieName(deskCookieName)}=1`);
+  if (signedIn === "staff") cookies.push(`${cookieName(deskCookieName)}=1`);
   if (cookies.length > 0) headers.set("Cookie", cookies.join("; "));
   const request = new Request(origin + getPageUrl(incoming), { headers });
   const isLight = cookies.length > 0 && (await readTheme(request)) === "light";
-  return { request, key: createPageKey(request.url, isLite(request), isLight, isStaff ? "staff" : signedIn, isNext) };
+  return { request, key: createPageKey(request.url, isLite(request), isLight, signedIn, isNext) };
 }
 
 function createPageKey(

@@ -36,6 +36,7 @@ afterEach(async () => {
   // Without readers, the next check ends the interval, which uses the fake clock of this test.
   vi.advanceTimersByTime(5000);
   vi.useRealTimers();
+  server.setTimeout(0);
 });
 afterAll(async () => {
   vi.unstubAllEnvs();
@@ -102,4 +103,17 @@ test("A reader faster than SLOWEST_KIB is not cut off.", async () => {
 test("A reader that has received everything waits for a slow server.", async () => {
   const { wait } = await open("/slow", 5);
   for (let minute = 0; minute < 5; minute += 1) expect(await wait(60)).toBe(false);
+});
+
+test.each([
+  ["with all bytes is", "/slow", 5, true],
+  ["that still has bytes to receive is not", "/file", 100, false],
+])("A reader %s cut off by the server's timeout for silent connections.", async (_which, path, bytes, isClosed) => {
+  server.setTimeout(100);
+  const { wait } = await open(path, bytes);
+  const connection = responses[0]?.socket as Socket;
+  const timeout = once(connection, "timeout");
+  expect(await wait(5)).toBe(false);
+  await timeout;
+  expect(connection.destroyed).toBe(isClosed);
 });

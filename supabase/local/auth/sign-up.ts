@@ -69,7 +69,7 @@ export function withAuthRoutes(options: AuthRoutesOptions): Handler {
 /** A known email address gets the same response as a new one. A failed email rolls the sign-up back. */
 async function signUp(options: AuthRoutesOptions, request: Request): Promise<Response> {
   const input = await readJsonBody<SignUpParams>(request.clone());
-  const email = input.email ? parseEmail(input.email) : "";
+  const email = input.email && parseEmail(input.email);
   if (email instanceof Response) return email;
   const account = await findAccount(options.db, input.email);
 
