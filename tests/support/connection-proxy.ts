@@ -30,24 +30,24 @@ export async function startConnectionProxy(site: string) {
   let received = 0;
   /** The number of bytes to receive before each of the next interruptions. */
   let interruptions: number[] = [];
-  let isReadyToContinue = () => Promise.resolve();
+  let isReadyToBreak = () => Promise.resolve();
 
   const cut = () => {
     isCut = true;
     server.closeAllConnections();
   };
-  const count = (length: number) => {
+  const count = (length: number, stop: () => void) => {
     received += length;
     if (interruptions[0] === undefined) return;
     interruptions[0] -= length;
     if (interruptions[0] > 0) return;
     interruptions.shift();
-    cut();
-    void setTimeout(outageMs)
-      .then(isReadyToContinue)
-      .finally(() => {
-        isCut = false;
-      });
+    stop();
+    void isReadyToBreak().finally(async () => {
+      cut();
+      await setTimeout(outageMs);
+      isCut = false;
+    });
   };
   const server = createServer(async (incoming: IncomingMessage, outgoing: ServerResponse) => {
     const path = incoming.url?.replace(site, "") ?? "";
@@ -73,7 +73,7 @@ export async function startConnectionProxy(site: string) {
       response.pipe(outgoing);
     });
     onward.once("error", () => outgoing.destroy());
-    incoming.on("data", ({ length }: Buffer) => count(length));
+    incoming.on("data", ({ length }: Buffer) => count(length, () => incoming.unpipe(onward)));
     outgoing.once("close", () => outgoing.writableFinished || destroyAfterFlush(onward));
     incoming.pipe(onward);
   });
@@ -97,10 +97,10 @@ export async function startConnectionProxy(site: string) {
     replaceResponse: (path: string, replace: (body: string) => ReplacedResponse) => replacements.set(path, replace),
     /** Drops all requests until `restore`. */
     cut,
-    /** Interrupts the connection after each of these byte counts, for `outageMs` and then until `until` resolves. */
+    /** Stops after each of these byte counts until `until` resolves, and then breaks the connection for `outageMs`. */
     interruptAfter(bytes: number[], until: () => Promise<void>) {
       interruptions = [...bytes];
-      isReadyToContinue = until;
+      isReadyToBreak = until;
     },
     countRemainingInterruptions: () => interruptions.length,
     /** Lets each POST reach the site but drops its response, until `restore`. */

@@ -5,6 +5,7 @@ import type { CDPSession, Locator, Page, Request } from "@playwright/test";
 import type { AppSupabaseClient } from "../../app/lib/supabase/client.server.ts";
 import { createSamplePdf } from "../../app/server/start/demo.ts";
 import { createAndOpenShipment, expect, test, toast, waitForHydration } from "./e2e-fixtures.ts";
+import { labels } from "./labels.ts";
 
 export const documentRow = (page: Page, name: string) =>
   page.locator("main").getByRole("listitem").filter({ hasText: name });
@@ -57,13 +58,14 @@ export async function openHydratedShipment(page: Page): Promise<string> {
   return id;
 }
 
-/** Waits for a text while the clock of the page advances fast, so that pauses between attempts are short. */
+/** Waits for a text. The clock of the page advances fast during the pauses between attempts, so that they are short. */
 export const expectWithClock = (page: Page, element: Locator, text: string | RegExp) =>
   expect
     .poll(
       async () => {
-        await page.clock.fastForward(1000);
-        return element.textContent();
+        const shown = (await element.textContent()) ?? "";
+        if (shown.includes(labels.connectionGone)) await page.clock.fastForward(1000);
+        return shown;
       },
       { timeout: 60_000, intervals: [200] },
     )
