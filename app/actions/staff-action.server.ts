@@ -32,8 +32,8 @@ type StaffCommand<Fields, Result> = {
   arguments?: FieldTexts<Fields>;
   options?: FieldTexts<Fields>;
   defaults?: FieldTexts<Fields>;
-  /** The values and labels of each field that accepts only the values of a list. The command accepts labels too. */
-  choices?: { [Field in keyof Fields]?: Readonly<Record<string, string>> };
+  /** The labels of values that a field accepts. The command accepts labels too. */
+  labels?: { [Field in keyof Fields]?: Readonly<Record<string, string>> };
   formatLines?(result: Result): string[];
 };
 

@@ -132,12 +132,12 @@ export async function removeSecondFactors(
   account: string,
   reason: string | null,
   actor_name?: string,
-): Promise<StaffActionResult<number> | UserError> {
+): Promise<StaffActionResult<string> | UserError> {
   const action = await runStaffAction(supabase, "remove_second_factors", { account_id: account, reason, actor_name });
   if ("reason" in action) return action;
-  const { removed, email } = z.object({ removed: z.number(), email: z.string() }).parse(action.result);
+  const { email } = z.object({ email: z.string() }).parse(action.result);
   await trySendEmail(serviceRole, sender, { email, account_id: account, kind: "second factor" }, (name) =>
     secondFactorRemovedEmail(sender, name),
   );
-  return { result: removed };
+  return { result: email };
 }

@@ -435,50 +435,53 @@ end
 $$;
 grant execute on function public.invite_staff_member(text, text, text, uuid, text) to authenticated, service_role;
 
--- Changes a team member's role. Raises PT404 for any other account, and PT409 if no lead would remain.
-create function public.change_staff_role(account_id uuid, role text, actor_name text default null) returns void
+-- Changes a team member's role and returns the member's name. Raises PT404 for any other account, and PT409 if no lead would remain.
+create function public.change_staff_role(account_id uuid, role text, actor_name text default null) returns text
 language plpgsql volatile security definer
 set search_path = ''
 as $$
 declare
   actor private.actor := private.require_actor('lead', actor_name);
+  member_name text;
   old_role text;
 begin
   if role = 'clerk' then
     perform private.require_another_lead(change_staff_role.account_id);
   end if;
-  select staff_members.role into old_role from public.staff_members
+  select staff_members.name, staff_members.role into member_name, old_role from public.staff_members
   where staff_members.account_id = change_staff_role.account_id and removed_at is null for update;
   if not found then
     raise sqlstate 'PT404' using message = 'Team member not found.';
   end if;
   if old_role = change_staff_role.role then
-    return;
+    return member_name;
   end if;
   update public.staff_members set role = change_staff_role.role where staff_members.account_id = change_staff_role.account_id;
   perform private.insert_audit_entry(
     actor, 'team role', account_id => change_staff_role.account_id,
     before => jsonb_build_object('role', old_role), after => jsonb_build_object('role', change_staff_role.role)
   );
+  return member_name;
 end
 $$;
 grant execute on function public.change_staff_role(uuid, text, text) to authenticated, service_role;
 
--- Closes a team member's account and ends its sessions. Raises PT404 for other accounts, and PT409 if no lead would
--- remain.
-create function public.remove_staff_member(account_id uuid, reason text, actor_name text default null) returns void
+-- Closes a team member's account, ends its sessions and returns the member's name. Raises PT404 for other accounts, and
+-- PT409 if no lead would remain.
+create function public.remove_staff_member(account_id uuid, reason text, actor_name text default null) returns text
 language plpgsql volatile security definer
 set search_path = ''
 as $$
 declare
   actor private.actor := private.require_actor('lead', actor_name);
   trimmed_reason text := private.require_reason(reason);
+  member_name text;
   old_role text;
 begin
   perform private.require_another_lead(remove_staff_member.account_id);
   update public.staff_members set removed_at = now()
   where staff_members.account_id = remove_staff_member.account_id and removed_at is null
-  returning role into old_role;
+  returning name, role into member_name, old_role;
   if not found then
     raise sqlstate 'PT404' using message = 'Team member not found.';
   end if;
@@ -489,6 +492,7 @@ begin
     actor, 'team remove', account_id => remove_staff_member.account_id,
     before => jsonb_build_object('role', old_role), reason => trimmed_reason
   );
+  return member_name;
 end
 $$;
 grant execute on function public.remove_staff_member(uuid, text, text) to authenticated, service_role;
@@ -846,43 +850,49 @@ begin
 end
 $$;
 
--- Closes a client's account, ends its sessions and deletes its password links. Raises PT409 for a closed account.
-create function public.close_account(account_id uuid, reason text, actor_name text default null) returns void
+-- Closes a client's account, ends its sessions and deletes its password links. Returns the email address. Raises PT409 for a closed account.
+create function public.close_account(account_id uuid, reason text, actor_name text default null) returns text
 language plpgsql volatile security definer
 set search_path = ''
 as $$
 declare
   actor private.actor := private.require_actor('clerk', actor_name);
   trimmed_reason text := private.require_reason(reason);
+  address text;
 begin
   perform private.require_client(close_account.account_id);
   update auth.users set banned_until = now() + interval '100 years'
-  where id = close_account.account_id and coalesce(banned_until < now(), true);
+  where id = close_account.account_id and coalesce(banned_until < now(), true)
+  returning email into address;
   if not found then
     raise sqlstate 'PT409' using message = 'This account is already closed.';
   end if;
   delete from private.password_links where password_links.account_id = close_account.account_id;
   perform private.end_sessions(close_account.account_id);
   perform private.insert_audit_entry(actor, 'account close', account_id => close_account.account_id, reason => trimmed_reason);
+  return address;
 end
 $$;
 grant execute on function public.close_account(uuid, text, text) to authenticated, service_role;
 
--- Reopens a client's closed account. Raises PT409 for an open account.
-create function public.reopen_account(account_id uuid, reason text, actor_name text default null) returns void
+-- Reopens a client's closed account and returns its email address. Raises PT409 for an open account.
+create function public.reopen_account(account_id uuid, reason text, actor_name text default null) returns text
 language plpgsql volatile security definer
 set search_path = ''
 as $$
 declare
   actor private.actor := private.require_actor('clerk', actor_name);
   trimmed_reason text := private.require_reason(reason);
+  address text;
 begin
   perform private.require_client(reopen_account.account_id);
-  update auth.users set banned_until = null where id = reopen_account.account_id and banned_until > now();
+  update auth.users set banned_until = null where id = reopen_account.account_id and banned_until > now()
+  returning email into address;
   if not found then
     raise sqlstate 'PT409' using message = 'This account is already open.';
   end if;
   perform private.insert_audit_entry(actor, 'account reopen', account_id => reopen_account.account_id, reason => trimmed_reason);
+  return address;
 end
 $$;
 grant execute on function public.reopen_account(uuid, text, text) to authenticated, service_role;
@@ -3565,16 +3575,18 @@ as $$
 $$;
 grant execute on function public.record_failed_email(text, text, uuid, text) to service_role;
 
--- Removes a failed email from the desk's list.
-create function public.resolve_failed_email(email_id uuid, actor_name text default null) returns void
+-- Removes a failed email from the desk's list and returns the recipient's address.
+create function public.resolve_failed_email(email_id uuid, actor_name text default null) returns text
 language plpgsql volatile security definer
 set search_path = ''
 as $$
 declare
   actor private.actor := private.require_actor('clerk', actor_name);
+  recipient text;
   resolved public.failed_emails;
 begin
-  if not exists (select from public.failed_emails where id = resolve_failed_email.email_id) then
+  select sent_to into recipient from public.failed_emails where id = resolve_failed_email.email_id;
+  if not found then
     raise sqlstate 'PT404' using message = 'Email not found.';
   end if;
   update public.failed_emails set resolved_at = now()
@@ -3585,6 +3597,7 @@ begin
       before => jsonb_build_object('kind', resolved.kind)
     );
   end if;
+  return recipient;
 end
 $$;
 grant execute on function public.resolve_failed_email(uuid, text) to authenticated, service_role;

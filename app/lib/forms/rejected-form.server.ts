@@ -17,6 +17,11 @@ export function parseForm<Schema extends z.ZodType>(form: FormData | URLSearchPa
   return shortenValues(parseWithZod(form, { schema }), schema);
 }
 
+/** Returns the same as parseForm, for a schema with asynchronous checks. */
+export async function parseFormAsync<Schema extends z.ZodType>(form: FormData, schema: Schema) {
+  return shortenValues(await parseWithZod(form, { schema, async: true }), schema);
+}
+
 const inputProperties = new WeakMap<z.ZodType, NonNullable<z.core.JSONSchema.BaseSchema["properties"]>>();
 
 function getInputProperties(schema: z.ZodType) {
@@ -26,7 +31,7 @@ function getInputProperties(schema: z.ZodType) {
   return properties;
 }
 
-export function shortenValues<Result extends Pick<Submission<unknown>, "payload" | "status">>(
+function shortenValues<Result extends Pick<Submission<unknown>, "payload" | "status">>(
   submission: Result,
   schema: z.ZodType,
 ) {
