@@ -36,7 +36,8 @@ export default function AdditionalInfoPage({ loaderData }: Route.ComponentProps)
       <Title>Additional information</Title>
       <h1 className="text-2xl">Additional information</h1>
       <p className="mt-3 max-w-prose text-lg text-balance text-quiet">
-        Our registration numbers at the Kenya Revenue Authority (KRA) and our managing director.
+        This page shows our registration numbers at the Kenya Revenue Authority (KRA), our managing director and how to
+        recognise us.
       </p>
       <dl className="mt-8 grid gap-3 sm:grid-cols-2 lg:grid-cols-4">
         {loaderData.rows.map(({ label, value }) => (

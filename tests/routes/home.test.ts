@@ -52,7 +52,7 @@ describe("home page", () => {
   });
 
   test("Each search term leads to the contact form with the term as its subject, and an unknown term does not", async () => {
-    const banner = page.all("main div").find((each) => getText(each).startsWith("Popular questions"));
+    const banner = page.all("main div").find((each) => getText(each).startsWith("Popular topics"));
     expect(banner?.querySelectorAll("li").map(getText)).toEqual(homeData.search_terms);
     const links = banner?.querySelectorAll("a").map((link) => link.getAttribute("href") ?? "") ?? [];
     expect(links.pop()).toBe("/contact");

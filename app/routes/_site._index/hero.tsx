@@ -37,7 +37,7 @@ export function Hero({ intro, taglines, search_terms, actionData }: HeroProps) {
                 <ButtonLink look="action" {...quote}>
                   Get a Quote
                 </ButtonLink>{" "}
-                <ButtonLink to="/resources/cost">What will it cost?</ButtonLink>
+                <ButtonLink to="/resources/cost">What will your import cost?</ButtonLink>
               </div>
             </>
           )}

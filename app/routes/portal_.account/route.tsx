@@ -121,7 +121,8 @@ function ShipmentEmailsSection({ account }: AccountSectionProps) {
             defaultChecked={account.shipment_emails_enabled}
             className="mt-0.5 size-6 shrink-0"
           />
-          Email me about my shipments: new stages, files to upload again, payments, free storage and notes
+          Email me about my shipments: new stages, files to upload again, payments, the end of free storage, and notes
+          from us
         </label>
         <SubmitButton look="plain">Save email settings</SubmitButton>
       </IntentForm>
@@ -154,9 +155,11 @@ function DevicesSection({ account }: AccountSectionProps) {
 
 function OfflinePagesSection({ account }: AccountSectionProps) {
   return (
-    <Card title="Offline copy">
+    <Card title="Offline copies">
       {account.isShared ? (
-        <p className="px-4 py-3 text-sm text-quiet">This is a shared device, so it stores no pages.</p>
+        <p className="px-4 py-3 text-sm text-quiet">
+          You logged in on a shared device, so your browser stores no offline copies.
+        </p>
       ) : (
         <IntentForm intent="offline-pages" className="px-4 py-3">
           <label className="mb-3 flex items-start gap-3 text-sm">
