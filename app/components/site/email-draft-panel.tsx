@@ -25,7 +25,9 @@ export function EmailDraftPanel({ draft, opens = false }: { draft: EmailDraft; o
       <h2 id="email-draft" className="text-lg font-semibold">
         Your email has not been sent yet
       </h2>
-      <p className="mt-1 text-quiet">Send this message to {draft.to} from your email app. We store no copy.</p>
+      <p className="mt-1 text-quiet">
+        Send this message to {draft.to} from your email app. We store no copy of the message.
+      </p>
       <a
         href={mailtoHref(draft)}
         className="mt-4 inline-flex min-h-11 items-center gap-2 rounded-label bg-action px-4 py-2 text-sm font-semibold text-on-action no-underline"

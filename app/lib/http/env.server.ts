@@ -91,7 +91,7 @@ export function readSettings(source: NodeJS.ProcessEnv = process.env) {
   }
   if (env.SUPABASE_URL && env.DATABASE_URL) {
     throw new ConfigurationError(
-      "Configuration: DATABASE_URL and SUPABASE_URL are both set. Remove DATABASE_URL to use Supabase, or SUPABASE_URL to use the embedded backend.",
+      "Configuration: DATABASE_URL and SUPABASE_URL are both set. To use Supabase, remove DATABASE_URL. To use the embedded backend, remove SUPABASE_URL.",
     );
   }
   const backend: BackendAccess | null = env.SUPABASE_URL

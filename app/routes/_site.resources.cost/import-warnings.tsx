@@ -46,8 +46,8 @@ export function ImportWarnings({ rates, isCar, oldestYear, registeredYear, penal
         </Warning>
         {isCar && (
           <Warning name="How used cars are taxed" look="border-attention" citation={rates.car_price_list.citation}>
-            The Kenya Revenue Authority taxes a used car by its own price list, with a deduction for the car's age. Your
-            taxes can be higher than the taxes on the invoice price.
+            To tax a used car, the Kenya Revenue Authority uses its own price list, with a deduction for the car's age.
+            Your taxes can be higher than our estimate from the invoice price.
           </Warning>
         )}
       </dl>
