@@ -41,7 +41,7 @@ test("The cost page without a query has an empty form, names the usual duties, a
   expect([page.status, readRobots(page), page.problems]).toEqual([200, [], []]);
   const values = Object.fromEntries(textFields.map((name) => [name, page.value(name)]));
   expect(values).toEqual({ value: "", freight: "", insurance: "", rate: "", registered: "", duty: "" });
-  expect(page.getDescriptions("duty").join(" ")).toContain("Leave empty for 25%, or for 35% if you import a car.");
+  expect(page.getDescriptions("duty").join(" ")).toContain("we use 25%, or 35% for a car.");
   const [form] = page.all("main form");
   expect([form?.getAttribute("method"), form?.getAttribute("action")]).toEqual(["get", `${path}#sum`]);
   expect(form?.hasAttribute("novalidate")).toBe(true);

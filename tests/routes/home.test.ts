@@ -29,7 +29,7 @@ beforeEach(() => {
 describe("home page", () => {
   test("The home page has the sections of the specification in order and skips no heading level", () => {
     expect(page.all("main h1, main h2").map(getText)).toEqual([
-      ...[companyData.taglines[0], "Where is your cargo?", `Since ${companyData.founded}`, "Why choose us"],
+      ...[companyData.taglines[0], "Where is your cargo?", `Our work since ${companyData.founded}`, "Why choose us"],
       ...["Customs clearance services", "Certifications and accreditations", "Industries we serve"],
       ...["What clients say", homeData.closing.title],
     ]);
@@ -165,7 +165,7 @@ describe("tracking request", () => {
         { title: "Tracking Number Required", description: text, variant: "destructive" },
       ]);
       expect(rejected.getDescriptions("trackingNumber")).toEqual([
-        "Number of the bill of lading, air waybill or container",
+        "Bill of lading, air waybill or container number",
         text,
       ]);
       expect(rejected.all("main a[href^='mailto:']")).toEqual([]);
