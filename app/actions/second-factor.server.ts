@@ -114,7 +114,7 @@ export async function handleFactorRemoval(
   const rejected = failed && { ...failed, fieldErrors: createTotpFieldErrors(failed) };
   if (rejected) return rejectSubmission(submission, rejected.title, rejected);
   return redirectWithToast(context, next, {
-    title: "Authenticator removed",
+    title: "Authenticator app removed",
     description: client.factors.length > 1 ? undefined : lastRemovedText,
     variant: "default",
   });

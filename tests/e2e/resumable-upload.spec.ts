@@ -197,7 +197,7 @@ test("A chosen file is still in its row after the session has ended and the clie
 test("A file that was changed or deleted on the device is reported before and during the upload", {
   tag: "@script",
 }, async ({ page, connection }) => {
-  const message = "This file has changed on your device. Choose it again.";
+  const message = "This file has changed on your device. Choose the file again.";
   await openHydratedShipment(page);
   const choose = async (name: string, size = 2_000_000) => {
     const file = writeToDisk(createPdfPayload(name, size));

@@ -64,7 +64,7 @@ describe("proof of identity", () => {
     const [section] = page.all("section#identity-check");
     expect(section?.querySelectorAll("h2, h3").map(getText).slice(0, 2)).toEqual([
       "How to recognise us",
-      "Our licence",
+      "How to check our licence",
     ]);
     expect(getText(section?.querySelector("section"))).toContain("SAMPLE-CAL-0000");
     const texts = [origin, "+254 700 000 001", "nairobi@mizigo.example", "kra.go.ke", "never send our bank details"];

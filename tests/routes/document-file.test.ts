@@ -155,7 +155,7 @@ describe("removing a file", () => {
     await upload(createPdf("wrong.pdf"));
     invoice.client.cookies.delete("flash");
     const confirmation = await openConfirmation();
-    expect(confirmation.text).toContain("Remove wrong.pdf from the Commercial Invoice?");
+    expect(confirmation.text).toContain("Remove wrong.pdf, the file for the Commercial Invoice?");
     const response = await invoice.client.submit(confirmation, "Remove file");
     expect(response.headers.get("Location")).toBe(invoice.path);
     const after = await invoice.client.follow(response);

@@ -55,9 +55,7 @@ async function handleResponseTimeout(path: string): Promise<void> {
 }
 
 function getSlowResponseToast(): Toast {
-  const nextStep = linkPath
-    ? "The next page is still loading."
-    : "Our server has not responded yet. Stay on this page.";
+  const nextStep = linkPath ? "The next page is still loading." : "Our server has not responded yet. Please wait.";
   return {
     title: "Slow connection",
     description: nextStep,

@@ -64,12 +64,13 @@ class FormDataBuilder {
 
   add(name: string | undefined, value: string | File): void {
     this.#count += 1;
-    if (this.#count > maxFields) throw data("The form has too many fields. Open the page again.", { status: 400 });
+    if (this.#count > maxFields)
+      throw data("This form has too many fields. Reload the page, then send the form again.", { status: 400 });
     if (typeof value === "string") this.#bytes += Buffer.byteLength(value);
     if (this.#bytes > env().limits.formBytes) throw createFormTooLargeError();
     if (!isFieldName(name)) return;
     if (this.form.has(name) && name !== this.repeated)
-      throw data("A field was sent twice. Go back and send the form again.", { status: 400 });
+      throw data("One field of the form was sent twice. Go back and send the form again.", { status: 400 });
     this.form.append(name, value);
   }
 }

@@ -130,7 +130,7 @@ export class RateLimiter {
 
   consumeEmailChange(userId: string, recipient: string): Promise<RateLimitHit | UserError> {
     const limits = [this.#daily("email changes", userId, maxAccountChangesPerDay), ...this.#emailLimits(recipient)];
-    return this.#take("Too many email changes.", limits);
+    return this.#take("Too many changes of email address.", limits);
   }
 
   /** Each change sends an email. Strangers cannot use up this limit of the account's owner. */

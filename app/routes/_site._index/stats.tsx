@@ -17,7 +17,7 @@ export function Stats({ stats, founded }: Pick<Route.ComponentProps["loaderData"
       />
       <Station className="bg-action" />
       <h2 id="stats-title" className="text-xl md:grow md:pt-12 md:pr-6 lg:pt-16">
-        Since {founded}
+        Our work since {founded}
       </h2>
       <dl ref={list} className="md:flex md:grow-3 md:flex-wrap">
         {stats.map(({ value, suffix, label }) => (

@@ -50,7 +50,7 @@ function createCanvas(width: number, height: number) {
   canvas.width = width;
   canvas.height = height;
   const context = canvas.getContext("2d");
-  if (!context) throw new Error("The browser has no canvas.");
+  if (!context) throw new Error("The browser does not support canvas.");
   return { canvas, context };
 }
 
