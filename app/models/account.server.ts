@@ -31,7 +31,10 @@ export async function signOutOtherDevices(client: Viewer): Promise<UserError | n
   return error && toUserError(error);
 }
 
-/** Returns a client with a new session, which the caller must end or store, and the password as Supabase Auth knows it. */
+/**
+ * Returns a client with a new session, which the caller must end or store, and the password that Supabase Auth
+ * accepted.
+ */
 async function reauthenticate(
   client: Pick<Viewer, "id" | "email">,
   limits: RateLimiter,
@@ -103,7 +106,10 @@ async function isPasswordValid(email: string, password: string): Promise<boolean
   return error === null;
 }
 
-/** Also returns null if the new address belongs to another account, so that the form does not reveal that account. */
+/**
+ * Returns null on success. Also returns null for the address of another account, so that the form does not reveal that
+ * account.
+ */
 export async function requestEmailChange(
   client: Viewer,
   limits: RateLimiter,

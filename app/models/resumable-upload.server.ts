@@ -40,7 +40,10 @@ export async function countReceivedBytes(
   return "reason" in stored ? stored : countContiguousBytes(selectChunks(stored, file), file.size);
 }
 
-/** Deletes expired chunks, and the oldest uploads above the account's limits. Returns the file's received bytes. */
+/**
+ * Deletes expired chunks, and the oldest uploads above the account's limits. Returns how many bytes of the file are
+ * stored.
+ */
 export async function freeSpaceForUpload(
   serviceRole: AppSupabaseClient,
   file: PendingUpload,

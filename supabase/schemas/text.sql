@@ -49,8 +49,8 @@ as $$
 $$;
 grant execute on function private.search_form(text) to authenticated, service_role;
 
--- Returns a LIKE pattern for each of the first eight words of a search, or an empty list for spaces. Returns null for a
--- search without a letter, digit or sign, or of over 254 characters.
+-- Returns a LIKE pattern for each of the first eight words of a search, or an empty list if the search has only spaces.
+-- Returns null for a search without a letter, digit or sign, or of over 254 characters.
 create function private.word_patterns(q text) returns text[]
 language sql immutable
 set search_path = ''

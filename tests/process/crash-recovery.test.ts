@@ -122,7 +122,7 @@ test("The site restarts a killed backend and reports the backend as unavailable 
   const browser = sandbox.browser();
   await browser.post("/login", demoCredentials);
   killProcess(sandbox.backendPid());
-  // Waits for the cached result of /readyz, which is valid for a second. The backend needs more time to restart.
+  // Waits until the cached result of /readyz has expired, after a second. The backend needs more time to restart.
   await expect.poll(async () => (await browser.get("/readyz")).text()).toBe("the backend does not respond\n");
   expect((await browser.get("/")).status).toBe(200);
   // The site repeats failed reads for some time, and the backend may be ready by then.

@@ -95,7 +95,7 @@ test("No login step leads to an address outside the desk and the portal.", async
 test("A desk address in another spelling has the same page for team members and the same rejection for others.", async () => {
   const withoutFactor = await newStaffMemberWithoutFactor(app, "clerk", "Odd Speller");
   const unknownPage = summarize(await client.browser.open("/no-such-page"));
-  // Other test files create shipments and clients in parallel, so the lists contain only this client.
+  // Other test files create shipments and clients in parallel. The search limits the lists to this client.
   const own = `?q=${encodeURIComponent(client.email)}`;
   for (const [spelling, path] of [
     [`/DESK/Shipments/${own}`, `/desk/shipments${own}`],

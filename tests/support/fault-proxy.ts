@@ -109,7 +109,7 @@ export async function startFaultProxy(target: string) {
     answer(...responses: StubbedResponse[]) {
       stubbedResponses = responses;
     },
-    /** Runs a job before the next call fails, such as a change by another person. */
+    /** Before the next call fails, runs a job, such as a change by another person. */
     butFirst(job: () => PromiseLike<unknown>) {
       jobBeforeFault = job;
     },

@@ -79,7 +79,7 @@ function explainClosedForms(copy: Document, main: HTMLElement): void {
   }
 }
 
-/** The worker replaces the HTML comment with the copy's time, and from the next day also with the date. */
+/** The worker replaces the HTML comment with the time of the copy. From the next day, it inserts the date too. */
 function createCopyBanner(copy: Document, now: Date): HTMLElement {
   const line = createParagraph(copy, "", "mb-8 border-l-4 border-attention pl-4");
   const iso = now.toISOString();

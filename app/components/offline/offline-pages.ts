@@ -60,7 +60,10 @@ export function isAuthPage(pathname: string): boolean {
   return authAreas.includes(getArea(pathname));
 }
 
-/** The server checks `Sec-Fetch-Site` of requests for files. A fetch by the service worker would overwrite it. */
+/**
+ * True for requests that bypass the service worker. The server checks `Sec-Fetch-Site` of downloads, which a fetch by
+ * the worker would change.
+ */
 export function bypassesWorker(pathname: string): boolean {
   return ["desk", ...secretLinkAreas].includes(getArea(pathname)) || /\/documents\/|\.[a-z0-9]+$/.test(pathname);
 }

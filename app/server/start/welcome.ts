@@ -1,4 +1,4 @@
-/** start.ts imports this file while the backend starts, because loading most of the site takes time. */
+/** start.ts imports this file while the backend starts, because this file loads most of the site, which takes time. */
 import path from "node:path";
 import type { Settings } from "../../lib/http/env.server.ts";
 import { serviceRoleClient } from "../../lib/supabase/client.server.ts";

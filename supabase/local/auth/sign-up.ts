@@ -66,7 +66,7 @@ export function withAuthRoutes(options: AuthRoutesOptions): Handler {
   };
 }
 
-/** A known email address gets the same response as a new one. A failed email rolls the sign-up back. */
+/** A known email address gets the same response as a new one. If the email cannot be sent, rolls the sign-up back. */
 async function signUp(options: AuthRoutesOptions, request: Request): Promise<Response> {
   const input = await readJsonBody<SignUpParams>(request.clone());
   const email = input.email && parseEmail(input.email);
