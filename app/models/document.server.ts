@@ -50,10 +50,7 @@ export function objectPath(document: { user_id: string; shipment_id: string; nam
   return `${document.user_id}/${document.shipment_id}/${documentSlug(document.name)}-${attempt}-${safeFileName(fileName)}`;
 }
 
-/**
- * Returns the file name without folders and invisible characters, with an extension of the type, in at most 200
- * characters.
- */
+/** Returns at most 200 characters, without folders and invisible characters, and with an extension of the type. */
 export function toDisplayFileName(fileName: string, type: FileType): string {
   const baseName = toOneLine((fileName.split(/[\\/]/).at(-1) ?? "").replace(/\p{Cs}/gu, ""));
   const clean = withExtension(baseName, type);

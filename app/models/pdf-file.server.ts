@@ -2,9 +2,7 @@ import { createCipheriv, createHash } from "node:crypto";
 
 export const pdfSignature = "%PDF-";
 
-/**
- * True if no object follows the file's last table of objects. After an incomplete change, objects follow this table.
- */
+/** True if no object follows the last table of objects. After an incomplete change, objects follow this table. */
 export function isCompletePdf(content: Buffer): boolean {
   const table = content.lastIndexOf("startxref");
   return table !== -1 && !content.includes(" obj", table);

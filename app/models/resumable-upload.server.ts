@@ -40,10 +40,7 @@ export async function countReceivedBytes(
   return "reason" in stored ? stored : countContiguousBytes(selectChunks(stored, file), file.size);
 }
 
-/**
- * Deletes expired chunks, and the oldest uploads above the account's limits. Returns how many bytes of the file are
- * stored.
- */
+/** Deletes expired chunks, and the oldest uploads above the account's limits. Returns the size of the stored part. */
 export async function freeSpaceForUpload(
   serviceRole: AppSupabaseClient,
   file: PendingUpload,

@@ -18,10 +18,7 @@ const joinLines = (text: string) => text.replace(/\s+/g, " ");
 
 export const toOneLine = (text: string) => joinLines(cleanText(text));
 
-/**
- * Replaces dashes, quotes, spaces and digits of all scripts by ASCII characters. Preserves tabs and line breaks of
- * spreadsheets.
- */
+/** Replaces dashes, quotes, spaces and digits of all scripts by ASCII. Preserves tabs and line breaks. */
 export function foldCode(text: string): string {
   return cleanText(text)
     .replace(/[`\u00b4\u02b9\u02bb-\u02bf\u02c8\u2018-\u201b\u2032\ua78b\ua78c]/g, "'")

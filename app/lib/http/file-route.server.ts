@@ -14,10 +14,7 @@ export function isDownloadClick({ method, headers }: Request): boolean {
 
 const fileErrorContext = createContext<unknown>();
 
-/**
- * A route with this middleware needs a component. Otherwise, an error of `respond` becomes JSON instead of the error
- * page.
- */
+/** A route with this middleware needs a component. Otherwise, errors become JSON instead of the error page. */
 export function createFileRoute(respond: (args: MiddlewareArgs) => Response | Promise<Response>) {
   const middleware: MiddlewareFunction<Response>[] = [
     async (args, next) => {

@@ -10,8 +10,7 @@ export function createSupabaseFetch(
 ): typeof fetch {
   return async (input, init) => {
     if (!isSessionRefresh(input) || typeof init?.body !== "string") return fetchWithRetry(input, init, pageSignal);
-    // After a failure, rejects further session refreshes of this request, because supabase-js would retry for half a
-    // minute.
+    // After a failure, rejects further refreshes of this request, because supabase-js would retry for half a minute.
     if (renewalFailure.signal.aborted) return createNotRenewedResponse();
     try {
       const response = await shareRefresh(init.body, () => fetchWithRetry(input, init, pageSignal));

@@ -7,10 +7,7 @@ import { type AuthOptions, createTokenResponse, readJsonBody } from "./sessions.
 import { dummyPasswordHash, findAccount } from "./sign-up.ts";
 import { toAuthUser, userColumns } from "./users.ts";
 
-/**
- * The response takes equal time for known and unknown email addresses. Only the right password reveals an unconfirmed
- * address.
- */
+/** Known and unknown email addresses take equal time. Only the right password reveals an unconfirmed address. */
 export async function logIn(options: AuthOptions, request: Request): Promise<Response> {
   const { email, password } = await readJsonBody<{ email: unknown; password: unknown }>(request.clone());
   // For missing input, @supabase/lite returns the error.
