@@ -54,7 +54,7 @@ const readNumber = (text: string, pattern: RegExp) => Number(pattern.exec(text)?
 
 const escapedCharacters: Readonly<Record<string, string>> = { n: "\n", r: "\r", t: "\t", b: "\b", f: "\f" };
 
-/** Returns the bytes of the string after `pattern`, which is hexadecimal or in parentheses with escapes. */
+/** Returns the bytes of the string after `pattern`. The string is hexadecimal, or in parentheses with escapes. */
 function readString(text: string, pattern: RegExp): Buffer {
   const entry = pattern.exec(text);
   const written = entry ? text.slice(entry.index + entry[0].length) : "";

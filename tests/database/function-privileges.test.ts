@@ -104,7 +104,7 @@ const functions = {
 type FunctionKind = keyof typeof functions;
 const kinds = Object.keys(functions) as FunctionKind[];
 
-/** The functions of the schema private, which no API request reaches, by the roles that may execute them. */
+/** The functions of the schema private that each role may execute. No API request reaches this schema. */
 const privateFunctions = {
   authenticated: [
     "private.charges_json(uuid)",

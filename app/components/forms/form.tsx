@@ -120,8 +120,8 @@ function focusProblems(summary: HTMLElement): void {
 }
 
 /**
- * Ignores clicks during a submission. If a fetcher submits the form, `sending` must be its state, because the router's
- * state stays idle.
+ * Ignores clicks during a submission. `sending` is true while a fetcher submits the form. By default, the router's
+ * state counts.
  */
 export function SubmitButton({
   pending = "Saving…",

@@ -60,15 +60,15 @@ export function isAuthPage(pathname: string): boolean {
   return authAreas.includes(getArea(pathname));
 }
 
-/**
- * True for requests that bypass the service worker. The server checks `Sec-Fetch-Site` of downloads, which a fetch by
- * the worker would change.
- */
+/** True for requests that bypass the service worker, because a fetch by the worker would change `Sec-Fetch-Site`. */
 export function bypassesWorker(pathname: string): boolean {
   return ["desk", ...secretLinkAreas].includes(getArea(pathname)) || /\/documents\/|\.[a-z0-9]+$/.test(pathname);
 }
 
-/** First deletes each entry, because browsers leave files on disk if only the whole cache is deleted. */
+/**
+ * Deletes caches by prefix. First deletes each entry, because browsers leave files on disk if only the cache is
+ * deleted.
+ */
 export async function deleteCaches(beginning: string): Promise<void> {
   const { caches: storage } = self;
   for (const name of await storage.keys()) {

@@ -35,7 +35,7 @@ export function useTopDialog(): HTMLElement | null {
  */
 export const dialogLinkProps = { state: { over: true }, replace: false, viewTransition: false } as const;
 
-/** Without JavaScript, shows its content as a part of the page. After hydration, shows it as a modal dialog. */
+/** Without JavaScript, the content is a part of the page. After hydration, the content is in a modal dialog. */
 export function Dialog(props: { label: string; back: string; className: string; children: ReactNode }) {
   const { label, back, className, children } = props;
   const dialog = useRef<HTMLDialogElement>(null);

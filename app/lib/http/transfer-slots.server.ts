@@ -114,7 +114,7 @@ function getQueue(pool: Pool): WaitingRequest[] {
   return queue;
 }
 
-/** Prefers the owners with the fewest slots, then the oldest requests. */
+/** Grants slots to waiting requests, first to owners with the fewest slots, then to the oldest requests. */
 function grantSlots(pool: Pool): void {
   const queue = getQueue(pool);
   while (queue.length > 0) {

@@ -81,7 +81,7 @@ async function shareRefresh(body: string, send: () => Promise<Response>): Promis
 
 const rejectionStatuses = [400, 401, 403, 404];
 
-/** Turns failures other than a rejected token into a 503, because supabase-js deletes the session after any other error. */
+/** Turns every failure except a rejected token into a 503. After any other status, supabase-js deletes the session. */
 async function validateRefresh(response: Response): Promise<Response> {
   const body: unknown = await response
     .clone()

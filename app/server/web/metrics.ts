@@ -9,7 +9,7 @@ import { dataOrThrow } from "../../lib/supabase/result.server.ts";
 /** The result of public.email_backlog. */
 const EmailBacklog = z.object({ waiting: z.number(), oldest_seconds: z.number(), failed: z.number() });
 
-/** Returns a server without a port, which responds to every request with the metrics of this process. */
+/** Returns a server that does not listen yet. It responds to every request with the metrics of this process. */
 export function createMetricsServer(): Server {
   collectDefaultMetrics();
   recordLogLines();

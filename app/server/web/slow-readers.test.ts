@@ -5,7 +5,7 @@ import { Readable } from "node:stream";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import { stubSettings } from "../../../tests/support/stub-settings.ts";
 
-/** Yields 40 MB in chunks, which is more than the buffers of server and client hold. */
+/** Yields 40 MB in chunks. The buffers of server and client hold less. */
 function* createChunks() {
   for (let chunk = 0; chunk < 2500; chunk += 1) yield Buffer.alloc(16_000);
 }

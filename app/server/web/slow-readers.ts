@@ -87,7 +87,7 @@ function readTable(file: string): string {
 const createConnectionKey = ({ localAddress, localPort, remoteAddress, remotePort }: Socket) =>
   [formatEndpoint(localAddress, localPort), formatEndpoint(remoteAddress, remotePort)].join(" ");
 
-/** Formats an address like /proc/net/tcp, which has the bytes of each 32-bit word in reverse order. */
+/** Formats an address as in /proc/net/tcp. That file has the bytes of each 32-bit word in reverse order. */
 function formatEndpoint(address = "::", port = 0): string {
   const bytes = Buffer.from(ipaddr.parse(address).toByteArray());
   return `${bytes.swap32().toString("hex")}:${port.toString(16).padStart(4, "0")}`.toUpperCase();

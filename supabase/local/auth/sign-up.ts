@@ -166,7 +166,9 @@ export async function findAccount(db: SqlSession, email: unknown): Promise<Passw
   return rows[0] ?? null;
 }
 
-/** Returns the response for a known email address, which looks like the response for a new one, as in Supabase Auth. */
+/**
+ * Returns the response for a known email address. As in Supabase Auth, it looks like the response for a new address.
+ */
 function obfuscatedUser(email: string, data: Record<string, unknown>) {
   const now = new Date().toISOString();
   return {
