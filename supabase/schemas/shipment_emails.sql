@@ -92,9 +92,8 @@ as $$
   ), 1::smallint) end
 $$;
 
--- Claims the due emails of at most `max_count` shipments for five minutes and returns them, grouped by shipment,
--- with the notes and the name of the client.
--- Deletes obsolete emails, and all emails after 30 days.
+-- Claims the due emails of at most `max_count` shipments for five minutes. Returns the emails grouped by shipment, with
+-- the notes and the client's name. Deletes obsolete emails, and all emails after 30 days.
 create function public.claim_shipment_emails(max_count integer default 50) returns jsonb
 language plpgsql volatile security definer
 set search_path = ''

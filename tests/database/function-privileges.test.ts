@@ -6,7 +6,7 @@ import { toUntypedClient } from "../support/test-backend.ts";
 
 const { testBackend, query } = setUpTestBackend();
 
-/** All functions of the schema public, grouped by their callers and by their first check. */
+/** All functions of the schema public. The functions of a group have the same callers and the same first check. */
 const functions = {
   "staff action": [
     "announce(text,uuid,text)",

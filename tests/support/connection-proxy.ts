@@ -5,7 +5,7 @@ import type { Duplex } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import { setTimeout } from "node:timers/promises";
 
-/** Milliseconds without a connection after an interruption. A browser repeats its request within a shorter time. */
+/** Milliseconds without a connection after an interruption. A browser's automatic retry comes within this time. */
 const outageMs = 500;
 
 type ReplacedResponse = { status: number; body: string };
