@@ -79,7 +79,8 @@ as $$
   limit 1
 $$;
 
--- Returns the stage before a queued move or correction, or null for other emails. A new shipment has no tracking event.
+-- Returns the stage before a queued move or correction, or null for other emails. Before its first event, a shipment is
+-- at stage 1.
 create function private.email_previous_stage(shipment_id uuid, kind text, created_at timestamptz) returns smallint
 language sql stable
 set search_path = ''

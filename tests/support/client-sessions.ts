@@ -19,7 +19,8 @@ export async function enrollFactor(supabase: AppSupabaseClient, friendlyName = "
 }
 
 /**
- * Returns a new session. `supabase` can sign out. `token` is a client that sends the same access token even after that.
+ * Returns a new session. `supabase` can sign out. `token` is a client that sends the same access token even after
+ * signing out.
  */
 export async function newClientSession(
   testBackend: TestBackend,
