@@ -35,7 +35,7 @@ const addresses = await listDeskAddresses(app, lead.browser, client, shipment);
 
 const createNextParam = (path: string) => `next=${encodeURIComponent(path)}`;
 
-/** Expects that a GET and a POST of this path redirect, without a body. */
+/** Expects that a GET and a POST of this path respond with a redirect and no body. */
 async function expectRedirects(browser: TestBrowser, path: string, location: unknown): Promise<void> {
   for (const response of [await browser.get(path), await browser.post(path, noteForm)]) {
     expect([path, response.status, response.headers.get("Location")]).toEqual([path, 303, location]);
@@ -44,7 +44,7 @@ async function expectRedirects(browser: TestBrowser, path: string, location: unk
   }
 }
 
-/** Logs a team member in with the password, without the code of the second factor. */
+/** Logs a team member in with the password but without the code of the second factor. */
 async function logInWithoutCode(member: StaffMember, loginPath: string) {
   const browser = app.browser();
   const form = { email: member.email, password: staffPassword };

@@ -45,7 +45,7 @@ export function acquireUploadSlot(
 }
 
 const maxParallelDownloads = 6;
-/** A download has one piece of a stored file in memory, and for a moment the next piece. */
+/** A download has one piece of a stored file in memory, and for a moment also the next piece. */
 export const filePieceBytes = 1024 * 1024;
 const downloadBytes = 2 * filePieceBytes;
 
