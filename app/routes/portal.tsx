@@ -94,8 +94,8 @@ function toListItem(shipment: ShipmentRecord, search: string) {
 }
 
 /**
- * `emptyText` is null for a client without shipments. `search` is a query with filter and page number, `all` only with
- * the filter.
+ * `emptyText` is null for a client without shipments. `search` is a query with the filter and the page number. `all` is
+ * a query with only the filter.
  */
 function createListState({ q, stage, waiting, page }: ShipmentFilter, { length }: unknown[], hasNextPage: boolean) {
   const filter = { q, stage, waiting };

@@ -120,8 +120,8 @@ function focusProblems(summary: HTMLElement): void {
 }
 
 /**
- * Ignores clicks during a submission. `sending` is true while a fetcher submits the form. By default, the router's
- * state counts.
+ * Ignores clicks during a submission. `sending` is true while a fetcher submits the form. By default, the button uses
+ * the router's state.
  */
 export function SubmitButton({
   pending = "Saving…",

@@ -50,8 +50,8 @@ function cloneDocument(document: Document): Document {
   for (const element of copy.querySelectorAll("[style]")) element.removeAttribute("style");
   for (const element of copy.querySelectorAll("[data-moving]")) element.removeAttribute("data-moving");
   for (const element of copy.querySelectorAll("header details")) element.removeAttribute("open");
-  // A script gives the header its background when the page scrolls. The copy has no script, so the header always has
-  // it.
+  // A script gives the header its background when the page scrolls. The copy has no script, so its header always has
+  // the background.
   const bar = copy.querySelector("header");
   bar?.classList.replace("border-transparent", "border-line");
   bar?.classList.add("bg-surface");

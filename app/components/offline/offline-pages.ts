@@ -8,7 +8,7 @@ export const dayMs = 24 * 60 * 60 * 1000;
 /** 30 days, because a session ends after 30 days without a visit. */
 const maxAgeMs = 30 * dayMs;
 
-/** Returns milliseconds. */
+/** Returns the age of a copy in milliseconds. */
 export const getAge = (copy: Response) => Date.now() - Number(copy.headers.get("time"));
 
 /** Only pages have the header `name`. Pages expire a day early, because their stylesheet may be a day older. */

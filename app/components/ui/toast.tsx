@@ -44,7 +44,9 @@ export function usePageToast(
   return isReady;
 }
 
-/** Without JavaScript, the banner is part of the page's content. With JavaScript, it is at the toast's position. */
+/**
+ * Without JavaScript, the banner is part of the page's content. With JavaScript, the banner is at the toast's position.
+ */
 function Banner(props: { toast: Toast; patient?: boolean; ref?: RefObject<HTMLDetailsElement | null> }) {
   const { toast, patient, ref } = props;
   return (
