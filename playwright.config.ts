@@ -54,7 +54,7 @@ export default defineConfig<SiteOptions>({
       PORT: String(port),
       BACKEND_PORT: String(backendPort),
       DATA_DIR: dataDir,
-      // Each test signs up its own client, and all of them have one IP address.
+      // The tests sign up many clients from one IP address.
       EMAILS_PER_ADDRESS: "10000",
     },
     timeout: 120_000,
