@@ -106,7 +106,7 @@ export const saveNumbers = defineStaffAction({
   async run({ supabase, options }, shipment_id, { hasNumbers, reason, ...numbers }) {
     const saved = await runStaffAction(supabase, "save_shipment_numbers", {
       shipment_id,
-      // A form with `hasNumbers` contains all stored numbers. A number that is missing from such a form is removed.
+      // A form with `hasNumbers` lists all stored numbers. If such a form omits a number, the number is removed.
       ...(hasNumbers ? toNumberArguments(numbers) : toPartialNumberArguments(numbers)),
       reason,
       ...options,

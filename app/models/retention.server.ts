@@ -59,7 +59,7 @@ export async function eraseAccount(
     await deleteAccount(serviceRole, { id: account, email: started.result }, () => undefined);
     await deleteOrphanedAuthLog(serviceRole);
   } catch (error) {
-    // The sentence is false here, because earlier steps of the erasure have changed data.
+    // "Nothing was changed." is false here, because earlier steps of the erasure have changed data.
     const message = (error as Error).message.replace("Nothing was changed. ", "");
     return {
       reason: `The account is closed. Some of the data was not deleted. ${message} Erase the account again.`,

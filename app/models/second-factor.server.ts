@@ -124,7 +124,10 @@ export function createTotpUri(secret: string, email: string, issuer: string): st
   return `otpauth://totp/${label}?issuer=${encodeURIComponent(issuer)}&secret=${secret}&algorithm=SHA1&digits=6&period=30`;
 }
 
-/** Also ends the account's sessions. Returns the number of factors. Only leads may remove a team member's factors. */
+/**
+ * Removes the account's second factors and ends its sessions. Returns the number of factors. Only leads may remove a
+ * team member's factors.
+ */
 export async function removeSecondFactors(
   supabase: AppSupabaseClient,
   serviceRole: AppSupabaseClient,

@@ -16,7 +16,7 @@ export function loader({ url }: Route.LoaderArgs) {
   return { isKnown: verifyUnsubscribeToken(token) !== null };
 }
 
-/** Also receives the one-click request of email apps (RFC 8058), which must not be redirected. */
+/** Handles the page's buttons and the one-click request of email apps (RFC 8058), which must not be redirected. */
 export async function action({ request, context, url }: Route.ActionArgs) {
   const token = url.searchParams.get("token");
   const account = verifyUnsubscribeToken(token);

@@ -65,7 +65,7 @@ export const meta: Route.MetaFunction = ({ matches, loaderData }) =>
   });
 
 export default function CareersPage({ actionData, loaderData }: Route.ComponentProps) {
-  // A success changes the location key, which remounts and empties the form. A rejected form stays mounted.
+  // A success changes the location key. The new key remounts and empties the form. A rejected form stays mounted.
   const { key } = useLocation();
   return (
     <div className="grid gap-12 lg:grid-cols-[minmax(0,3fr)_minmax(0,2fr)] lg:gap-20">

@@ -178,7 +178,7 @@ function BrowserStorage() {
   );
 }
 
-/** Resets the checkboxes after saving and when localStorage differs. A remount would lose the focus. */
+/** Resets the checkboxes after saving, and when localStorage has other settings. A remount would lose the focus. */
 function useFormReset(loaded: object, settings: CookieSettings, rejected: object | undefined) {
   const form = useRef<HTMLFormElement>(null);
   const isSaved = useRef(false);

@@ -1,4 +1,3 @@
--- Returns the account's ID, or null.
 create function public.find_account_id(email text) returns uuid
 language sql stable security definer
 set search_path = ''
@@ -15,7 +14,7 @@ as $$
   select private.search_form(concat_ws(' ', email, metadata ->> 'full_name'))
 $$;
 
--- Limits the metadata of an account. The owner can change the metadata by calling Supabase Auth directly.
+-- Limits the metadata of an account, because the owner can change the metadata by calling Supabase Auth directly.
 create function private.check_user_metadata() returns trigger
 language plpgsql
 set search_path = ''

@@ -81,8 +81,8 @@ test("The upload of a 9 MB file continues after ten lost connections and sends l
   const owner = await company.from("shipments").select("user_id").eq("id", shipment).single();
   const account = owner.data?.user_id ?? "";
   const storedBefore = await countStoredBytes(company, account);
-  // The site holds up to 16 KiB before it reads them, and does not store a last chunk of under 16 KiB. 36,000 bytes per
-  // interruption also cover the headers.
+  // The site may not have read the last 16 KiB of an interrupted request, and does not store a last chunk of under 16
+  // KiB. 36,000 bytes per interruption also cover the headers.
   connection.interruptAfter(lengths, async () => {
     const unstored = 36_000 * (lengths.length - connection.countRemainingInterruptions());
     const least = connection.received() - before - unstored;

@@ -36,7 +36,7 @@ describe("login page", () => {
     expect(response.headers.get("Location")).toBe("/login");
     const page = await browser.follow(response);
     expect(page.toasts).toEqual([{ title: "Feature coming soon!", description: "", variant: "default" }]);
-    // A toast has the icons of its state and of its button. This toast has no tick, because nothing was done.
+    // The only icon is on the button. The toast has no tick, because nothing was done.
     expect(page.all("[data-toast] svg")).toHaveLength(1);
     expect((await browser.open("/login")).toasts).toEqual([]);
   });

@@ -35,7 +35,7 @@ function readInvoiceRow(page: ParsedPage): string[] {
 }
 
 test("A document shows its file's name, size and time in East Africa Time, and after a rejection the reason.", async () => {
-  /** Runs an update without triggers, which would reject a changed time. */
+  /** Runs an update without triggers, because a trigger would reject the changed time. */
   const setTime = (...statement: [TemplateStringsArray, string]) =>
     sql.begin(async (session) => {
       await session`set local session_replication_role = replica`;

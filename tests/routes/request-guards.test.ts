@@ -17,7 +17,6 @@ const foreignOrigins: Record<string, string>[] = [
   { Origin: origin, "Sec-Fetch-Site": "same-site" },
 ];
 
-/** The paths of all forms. */
 const formPaths: [string, () => string][] = [
   ["the sign-up", () => "/signup"],
   ["the login", () => "/login"],

@@ -88,7 +88,7 @@ async function openOfflineCopy(path: string, isCurrent: () => boolean): Promise<
     setTimeout(resolve, workerReplyTimeout);
   });
   worker.postMessage(path, [port2]);
-  // The service worker must get the path before the navigation. Otherwise it would wait for the network first.
+  // The service worker must get the path before the navigation. Otherwise the worker would wait for the network first.
   await workerReply;
   if (!isCurrent()) {
     worker.postMessage(null);

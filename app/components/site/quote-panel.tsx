@@ -115,7 +115,7 @@ function QuoteFetcherForm({ services, page, onSent }: QuoteFetcherFormProps) {
   useEffect(() => {
     if (!isRejected) return;
     document.title = `Error: ${document.title}`;
-    // The next page may have set its own title already.
+    // Removes only the prefix, because the next page may have set its own title already.
     return () => {
       document.title = document.title.replace("Error: ", "");
     };

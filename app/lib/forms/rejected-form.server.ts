@@ -91,7 +91,7 @@ export function createErrorToast(title: ErrorTitle, description?: string): Toast
   return { title, description, variant: "destructive" };
 }
 
-/** Returns an error of the code field for a wrong code. A rate limit or another failure does not concern that field. */
+/** Returns the error for the code field if the code is wrong. Other failures do not concern this field. */
 export function createTotpFieldErrors({ reason, hint, status }: { reason: string; hint?: string; status: number }) {
   return status === 400 ? { code: hint ? [reason, hint] : [reason] } : undefined;
 }

@@ -160,7 +160,8 @@ export async function createSite(): Promise<Server> {
   };
 
   const server = createServer(
-    // `requireHostHeader` is off, because isWellFormed rejects a request without Host and adds the site's headers.
+    // `requireHostHeader` is off, because isWellFormed rejects requests without Host, with the site's headers in the
+    // response.
     {
       requestTimeout: deadlines.request,
       headersTimeout: deadlines.headers,
