@@ -33,7 +33,10 @@ export function action({ request, context }: Route.ActionArgs) {
     invite,
     role: changeRole,
     "send-link": sendLink,
-    "remove-2fa": { ...resetSecondFactor, toast: () => "2FA reset. The team member sets up 2FA at the next login." },
+    "remove-2fa": {
+      ...resetSecondFactor,
+      toast: (email: unknown) => `2FA of ${email} reset. The team member sets up 2FA at the next login.`,
+    },
     remove,
   };
   return handleIntent(request, context, "/desk/team", createDeskIntents(actions));
