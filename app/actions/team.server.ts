@@ -43,7 +43,7 @@ export const remove = defineStaffAction({
   schema: z.object({ reason: reasonField }),
   run: ({ supabase, options: { actor_name } }, account_id, { reason }) =>
     runStaffAction(supabase, "remove_staff_member", { account_id, reason, actor_name }),
-  toast: () => "Removed from the desk",
+  toast: () => "Team member removed from the desk",
   command: {
     description: "remove a team member from the desk and sign out all their devices",
     defaults: { reason: "Left the company" },

@@ -119,7 +119,7 @@ test("Staff commands perform the same actions as the desk.", async () => {
     [["announcement", "end"], "Announcement removed"],
     [["team", "invite", "baraka@company.example", "--name", "Baraka Ouma"], "Invitation sent"],
     [["team", "list"], "clerk  baraka@company.example            Baraka Ouma, invited"],
-    [["team", "remove", "baraka@company.example"], "baraka@company.example: Removed from the desk"],
+    [["team", "remove", "baraka@company.example"], "baraka@company.example: Team member removed from the desk"],
     [["failed-email", "list"], ""],
   ];
   for (const [words, message] of steps) {

@@ -32,7 +32,7 @@ export const labels = {
   openAuthenticator: "Open your authenticator app",
   remove: "Remove",
   removeLink: /^Remove/,
-  authenticatorRemoved: "Authenticator removed",
+  authenticatorRemoved: "Authenticator app removed",
   // Shipments
   shipmentName: "Shipment name",
   cancel: "Cancel",
@@ -47,5 +47,5 @@ export const labels = {
   reason: "Reason",
   noteToClient: "Note to the client",
   correctStage: "Correct the stage",
-  correctedStage: "Correct stage",
+  correctedStage: "New stage",
 } as const;

@@ -65,7 +65,7 @@ function FactorList(props: { area: Area; factors: Factor[]; rejected: RejectedFo
         <Field
           field={fields.name}
           label="Name of your phone"
-          hint="Optional. Without a name, we use the month, such as “Phone of May 2026”."
+          hint="Optional. Without a name, we use the month, such as “Phone added in May 2026”."
           optional
           autoComplete="off"
         />
