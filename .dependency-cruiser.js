@@ -1,8 +1,11 @@
-/** Import rules, checked by tests/guards/import-rules.test.ts, which also lists today's exceptions. Types count as imports. */
+/**
+ * Import rules. tests/guards/import-rules.test.ts checks the rules and lists today's exceptions. An import of a type
+ * counts too.
+ */
 const layers = "^app/(routes|components|actions|models|server|worker)/";
 const typeOnly = ["type-only"];
 
-/** An import from a file that matches `from` to one that matches `to` is an error. */
+/** Forbids a file that matches `from` to import a file that matches `to`. */
 const forbid = (name, from, to) => ({ name, severity: "error", from, to });
 
 export default {
@@ -41,7 +44,7 @@ export default {
       { path: "^app/routes/", pathNot: "^app/routes/$1", dependencyTypesNot: typeOnly },
     ),
     forbid("only-the-server-imports-server", { path: "^app/(?!server/)" }, { path: "^app/server/" }),
-    // Both may import the contract between them, supabase/contract.
+    // app/ and supabase/local/ share the code in supabase/contract. Both may import it.
     forbid("backend-imports-no-app", { path: "^supabase/(local|contract)/" }, { path: "^app/" }),
     forbid("app-imports-no-backend", { path: "^app/" }, { path: "^supabase/local/" }),
     forbid("product-imports-no-tests", { path: "^(app|supabase)/", pathNot: "\\.test\\.ts$" }, { path: "^tests/" }),

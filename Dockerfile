@@ -1,4 +1,5 @@
-# The site and, without SUPABASE_URL, its embedded backend. docs/hosting.md explains how to run it.
+# The site and the embedded backend, which starts if SUPABASE_URL is missing. docs/hosting.md explains how to run this
+# image.
 FROM node:24-slim AS build
 WORKDIR /site
 COPY package.json package-lock.json ./
@@ -24,7 +25,7 @@ COPY --from=build /site/dist dist
 COPY package.json ./
 COPY app/server/run.js app/server/run.js
 COPY supabase supabase
-# Emails contain the company's name, and the start counts the sample values.
+# The running site reads content/: emails contain the company's name, and the startup log counts the sample values.
 COPY content content
 RUN mkdir /data && chown node:node /data
 USER node

@@ -3,7 +3,7 @@ import { defineConfig } from "@playwright/test";
 import { findChromium } from "./tests/support/browser-programs.ts";
 import type { SiteOptions } from "./tests/support/e2e-fixtures.ts";
 
-// npm test sets free ports and its own data folder.
+// npm test chooses free ports and a separate data folder.
 const port = Number(process.env.E2E_PORT ?? 3100);
 const backendPort = Number(process.env.E2E_BACKEND_PORT ?? 54399);
 const dataDir = process.env.E2E_DATA_DIR ?? ".data/e2e";
@@ -54,7 +54,7 @@ export default defineConfig<SiteOptions>({
       PORT: String(port),
       BACKEND_PORT: String(backendPort),
       DATA_DIR: dataDir,
-      // Each test signs up its own client, and all of them have one IP address.
+      // The tests sign up many clients from one IP address.
       EMAILS_PER_ADDRESS: "10000",
     },
     timeout: 120_000,

@@ -24,7 +24,7 @@ export default {
       .digest("hex");
     writeFileSync(path.join(clientFolder, workerFile), await buildServiceWorker(build.slice(0, 8)));
     compressFolder(clientFolder);
-    // app/server/start/build.ts detects a complete build by this file, so it is written last.
+    // app/server/start/build.ts detects a complete build by this file, so this file is written last.
     writeFileSync(path.join(clientFolder, manifestFile), createWebManifest());
     compressFile(path.join(clientFolder, manifestFile));
   },

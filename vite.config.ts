@@ -99,7 +99,10 @@ const secondMinifier: Plugin = {
 /** Many phones in Kenya have Chrome 95 or an older version. */
 const oldestBrowsers = ["chrome80", "safari13", "ios13", "firefox78"];
 
-/** Removes `@property` rules and cascade layers, which old browsers lack. Tailwind also writes rules without these. */
+/**
+ * Removes `@property` rules and cascade layers, which old browsers lack. Tailwind also writes rules that work without
+ * them.
+ */
 const dropPropertyRules: Visitor<CustomAtRules>["Rule"] = {
   property: () => [],
   "layer-statement": () => [],

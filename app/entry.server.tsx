@@ -46,7 +46,7 @@ function getPageSource({ url }: Request, { staticHandlerContext }: EntryContext)
 }
 
 function renderPage(request: Request, context: EntryContext): Promise<RenderedPage> {
-  // In development, Vite's client injects styles and inline scripts without a nonce.
+  // In development, Vite's client injects styles and inline scripts without a nonce, so pages have no nonce.
   const nonce = import.meta.env.PROD ? randomBytes(16).toString("base64") : undefined;
   return new Promise((resolve, reject) => {
     const { pipe, abort } = renderToPipeableStream(<ServerRouter context={context} url={request.url} nonce={nonce} />, {

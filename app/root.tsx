@@ -60,7 +60,7 @@ export function shouldRevalidate(change: ShouldRevalidateFunctionArgs) {
   return !isRejected && !isQuotePanelChange(change) && change.nextUrl.pathname !== "/actions/quote";
 }
 
-// The error page after a lost connection reuses the last site data. Set only in the browser.
+// The error page after a lost connection reuses the last site data. The variable is set only in the browser.
 let lastSiteData: SiteData | undefined;
 
 /** Site data is missing if middleware rejected the request. */

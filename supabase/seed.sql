@@ -131,7 +131,7 @@ from (values
   ('6c000000-0000-4000-8000-000000000007', 'duties', 642780.00, 'KES', 5, 'Entry 2026MSA82013, import duty and VAT', null)
 ) as charge (shipment_id, item, amount, currency, due_after, note, paid_before)
 join public.shipments as shipment on shipment.id = charge.shipment_id;
--- The charges above have set changed_at to now, through the trigger touch_shipment.
+-- Resets changed_at, which the trigger touch_shipment has set to now for the charges above.
 update public.shipments set changed_at = staff_action_at
 where id in ('6b000000-0000-4000-8000-000000000006', '6c000000-0000-4000-8000-000000000007');
 

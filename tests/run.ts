@@ -45,7 +45,10 @@ process.exit(results.flat().some(({ failed }) => failed.length > 0) ? 1 : 0);
 
 type Phase = [name: string, job: () => Promise<TestRunResult>, requirements?: Promise<unknown>[]];
 
-/** Runs phases in sequence, each phase when its requirements are ready. A rejected requirement or job is one failure. */
+/**
+ * Runs phases in sequence, each phase when its requirements are ready. A rejected requirement or job counts as one
+ * failure.
+ */
 async function runPhases(phases: Phase[]): Promise<TestRunResult[]> {
   const results: TestRunResult[] = [];
   for (const [name, job, requirements = []] of phases) {

@@ -52,7 +52,8 @@ export default defineConfig({
       {
         extends: true,
         test: {
-          // Runs two files on PGlite too. The project "database" runs them on PostgreSQL. Route tests and journeys use PGlite.
+          // Runs two files of the project "database" on PGlite too. Process tests and the browser tests in Chromium
+          // also use PGlite.
           name: "pglite",
           include: ["tests/database/{row-level-security,types}.test.ts"],
           globalSetup: "tests/support/first-start-data.ts",

@@ -34,7 +34,8 @@ export function createAccountIntents(
   const toCredentials = ({ factor, ...typed }: { currentPassword: string; factor?: string; code?: string }) => {
     return { ...typed, factorId: selectFactor(client.factors, factor)?.id };
   };
-  // Only the viewer's own Supabase client counts writes. Actions that use another Supabase client need this limit.
+  // Only the viewer's own Supabase client limits writes (guardWrites). Actions that use another Supabase client need
+  // this limit.
   const limitWrites =
     <Value>(run: (viewer: Viewer, value: Value) => Promise<IntentResult | IntentError>) =>
     async (viewer: Viewer, value: Value) => {

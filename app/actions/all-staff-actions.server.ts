@@ -31,7 +31,7 @@ export const AUDIT_LABELS: Readonly<Record<string, string>> = {
 /** `on` is the shipment or account that the entry concerns. Pages about one shipment omit `on`. */
 type PageAuditEntry = Omit<AuditEntry, "on"> & { on?: AuditEntry["on"] };
 
-/** Replaces the action's name by `what`, a text such as "Document verified: Packing List". */
+/** Replaces the action's name with `what`, a text such as "Document verified: Packing List". */
 export function labelAuditEntry({ action, document, ...entry }: PageAuditEntry) {
   return { ...entry, what: [AUDIT_LABELS[action] ?? action, document].filter(Boolean).join(": ") };
 }

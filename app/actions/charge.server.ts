@@ -9,7 +9,7 @@ import { dayField, defineStaffAction, reasonField } from "./staff-action.server.
 
 const item = z.enum(PAYMENTS.map(({ id }) => id));
 const itemHelp = "the payment item";
-const choices = { item: Object.fromEntries(PAYMENTS.map(({ id, name }) => [id, name])) };
+const labels = { item: Object.fromEntries(PAYMENTS.map(({ id, name }) => [id, name])) };
 const getAnchor = () => "#payments";
 
 export const set = defineStaffAction({
@@ -51,7 +51,7 @@ export const set = defineStaffAction({
       note: "a note that the client sees",
     },
     defaults: { currency: "KES" },
-    choices: { ...choices, currency: Object.fromEntries(CHARGE_CURRENCIES.map((currency) => [currency, currency])) },
+    labels,
   },
 });
 
@@ -65,7 +65,7 @@ export const markPaid = defineStaffAction({
     runStaffAction(supabase, "set_charge_paid", { shipment_id, item, paid: true, ...options }),
   toast: (_, { item }) => `${getPaymentName(item)} marked as paid`,
   getAnchor,
-  command: { description: "mark a charge as paid", arguments: { item: itemHelp }, choices },
+  command: { description: "mark a charge as paid", arguments: { item: itemHelp }, labels },
 });
 
 export const markUnpaid = defineStaffAction({
@@ -78,5 +78,5 @@ export const markUnpaid = defineStaffAction({
     runStaffAction(supabase, "set_charge_paid", { shipment_id, ...fields, paid: false, ...options }),
   toast: (_, { item }) => `${getPaymentName(item)} marked as unpaid`,
   getAnchor,
-  command: { description: "mark a charge as unpaid", arguments: { item: itemHelp }, choices },
+  command: { description: "mark a charge as unpaid", arguments: { item: itemHelp }, labels },
 });

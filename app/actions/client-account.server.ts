@@ -14,7 +14,7 @@ export const sendLink = defineStaffAction({
   schema: z.object({}),
   run: ({ supabase, serviceRole, emailSender, options: { actor_name } }, account) =>
     sendPasswordLink(supabase, serviceRole(), emailSender(), account, actor_name),
-  toast: () => "Password link sent",
+  toast: (email) => `Password link sent to ${email}`,
   command: { description: "email a link to set a new password; check the caller's identity first" },
 });
 
@@ -25,7 +25,7 @@ export const resetSecondFactor = defineStaffAction({
   schema: ReasonFields,
   run: ({ supabase, serviceRole, emailSender, options: { actor_name } }, account, { reason }) =>
     removeSecondFactors(supabase, serviceRole(), emailSender(), account, reason, actor_name),
-  toast: () => "2FA reset. The client can now log in with the password only.",
+  toast: (email) => `2FA of ${email} reset. The client can now log in with the password only.`,
   command: { description: "remove all authenticator apps of an account; check the caller's identity first" },
 });
 
@@ -36,7 +36,7 @@ export const close = defineStaffAction({
   schema: ReasonFields,
   run: ({ supabase, options: { actor_name } }, account_id, { reason }) =>
     runStaffAction(supabase, "close_account", { account_id, reason, actor_name }),
-  toast: () => "Account closed",
+  toast: (email) => `Account ${email} closed`,
   command: { description: "close a client's account: sign out all devices and prevent logins" },
 });
 
@@ -47,7 +47,7 @@ export const reopen = defineStaffAction({
   schema: ReasonFields,
   run: ({ supabase, options: { actor_name } }, account_id, { reason }) =>
     runStaffAction(supabase, "reopen_account", { account_id, reason, actor_name }),
-  toast: () => "Account reopened",
+  toast: (email) => `Account ${email} reopened`,
   command: { description: "reopen a closed account" },
 });
 
@@ -56,9 +56,9 @@ export const erase = defineStaffAction({
   label: "Account erased",
   target: "account",
   schema: ReasonFields,
-  run: async ({ supabase, serviceRole, emailSender, options: { actor_name } }, account, { reason }) =>
-    (await eraseAccount(supabase, serviceRole(), account, reason, actor_name, emailSender())) ?? {},
-  toast: () => "Account erased",
+  run: ({ supabase, serviceRole, emailSender, options: { actor_name } }, account, { reason }) =>
+    eraseAccount(supabase, serviceRole(), account, reason, actor_name, emailSender()),
+  toast: (email) => `Account ${email} erased`,
   redirectTo: "/desk/clients",
   command: {
     description: "erase a client's account; the retention period of all its shipments must have ended",
@@ -73,7 +73,7 @@ export const rejectErasure = defineStaffAction({
   schema: ReasonFields,
   run: ({ supabase, serviceRole, emailSender, options: { actor_name } }, account, { reason }) =>
     emailRejection(supabase, serviceRole(), emailSender(), account, reason, actor_name),
-  toast: () => "Erasure request rejected",
+  toast: (email) => `Erasure request of ${email} rejected`,
   command: {
     description: "reject a client's erasure request by email",
     options: { reason: "the reason that the client reads in the email" },

@@ -28,8 +28,7 @@ export const issue = defineStaffAction({
     const issued = await issueClientIds(supabase, fields, { idempotency_key, actor_name });
     if ("reason" in issued) return issued;
     const [first] = issued.result;
-    // A repeated submission returns no Client ID if its Client ID has been withdrawn or used since the first
-    // submission.
+    // A repeated submission returns no Client ID if the first submission's Client ID has been withdrawn or used.
     if (!first)
       return {
         reason: "This form has already been sent. To issue another Client ID, reload the page.",

@@ -1,4 +1,4 @@
-/** Pages for one-use links in emails. The pages require a password and, with a second factor, a code. */
+/** Pages for one-use links in emails. The pages require a password, and a code if the account has a second factor. */
 import type { RouterContextProvider } from "react-router";
 import { z } from "zod";
 import { readForm } from "../lib/forms/form-data.server.ts";

@@ -67,7 +67,7 @@ export async function handleFactorSetup(request: Request, context: RouterContext
   const submission = parseForm(form, TotpFields);
   if (submission.status !== "success") return rejectSubmission(submission, "Verification failed", undefined, { setup });
   const failed = await verifyTotp(client, getRateLimiter(context), factorId, submission.value.code);
-  // Status 409 means that a setup in another window has replaced this factor, so no code can confirm it.
+  // Status 409 means that a setup in another window has replaced this factor, so no code can confirm the factor.
   if (failed?.status === 409) return createNotStartedResult(createErrorToast(failed.title, failed.reason), 409);
   const rejected = failed && { ...failed, fieldErrors: createTotpFieldErrors(failed) };
   if (rejected) return rejectSubmission(submission, rejected.title, rejected, { setup });

@@ -21,7 +21,6 @@ const MissingResult = z.object({ missing: z.array(z.string()), due: AmountsDue.o
 const confirmation = z.literal("yes").optional();
 const askToClose = (due: AmountDue[]) => `${formatAmountsDue(due)} Confirm that you want to close the shipment.`;
 const confirmDueHelp = "required to close a shipment with an amount due";
-const confirmationChoices = { yes: "yes" };
 
 export const advance = defineStaffAction({
   name: "shipment advance",
@@ -61,7 +60,6 @@ export const advance = defineStaffAction({
       confirmDue: confirmDueHelp,
     },
     defaults: { confirmMissing: "yes" },
-    choices: { confirmMissing: confirmationChoices, confirmDue: confirmationChoices },
   },
 });
 
@@ -95,10 +93,7 @@ export const correct = defineStaffAction({
   command: {
     description: "correct the stage of a shipment, or reopen a closed shipment",
     options: { stage: "the correct stage", confirmDue: confirmDueHelp },
-    choices: {
-      stage: Object.fromEntries(STAGES.map((name, index) => [index + 1, name])),
-      confirmDue: confirmationChoices,
-    },
+    labels: { stage: Object.fromEntries(STAGES.map((name, index) => [index + 1, name])) },
   },
 });
 
@@ -111,7 +106,7 @@ export const saveNumbers = defineStaffAction({
   async run({ supabase, options }, shipment_id, { hasNumbers, reason, ...numbers }) {
     const saved = await runStaffAction(supabase, "save_shipment_numbers", {
       shipment_id,
-      // A form with `hasNumbers` contains all stored numbers. A number that is missing from such a form is removed.
+      // A form with `hasNumbers` lists all stored numbers. If such a form omits a number, the number is removed.
       ...(hasNumbers ? toNumberArguments(numbers) : toPartialNumberArguments(numbers)),
       reason,
       ...options,
@@ -150,7 +145,7 @@ export const saveArrival = defineStaffAction({
       day: "the arrival date, such as 2026-05-10",
       size: "the container size",
     },
-    choices: { storageLocation: STORAGE_LOCATIONS, size: CONTAINER_SIZES },
+    labels: { storageLocation: STORAGE_LOCATIONS, size: CONTAINER_SIZES },
   },
 });
 

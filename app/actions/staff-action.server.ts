@@ -32,8 +32,8 @@ type StaffCommand<Fields, Result> = {
   arguments?: FieldTexts<Fields>;
   options?: FieldTexts<Fields>;
   defaults?: FieldTexts<Fields>;
-  /** The values and labels of each field that accepts only the values of a list. The command accepts labels too. */
-  choices?: { [Field in keyof Fields]?: Readonly<Record<string, string>> };
+  /** The labels of values that a field accepts. The command accepts labels too. */
+  labels?: { [Field in keyof Fields]?: Readonly<Record<string, string>> };
   formatLines?(result: Result): string[];
 };
 
@@ -42,7 +42,10 @@ export type StaffAction<Schema extends z.ZodObject = z.ZodObject, Result = unkno
   name: string;
   label: string;
   target: StaffActionTarget | null;
-  /** True if the database compares `expected_version` with the record. The desk's form must then have a version. */
+  /**
+   * True if the database compares `expected_version` with the record. The desk's form must then contain the expected
+   * version.
+   */
   isVersioned?: true;
   schema: Schema;
   run(call: StaffActionCall, target: string, fields: z.output<Schema>): Promise<StaffActionOutcome<Result>>;

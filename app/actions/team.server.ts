@@ -6,7 +6,6 @@ import { defineStaffAction, reasonField } from "./staff-action.server.ts";
 
 const role = z.enum(STAFF_ROLES, "Choose a role.");
 const roleHelp = "the role; a lead also manages the team";
-const choices = { role: { clerk: "clerk", lead: "lead" } };
 
 export const invite = defineStaffAction({
   name: "team invite",
@@ -15,13 +14,12 @@ export const invite = defineStaffAction({
   schema: z.object({ name: personName, email: emailAddress, role }),
   run: ({ supabase, serviceRole, emailSender, options: { idempotency_key, actor_name } }, _, fields) =>
     inviteStaffMember(supabase, serviceRole(), emailSender(), fields, { idempotency_key, actor_name }),
-  toast: () => "Invitation sent",
+  toast: (_, { email }) => `Invitation sent to ${email}`,
   command: {
     description: "email an invitation to the desk, valid for 7 days",
     arguments: { email: "an email address that no client uses" },
     options: { name: "the name that the activity log shows", role: roleHelp },
     defaults: { role: "clerk" },
-    choices,
   },
 });
 
@@ -32,8 +30,8 @@ export const changeRole = defineStaffAction({
   schema: z.object({ role }),
   run: ({ supabase, options: { actor_name } }, account_id, { role }) =>
     runStaffAction(supabase, "change_staff_role", { account_id, role, actor_name }),
-  toast: () => "Role changed",
-  command: { description: "change the role of a team member", options: { role: roleHelp }, choices },
+  toast: (name, { role }) => `Role of ${name} changed to ${role}`,
+  command: { description: "change the role of a team member", options: { role: roleHelp } },
 });
 
 export const remove = defineStaffAction({
@@ -43,7 +41,7 @@ export const remove = defineStaffAction({
   schema: z.object({ reason: reasonField }),
   run: ({ supabase, options: { actor_name } }, account_id, { reason }) =>
     runStaffAction(supabase, "remove_staff_member", { account_id, reason, actor_name }),
-  toast: () => "Team member removed from the desk",
+  toast: (name) => `${name} removed from the desk`,
   command: {
     description: "remove a team member from the desk and sign out all their devices",
     defaults: { reason: "Left the company" },

@@ -31,7 +31,7 @@ export async function signOutOtherDevices(client: Viewer): Promise<UserError | n
   return error && toUserError(error);
 }
 
-/** Returns a client with a new session, which the caller must end or store, and the password as Supabase Auth knows it. */
+/** Returns a client with a new session, which the caller must end or store, and the password that was accepted. */
 async function reauthenticate(
   client: Pick<Viewer, "id" | "email">,
   limits: RateLimiter,
@@ -103,7 +103,7 @@ async function isPasswordValid(email: string, password: string): Promise<boolean
   return error === null;
 }
 
-/** Also returns null if the new address belongs to another account, so that the form does not reveal that account. */
+/** Returns null on success and also for another account's address, so that the form does not reveal accounts. */
 export async function requestEmailChange(
   client: Viewer,
   limits: RateLimiter,

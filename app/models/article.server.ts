@@ -121,7 +121,9 @@ export function citeFigures<Text extends Pick<Article, "glance" | "figures">>(te
   return { ...others, glance: [...(text.glance ?? []), cite([figures], today, "these figures")] } as Text;
 }
 
-/** Returns two other articles, first of the same category. The list is circular, so that every article gets a link. */
+/**
+ * Returns two other articles, preferably of the same category. The list is circular, so that every article gets a link.
+ */
 export function listNextArticles({ slug, category }: Article): ArticleSummary[] {
   const published = listPublishedArticles();
   const index = published.findIndex((article) => article.slug === slug);

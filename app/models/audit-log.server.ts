@@ -63,7 +63,7 @@ export async function deleteExpiredAuditEntries(serviceRole: AppSupabaseClient):
   return dataOrThrow(await serviceRole.rpc("delete_expired_audit_entries"));
 }
 
-/** Returns a time cut to the minute in UTC, such as 2026-05-12T11:05Z. */
+/** Shortens a time to the minute in UTC, such as 2026-05-12T11:05Z. */
 export const timeToMinute = z.string().transform((at) => `${new Date(at).toISOString().slice(0, 16)}Z`);
 
 const AuditLogRow = z.object({

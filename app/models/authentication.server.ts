@@ -28,7 +28,7 @@ type Credentials = { email: string; password: string };
 export async function logInWithPassword(supabase: AppSupabaseClient, { email, password: typed }: Credentials) {
   const password = normalizePassword(typed);
   const result = await logInWithExactPassword(supabase, { email, password });
-  // A password that was not set in our forms may not be normalised. A closed account must take equally long.
+  // A password from outside our forms may not be normalised. The login to a closed account must take equally long.
   const isRejected = ["invalid_credentials", "user_banned"].includes(String(result.error?.code));
   if (password === typed || !isRejected) return { ...result, password };
   return { ...(await logInWithExactPassword(supabase, { email, password: typed })), password: typed };

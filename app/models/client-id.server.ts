@@ -22,7 +22,7 @@ export const clientIdRequired = "A valid Client ID provided by the company is re
 /** The message for unknown and for used Client IDs. The hook in supabase/schemas/sign_up.sql has the same text. */
 export const clientIdInvalid = "This Client ID is unknown or has already been used. Ask us for a new Client ID.";
 
-/** Checks the Client ID before the sign-up, whose own error could reveal that the email address has an account. */
+/** Checks the Client ID first, because an error of the sign-up itself could reveal that an account exists. */
 export async function admitSignUp(
   serviceRole: AppSupabaseClient,
   clientId: string,

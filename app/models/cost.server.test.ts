@@ -145,7 +145,7 @@ describe("content/data/cost.yaml", () => {
     for (const text of listCitations("2026-01-01")) expect(text).not.toContain("Check this rate");
     for (const text of listCitations("2099-01-01")) expect(text).toContain("Check this rate");
     expect(citeRates(costRates, today).import_declaration_fee.citation).toContain(
-      "2.5% since 1 July 2023, 3.5% before.",
+      "Until 30 June 2023, the fee was 3.5%.",
     );
   });
 

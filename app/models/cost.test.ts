@@ -20,8 +20,9 @@ const car = (excise: number): Partial<Import> => ({
 });
 
 /**
- * Calculated by hand to the whole shilling: CIF = (value + freight + insurance) x rate; duty on CIF; excise on CIF + duty;
- * VAT 16% on CIF + duty + excise; fee 2.5%, levy 2% and penalty 15% on CIF. Taxes are all but CIF and penalty.
+ * Calculated by hand to the whole shilling: CIF = (value + freight + insurance) x rate; duty on CIF; excise on CIF +
+ * duty; VAT 16% on CIF + duty + excise; fee 2.5%, levy 2% and penalty 15% on CIF. `taxes` is the sum of duty, excise,
+ * VAT, fee and levy.
  */
 const workedExamples: [name: string, cargo: Partial<Import>, lines: number[]][] = [
   // The columns are cif, duty, excise, vat, fee, levy, taxes, total and penalty.

@@ -85,7 +85,7 @@ const numberLimits = {
 };
 export type NumberField = keyof typeof numberLimits;
 
-/** Returns the number, a key of the error messages, or the two readings of an ambiguous input (see readDecimal). */
+/** Returns the number, the key of an error message, or the two readings of an ambiguous input (see readDecimal). */
 export function readNumber(name: NumberField, input: string): number | string {
   const { max, decimals, allowsZero } = numberLimits[name];
   const number = readDecimal(input, decimals);
@@ -100,7 +100,7 @@ export function isPastMonth(input: string, today: string): boolean {
   return /^(19|20)\d\d-(0[1-9]|1[0-2])$/.test(input) && input <= today.slice(0, 7);
 }
 
-/** Returns null for invalid fields. A test checks that parseCostQuery agrees. */
+/** Returns null for invalid fields. A test checks that parseCostQuery accepts the same fields. */
 export function parseImport(
   input: Partial<Record<string, string>>,
   rates: Record<"import_duty" | "car_import_duty", PercentRate> & { excise_duty: { percents: number[] } },

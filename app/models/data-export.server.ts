@@ -161,7 +161,10 @@ async function* fetchExportPages(supabase: AppSupabaseClient): AsyncGenerator<Ex
   }
 }
 
-/** `left-out.txt` in the archive names files that are missing or changed. Throws an error response if the first call fails. */
+/**
+ * Returns the ZIP archive. Its file `left-out.txt` names files that are missing or changed. Throws an error response if
+ * the first call fails.
+ */
 export async function createDataExport(
   supabase: AppSupabaseClient,
   serviceRole: AppSupabaseClient,

@@ -18,7 +18,7 @@ export async function openStoredFile(
   { storage_path, storage_version, sha256 }: RecordedFile,
 ): Promise<StoredFile | UserError> {
   const path = storage_path ?? "";
-  // If the object changes between the two reads, the database rejects a verification with the older version.
+  // If the object changes before the download, the database rejects a verification with the older version.
   const object = await supabase.storage.from("documents").info(path);
   if (object.error) return toFileError(object.error);
   const { version, size } = object.data;

@@ -50,7 +50,7 @@ export function objectPath(document: { user_id: string; shipment_id: string; nam
   return `${document.user_id}/${document.shipment_id}/${documentSlug(document.name)}-${attempt}-${safeFileName(fileName)}`;
 }
 
-/** Removes folders and invisible characters. Returns at most 200 characters with an extension of the type. */
+/** Returns at most 200 characters, without folders and invisible characters, and with an extension of the type. */
 export function toDisplayFileName(fileName: string, type: FileType): string {
   const baseName = toOneLine((fileName.split(/[\\/]/).at(-1) ?? "").replace(/\p{Cs}/gu, ""));
   const clean = withExtension(baseName, type);
@@ -91,7 +91,7 @@ export async function uploadDocument(
 
 type FileRecord = { storage_path: string; sha256: string; file_name: string; file_size: number; media_type: string };
 
-/** Deletes the stored file again if the database rejects the record. */
+/** Records a stored file in the row of its document. Deletes the file if the database rejects the record. */
 async function recordFile(clientId: string, id: string, file: FileRecord): Promise<UserError | null> {
   const serviceRole = serviceRoleClient();
   const { data, error, status } = await serviceRole

@@ -49,7 +49,7 @@ export async function findAccountName(serviceRole: AppSupabaseClient, account: s
   return typeof name === "string" && name ? name : null;
 }
 
-/** Calls `send` once per idempotency key. Calls `send` again only after a failure. */
+/** Calls `send` only once per idempotency key, and again only after a failure. */
 export async function sendOnce(
   serviceRole: AppSupabaseClient,
   request: string | undefined,

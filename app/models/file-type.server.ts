@@ -19,7 +19,7 @@ export type FileType = {
   isLocked?: (content: Buffer) => boolean;
 };
 
-/** PDF readers look for the signature in these first bytes. */
+/** PDF readers look for the signature in this many bytes at the start of a file. */
 const searchedBytes = 1024;
 const openXml = "application/vnd.openxmlformats-officedocument";
 const openDocument = "application/vnd.oasis.opendocument";
@@ -28,7 +28,10 @@ const heicBrands = ["heic", "heix", "heim", "heis", "hevc", "hevx", "hevm", "hev
 const csv: FileType = { label: "CSV", extensions: ["csv"], mediaType: "text/csv", signatures: [] };
 const text: FileType = { label: "text", extensions: ["txt"], mediaType: "text/plain", signatures: [] };
 
-/** The package file-type finds no PDF after other bytes, and cannot distinguish Word from Excel in old and large files. */
+/**
+ * The package file-type misses a PDF that starts with other bytes, and cannot distinguish Word from Excel in old and
+ * large files.
+ */
 export const FILE_TYPES: readonly FileType[] = [
   {
     label: "PDF",

@@ -86,7 +86,6 @@ function toMinutes(clock: string): number {
   return Number(clock.slice(0, 2)) * 60 + Number(clock.slice(3));
 }
 
-/** Returns "5:00 PM" for "17:00". */
 function formatClock(clock: string): string {
   const hour = Number(clock.slice(0, 2));
   return `${hour % 12 || 12}${clock.slice(2)} ${hour < 12 ? "AM" : "PM"}`;

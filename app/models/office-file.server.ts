@@ -8,10 +8,10 @@ export const lockedPart = "EncryptedPackage";
 
 const manifests = ["[Content_Types].xml", "mimetype", "META-INF/manifest.xml"];
 
-/** In bytes. Only the starts of longer names are read, which limits the work of searching them. */
+/** In bytes. Only the start of a longer name is read, so that long names do not slow down the search. */
 const longestPartName = 60;
 
-/** Returns lines with the names of a ZIP file's entries and its manifests, or null for an incomplete file. */
+/** Returns the names of a ZIP file's entries and the text of its manifests as lines. Null for an incomplete file. */
 export function listZipParts(content: Buffer): string | null {
   const end = content.lastIndexOf("PK\x05\x06");
   if (end === -1 || end + 22 > content.length) return null;
@@ -44,7 +44,7 @@ function readZipEntry(content: Buffer, at: number): string {
 const firstSpecialSector = 0xfffffffa;
 const entryBytes = 128;
 
-/** Returns lines with the names in the root of a compound file ([MS-CFB]), or null for an incomplete file. */
+/** Returns the names in the root of a compound file ([MS-CFB]) as lines. Null for an incomplete file. */
 export function listCfbParts(content: Buffer): string | null {
   try {
     const file = openCompoundFile(content);

@@ -2,7 +2,7 @@ import { createCipheriv, createHash } from "node:crypto";
 
 export const pdfSignature = "%PDF-";
 
-/** True if the file has its last table of objects. If a later change is incomplete, objects follow the table. */
+/** True if no object follows the last table of objects. After an incomplete change, objects follow this table. */
 export function isCompletePdf(content: Buffer): boolean {
   const table = content.lastIndexOf("startxref");
   return table !== -1 && !content.includes(" obj", table);
@@ -54,7 +54,7 @@ const readNumber = (text: string, pattern: RegExp) => Number(pattern.exec(text)?
 
 const escapedCharacters: Readonly<Record<string, string>> = { n: "\n", r: "\r", t: "\t", b: "\b", f: "\f" };
 
-/** Returns the bytes of the string after `pattern`, which is hexadecimal or in parentheses with escapes. */
+/** Returns the bytes of the string after `pattern`. The string is hexadecimal, or in parentheses with escapes. */
 function readString(text: string, pattern: RegExp): Buffer {
   const entry = pattern.exec(text);
   const written = entry ? text.slice(entry.index + entry[0].length) : "";

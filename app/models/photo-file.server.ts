@@ -1,4 +1,4 @@
-/** True if the file has all scans of its first picture. Phones may append a video or more pictures. */
+/** True if the first picture in the file is complete. Phones may append a video or more pictures. */
 export function isCompleteJpeg(content: Buffer): boolean {
   const [startOfScan, endOfImage] = [0xda, Buffer.from([0xff, 0xd9])];
   let at = 2;

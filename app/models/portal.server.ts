@@ -117,7 +117,7 @@ function parseShipmentId(id: string | undefined): string | null {
   return id && isUuid(id) ? id : null;
 }
 
-/** `shipmentId` is the ID of the open shipment. getShipment with this ID shares the backend call. */
+/** `shipmentId` is the ID of the displayed shipment. getShipment with this ID shares the backend call. */
 export async function listShipments(
   client: Viewer,
   url: URL,

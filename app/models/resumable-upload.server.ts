@@ -40,7 +40,7 @@ export async function countReceivedBytes(
   return "reason" in stored ? stored : countContiguousBytes(selectChunks(stored, file), file.size);
 }
 
-/** Deletes expired chunks, and the oldest uploads above the account's limits. Returns the file's received bytes. */
+/** Deletes expired chunks, and the oldest uploads above the account's limits. Returns the number of stored bytes. */
 export async function freeSpaceForUpload(
   serviceRole: AppSupabaseClient,
   file: PendingUpload,

@@ -2,10 +2,10 @@ import { z } from "zod";
 import type { UserError } from "../lib/http/user-error.server.ts";
 import type { AppSupabaseClient } from "../lib/supabase/client.server.ts";
 import { dataOrThrow, parseResult } from "../lib/supabase/result.server.ts";
-import { type EmailResult, findAccountName, sendEmail, trySendEmail } from "./email-delivery.server.ts";
+import { findAccountName, sendEmail, trySendEmail } from "./email-delivery.server.ts";
 import { accountErasedEmail, type EmailSender, erasureRejectedEmail } from "./emails.ts";
 import { deleteChunks, listDeletableChunks } from "./resumable-upload.server.ts";
-import { runStaffAction } from "./staff.server.ts";
+import { runStaffAction, type StaffActionResult } from "./staff.server.ts";
 
 /** Days are YYYY-MM-DD. `last_seen_at` is ISO 8601. */
 const BeyondRetention = z.object({
@@ -48,7 +48,7 @@ export async function eraseAccount(
   reason: string,
   actor_name?: string,
   sender?: EmailSender,
-): Promise<UserError | null> {
+): Promise<StaffActionResult<string> | UserError> {
   const started = await runStaffAction(supabase, "start_erasure", { account_id: account, reason, actor_name });
   if ("reason" in started) return started;
   const name = sender ? await findAccountName(serviceRole, account) : null;
@@ -59,7 +59,7 @@ export async function eraseAccount(
     await deleteAccount(serviceRole, { id: account, email: started.result }, () => undefined);
     await deleteOrphanedAuthLog(serviceRole);
   } catch (error) {
-    // The sentence is false here, because earlier steps of the erasure have changed data.
+    // "Nothing was changed." is false here, because earlier steps of the erasure have changed data.
     const message = (error as Error).message.replace("Nothing was changed. ", "");
     return {
       reason: `The account is closed. Some of the data was not deleted. ${message} Erase the account again.`,
@@ -68,7 +68,7 @@ export async function eraseAccount(
   }
   // A failed email is not recorded, because the erasure must leave no data about the person.
   if (sender) await sendEmail({ to: started.result, ...accountErasedEmail(sender, name) }, sender);
-  return null;
+  return started;
 }
 
 export async function rejectErasure(
@@ -78,12 +78,12 @@ export async function rejectErasure(
   account: string,
   reason: string,
   actor_name?: string,
-): Promise<EmailResult> {
+): Promise<(StaffActionResult<string> & { sent: boolean }) | UserError> {
   const action = await runStaffAction(supabase, "reject_erasure", { account_id: account, reason, actor_name });
   if ("reason" in action) return action;
-  return trySendEmail(serviceRole, sender, { email: action.result, account_id: account, kind: "erasure" }, (name) =>
-    erasureRejectedEmail(sender, name, reason),
-  );
+  const to = { email: action.result, account_id: account, kind: "erasure" };
+  const email = await trySendEmail(serviceRole, sender, to, (name) => erasureRejectedEmail(sender, name, reason));
+  return { ...email, result: to.email };
 }
 
 export async function deleteExpiredLinks(serviceRole: AppSupabaseClient): Promise<number> {

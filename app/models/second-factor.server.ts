@@ -124,7 +124,10 @@ export function createTotpUri(secret: string, email: string, issuer: string): st
   return `otpauth://totp/${label}?issuer=${encodeURIComponent(issuer)}&secret=${secret}&algorithm=SHA1&digits=6&period=30`;
 }
 
-/** Also ends the account's sessions. Returns the number of factors. Only leads may remove a team member's factors. */
+/**
+ * Removes the account's second factors and ends its sessions. Returns the number of factors. Only leads may remove a
+ * team member's factors.
+ */
 export async function removeSecondFactors(
   supabase: AppSupabaseClient,
   serviceRole: AppSupabaseClient,
@@ -132,12 +135,12 @@ export async function removeSecondFactors(
   account: string,
   reason: string | null,
   actor_name?: string,
-): Promise<StaffActionResult<number> | UserError> {
+): Promise<StaffActionResult<string> | UserError> {
   const action = await runStaffAction(supabase, "remove_second_factors", { account_id: account, reason, actor_name });
   if ("reason" in action) return action;
-  const { removed, email } = z.object({ removed: z.number(), email: z.string() }).parse(action.result);
+  const { email } = z.object({ email: z.string() }).parse(action.result);
   await trySendEmail(serviceRole, sender, { email, account_id: account, kind: "second factor" }, (name) =>
     secondFactorRemovedEmail(sender, name),
   );
-  return { result: removed };
+  return { result: email };
 }

@@ -27,10 +27,9 @@ export const WAITING_ON = ["client", "company", "nobody"] as const satisfies Wai
 /** `isDue` is true if the shipment is closed with an amount due. */
 export type NextAction = { waitingOn: WaitingOn; text: string; isDue?: true };
 
-/** An unpaid charge. */
 export type AmountDue = { currency: string; amount: number };
 
-/** `due_on` is a day as YYYY-MM-DD. Emails contain no amounts. */
+/** `due_on` is a day as YYYY-MM-DD. The data for emails contain no amounts. */
 export type ShipmentState = {
   stage: number;
   documents: { name: string; uploaded: boolean; rejected_at: string | null }[];
@@ -124,7 +123,7 @@ export function formatCharge({ amount, currency, due_on, note, paid_at }: Omit<C
   return [`${formatMoney(currency, amount)}${state}.`, note].filter(Boolean).join(" ");
 }
 
-/** Returns the payment buttons. `toast` is null for a paid charge. The page adds the company's number to `how`. */
+/** Returns the payment buttons. `toast` is null for a paid charge. The page adds the office's phone number to `how`. */
 export function listPayments({ charges }: { charges: Charge[] }) {
   const toPay = charges.some(({ paid_at }) => paid_at === null);
   return {

@@ -8,7 +8,7 @@ export async function loader({ request, context, url }: Route.LoaderArgs) {
   const [, area] = url.pathname.split("/");
   const person = area === "portal" || area === "desk" ? await getViewer(request, context) : null;
   if (person && "staff" in person && person.staff) throw areaNotFound("desk");
-  // Below /desk, clients get the general 404, so that it does not reveal the desk.
+  // Below /desk, clients get the general 404, so that the response does not reveal the desk.
   if (person && !("reason" in person) && area === "portal") throw areaNotFound("portal");
   throw data("Not found", { status: 404 });
 }

@@ -82,7 +82,7 @@ export default function SignUpPage({ actionData, loaderData }: Route.ComponentPr
         Already have an account? <TextLink to="/login">Log in</TextLink>
       </p>
       <p>
-        Need help with your Client ID? Call <OfficePhone />.
+        To get a Client ID, call <OfficePhone />.
       </p>
     </>
   );

@@ -16,7 +16,7 @@ export function loader({ url }: Route.LoaderArgs) {
   return { isKnown: verifyUnsubscribeToken(token) !== null };
 }
 
-/** Also receives the one-click request of email apps (RFC 8058), which must not be redirected. */
+/** Handles the page's buttons and the one-click request of email apps (RFC 8058), which must not be redirected. */
 export async function action({ request, context, url }: Route.ActionArgs) {
   const token = url.searchParams.get("token");
   const account = verifyUnsubscribeToken(token);
@@ -43,8 +43,8 @@ export default function UnsubscribePage({ loaderData, actionData }: Route.Compon
       {loaderData.isKnown ? (
         <>
           <p className="mb-6">
-            We email you about new stages, files to upload again, payments, free storage and notes. You always get
-            emails about your account and password.
+            These emails are about new stages, files to upload again, payments, the end of free storage, and notes from
+            us. You always get emails about your account and password.
           </p>
           <div className="flex flex-wrap gap-3">
             <Form method="post" replace>

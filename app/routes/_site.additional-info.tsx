@@ -36,7 +36,8 @@ export default function AdditionalInfoPage({ loaderData }: Route.ComponentProps)
       <Title>Additional information</Title>
       <h1 className="text-2xl">Additional information</h1>
       <p className="mt-3 max-w-prose text-lg text-balance text-quiet">
-        Our registration numbers at the Kenya Revenue Authority (KRA) and our managing director.
+        This page shows our registration numbers at the Kenya Revenue Authority (KRA), our managing director and how to
+        recognise us.
       </p>
       <dl className="mt-8 grid gap-3 sm:grid-cols-2 lg:grid-cols-4">
         {loaderData.rows.map(({ label, value }) => (
@@ -109,7 +110,7 @@ const stationClass =
 function Licence({ name, number }: { name: string; number: string }) {
   return (
     <section className="self-start rounded-label border-2 border-action bg-raised px-4 py-5 sm:px-6">
-      <h3 className="text-lg">Our licence</h3>
+      <h3 className="text-lg">How to check our licence</h3>
       <p className="mt-3 text-sm text-quiet">Customs agent licence number</p>
       <p className="font-mono text-xl font-semibold wrap-anywhere">{number}</p>
       <ol className="mt-5 ml-1.5 border-l-2 border-action">

@@ -1,4 +1,3 @@
-import { parseWithZod } from "@conform-to/zod/v4";
 import { Form, useLocation } from "react-router";
 import { z } from "zod";
 import { Field, FileField, TextField } from "~/components/forms/field";
@@ -6,7 +5,7 @@ import { FormErrorSummary, type RejectedForm, SubmitButton, useActionForm } from
 import { Art } from "~/components/site/art";
 import { Title } from "~/components/site/title";
 import { readUpload } from "~/lib/forms/form-data.server";
-import { rejectForm, shortenValues } from "~/lib/forms/rejected-form.server";
+import { parseFormAsync, rejectForm } from "~/lib/forms/rejected-form.server";
 import { severalLines } from "~/lib/forms/text-fields";
 import { createPageMeta } from "~/lib/http/page-meta";
 import { redirectWithToast } from "~/lib/http/toast.server";
@@ -43,14 +42,12 @@ export function loader() {
 /** Validates an application without sending or storing the application. */
 export function action({ request, context }: Route.ActionArgs) {
   return readUpload(request, context, undefined, async (form) => {
+    const submission = await parseFormAsync(form instanceof FormData ? form : form.fields, ApplicationFields);
     if (!(form instanceof FormData)) {
-      const fields = parseWithZod(form.fields, { schema: z.object({}) });
-      const { initialValue } = shortenValues(fields, ApplicationFields).reply();
+      const { initialValue } = submission.reply();
       const reason = form.status === 413 ? `${form.reason} Choose a smaller file.` : form.reason;
       return rejectForm({ status: "error", initialValue, error: { cv: [reason] } }, undefined, form.status);
     }
-    const submission = await parseWithZod(form, { schema: ApplicationFields, async: true });
-    shortenValues(submission, ApplicationFields);
     if (submission.status !== "success") return rejectForm(submission.reply());
     return redirectWithToast(context, "/careers", {
       title: "Thank you for your interest",
@@ -68,7 +65,7 @@ export const meta: Route.MetaFunction = ({ matches, loaderData }) =>
   });
 
 export default function CareersPage({ actionData, loaderData }: Route.ComponentProps) {
-  // A success changes the location key, which remounts and empties the form. A rejected form stays mounted.
+  // A success changes the location key. The new key remounts and empties the form. A rejected form stays mounted.
   const { key } = useLocation();
   return (
     <div className="grid gap-12 lg:grid-cols-[minmax(0,3fr)_minmax(0,2fr)] lg:gap-20">

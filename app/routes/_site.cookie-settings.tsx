@@ -62,7 +62,7 @@ const categories = [
   {
     name: "functional",
     label: "Functional",
-    text: "These cookies remember more of your choices. We use none at present.",
+    text: "These cookies remember choices that make this site more convenient. We use none at present.",
   },
   {
     name: "marketing",
@@ -73,17 +73,21 @@ const categories = [
 
 /** Section 14 of the privacy policy repeats this list. */
 const storageEntries = [
-  { name: "session", time: "30 days without a visit", text: "Lets you use the portal until you sign out." },
+  { name: "session", time: "30 days after your last visit", text: "Lets you use the portal until you sign out." },
   { name: "flash", time: "Until the next page", text: "Shows one message on the next page." },
-  { name: "theme", time: "Until the browser closes", text: "Remembers the light or dark theme." },
+  { name: "theme", time: "Until the browser closes", text: "Remembers whether you chose the light or dark theme." },
   { name: "lite", time: "A year", text: "Remembers whether you chose the text-only version." },
   { name: "shared", time: "Until the browser closes", text: "Remembers that you logged in on a shared device." },
   { name: "reminded", time: "Until the browser closes", text: "Remembers that we reminded you to set up 2FA." },
-  { name: "desk", time: "Until the browser closes", text: "Shows our team members a link to the desk." },
+  {
+    name: "desk",
+    time: "Until the browser closes",
+    text: "Shows our team members a link to their own pages, the desk.",
+  },
   {
     name: "known",
     time: "A year",
-    text: "Remembers this browser, so that you can log in even if someone else enters too many wrong passwords.",
+    text: "Remembers this browser, so that you can log in even if someone else enters too many wrong passwords for your account.",
   },
   { name: "kept", time: "A minute", text: "Checks after a login whether your browser stores cookies." },
   { name: "offline", time: "A year", text: "Remembers that you switched off offline copies." },
@@ -101,7 +105,7 @@ export default function CookieSettingsPage({ loaderData }: Route.ComponentProps)
       <FormErrorSummary rejected={rejected} form={errors} />
       <h1 className="mb-2 text-2xl">Cookie Settings</h1>
       <p className="mb-8 max-w-prose text-lg text-quiet">
-        This device stores your choice for a year. You can change your choice here.
+        Choose which optional cookies this site may set. Your browser stores your choice for a year.
       </p>
       <div className="grid gap-12 lg:grid-cols-2 lg:gap-16">
         <Form method="post" id={errors.id} {...form}>
@@ -174,7 +178,7 @@ function BrowserStorage() {
   );
 }
 
-/** Resets the checkboxes after saving and when localStorage differs. A remount would lose the focus. */
+/** Resets the checkboxes after saving, and when localStorage has other settings. A remount would lose the focus. */
 function useFormReset(loaded: object, settings: CookieSettings, rejected: object | undefined) {
   const form = useRef<HTMLFormElement>(null);
   const isSaved = useRef(false);

@@ -82,7 +82,7 @@ function NextSteps({
   articles: { slug: string; title: string; category: string }[];
 }) {
   const steps = [
-    { to: "/resources/cost", label: "Calculate", title: "What will it cost?" },
+    { to: "/resources/cost", label: "Calculate", title: "What will your import cost?" },
     { to: `/quote?service=${service}`, label: "Ask us", title: "Get a quote" },
     ...articles.map(({ slug, title, category }) => ({ to: `/resources/blog/${slug}`, label: category, title })),
   ];

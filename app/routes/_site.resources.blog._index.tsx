@@ -41,7 +41,7 @@ export default function BlogPage({ loaderData }: Route.ComponentProps) {
         <div>
           <h1 className="text-2xl">Blog</h1>
           <p className="mt-3 max-w-prose text-lg text-balance text-quiet">
-            Practical guides: what to do, who does it and what it costs.
+            Practical guides for importers and shippers, with the steps and the costs.
           </p>
         </div>
         <CategoryFilter category={category} categories={categories} />

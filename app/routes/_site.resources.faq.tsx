@@ -51,7 +51,7 @@ export default function FaqPage({ loaderData: { categories } }: Route.ComponentP
       <Title>Frequently Asked Questions</Title>
       <h1 className="max-w-4xl text-2xl">Frequently Asked Questions</h1>
       <p className="mt-4 max-w-prose text-lg text-pretty text-quiet">
-        The questions that importers, shippers and families ask us most often.
+        Answers to the questions that importers, shippers and families ask us most often.
       </p>
       <div className="mt-10 mb-8 grid gap-x-16 gap-y-12 lg:grid-cols-[1fr_20rem]">
         <div>

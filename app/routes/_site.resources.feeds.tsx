@@ -25,7 +25,7 @@ export default function FeedsPage({ loaderData: { feeds } }: Route.ComponentProp
       <Title>Feeds Update</Title>
       <h1 className="max-w-2xl text-2xl">Feeds Update</h1>
       <p className="mt-4 max-w-prose text-lg text-pretty text-quiet">
-        News that can affect your delivery dates and costs. Links open other organisations' sites in a new tab.
+        Read news that can affect your delivery dates and costs. Links open other organisations' sites in a new tab.
       </p>
       <ul className="mt-10 mb-8 grid gap-3 sm:auto-rows-fr sm:grid-cols-2 lg:grid-cols-3">
         {feeds.map((feed) => (

@@ -67,7 +67,7 @@ export default function ServicesPage({ loaderData: { intro, services, open } }: 
             </p>
           </div>
           <div className="flex flex-wrap gap-3">
-            <ButtonLink to="/resources/cost">What will it cost?</ButtonLink>{" "}
+            <ButtonLink to="/resources/cost">What will your import cost?</ButtonLink>{" "}
             <ButtonLink look="action" to="/contact">
               Request Consultation
             </ButtonLink>

@@ -14,7 +14,7 @@ import type { DeskShipmentListItem, loader } from "./desk.shipments";
 
 export const action = noFormAction;
 
-/** The parent route loads the list, because the parent also shows the list next to an open shipment. */
+/** The parent route loads the list, because the parent also shows the list next to each shipment. */
 export default function ShipmentList() {
   const { shipments, hasMore, filter, request } = useOutletContext<Awaited<ReturnType<typeof loader>>>();
   return (

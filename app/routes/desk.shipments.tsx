@@ -14,7 +14,7 @@ import type { Route } from "./+types/desk.shipments";
 
 export { revalidateAfterConflict as shouldRevalidate } from "~/lib/browser/revalidate";
 
-/** The number of rows of the list next to an open shipment. */
+/** The number of rows of the list next to a shipment. */
 const nearbyRowCount = 11;
 
 export async function loader({ context, url, params }: Route.LoaderArgs) {
@@ -61,7 +61,8 @@ export default function DeskShipmentsLayout({ loaderData }: Route.ComponentProps
   if (onList) return <Outlet context={loaderData} />;
   return (
     <div className="grid gap-8 lg:grid-cols-[18rem_1fr]">
-      {/* The shipment is first in reading order, because of the h1. Wide screens show the shipment on the right. */}
+      {/* The shipment is first in reading order, because it contains the h1. Wide screens show the shipment on the
+          right. */}
       <div className="min-w-0 lg:order-last">
         <Outlet />
       </div>

@@ -114,7 +114,7 @@ async function parseChunkRequest(
     return createFailedResult({ reason: "We received only part of the file. Upload the file again.", status: 400 });
   const { document: documentId, name, size, sha256, from } = header.data;
   const file = { account: client.id, shipment: id.toLowerCase(), document: documentId, size, sha256 };
-  // After a lost connection, browsers repeat a request from its first byte. Its offset is then below the stored bytes.
+  // After a lost connection, browsers repeat a request from its first byte. `from` is then less than the stored bytes.
   const storedBytes = from === undefined ? 0 : await countReceivedBytes(serviceRoleClient(), file);
   if (typeof storedBytes === "number" && storedBytes > (from ?? 0)) return createChunkResult(storedBytes, 409);
   const shipment = (await getShipment(client, id)) ?? noShipmentError;

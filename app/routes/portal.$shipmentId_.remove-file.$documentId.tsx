@@ -45,7 +45,7 @@ export default function RemoveFilePage({ loaderData, actionData }: Route.Compone
       <p className="mb-6 wrap-anywhere">
         {fileName === null
           ? `The ${name} has no file.`
-          : `Remove ${fileName} from the ${name}? You can upload a new file afterwards.`}
+          : `Remove ${fileName}, the file for the ${name}? You can upload a new file afterwards.`}
       </p>
       <div className="flex flex-wrap gap-3">
         {fileName !== null && (

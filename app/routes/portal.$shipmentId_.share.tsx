@@ -76,7 +76,9 @@ export default function ShareLinksPage({ loaderData, actionData }: Route.Compone
                 className={`${inputClass} font-mono text-sm`}
               />
             ) : (
-              <p className="text-sm">We cannot show this older link again. End this link and create a new link.</p>
+              <p className="text-sm">
+                This link still works, but we can no longer show its address. End this link and create a new link.
+              </p>
             )}
             <div className="mt-2 flex flex-wrap items-center gap-2">
               {link.address && (

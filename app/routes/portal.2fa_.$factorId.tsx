@@ -17,7 +17,7 @@ export function action({ request, context, params }: Route.ActionArgs) {
 
 export default function RemoveFactorPage({ actionData, loaderData }: Route.ComponentProps) {
   return (
-    <Dialog className="static w-full max-w-xl bg-transparent p-0" label="Remove authenticator" back="/portal/2fa">
+    <Dialog className="static w-full max-w-xl bg-transparent p-0" label="Remove authenticator app" back="/portal/2fa">
       <FactorRemoval area="/portal" name={loaderData.name} actionData={actionData} />
     </Dialog>
   );

@@ -93,7 +93,10 @@ function toListItem(shipment: ShipmentRecord, search: string) {
   };
 }
 
-/** `emptyText` is null for a client without shipments. `search` has filter and page number, `all` only the filter. */
+/**
+ * `emptyText` is null for a client without shipments. `search` is a query with the filter and the page number. `all` is
+ * a query with only the filter.
+ */
 function createListState({ q, stage, waiting, page }: ShipmentFilter, { length }: unknown[], hasNextPage: boolean) {
   const filter = { q, stage, waiting };
   const emptyText =
@@ -179,7 +182,9 @@ export default function PortalLayout({ loaderData }: Route.ComponentProps) {
   );
 }
 
-/** On phones, an open shipment hides the list. While a modal dialog is open, the list is visible behind the dialog. */
+/**
+ * On phones, a displayed shipment hides the list. While a modal dialog is open, the list is visible behind the dialog.
+ */
 const sidePanelClass = "hidden group-has-[dialog:modal]:block lg:block print:hidden";
 
 function ShipmentListHeader({ isListPage, isFiltered }: { isListPage: boolean; isFiltered: boolean }) {

@@ -33,7 +33,7 @@ export async function loader({ context, params, url }: Route.LoaderArgs) {
       ["Shipment number", id],
       ...listNumbers(shipment),
       ["Client", client.fullName || client.email],
-      ["Opened", eastAfricaTime(created_at)],
+      ["Created", eastAfricaTime(created_at)],
       ["Last change", eastAfricaTime(changed_at)],
       ["Stage", `${stage} of ${lastStage}, ${status}`],
       ["Next step", getNextAction(shipment).text],

@@ -37,7 +37,7 @@ export async function clientAction({ serverAction }: Route.ClientActionArgs) {
   try {
     return await serverAction();
   } catch (thrown) {
-    // Any other error is a lost connection, after which the session still exists.
+    // An error that is not a response means a lost connection, after which the session still exists.
     if (thrown instanceof Response) clearOnSignOut();
     throw thrown;
   }

@@ -41,7 +41,7 @@ export default function ShareLinkPage({ loaderData: shipment }: Route.ComponentP
         <p className="mb-2 text-sm text-quiet">{shipment.company}</p>
         <h1 className="text-xl">This link does not work</h1>
         <p className="mt-2">
-          The link has ended or is incomplete. Ask the sender for a new link, or call <OfficePhone />.
+          The link is no longer valid or is incomplete. Ask the sender for a new link, or call <OfficePhone />.
         </p>
       </>
     );

@@ -121,7 +121,7 @@ export async function startEmbeddedBackend(settings: Settings): Promise<Embedded
 }
 
 function launchBackend(options: BackendProcessOptions): Promise<{ child: ChildProcess; url: string }> {
-  // Postpones V8's optimisation of PGlite's WebAssembly, which would add 2 seconds to the start.
+  // Postpones V8's optimisation of PGlite's WebAssembly. The optimisation would add 2 seconds to the start.
   const child = fork(backendProgram, { cwd: projectRoot, execArgv: ["--wasm-tiering-budget=100000000"] });
   return new Promise((resolve, reject) => {
     const rejectOnExit = () => reject(new ConfigurationError("The embedded backend stopped while it was starting."));

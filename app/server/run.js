@@ -6,7 +6,10 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 
 // The old Node versions that this file rejects have no import.meta.dirname.
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "../..");
-/** Two levels deep like app/server, so that `../..` is the root from both. Each build empties the folder build/. */
+/**
+ * Two levels deep like app/server, so that `../..` is the root from both. The folder build/ is unsuitable, because each
+ * build empties it.
+ */
 const outputFolder = path.join(root, "dist/programs");
 const programs = {
   start: "app/server/start.ts",
@@ -72,7 +75,8 @@ async function ensureCompiled() {
   ]);
   const outputFiles = [...site, ...ownPackages];
   mkdirSync(outputFolder, { recursive: true });
-  // Renames complete files, because another start may be reading the programs. The marker's time shows that all are complete.
+  // Renames complete files, because another start may be reading the programs. The marker comes last: its time shows
+  // that all programs are complete.
   const isMarker = (file) => file.path === marker;
   for (const { path: target, contents } of [...outputFiles].sort((a, b) => Number(isMarker(a)) - Number(isMarker(b)))) {
     writeFileSync(`${target}.${process.pid}`, contents);

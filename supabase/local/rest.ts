@@ -42,7 +42,7 @@ function toPostgrestError(error: DatabaseError | null, response: Response): Resp
   const code = error?.code;
   if (typeof code !== "string" || !/^[0-9A-Z]{5}$/.test(code) || passedThroughCode.test(code)) return response;
   const status = statusBySqlState.get(code) ?? statusBySqlState.get(code.slice(0, 2)) ?? 400;
-  // Below 500, the body of @supabase/lite equals PostgREST's. From 500 on, the body lacks the code.
+  // With a status below 500, the body of @supabase/lite equals PostgREST's. With 500 or more, the body lacks the code.
   if (response.status === status && status < 500) return response;
   const { message, detail: details = null, hint = null } = error ?? {};
   return Response.json({ code, details, hint, message }, { status });
@@ -50,7 +50,7 @@ function toPostgrestError(error: DatabaseError | null, response: Response): Resp
 
 const reservedParameters = ["select", "order", "limit", "offset", "apikey"];
 
-/** Returns a function that quotes text arguments of GET calls. @supabase/lite would interpret "null" or "neq.x". */
+/** Returns a function that quotes text arguments of GET calls. @supabase/lite would read "neq.x" as an operator. */
 export async function createRpcArgumentQuoter(db: SqlSession): Promise<(request: Request) => Request> {
   const { rows } = await db.query<{ argument: string }>(`
     select proname || '.' || argument.name as argument

@@ -88,7 +88,7 @@ export function createFileStorage(folder: string): StorageAdapter & { range: Byt
   };
 }
 
-/** Returns the bytes that the header Range names, which Supabase Storage supports and @supabase/lite ignores. */
+/** Returns the byte range in the header Range, which Supabase Storage supports and @supabase/lite ignores. */
 export function parseRange(header: string | null): ByteRange | null {
   const [, first, last] = /^bytes=(\d+)-(\d+)$/.exec(header ?? "") ?? [];
   return last === undefined ? null : { first: Number(first), last: Number(last) };

@@ -53,8 +53,8 @@ as $$
 $$;
 grant execute on function private.is_visible(text) to authenticated, service_role;
 
--- Returns the text in the form in which searches compare texts: small letters without accents, apostrophes and invisible
--- characters, and the same character for all dashes, quotes and digits.
+-- Returns the form of a text that searches compare: small letters without accents, apostrophes and invisible
+-- characters. All kinds of dashes become the same dash. Quotes and digits of other scripts become ASCII.
 create function private.search_form(value text) returns text
 language sql immutable
 set search_path = ''
@@ -73,8 +73,8 @@ as $$
 $$;
 grant execute on function private.search_form(text) to authenticated, service_role;
 
--- Returns a LIKE pattern for each of the first eight words of a search, or an empty list for spaces. Returns null for a
--- search without a letter, digit or sign, or of over 254 characters.
+-- Returns a LIKE pattern for each of the first eight words of a search, or an empty list if the search has only spaces.
+-- Returns null for a search without a letter, digit or sign, or of over 254 characters.
 create function private.word_patterns(q text) returns text[]
 language sql immutable
 set search_path = ''
@@ -229,7 +229,7 @@ as $$
     )
 $$;
 
--- Deletes every session of an account, which makes the site reject its access tokens and refresh tokens.
+-- Deletes every session of an account. The site then rejects the account's access tokens and refresh tokens.
 create function private.end_sessions(account_id uuid) returns void
 language sql volatile security definer
 set search_path = ''
@@ -435,50 +435,53 @@ end
 $$;
 grant execute on function public.invite_staff_member(text, text, text, uuid, text) to authenticated, service_role;
 
--- Changes a team member's role. Raises PT404 for any other account, and PT409 if no lead would remain.
-create function public.change_staff_role(account_id uuid, role text, actor_name text default null) returns void
+-- Changes a team member's role and returns the member's name. Raises PT404 for any other account, and PT409 if no lead would remain.
+create function public.change_staff_role(account_id uuid, role text, actor_name text default null) returns text
 language plpgsql volatile security definer
 set search_path = ''
 as $$
 declare
   actor private.actor := private.require_actor('lead', actor_name);
+  member_name text;
   old_role text;
 begin
   if role = 'clerk' then
     perform private.require_another_lead(change_staff_role.account_id);
   end if;
-  select staff_members.role into old_role from public.staff_members
+  select staff_members.name, staff_members.role into member_name, old_role from public.staff_members
   where staff_members.account_id = change_staff_role.account_id and removed_at is null for update;
   if not found then
     raise sqlstate 'PT404' using message = 'Team member not found.';
   end if;
   if old_role = change_staff_role.role then
-    return;
+    return member_name;
   end if;
   update public.staff_members set role = change_staff_role.role where staff_members.account_id = change_staff_role.account_id;
   perform private.insert_audit_entry(
     actor, 'team role', account_id => change_staff_role.account_id,
     before => jsonb_build_object('role', old_role), after => jsonb_build_object('role', change_staff_role.role)
   );
+  return member_name;
 end
 $$;
 grant execute on function public.change_staff_role(uuid, text, text) to authenticated, service_role;
 
--- Closes a team member's account and ends its sessions. Raises PT404 for other accounts, and PT409 if no lead would
--- remain.
-create function public.remove_staff_member(account_id uuid, reason text, actor_name text default null) returns void
+-- Closes a team member's account, ends its sessions and returns the member's name. Raises PT404 for other accounts, and
+-- PT409 if no lead would remain.
+create function public.remove_staff_member(account_id uuid, reason text, actor_name text default null) returns text
 language plpgsql volatile security definer
 set search_path = ''
 as $$
 declare
   actor private.actor := private.require_actor('lead', actor_name);
   trimmed_reason text := private.require_reason(reason);
+  member_name text;
   old_role text;
 begin
   perform private.require_another_lead(remove_staff_member.account_id);
   update public.staff_members set removed_at = now()
   where staff_members.account_id = remove_staff_member.account_id and removed_at is null
-  returning role into old_role;
+  returning name, role into member_name, old_role;
   if not found then
     raise sqlstate 'PT404' using message = 'Team member not found.';
   end if;
@@ -489,6 +492,7 @@ begin
     actor, 'team remove', account_id => remove_staff_member.account_id,
     before => jsonb_build_object('role', old_role), reason => trimmed_reason
   );
+  return member_name;
 end
 $$;
 grant execute on function public.remove_staff_member(uuid, text, text) to authenticated, service_role;
@@ -648,7 +652,8 @@ begin
 end
 $$;
 
--- Prevents updates of the audit log, and deletions within seven years. Privileges do not restrict the table's owner.
+-- Prevents updates of the audit log, and deletions within seven years. A trigger is needed, because privileges do not
+-- restrict the table's owner.
 create function private.protect_audit_log() returns trigger
 language plpgsql
 set search_path = ''
@@ -718,8 +723,8 @@ as $$
   from unnest(entries) as entry
 $$;
 
--- Returns the data of /desk/log. `day` is in East Africa Time.
--- For the CSV, page 0 returns 500 entries that are older than `before` and `before_id`.
+-- Returns the data of /desk/log. `day` is in East Africa Time. For the CSV, page 0 returns 500 entries that are older
+-- than the entry `before_id`, which was recorded at `before`.
 create function public.desk_log(
   actor_name text default null, action text default null, shipment_prefix text default null, account_id uuid default null,
   day date default null, page integer default 1, before timestamptz default null, before_id uuid default null
@@ -795,7 +800,6 @@ using ((select private.is_staff()));
 
 -- schemas/accounts.sql
 
--- Returns the account's ID, or null.
 create function public.find_account_id(email text) returns uuid
 language sql stable security definer
 set search_path = ''
@@ -812,7 +816,7 @@ as $$
   select private.search_form(concat_ws(' ', email, metadata ->> 'full_name'))
 $$;
 
--- Limits the metadata of an account. The owner can change the metadata by calling Supabase Auth directly.
+-- Limits the metadata of an account, because the owner can change the metadata by calling Supabase Auth directly.
 create function private.check_user_metadata() returns trigger
 language plpgsql
 set search_path = ''
@@ -846,43 +850,49 @@ begin
 end
 $$;
 
--- Closes a client's account, ends its sessions and deletes its password links. Raises PT409 for a closed account.
-create function public.close_account(account_id uuid, reason text, actor_name text default null) returns void
+-- Closes a client's account, ends its sessions and deletes its password links. Returns the email address. Raises PT409 for a closed account.
+create function public.close_account(account_id uuid, reason text, actor_name text default null) returns text
 language plpgsql volatile security definer
 set search_path = ''
 as $$
 declare
   actor private.actor := private.require_actor('clerk', actor_name);
   trimmed_reason text := private.require_reason(reason);
+  address text;
 begin
   perform private.require_client(close_account.account_id);
   update auth.users set banned_until = now() + interval '100 years'
-  where id = close_account.account_id and coalesce(banned_until < now(), true);
+  where id = close_account.account_id and coalesce(banned_until < now(), true)
+  returning email into address;
   if not found then
     raise sqlstate 'PT409' using message = 'This account is already closed.';
   end if;
   delete from private.password_links where password_links.account_id = close_account.account_id;
   perform private.end_sessions(close_account.account_id);
   perform private.insert_audit_entry(actor, 'account close', account_id => close_account.account_id, reason => trimmed_reason);
+  return address;
 end
 $$;
 grant execute on function public.close_account(uuid, text, text) to authenticated, service_role;
 
--- Reopens a client's closed account. Raises PT409 for an open account.
-create function public.reopen_account(account_id uuid, reason text, actor_name text default null) returns void
+-- Reopens a client's closed account and returns its email address. Raises PT409 for an open account.
+create function public.reopen_account(account_id uuid, reason text, actor_name text default null) returns text
 language plpgsql volatile security definer
 set search_path = ''
 as $$
 declare
   actor private.actor := private.require_actor('clerk', actor_name);
   trimmed_reason text := private.require_reason(reason);
+  address text;
 begin
   perform private.require_client(reopen_account.account_id);
-  update auth.users set banned_until = null where id = reopen_account.account_id and banned_until > now();
+  update auth.users set banned_until = null where id = reopen_account.account_id and banned_until > now()
+  returning email into address;
   if not found then
     raise sqlstate 'PT409' using message = 'This account is already open.';
   end if;
   perform private.insert_audit_entry(actor, 'account reopen', account_id => reopen_account.account_id, reason => trimmed_reason);
+  return address;
 end
 $$;
 grant execute on function public.reopen_account(uuid, text, text) to authenticated, service_role;
@@ -1878,9 +1888,9 @@ as $$
 $$;
 grant execute on function private.shipment_json(public.shipments) to authenticated;
 
--- Returns the SQL conditions of a list of shipments. A shipment matches `q` if each word occurs in the name, numbers
--- or, for team members, the client. A shipment also matches if a number contains `q` or the shipment's ID starts with
--- `q`.
+-- Returns the SQL conditions of a list of shipments. A shipment matches `q` if each word of `q` occurs in the
+-- shipment's name or numbers. For team members, a word can also occur in the client's name or email. A shipment also
+-- matches if a number contains `q` or the shipment's ID starts with `q`.
 create function private.shipment_conditions(
   q text, searches_clients boolean, stage integer, waiting_on text, time_column text, before timestamptz, before_id uuid
 ) returns text
@@ -3367,7 +3377,8 @@ as $$
   limit 1
 $$;
 
--- Returns the stage before a queued move or correction, or null for other emails. A new shipment has no tracking event.
+-- Returns the stage before a queued move or correction, or null for other emails. Before its first event, a shipment is
+-- at stage 1.
 create function private.email_previous_stage(shipment_id uuid, kind text, created_at timestamptz) returns smallint
 language sql stable
 set search_path = ''
@@ -3380,9 +3391,8 @@ as $$
   ), 1::smallint) end
 $$;
 
--- Claims the due emails of at most `max_count` shipments for five minutes and returns them, grouped by shipment,
--- with the notes and the name of the client.
--- Deletes obsolete emails, and all emails after 30 days.
+-- Claims the due emails of at most `max_count` shipments for five minutes. Returns the emails grouped by shipment, with
+-- the notes and the client's name. Deletes obsolete emails, and all emails after 30 days.
 create function public.claim_shipment_emails(max_count integer default 50) returns jsonb
 language plpgsql volatile security definer
 set search_path = ''
@@ -3565,16 +3575,18 @@ as $$
 $$;
 grant execute on function public.record_failed_email(text, text, uuid, text) to service_role;
 
--- Removes a failed email from the desk's list.
-create function public.resolve_failed_email(email_id uuid, actor_name text default null) returns void
+-- Removes a failed email from the desk's list and returns the recipient's address.
+create function public.resolve_failed_email(email_id uuid, actor_name text default null) returns text
 language plpgsql volatile security definer
 set search_path = ''
 as $$
 declare
   actor private.actor := private.require_actor('clerk', actor_name);
+  recipient text;
   resolved public.failed_emails;
 begin
-  if not exists (select from public.failed_emails where id = resolve_failed_email.email_id) then
+  select sent_to into recipient from public.failed_emails where id = resolve_failed_email.email_id;
+  if not found then
     raise sqlstate 'PT404' using message = 'Email not found.';
   end if;
   update public.failed_emails set resolved_at = now()
@@ -3585,6 +3597,7 @@ begin
       before => jsonb_build_object('kind', resolved.kind)
     );
   end if;
+  return recipient;
 end
 $$;
 grant execute on function public.resolve_failed_email(uuid, text) to authenticated, service_role;
@@ -3966,7 +3979,8 @@ end
 $$;
 grant execute on function private.client_work() to authenticated;
 
--- Returns the caller's shipments, newest first, that are older than `before` and `before_id`.
+-- Returns the caller's shipments, newest first, that are older than the shipment `before_id`, which was created at
+-- `before`.
 create function private.list_client_shipments(
   q text, stage integer, waiting_on text, row_offset integer, row_limit integer,
   before timestamptz default null, before_id uuid default null
@@ -4033,7 +4047,8 @@ end
 $$;
 grant execute on function public.portal_page(integer, uuid, text, integer, text) to authenticated;
 
--- Returns 500 shipments for /portal/shipments.csv that are older than `before` and `before_id`.
+-- Returns 500 shipments for /portal/shipments.csv that are older than the shipment `before_id`, which was created at
+-- `before`.
 create function public.portal_shipments_export(
   q text default null, stage integer default null, waiting_on text default null,
   before timestamptz default null, before_id uuid default null
@@ -4054,7 +4069,7 @@ grant execute on function public.portal_shipments_export(text, integer, text, ti
 
 -- schemas/desk_pages.sql
 
--- Returns shipments for the desk, latest change first. For the CSV, `by_created_at` returns the newest shipment first.
+-- Returns shipments for the desk, latest change first. For the CSV, `by_created_at` sorts by creation, newest first.
 create function private.list_desk_shipments(
   q text, stage integer, waiting_on text, to_check boolean, row_offset integer, row_limit integer,
   by_created_at boolean default false, before timestamptz default null, before_id uuid default null
@@ -4200,7 +4215,8 @@ end
 $$;
 grant execute on function public.desk_shipments(text, integer, text, boolean, integer, uuid) to authenticated;
 
--- Returns 500 shipments for /desk/shipments.csv that are older than `before` and `before_id`.
+-- Returns 500 shipments for /desk/shipments.csv that are older than the shipment `before_id`, which was created at
+-- `before`.
 create function public.desk_shipments_export(
   q text default null, stage integer default null, waiting_on text default null, to_check boolean default false,
   before timestamptz default null, before_id uuid default null

@@ -1,4 +1,3 @@
--- Returns the account's ID, or null.
 create function public.find_account_id(email text) returns uuid
 language sql stable security definer
 set search_path = ''
@@ -15,7 +14,7 @@ as $$
   select private.search_form(concat_ws(' ', email, metadata ->> 'full_name'))
 $$;
 
--- Limits the metadata of an account. The owner can change the metadata by calling Supabase Auth directly.
+-- Limits the metadata of an account, because the owner can change the metadata by calling Supabase Auth directly.
 create function private.check_user_metadata() returns trigger
 language plpgsql
 set search_path = ''
@@ -49,43 +48,49 @@ begin
 end
 $$;
 
--- Closes a client's account, ends its sessions and deletes its password links. Raises PT409 for a closed account.
-create function public.close_account(account_id uuid, reason text, actor_name text default null) returns void
+-- Closes a client's account, ends its sessions and deletes its password links. Returns the email address. Raises PT409 for a closed account.
+create function public.close_account(account_id uuid, reason text, actor_name text default null) returns text
 language plpgsql volatile security definer
 set search_path = ''
 as $$
 declare
   actor private.actor := private.require_actor('clerk', actor_name);
   trimmed_reason text := private.require_reason(reason);
+  address text;
 begin
   perform private.require_client(close_account.account_id);
   update auth.users set banned_until = now() + interval '100 years'
-  where id = close_account.account_id and coalesce(banned_until < now(), true);
+  where id = close_account.account_id and coalesce(banned_until < now(), true)
+  returning email into address;
   if not found then
     raise sqlstate 'PT409' using message = 'This account is already closed.';
   end if;
   delete from private.password_links where password_links.account_id = close_account.account_id;
   perform private.end_sessions(close_account.account_id);
   perform private.insert_audit_entry(actor, 'account close', account_id => close_account.account_id, reason => trimmed_reason);
+  return address;
 end
 $$;
 grant execute on function public.close_account(uuid, text, text) to authenticated, service_role;
 
--- Reopens a client's closed account. Raises PT409 for an open account.
-create function public.reopen_account(account_id uuid, reason text, actor_name text default null) returns void
+-- Reopens a client's closed account and returns its email address. Raises PT409 for an open account.
+create function public.reopen_account(account_id uuid, reason text, actor_name text default null) returns text
 language plpgsql volatile security definer
 set search_path = ''
 as $$
 declare
   actor private.actor := private.require_actor('clerk', actor_name);
   trimmed_reason text := private.require_reason(reason);
+  address text;
 begin
   perform private.require_client(reopen_account.account_id);
-  update auth.users set banned_until = null where id = reopen_account.account_id and banned_until > now();
+  update auth.users set banned_until = null where id = reopen_account.account_id and banned_until > now()
+  returning email into address;
   if not found then
     raise sqlstate 'PT409' using message = 'This account is already open.';
   end if;
   perform private.insert_audit_entry(actor, 'account reopen', account_id => reopen_account.account_id, reason => trimmed_reason);
+  return address;
 end
 $$;
 grant execute on function public.reopen_account(uuid, text, text) to authenticated, service_role;

@@ -102,7 +102,8 @@ begin
 end
 $$;
 
--- Prevents updates of the audit log, and deletions within seven years. Privileges do not restrict the table's owner.
+-- Prevents updates of the audit log, and deletions within seven years. A trigger is needed, because privileges do not
+-- restrict the table's owner.
 create function private.protect_audit_log() returns trigger
 language plpgsql
 set search_path = ''
@@ -172,8 +173,8 @@ as $$
   from unnest(entries) as entry
 $$;
 
--- Returns the data of /desk/log. `day` is in East Africa Time.
--- For the CSV, page 0 returns 500 entries that are older than `before` and `before_id`.
+-- Returns the data of /desk/log. `day` is in East Africa Time. For the CSV, page 0 returns 500 entries that are older
+-- than the entry `before_id`, which was recorded at `before`.
 create function public.desk_log(
   actor_name text default null, action text default null, shipment_prefix text default null, account_id uuid default null,
   day date default null, page integer default 1, before timestamptz default null, before_id uuid default null

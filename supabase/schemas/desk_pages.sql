@@ -1,4 +1,4 @@
--- Returns shipments for the desk, latest change first. For the CSV, `by_created_at` returns the newest shipment first.
+-- Returns shipments for the desk, latest change first. For the CSV, `by_created_at` sorts by creation, newest first.
 create function private.list_desk_shipments(
   q text, stage integer, waiting_on text, to_check boolean, row_offset integer, row_limit integer,
   by_created_at boolean default false, before timestamptz default null, before_id uuid default null
@@ -144,7 +144,8 @@ end
 $$;
 grant execute on function public.desk_shipments(text, integer, text, boolean, integer, uuid) to authenticated;
 
--- Returns 500 shipments for /desk/shipments.csv that are older than `before` and `before_id`.
+-- Returns 500 shipments for /desk/shipments.csv that are older than the shipment `before_id`, which was created at
+-- `before`.
 create function public.desk_shipments_export(
   q text default null, stage integer default null, waiting_on text default null, to_check boolean default false,
   before timestamptz default null, before_id uuid default null

@@ -31,16 +31,18 @@ as $$
 $$;
 grant execute on function public.record_failed_email(text, text, uuid, text) to service_role;
 
--- Removes a failed email from the desk's list.
-create function public.resolve_failed_email(email_id uuid, actor_name text default null) returns void
+-- Removes a failed email from the desk's list and returns the recipient's address.
+create function public.resolve_failed_email(email_id uuid, actor_name text default null) returns text
 language plpgsql volatile security definer
 set search_path = ''
 as $$
 declare
   actor private.actor := private.require_actor('clerk', actor_name);
+  recipient text;
   resolved public.failed_emails;
 begin
-  if not exists (select from public.failed_emails where id = resolve_failed_email.email_id) then
+  select sent_to into recipient from public.failed_emails where id = resolve_failed_email.email_id;
+  if not found then
     raise sqlstate 'PT404' using message = 'Email not found.';
   end if;
   update public.failed_emails set resolved_at = now()
@@ -51,6 +53,7 @@ begin
       before => jsonb_build_object('kind', resolved.kind)
     );
   end if;
+  return recipient;
 end
 $$;
 grant execute on function public.resolve_failed_email(uuid, text) to authenticated, service_role;

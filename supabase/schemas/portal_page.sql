@@ -91,7 +91,8 @@ end
 $$;
 grant execute on function private.client_work() to authenticated;
 
--- Returns the caller's shipments, newest first, that are older than `before` and `before_id`.
+-- Returns the caller's shipments, newest first, that are older than the shipment `before_id`, which was created at
+-- `before`.
 create function private.list_client_shipments(
   q text, stage integer, waiting_on text, row_offset integer, row_limit integer,
   before timestamptz default null, before_id uuid default null
@@ -158,7 +159,8 @@ end
 $$;
 grant execute on function public.portal_page(integer, uuid, text, integer, text) to authenticated;
 
--- Returns 500 shipments for /portal/shipments.csv that are older than `before` and `before_id`.
+-- Returns 500 shipments for /portal/shipments.csv that are older than the shipment `before_id`, which was created at
+-- `before`.
 create function public.portal_shipments_export(
   q text default null, stage integer default null, waiting_on text default null,
   before timestamptz default null, before_id uuid default null

@@ -79,7 +79,8 @@ as $$
   limit 1
 $$;
 
--- Returns the stage before a queued move or correction, or null for other emails. A new shipment has no tracking event.
+-- Returns the stage before a queued move or correction, or null for other emails. Before its first event, a shipment is
+-- at stage 1.
 create function private.email_previous_stage(shipment_id uuid, kind text, created_at timestamptz) returns smallint
 language sql stable
 set search_path = ''
@@ -92,9 +93,8 @@ as $$
   ), 1::smallint) end
 $$;
 
--- Claims the due emails of at most `max_count` shipments for five minutes and returns them, grouped by shipment,
--- with the notes and the name of the client.
--- Deletes obsolete emails, and all emails after 30 days.
+-- Claims the due emails of at most `max_count` shipments for five minutes. Returns the emails grouped by shipment, with
+-- the notes and the client's name. Deletes obsolete emails, and all emails after 30 days.
 create function public.claim_shipment_emails(max_count integer default 50) returns jsonb
 language plpgsql volatile security definer
 set search_path = ''

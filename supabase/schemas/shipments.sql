@@ -129,9 +129,9 @@ as $$
 $$;
 grant execute on function private.shipment_json(public.shipments) to authenticated;
 
--- Returns the SQL conditions of a list of shipments. A shipment matches `q` if each word occurs in the name, numbers
--- or, for team members, the client. A shipment also matches if a number contains `q` or the shipment's ID starts with
--- `q`.
+-- Returns the SQL conditions of a list of shipments. A shipment matches `q` if each word of `q` occurs in the
+-- shipment's name or numbers. For team members, a word can also occur in the client's name or email. A shipment also
+-- matches if a number contains `q` or the shipment's ID starts with `q`.
 create function private.shipment_conditions(
   q text, searches_clients boolean, stage integer, waiting_on text, time_column text, before timestamptz, before_id uuid
 ) returns text

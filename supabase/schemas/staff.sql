@@ -194,50 +194,53 @@ end
 $$;
 grant execute on function public.invite_staff_member(text, text, text, uuid, text) to authenticated, service_role;
 
--- Changes a team member's role. Raises PT404 for any other account, and PT409 if no lead would remain.
-create function public.change_staff_role(account_id uuid, role text, actor_name text default null) returns void
+-- Changes a team member's role and returns the member's name. Raises PT404 for any other account, and PT409 if no lead would remain.
+create function public.change_staff_role(account_id uuid, role text, actor_name text default null) returns text
 language plpgsql volatile security definer
 set search_path = ''
 as $$
 declare
   actor private.actor := private.require_actor('lead', actor_name);
+  member_name text;
   old_role text;
 begin
   if role = 'clerk' then
     perform private.require_another_lead(change_staff_role.account_id);
   end if;
-  select staff_members.role into old_role from public.staff_members
+  select staff_members.name, staff_members.role into member_name, old_role from public.staff_members
   where staff_members.account_id = change_staff_role.account_id and removed_at is null for update;
   if not found then
     raise sqlstate 'PT404' using message = 'Team member not found.';
   end if;
   if old_role = change_staff_role.role then
-    return;
+    return member_name;
   end if;
   update public.staff_members set role = change_staff_role.role where staff_members.account_id = change_staff_role.account_id;
   perform private.insert_audit_entry(
     actor, 'team role', account_id => change_staff_role.account_id,
     before => jsonb_build_object('role', old_role), after => jsonb_build_object('role', change_staff_role.role)
   );
+  return member_name;
 end
 $$;
 grant execute on function public.change_staff_role(uuid, text, text) to authenticated, service_role;
 
--- Closes a team member's account and ends its sessions. Raises PT404 for other accounts, and PT409 if no lead would
--- remain.
-create function public.remove_staff_member(account_id uuid, reason text, actor_name text default null) returns void
+-- Closes a team member's account, ends its sessions and returns the member's name. Raises PT404 for other accounts, and
+-- PT409 if no lead would remain.
+create function public.remove_staff_member(account_id uuid, reason text, actor_name text default null) returns text
 language plpgsql volatile security definer
 set search_path = ''
 as $$
 declare
   actor private.actor := private.require_actor('lead', actor_name);
   trimmed_reason text := private.require_reason(reason);
+  member_name text;
   old_role text;
 begin
   perform private.require_another_lead(remove_staff_member.account_id);
   update public.staff_members set removed_at = now()
   where staff_members.account_id = remove_staff_member.account_id and removed_at is null
-  returning role into old_role;
+  returning name, role into member_name, old_role;
   if not found then
     raise sqlstate 'PT404' using message = 'Team member not found.';
   end if;
@@ -248,6 +251,7 @@ begin
     actor, 'team remove', account_id => remove_staff_member.account_id,
     before => jsonb_build_object('role', old_role), reason => trimmed_reason
   );
+  return member_name;
 end
 $$;
 grant execute on function public.remove_staff_member(uuid, text, text) to authenticated, service_role;

@@ -29,8 +29,8 @@ as $$
 $$;
 grant execute on function private.is_visible(text) to authenticated, service_role;
 
--- Returns the text in the form in which searches compare texts: small letters without accents, apostrophes and invisible
--- characters, and the same character for all dashes, quotes and digits.
+-- Returns the form of a text that searches compare: small letters without accents, apostrophes and invisible
+-- characters. All kinds of dashes become the same dash. Quotes and digits of other scripts become ASCII.
 create function private.search_form(value text) returns text
 language sql immutable
 set search_path = ''
@@ -49,8 +49,8 @@ as $$
 $$;
 grant execute on function private.search_form(text) to authenticated, service_role;
 
--- Returns a LIKE pattern for each of the first eight words of a search, or an empty list for spaces. Returns null for a
--- search without a letter, digit or sign, or of over 254 characters.
+-- Returns a LIKE pattern for each of the first eight words of a search, or an empty list if the search has only spaces.
+-- Returns null for a search without a letter, digit or sign, or of over 254 characters.
 create function private.word_patterns(q text) returns text[]
 language sql immutable
 set search_path = ''

@@ -84,7 +84,7 @@ as $$
     )
 $$;
 
--- Deletes every session of an account, which makes the site reject its access tokens and refresh tokens.
+-- Deletes every session of an account. The site then rejects the account's access tokens and refresh tokens.
 create function private.end_sessions(account_id uuid) returns void
 language sql volatile security definer
 set search_path = ''

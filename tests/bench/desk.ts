@@ -34,7 +34,8 @@ export async function measureDesk(): Promise<DeskBenchResult> {
       ...["/desk", "/desk/shipments", "/desk/shipments?q=consignment+7", "/desk/shipments?stage=3&waiting=company"],
       ...["/desk/shipments?q=client7@", shipment, "/desk/clients", "/desk/clients?q=client7", "/desk/log"],
     ];
-    // These measurements are not recorded, because a new process gets faster during its first few hundred requests.
+    // The results of this first round are discarded, because a new process gets faster during its first few hundred
+    // requests.
     for (const page of pages) await measurePortalPage(origin, page, cookie);
     const before = await measureDeskPages(origin, pages, cookie);
     await growDatabase(sql, largeDataset);

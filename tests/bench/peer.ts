@@ -12,7 +12,7 @@ const peerFiles: Record<string, string> = {
     name: "bare",
     private: true,
     type: "module",
-    // React Router looks for its server runtime in this list. The packages are in a link to this project's node_modules.
+    // React Router looks for its server runtime in this list. node_modules is a link to this project's packages.
     dependencies: { "@react-router/node": "*", isbot: "*", react: "*", "react-dom": "*" },
   }),
   "react-router.config.ts": "export default { ssr: true };",

@@ -19,10 +19,7 @@ type ShipmentState = {
   due: string;
   items: string[];
 };
-/**
- * Adds a shipment. `since` is the day on which it began to wait. `rejected` and `due` are days of its documents and
- * charges.
- */
+/** Adds a shipment that has waited since `since`. Documents were rejected on `rejected`. Charges are due on `due`. */
 async function add(name: string, state: Partial<ShipmentState> = {}, { id: user } = waiter): Promise<void> {
   const { since = "2026-05-01", stage = 1, rejected, documents = 1, due, items = ["duties"] } = state;
   const id = randomUUID();

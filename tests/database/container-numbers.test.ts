@@ -35,7 +35,7 @@ test("The database and the forms accept the same container numbers.", async () =
     return !problem && numbers[0] === text;
   };
   expect(rows.map(({ text, valid }) => [text, valid])).toEqual(texts.map((text) => [text, isAccepted(text)]));
-  // For each pair of one of the 26 letters and one of the three category letters, one of ten check digits is correct.
+  // Each pair of one of 26 letters and one of three category letters has one correct check digit out of ten.
   expect(rows.filter(({ valid }) => valid)).toHaveLength(26 * 3);
 });
 

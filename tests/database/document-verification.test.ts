@@ -71,7 +71,8 @@ describe("documents at the desk", () => {
       ...{ action: "document reject", document_id: file.id, reason: "The second page is blurred" },
       before: { sha256 },
     });
-    // The path contains the file name that a person chose, and the log is stored longer than the person's data.
+    // The path contains a file name that a person chose. The log outlives that person's data, so it must not contain
+    // the path.
     expect(JSON.stringify(await listAuditEntries(shipment))).not.toContain("list.pdf");
     expect(await getRejection(reject())).toBe("409 The Packing List has no file yet.");
 

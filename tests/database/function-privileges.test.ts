@@ -6,7 +6,7 @@ import { toUntypedClient } from "../support/test-backend.ts";
 
 const { testBackend, query } = setUpTestBackend();
 
-/** All functions of the schema public, grouped by their callers and by their first check. */
+/** All functions of the schema public. The functions of a group have the same callers and the same first check. */
 const functions = {
   "staff action": [
     "announce(text,uuid,text)",
@@ -104,7 +104,7 @@ const functions = {
 type FunctionKind = keyof typeof functions;
 const kinds = Object.keys(functions) as FunctionKind[];
 
-/** The functions of the schema private, which no API request reaches, by the roles that may execute them. */
+/** The functions of the schema private that each role may execute. No API request reaches this schema. */
 const privateFunctions = {
   authenticated: [
     "private.charges_json(uuid)",

@@ -204,7 +204,7 @@ test("Deleting a shipment deletes its updates, and erasing an account deletes al
   expect(await listEmails()).toEqual([{ shipment_id: second }]);
   await callRpc("send_note", { shipment_id: shipment, note: "It came" });
   await query("insert into private.email_opt_outs (account_id) values ($1)", [client.id]);
-  expect(await eraseAccount(testBackend.serviceRole, testBackend.serviceRole, client.id, "They asked")).toBeNull();
+  expect(await eraseAccount(testBackend.serviceRole, testBackend.serviceRole, client.id, "They asked")).toEqual({ result: client.email });
   expect(await listEmails()).toEqual([]);
   expect(await query("select from private.email_opt_outs")).toEqual([]);
   expect(await listQueuedUpdates(shipment)).toHaveLength(1);

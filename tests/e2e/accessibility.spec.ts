@@ -43,7 +43,8 @@ test("In forced colours, text, borders and drawings have only system colours", {
         return getComputedStyle(probe).color;
       };
       const colours = new Set(names.map(readColour));
-      // Only this pair has enough contrast in Firefox's contrast control, which does not replace Highlight.
+      // Only Canvas and CanvasText have enough contrast in Firefox's contrast control, which does not replace
+      // Highlight.
       const buttonColours = [readColour("Canvas"), readColour("CanvasText")].join(" on ");
       probe.remove();
       const foreign = new Set<string>();

@@ -86,7 +86,7 @@ async function swipe(page: Page, over: ReturnType<Page["locator"]>, xDistance: n
 
 test.describe("The story in five scenes", { tag: "@script" }, () => {
   test.use(withMotion);
-  // Simulates a device that saves data. The site draws no animated streaks on it, which makes the browser faster.
+  // Simulates a device that saves data. On such a device, the site draws no animated streaks, so the browser is faster.
   test.beforeEach(({ page }) => page.addInitScript(enableSaveData));
 
   const story = (page: Page) => page.getByRole("region", { name: labels.story });

@@ -13,8 +13,8 @@ const amountCell = (page: Page, line: string) =>
 async function fillCarForm(page: Page): Promise<void> {
   const thisYear = new Date().getFullYear();
   await page.getByLabel("What do you import?").selectOption("A car");
-  await page.getByLabel("First registered").fill(`${thisYear - 3}-05`);
-  await page.getByLabel("Excise duty of the car").selectOption("25%");
+  await page.getByLabel("First registration").fill(`${thisYear - 3}-05`);
+  await page.getByLabel("Excise duty on the car").selectOption("25%");
   await page.getByLabel("Freight to Kenya").fill("1,200");
   await page.getByLabel("Insurance").fill("120.50");
   await page.getByLabel("Exchange rate").fill("129.5");
@@ -22,9 +22,9 @@ async function fillCarForm(page: Page): Promise<void> {
 
 test("An importer calculates the cost of a car and asks for a quote", async ({ page, javaScriptEnabled }) => {
   await page.goto("/");
-  await page.getByRole("main").getByRole("link", { name: "What will it cost?" }).click();
-  await expect(page.getByRole("heading", { level: 1, name: "What will it cost?" })).toBeVisible();
-  await expect(page.getByLabel("First registered")).toBeHidden();
+  await page.getByRole("main").getByRole("link", { name: "What will your import cost?" }).click();
+  await expect(page.getByRole("heading", { level: 1, name: "What will your import cost?" })).toBeVisible();
+  await expect(page.getByLabel("First registration")).toBeHidden();
   if (javaScriptEnabled) await waitForHydration(page);
 
   await fillCarForm(page);
@@ -41,7 +41,7 @@ test("An importer calculates the cost of a car and asks for a quote", async ({ p
   await expect(page).not.toHaveTitle(/^Error: /);
   await expect(amountCell(page, "CIF")).toHaveText("1,207,005");
   await expect(amountCell(page, "Total taxes")).toHaveText("1,210,022");
-  await expect(amountCell(page, "Goods plus taxes")).toHaveText("2,417,027");
+  await expect(amountCell(page, "CIF plus taxes")).toHaveText("2,417,027");
   await expect(page.getByRole("heading", { name: "Check before you pay" })).toBeInViewport();
   if (javaScriptEnabled) await expect(page.getByRole("region", { name: "The estimate" })).toBeFocused();
 
@@ -65,9 +65,9 @@ test("With script the estimate follows every keystroke, and an incomplete form s
   await page.getByLabel("Price of the goods").pressSequentially("8,000");
   await expect(amountCell(page, "Total taxes")).toHaveText(javaScriptEnabled ? "1,210,022" : "–");
   if (!javaScriptEnabled) return;
-  await page.getByLabel("Excise duty of the car").selectOption("35%");
+  await page.getByLabel("Excise duty on the car").selectOption("35%");
   await expect(amountCell(page, "Excise duty")).toHaveText("570,310");
-  await page.getByLabel("First registered").fill("2012-05");
+  await page.getByLabel("First registration").fill("2012-05");
   await expect(page.getByText("(KEBS) rejects this car")).toBeVisible();
   await expect(page.getByRole("link", { name: "Get a quote for this import" })).toBeHidden();
   await page.getByLabel("Currency").selectOption("KES");

@@ -27,8 +27,8 @@ async function submitFromOtherSite(page: Page, address: string, form: string): P
   return status;
 }
 
-// A form from another port of the same host is sent with cookies, because it is the same site. A form from another host
-// is sent without cookies.
+// A form from another port of the same host is sent with cookies, because all ports of a host are the same site. A form
+// from another host is sent without cookies.
 const origins: [string, string][] = [
   ["another host", "http://localhost:PORT/"],
   ["another port of the same host", "http://127.0.0.1:PORT/"],

@@ -172,7 +172,7 @@ test("The forms of the portal open as dialogs, show errors in the dialog and are
 
   const managing = page.getByRole("link", { name: "Manage 2FA" });
   const manage = page.getByRole("dialog", { name: "Manage 2FA" });
-  const remove = page.getByRole("dialog", { name: "Remove authenticator" });
+  const remove = page.getByRole("dialog", { name: "Remove authenticator app" });
 
   await test.step("set it up", async () => {
     await managing.focus();

@@ -35,7 +35,7 @@ test("A complete quote opens the email app, closes and empties its form, and off
     await expect(dialog.getByLabel(field, { exact: true })).toHaveValue("");
   }
   await expect(dialog.getByRole("textbox", { name: "Message" })).toHaveValue("");
-  await dialog.getByText("Open the email with your last request").click();
+  await dialog.getByText("Open the email with your last quote request").click();
   await expect(dialog.getByRole("link", { name: labels.openEmailApp })).toHaveAttribute(
     "href",
     /^mailto:nairobi@mizigo\.example\?.*Zawadi/,

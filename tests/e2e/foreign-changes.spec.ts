@@ -14,7 +14,7 @@ test.use({ expectedErrors: /React error #418/ });
 
 type Replacement = "replaceWith" | "insert and remove" | "wrap";
 
-/** Replaces present and future text nodes as translators do. `way` is the method of one translator. */
+/** Replaces present and future text nodes as translators do. `way` is how a translator replaces a node. */
 async function translate(page: Page, way: Replacement = "replaceWith"): Promise<void> {
   await page.evaluate((way) => {
     const replace = (text: Text) => {

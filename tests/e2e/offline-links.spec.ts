@@ -151,7 +151,7 @@ test.describe("Links without a response", { tag: "@script" }, () => {
       await prepareButton(page).click();
       await page.clock.runFor(5500);
       const waitingToast = toast(page, "Slow connection");
-      await expect(waitingToast).toContainText("Our server has not responded yet. Stay on this page.");
+      await expect(waitingToast).toContainText("Our server has not responded yet. Please wait.");
       await expect(waitingToast.getByRole("link")).toHaveCount(0);
       connection.cut();
       await expect(page.getByRole("region", { name: labels.errorSummary })).toContainText(labels.typedTextStays);

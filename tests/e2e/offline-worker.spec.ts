@@ -36,7 +36,9 @@ test.describe("Browsers that store no offline copies", { tag: "@script" }, () =>
     await expect(page).toHaveURL(/\/portal$/);
     await expectNoCopies(page);
     await page.goto("/portal/account");
-    await expect(page.getByText("This is a shared device, so it stores no pages.")).toBeVisible();
+    await expect(
+      page.getByText("You logged in on a shared device, so your browser stores no offline copies."),
+    ).toBeVisible();
   });
 
   test("The text-only version stores no offline copies and unregisters the worker", async ({ page, connection }) => {

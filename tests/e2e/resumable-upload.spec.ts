@@ -81,8 +81,8 @@ test("The upload of a 9 MB file continues after ten lost connections and sends l
   const owner = await company.from("shipments").select("user_id").eq("id", shipment).single();
   const account = owner.data?.user_id ?? "";
   const storedBefore = await countStoredBytes(company, account);
-  // The site holds up to 16 KiB before it reads them, and does not store a last chunk of under 16 KiB. 36,000 bytes per
-  // interruption also cover the headers.
+  // The site may not have read the last 16 KiB of an interrupted request, and does not store a last chunk of under 16
+  // KiB. 36,000 bytes per interruption also cover the headers.
   connection.interruptAfter(lengths, async () => {
     const unstored = 36_000 * (lengths.length - connection.countRemainingInterruptions());
     const least = connection.received() - before - unstored;
@@ -197,7 +197,7 @@ test("A chosen file is still in its row after the session has ended and the clie
 test("A file that was changed or deleted on the device is reported before and during the upload", {
   tag: "@script",
 }, async ({ page, connection }) => {
-  const message = "This file has changed on your device. Choose it again.";
+  const message = "This file has changed on your device. Choose the file again.";
   await openHydratedShipment(page);
   const choose = async (name: string, size = 2_000_000) => {
     const file = writeToDisk(createPdfPayload(name, size));

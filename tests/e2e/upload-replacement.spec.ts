@@ -70,7 +70,7 @@ async function cancelBeforeScript(
   await replaceUpload(page, "Packing List", createPdfPayload("other.pdf", 20_000));
   const before = connection.requests.length;
   await release();
-  // Waits as long as hashing a file takes. A cancelled upload that wrongly continues sends its first request by then.
+  // Waits as long as hashing a file takes. If the cancelled upload wrongly continued, it would send a request by then.
   await page.evaluate(() => crypto.subtle.digest("SHA-256", new Uint8Array(3_000_000)));
   await uploadButton(page, "Packing List").click();
   await expect(documentRow(page, "Packing List")).toContainText(labels.uploaded);

@@ -93,7 +93,7 @@ test("Leaving the page during an upload requires confirmation: staying continues
   await fileField(page, "Packing List").setInputFiles(createPdfPayload("list.pdf", 900_000));
   await uploadButton(page, "Packing List").click();
   await expect(documentRow(page, "Packing List")).toContainText(/[1-9]\d* KB of/);
-  const question = page.getByRole("dialog", { name: "Stop the upload and leave?" });
+  const question = page.getByRole("dialog", { name: "Stop the upload and leave this page?" });
 
   await page.getByRole("link", { name: "Create Shipment" }).click();
   await expect(question.getByRole("button", { name: "Stay here" })).toBeFocused();

@@ -14,7 +14,7 @@ const definitions = schemas.flatMap(({ noun, text }) =>
   })),
 );
 
-/** Functions that read a page, which are defined in files such as desk_pages.sql and portal_page.sql. */
+/** Matches the functions that read a page. They are defined in files such as desk_pages.sql and portal_page.sql. */
 const pageFunction = /^(desk|portal)_|^list_(desk|client)_/;
 
 /** Existing functions whose names belong to another schema file. Add no entries. */

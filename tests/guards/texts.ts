@@ -118,7 +118,7 @@ function isTestTitle(node: ts.Node): boolean {
   return ts.isIdentifier(called) && /^(test|it)$/.test(called.text);
 }
 
-/** Comments and quoted texts of SQL. Function bodies between $$ are read as SQL. */
+/** Returns the comments and quoted texts of an SQL file. Function bodies between $$ are read as SQL. */
 function readSqlTexts(file: string, content: string): Text[] {
   const texts: Text[] = [];
   const pieces = /--(?<line>[^\n]*)|\/\*(?<block>.*?)\*\/|'(?<string>(?:[^']|'')*)'|"[^"]*"/gs;

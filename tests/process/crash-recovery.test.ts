@@ -66,8 +66,8 @@ test(`A site that is killed ${rounds} times during uploads loses no session and 
     const created = await browser.post("/portal/new", { name: `Upload ${round}`, idempotencyKey: crypto.randomUUID() });
     expect(created.headers.get("Location"), `round ${round}`).toMatch(/^\/portal\/[0-9a-f-]{36}$/);
     acknowledged.shipments.add(`Upload ${round}`);
-    // Each round kills the next of these, in this order: backend and site; only the site during a resumable upload; only
-    // the site while it assembles an upload.
+    // The rounds kill in turn: backend and site; the site during a resumable upload; the site while it assembles an
+    // upload.
     const killsSiteOnly = round % 3 > 0;
     const large = killsSiteOnly ? await createLargeUpload(sandbox, browser, `Large ${round}`) : null;
     const isHalfSent = round % 3 === 1;
@@ -122,7 +122,7 @@ test("The site restarts a killed backend and reports the backend as unavailable 
   const browser = sandbox.browser();
   await browser.post("/login", demoCredentials);
   killProcess(sandbox.backendPid());
-  // Waits for the cached result of /readyz, which is valid for a second. The backend needs more time to restart.
+  // Waits until the cached result of /readyz has expired, after a second. The backend needs more time to restart.
   await expect.poll(async () => (await browser.get("/readyz")).text()).toBe("the backend does not respond\n");
   expect((await browser.get("/")).status).toBe(200);
   // The site repeats failed reads for some time, and the backend may be ready by then.

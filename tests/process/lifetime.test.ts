@@ -21,7 +21,7 @@ afterEach(async () => {
   for (const place of sandboxes.splice(0)) await place.leave();
 });
 
-/** Returns the command with which a supervisor starts npm with a script of package.json. */
+/** Returns the command with which a supervisor runs a script of package.json through npm. */
 const createNpmCommand = (script: string) => ({
   cwd: root,
   args: [realpathSync(findProgram(["npm"]) ?? ""), "run", script],

@@ -63,7 +63,7 @@ test("A staff command finds a shipment by the start of its ID, and the log has t
   const target = { actor_name: "Wanjiru Kamau", shipment_id: shipmentId };
   const awbChange = { before: { awb: "MEDUX4471203" }, after: { awb: "MEDUX0000001" } };
   const move = { before: { stage: 6 }, after: { stage: 7, location: "Kilindini" } };
-  // Compares only the three newest entries, because the demo data has older ones.
+  // Compares only the three newest entries, because the demo data has older entries.
   expect(json.slice(0, 3)).toMatchObject([
     { actor_name: userInfo().username, action: "client-id issue", shipment_id: null, after: { count: 2 } },
     { ...target, action: "shipment set-numbers", ...awbChange },
@@ -117,9 +117,9 @@ test("Staff commands perform the same actions as the desk.", async () => {
     [["document", "reject", shipment, "Commercial Invoice", "--reason", "Page 2 is missing"], "new file requested"],
     [["announcement", "set", "Customs system down since 09:10"], "Announcement published"],
     [["announcement", "end"], "Announcement removed"],
-    [["team", "invite", "baraka@company.example", "--name", "Baraka Ouma"], "Invitation sent"],
+    [["team", "invite", "baraka@company.example", "--name", "Baraka Ouma"], "Invitation sent to baraka@company.example"],
     [["team", "list"], "clerk  baraka@company.example            Baraka Ouma, invited"],
-    [["team", "remove", "baraka@company.example"], "baraka@company.example: Team member removed from the desk"],
+    [["team", "remove", "baraka@company.example"], "baraka@company.example: Baraka Ouma removed from the desk"],
     [["failed-email", "list"], ""],
   ];
   for (const [words, message] of steps) {

@@ -151,7 +151,7 @@ test("A site that gets SIGINT several times completes its running requests and e
 });
 
 test("Every public page is available while the backend is not, and /readyz and the login report the failure.", async () => {
-  // A hosted backend's URL. The site does not start this backend.
+  // With this URL, the site expects a hosted backend and starts no embedded backend.
   const site = sandbox.start({
     SUPABASE_URL: `http://127.0.0.1:${sandbox.backendPort}`,
     SUPABASE_PUBLISHABLE_KEY: "sb_publishable_x",

@@ -36,7 +36,7 @@ describe("login page", () => {
     expect(response.headers.get("Location")).toBe("/login");
     const page = await browser.follow(response);
     expect(page.toasts).toEqual([{ title: "Feature coming soon!", description: "", variant: "default" }]);
-    // A toast has the icons of its state and of its button. This toast has no tick, because nothing was done.
+    // The only icon is on the button. The toast has no tick, because nothing was done.
     expect(page.all("[data-toast] svg")).toHaveLength(1);
     expect((await browser.open("/login")).toasts).toEqual([]);
   });
@@ -64,7 +64,7 @@ describe("proof of identity", () => {
     const [section] = page.all("section#identity-check");
     expect(section?.querySelectorAll("h2, h3").map(getText).slice(0, 2)).toEqual([
       "How to recognise us",
-      "Our licence",
+      "How to check our licence",
     ]);
     expect(getText(section?.querySelector("section"))).toContain("SAMPLE-CAL-0000");
     const texts = [origin, "+254 700 000 001", "nairobi@mizigo.example", "kra.go.ke", "never send our bank details"];

@@ -192,7 +192,7 @@ describe("emails that fail", () => {
     const today = await clerk.open("/desk");
     expect(today.text).toContain(`Email with a Client ID to ${email}`);
     const resolved = await clerk.follow(await clerk.submit(today, `Dismiss: Email with a Client ID to ${email}`));
-    expect(resolved.toasts).toEqual(successToast("Failed email dismissed"));
+    expect(resolved.toasts).toEqual(successToast(`Failed email to ${email} dismissed`));
     expect(resolved.text).not.toContain(email);
   });
 });

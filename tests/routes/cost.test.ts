@@ -41,7 +41,7 @@ test("The cost page without a query has an empty form, names the usual duties, a
   expect([page.status, readRobots(page), page.problems]).toEqual([200, [], []]);
   const values = Object.fromEntries(textFields.map((name) => [name, page.value(name)]));
   expect(values).toEqual({ value: "", freight: "", insurance: "", rate: "", registered: "", duty: "" });
-  expect(page.getDescriptions("duty").join(" ")).toContain("Leave empty for 25%, or for 35% if you import a car.");
+  expect(page.getDescriptions("duty").join(" ")).toContain("we use 25%, or 35% for a car.");
   const [form] = page.all("main form");
   expect([form?.getAttribute("method"), form?.getAttribute("action")]).toEqual(["get", `${path}#sum`]);
   expect(form?.hasAttribute("novalidate")).toBe(true);
@@ -53,7 +53,7 @@ test("The cost page without a query has an empty form, names the usual duties, a
 test("The estimate for a car has each tax with rate, date and source, and the form preserves the answers", async () => {
   const page = await openEstimate(car);
   expect([page.status, page.has("sum")]).toEqual([200, true]);
-  expect(page.title).toMatch(/^What will it cost\? · /);
+  expect(page.title).toMatch(/^What will your import cost\? · /);
   expect(listAmounts(page)).toEqual([
     ["CIF", "1,207,005"],
     ["Import duty", "422,452"],
@@ -62,15 +62,15 @@ test("The estimate for a car has each tax with rate, date and source, and the fo
     ["Import declaration fee", "30,175"],
     ["Railway development levy", "24,140"],
     ["Total taxes", "1,210,022"],
-    ["Goods plus taxes", "2,417,027"],
+    ["CIF plus taxes", "2,417,027"],
   ]);
   const rows = page.all("main tbody tr").map(getText);
   for (const [index, percent] of ["35%", "25%", "16%", "2.5%", "2%"].entries()) {
     expect(rows[index + 1]).toContain(percent);
     expect(rows[index + 1]).toMatch(/As of \d+ \w+ 20\d\d: .*(Act|Authority)/);
   }
-  expect(rows[1]).toContain("25% until mid-2025.");
-  expect(rows[4]).toContain("2.5% since 1 July 2023, 3.5% before.");
+  expect(rows[1]).toContain("Until mid-2025, the rate was 25%.");
+  expect(rows[4]).toContain("Until 30 June 2023, the fee was 3.5%.");
   expect(page.text).toMatch(/estimate, not a quotation/);
   for (const name of textFields) expect(page.value(name)).toBe(car[name]);
   for (const name of ["what", "excise", "currency"] as const) expect(getChoice(page, name)).toBe(car[name]);
@@ -109,7 +109,9 @@ describe("turn of the year in East Africa", () => {
       expect(rejected.text).toMatch(new RegExp(`${rejection}.*Estimate in KES`, "s"));
       const accepted = await openCar(young);
       expect(accepted.text).not.toContain("rejects this car, because");
-      expect(accepted.text).toContain(`KEBS rejects this car if it arrives after 31 December ${year + 7}.`);
+      expect(accepted.text).toContain(
+        `The Kenya Bureau of Standards (KEBS) rejects this car if it arrives after 31 December ${year + 7}.`,
+      );
       expect(getHref(accepted, quoteLink)).toBeDefined();
     },
   );
@@ -142,7 +144,7 @@ test("The estimate for goods in shillings needs no exchange rate and ignores age
   expect(page.status).toBe(200);
   expect(Object.fromEntries(listAmounts(page))).toMatchObject({
     ...{ CIF: "3,000,000", "Import duty": "750,000", "Excise duty": "0", VAT: "600,000" },
-    ...{ "Total taxes": "1,485,000", "Goods plus taxes": "4,485,000" },
+    ...{ "Total taxes": "1,485,000", "CIF plus taxes": "4,485,000" },
   });
   expect(page.text).not.toContain("left-hand drive");
 });
@@ -165,7 +167,7 @@ test("A form with errors marks each field, preserves every answer and shows no a
   };
   const page = await openEstimate(typed);
   expectInvalidFields(page, ["registered", "value", "freight", "insurance", "rate"]);
-  expect(page.title).toMatch(/^Error: What will it cost\?/);
+  expect(page.title).toMatch(/^Error: What will your import cost\?/);
   for (const name of textFields) expect(page.value(name)).toBe(typed[name]);
   expect(getChoice(page, "what")).toBe("car");
   expect(listAmounts(page).map(([, amount]) => amount)).toEqual(Array(8).fill("–"));
@@ -228,8 +230,8 @@ test("A cleared message stays empty after an error of the quote form, and the fo
 
 const articles = ["importing-a-car-to-kenya", "hs-codes-explained", "port-clearance-mistakes", "lcl-vs-fcl"];
 test.each<[string, string]>([
-  ["/", "What will it cost?"],
-  ["/services", "What will it cost?"],
+  ["/", "What will your import cost?"],
+  ["/services", "What will your import cost?"],
   ["/resources/faq", "Estimate your duty and taxes"],
   ...[...articles, "aeo-benefits-for-importers"].map((slug): [string, string] => [
     `/resources/blog/${slug}`,

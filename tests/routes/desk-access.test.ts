@@ -35,7 +35,7 @@ const addresses = await listDeskAddresses(app, lead.browser, client, shipment);
 
 const createNextParam = (path: string) => `next=${encodeURIComponent(path)}`;
 
-/** Expects that a GET and a POST of this path redirect, without a body. */
+/** Expects that a GET and a POST of this path respond with a redirect and no body. */
 async function expectRedirects(browser: TestBrowser, path: string, location: unknown): Promise<void> {
   for (const response of [await browser.get(path), await browser.post(path, noteForm)]) {
     expect([path, response.status, response.headers.get("Location")]).toEqual([path, 303, location]);
@@ -44,7 +44,7 @@ async function expectRedirects(browser: TestBrowser, path: string, location: unk
   }
 }
 
-/** Logs a team member in with the password, without the code of the second factor. */
+/** Logs a team member in with the password but without the code of the second factor. */
 async function logInWithoutCode(member: StaffMember, loginPath: string) {
   const browser = app.browser();
   const form = { email: member.email, password: staffPassword };
@@ -95,7 +95,7 @@ test("No login step leads to an address outside the desk and the portal.", async
 test("A desk address in another spelling has the same page for team members and the same rejection for others.", async () => {
   const withoutFactor = await newStaffMemberWithoutFactor(app, "clerk", "Odd Speller");
   const unknownPage = summarize(await client.browser.open("/no-such-page"));
-  // Other test files create shipments and clients in parallel, so the lists contain only this client.
+  // Other test files create shipments and clients in parallel. The search limits the lists to this client.
   const own = `?q=${encodeURIComponent(client.email)}`;
   for (const [spelling, path] of [
     [`/DESK/Shipments/${own}`, `/desk/shipments${own}`],

@@ -61,7 +61,7 @@ test("A client whose account is closed is signed out and cannot log in until the
   expect((await client.browser.get("/portal")).status).toBe(200);
 
   const closed = await submitForm(client, "Close account");
-  expect(closed.toasts).toEqual(successToast("Account closed"));
+  expect(closed.toasts).toEqual(successToast(`Account ${client.email} closed`));
   expect(closed.text).toContain("Account Closed");
   expect(listButtons(closed)).not.toContain("Send password link");
   const upload = await copyBrowser(app, client.browser).submit(uploadPage, "Upload the Packing List", {
@@ -77,7 +77,7 @@ test("A client whose account is closed is signed out and cannot log in until the
   ]);
 
   const opened = await submitForm(client, "Reopen account", "A mistake of ours");
-  expect(opened.toasts).toEqual(successToast("Account reopened"));
+  expect(opened.toasts).toEqual(successToast(`Account ${client.email} reopened`));
   expect(opened.text).toMatch(
     /Account reopened .* Reason: A mistake of ours Account closed .* Reason: They asked by phone/,
   );
@@ -95,7 +95,7 @@ test("A client whose second factor a team member removes is signed out, gets an 
   expect([email.count - emailsBefore, email.subject]).toEqual([1, "Two-factor authentication is off"]);
   expect(email.text).toContain("If you did not request the removal, call us now: ");
   expect(email.text).not.toContain("They asked by phone");
-  expect(page.toasts).toEqual(successToast("2FA reset. The client can now log in with the password only."));
+  expect(page.toasts).toEqual(successToast(`2FA of ${client.email} reset. The client can now log in with the password only.`));
   expect(page.text).toContain("2FA Off");
   expect((await client.browser.get("/portal")).headers.get("Location")).toBe("/login");
   await client.browser.logIn(client.email);
@@ -110,7 +110,7 @@ test("A team member sends a client a password link without seeing the link.", as
   const emailsBefore = await countEmailsTo(client.email);
   const response = await clerk.browser.submit(await openAccount(client), "Send password link");
   const page = await clerk.browser.follow(response);
-  expect(page.toasts).toEqual(successToast("Password link sent"));
+  expect(page.toasts).toEqual(successToast(`Password link sent to ${client.email}`));
   const email = await getLatestEmailTo(client.email);
   expect([email.count - emailsBefore, email.subject]).toEqual([1, "Set a new password"]);
   const link = await getLatestLinkTo(client.email);
@@ -139,7 +139,7 @@ test("An erased client is signed out and cannot log in, and the address can sign
   const client = await newClient(app, "Erased Person");
   const list = await submitForm(client, "Erase account");
   expect(list.h1).toBe("Clients");
-  expect(list.toasts).toEqual(successToast("Account erased"));
+  expect(list.toasts).toEqual(successToast(`Account ${client.email} erased`));
   expect((await clerk.browser.get(`/desk/clients/${client.id}`)).status).toBe(404);
   expect((await client.browser.get("/portal")).headers.get("Location")).toBe("/login");
   expect((await client.browser.post("/login", { email: client.email, password })).status).toBe(400);

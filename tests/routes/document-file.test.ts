@@ -35,7 +35,7 @@ function readInvoiceRow(page: ParsedPage): string[] {
 }
 
 test("A document shows its file's name, size and time in East Africa Time, and after a rejection the reason.", async () => {
-  /** Runs an update without triggers, which would reject a changed time. */
+  /** Runs an update without triggers, because a trigger would reject the changed time. */
   const setTime = (...statement: [TemplateStringsArray, string]) =>
     sql.begin(async (session) => {
       await session`set local session_replication_role = replica`;
@@ -155,7 +155,7 @@ describe("removing a file", () => {
     await upload(createPdf("wrong.pdf"));
     invoice.client.cookies.delete("flash");
     const confirmation = await openConfirmation();
-    expect(confirmation.text).toContain("Remove wrong.pdf from the Commercial Invoice?");
+    expect(confirmation.text).toContain("Remove wrong.pdf, the file for the Commercial Invoice?");
     const response = await invoice.client.submit(confirmation, "Remove file");
     expect(response.headers.get("Location")).toBe(invoice.path);
     const after = await invoice.client.follow(response);

@@ -75,7 +75,9 @@ test("A client requests a new address once a minute, confirms the address with t
   const repeated = await parsePage(await submitOnAccount(browser, "Change email", typed));
   expectRejectedForm(repeated, 429, "We have just sent you an email. Wait one minute, then try again.");
   expect(page.toasts).toEqual(requestedToast);
-  expect(page.text).toContain(`We sent an email to ${address}. Open the link in that email to change your address.`);
+  expect(page.text).toContain(
+    `We sent an email to ${address}. Open the link in that email to confirm your new email address.`,
+  );
   const [warning = ""] = await listEmailTexts(email, subjects.requested);
   expect([warning.includes("change your password now"), warning.includes(address)]).toEqual([true, false]);
   expect(await openPortalOf(email, address)).toEqual(["/portal", 400]);
@@ -267,7 +269,7 @@ test("An email change whose email cannot be sent does not count towards the dail
   const sixth = await parsePage(await submitOnAccount(browser, "Change email", typed));
   expect([sixth.status, sixth.problems[0]?.text]).toEqual([
     429,
-    expect.stringMatching(/^Too many email changes\. Try again in 24 hours\.$/),
+    expect.stringMatching(/^Too many changes of email address\. Try again in 24 hours\.$/),
   ]);
 });
 

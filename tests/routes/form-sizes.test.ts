@@ -98,7 +98,7 @@ test.each(formPaths)("The form %s rejects a field that is sent twice, in both en
   for (const form of [new URLSearchParams(fields), createForm(fields)]) {
     const page = await parsePage(await client.post(path, form));
     expect(page.status).toBe(400);
-    expect(page.text).toContain("A field was sent twice.");
+    expect(page.text).toContain("One field of the form was sent twice.");
   }
 });
 

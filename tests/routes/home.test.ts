@@ -29,7 +29,7 @@ beforeEach(() => {
 describe("home page", () => {
   test("The home page has the sections of the specification in order and skips no heading level", () => {
     expect(page.all("main h1, main h2").map(getText)).toEqual([
-      ...[companyData.taglines[0], "Where is your cargo?", `Since ${companyData.founded}`, "Why choose us"],
+      ...[companyData.taglines[0], "Where is your cargo?", `Our work since ${companyData.founded}`, "Why choose us"],
       ...["Customs clearance services", "Certifications and accreditations", "Industries we serve"],
       ...["What clients say", homeData.closing.title],
     ]);
@@ -52,7 +52,7 @@ describe("home page", () => {
   });
 
   test("Each search term leads to the contact form with the term as its subject, and an unknown term does not", async () => {
-    const banner = page.all("main div").find((each) => getText(each).startsWith("Popular questions"));
+    const banner = page.all("main div").find((each) => getText(each).startsWith("Popular topics"));
     expect(banner?.querySelectorAll("li").map(getText)).toEqual(homeData.search_terms);
     const links = banner?.querySelectorAll("a").map((link) => link.getAttribute("href") ?? "") ?? [];
     expect(links.pop()).toBe("/contact");
@@ -165,7 +165,7 @@ describe("tracking request", () => {
         { title: "Tracking Number Required", description: text, variant: "destructive" },
       ]);
       expect(rejected.getDescriptions("trackingNumber")).toEqual([
-        "Number of the bill of lading, air waybill or container",
+        "Bill of lading, air waybill or container number",
         text,
       ]);
       expect(rejected.all("main a[href^='mailto:']")).toEqual([]);

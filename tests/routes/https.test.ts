@@ -157,7 +157,7 @@ describe("other host name", () => {
     const headers = { Origin: "https://www.portal.example" };
     const response = await fetch(`http://127.0.0.1:${site.port}/login`, { method: "POST", body, headers });
     expect(response.status).toBe(403);
-    expect(await response.text()).toContain(`Our address is ${portalOrigin}.`);
+    expect(await response.text()).toContain(`Open the page at ${portalOrigin}, then`);
   });
 });
 

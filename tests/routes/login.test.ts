@@ -196,7 +196,7 @@ test("Sign-ups from one IP address send at most twenty emails an hour.", async (
 });
 
 describe("successful login", () => {
-  /** Creates a confirmed client without the sign-up form. */
+  /** Creates a confirmed client without using the sign-up form. */
   async function newClientWithPassword(password: string): Promise<string> {
     const [client_id] = await issueClientIds(app.company, 1);
     const account = { email: newEmailAddress("Typist", "client.example"), password, email_confirm: true };

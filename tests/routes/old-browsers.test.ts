@@ -42,7 +42,8 @@ describe("styles of pages and linked files", () => {
     css.walkAtRules(({ name, params }) => {
       // Container queries are allowed. Browsers without container queries show the menu of the bar closed.
       if (!["media", "supports", "keyframes", "container"].includes(name)) dropped.push(`@${name} ${params}`);
-      // Old browsers drop ranges, and `not` without a media type. Browsers with `scripting` accept this `not`.
+      // Old browsers drop media queries with ranges, or with `not` before a feature. `not (scripting: …)` is allowed,
+      // because each browser that knows `scripting` accepts this `not`.
       if (name === "media" && /[<>]|not \((?!scripting)/.test(params)) dropped.push(`@media ${params}`);
     });
     css.walkRules((rule) => {

@@ -189,7 +189,7 @@ test("Every public page opens while the backend is down and calls no backend, si
     for (const path of paths) expect((await client.get(path)).status, path).toBe(200);
     for (const browser of [visitor, client]) expect((await browser.get("/no-such-page")).status).toBe(404);
   });
-  // The login and the sign-up check a client's session, which calls the backend.
+  // To check a client's session, the login and the sign-up call the backend.
   for (const path of ["/login", "/signup"]) expect((await client.get(path)).status).toBe(200);
   app.proxy.fail("none");
   expect(calls).toEqual([]);

@@ -12,7 +12,7 @@ import {
 import { issueClientIds } from "../support/service-role.ts";
 import { getTestApp, parsePage, password, type TestBrowser } from "../support/test-app.ts";
 
-// The unit test env.server.test.ts covers the default limit of 100.
+// Lower than the default of 100, so that few attempts exceed the limit.
 process.env.LOGINS_PER_ACCOUNT = "12";
 const app = await getTestApp();
 const email = await app.browser().signUpAndLogIn("Limited");

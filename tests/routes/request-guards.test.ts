@@ -17,7 +17,6 @@ const foreignOrigins: Record<string, string>[] = [
   { Origin: origin, "Sec-Fetch-Site": "same-site" },
 ];
 
-/** The paths of all forms. */
 const formPaths: [string, () => string][] = [
   ["the sign-up", () => "/signup"],
   ["the login", () => "/login"],
@@ -117,7 +116,7 @@ test.each<[string, Record<string, string>]>([
 test("A rejected form from another site shows a page with the reason and the site's address.", async () => {
   const page = await parsePage(await client.post("/login", {}, { Origin: "https://evil.example" }));
   expect([page.status, page.h1]).toEqual([403, "We cannot process this request"]);
-  expect(page.text).toContain(`This form was sent from another site. Our address is ${origin}.`);
+  expect(page.text).toContain(`This form was sent from another site. Open the page at ${origin}, then`);
   expect(listLinkAddresses(page, "main a")).toEqual(["/"]);
 });
 

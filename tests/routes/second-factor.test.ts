@@ -72,7 +72,7 @@ describe("set-up of a second factor", () => {
     const { browser } = await newClient(app, "Named");
     const listNames = async () => (await browser.open(path)).all("main li span.block").map(getText);
     for (const name of ["", "", " Wife’s\u200b\nphone ", "x".repeat(70)]) {
-      const button = (await listNames()).length > 0 ? "Add another authenticator" : "Set up 2FA";
+      const button = (await listNames()).length > 0 ? "Add another authenticator app" : "Set up 2FA";
       // A setup that was started and not completed does not occupy its name.
       await startFactorSetup(browser, path, button, name);
       const { page, authenticator } = await startFactorSetup(browser, path, button, name);
@@ -225,11 +225,11 @@ describe("session before the code", () => {
 
 test("A client with one authenticator is advised to add a new phone before the old one is removed", async () => {
   const { browser } = await newClient(app, "New phone");
-  const advice = "New phone? Add your new phone first, then remove your old phone.";
+  const advice = "New phone? Add the app on your new phone first, then remove your old phone from this list.";
   for (const [count, isAdvised] of [false, true, false].entries()) {
     const page = await browser.open(path);
     expect([page.all("main li").length, page.text.includes(advice)]).toEqual([count, isAdvised]);
-    const button = count === 0 ? "Set up 2FA" : "Add another authenticator";
+    const button = count === 0 ? "Set up 2FA" : "Add another authenticator app";
     const { page: setup, authenticator } = await startFactorSetup(browser, path, button);
     await browser.submit(setup, "Enable 2FA", { code: await authenticator.freshCode() });
   }

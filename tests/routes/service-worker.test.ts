@@ -82,6 +82,6 @@ describe("offline copies in the account", () => {
     browser.cookies.set("shared", "1");
     const page = await browser.open("/portal/account");
     expect(page.all('#offline-pages input[name="enabled"]')).toEqual([]);
-    expect(page.html).toContain("This is a shared device, so it stores no pages.");
+    expect(page.html).toContain("You logged in on a shared device, so your browser stores no offline copies.");
   });
 });

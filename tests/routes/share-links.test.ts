@@ -165,7 +165,7 @@ test("All wrong and truncated share links have the same page.", async () => {
         status: 404,
         title: pages[0]?.title,
         text:
-          "Mizigo Clearing & Forwarding This link does not work The link has ended or is incomplete. " +
+          "Mizigo Clearing & Forwarding This link does not work The link is no longer valid or is incomplete. " +
           "Ask the sender for a new link, or call +254 700 000 001.",
       },
     ]);

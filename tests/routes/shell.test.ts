@@ -134,7 +134,7 @@ test.each(["/portal", "/portal/new", "/portal/account"])(
       ["Privacy Policy", "/privacy"],
       ["Chat with us", `https://wa.me/${companyData.chat_phone}`],
     ]);
-    expect(getText(footer)).toMatch(/^© 2025 Mizigo Head office, Nairobi .* This page used about KB Text-only version/);
+    expect(getText(footer)).toMatch(/^© 2025 Mizigo Head office, Nairobi .* Page size: about KB Text-only version/);
   },
 );
 

@@ -34,7 +34,7 @@ test("An invited team member sets a password and a second factor, and opens the 
   const email = newEmailAddress("invited");
   const fields = { name: "Otieno <Ouma>", email, role: "lead" };
   const page = await lead.browser.follow(await submitForm("Send invitation", fields));
-  expect(page.toasts).toEqual(successToast("Invitation sent"));
+  expect(page.toasts).toEqual(successToast(`Invitation sent to ${email}`));
   expect(getRow(page, email)).toContain(`Otieno <Ouma> ${email}, lead, invited, not logged in yet`);
   expect((await getLatestEmailTo(email)).text).toContain(
     "Hello Otieno <Ouma>,\n\nYou now have an account for the desk, the pages of our website for team members.",
@@ -61,7 +61,7 @@ test("An invitation form that is sent three times sends only one email, for a fi
     );
     responses.push(await otherTab.submit(page, button, fields));
     expect(responses.map(({ status }) => status)).toEqual([303, 303, 303]);
-    expect((await openTeam()).toasts).toEqual(successToast("Invitation sent"));
+    expect((await openTeam()).toasts).toEqual(successToast(`Invitation sent to ${email}`));
     expect([button, await countEmailsTo(email)]).toEqual([button, count]);
     const link = await app.browser().open(await getLatestLinkTo(email));
     expect(link.form("Set password").fields).toHaveProperty("password");
@@ -100,7 +100,7 @@ test("The address of a client or of a team member cannot be invited, and the for
 test("A changed role applies to open sessions immediately, and a removed team member is signed out.", async () => {
   const member = await newStaffMember(app, "clerk", "Changing Role");
   const promoted = await lead.browser.follow(await submitForm("Change role to lead for Changing Role"));
-  expect(promoted.toasts).toEqual(successToast("Role changed"));
+  expect(promoted.toasts).toEqual(successToast("Role of Changing Role changed to lead"));
   expect((await member.browser.get("/desk/team")).status).toBe(200);
   await submitForm("Change role to clerk for Changing Role");
   expect((await member.browser.get("/desk/team")).status).toBe(403);
@@ -110,7 +110,7 @@ test("A changed role applies to open sessions immediately, and a removed team me
   const rejected = await parsePage(await submitForm(button, { reason: "" }));
   expect(getField(rejected, `remove-${member.id}-reason`).descriptions).toEqual(["Enter a reason."]);
   const removed = await lead.browser.follow(await lead.browser.submit(rejected, button, { reason: "Left us" }));
-  expect(removed.toasts).toEqual(successToast("Team member removed from the desk"));
+  expect(removed.toasts).toEqual(successToast("Changing Role removed from the desk"));
   expect(removed.text).toMatch(new RegExp(`Removed team members .*Changing Role, ${member.email}`));
   expect(listDuplicateIds(removed)).toEqual([]);
   expect((await member.browser.get("/desk")).headers.get("Location")).toMatch(/^\/login/);

@@ -20,7 +20,7 @@ export const outsiders = [
 export const accessRoles = ["a visitor", ...outsiders, "a clerk", "a lead", "the service role"] as const;
 export type AccessRole = (typeof accessRoles)[number];
 
-/** Returns a Supabase client for each role, and the people behind them. */
+/** Returns a Supabase client for each role, and the people who have these roles. */
 export async function newAccessRoles(testBackend: TestBackend) {
   const client = await testBackend.newClient("client@client.example");
   const protectedClient = await testBackend.newClient("protected@client.example");

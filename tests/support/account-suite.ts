@@ -1,4 +1,3 @@
-/** Shared steps of the route tests of the account page. */
 import process from "node:process";
 import { readEmailsTo } from "./outbox.ts";
 import { type FormValues, origin, password, type TestApp, type TestBrowser } from "./test-app.ts";

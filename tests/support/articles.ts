@@ -1,4 +1,3 @@
-/** Reads the articles from their files in content/blog. */
 import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { parse } from "yaml";

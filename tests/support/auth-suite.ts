@@ -1,4 +1,3 @@
-/** Shared setup and helper functions for tests of the embedded backend's authentication. */
 import type { AuthError } from "@supabase/supabase-js";
 import { setUpTestBackend } from "./database-suite.ts";
 

@@ -6,7 +6,7 @@ import { chromium } from "@playwright/test";
 import { findProgram } from "../../app/server/programs.ts";
 import { installDebianPackage } from "./debian-packages.ts";
 
-/** Chromium without a user interface needs less than half of the processor time. */
+/** Chromium without a user interface needs less than half of the processor time of the full Chromium. */
 const headlessShell = "chromium-headless-shell";
 
 /**

@@ -18,7 +18,10 @@ export async function enrollFactor(supabase: AppSupabaseClient, friendlyName = "
   return { factorId, app, accessToken: verified.data.access_token };
 }
 
-/** Returns a new session. `supabase` can sign out. `token` sends the same access token even after signing out. */
+/**
+ * Returns a new session. `supabase` can sign out. `token` is a client that sends the same access token even after
+ * signing out.
+ */
 export async function newClientSession(
   testBackend: TestBackend,
   email: string,

@@ -5,7 +5,7 @@ import type { Duplex } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import { setTimeout } from "node:timers/promises";
 
-/** Milliseconds without a connection after an interruption. A browser repeats its request within a shorter time. */
+/** Milliseconds without a connection after an interruption. A browser's automatic retry comes within this time. */
 const outageMs = 500;
 
 type ReplacedResponse = { status: number; body: string };
@@ -97,7 +97,10 @@ export async function startConnectionProxy(site: string) {
     replaceResponse: (path: string, replace: (body: string) => ReplacedResponse) => replacements.set(path, replace),
     /** Drops all requests until `restore`. */
     cut,
-    /** Stops after each of these byte counts until `until` resolves, and then breaks the connection for `outageMs`. */
+    /**
+     * After each of these numbers of bytes, waits until `until` resolves, and then breaks the connection for
+     * `outageMs`.
+     */
     interruptAfter(bytes: number[], until: () => Promise<void>) {
       interruptions = [...bytes];
       isReadyToBreak = until;

@@ -1,4 +1,3 @@
-/** Shared setup and helper functions for the tests in tests/database. */
 import { createHash, randomUUID } from "node:crypto";
 import { afterAll, beforeAll } from "vitest";
 import { callConcurrently, newStaffMember } from "./staff-members.ts";
@@ -31,7 +30,7 @@ export function setUpTestBackend() {
     return (await testBackend.backend.db.query<T>(text, values)).rows;
   }
 
-  /** Creates a client before the tests of a file. The returned object is usable from then on. */
+  /** Creates a client before the tests of a file. The returned object is empty until then. */
   function setUpClient(email: string): TestClient {
     const client = {} as TestClient;
     beforeAll(async () => {
@@ -40,7 +39,7 @@ export function setUpTestBackend() {
     return client;
   }
 
-  /** Sends a request to the backend, with a body as JSON. */
+  /** Sends a request to the backend, with `body` as JSON. */
   function sendRequest(method: string, at: string, headers: Record<string, string>, body?: object): Promise<Response> {
     return testBackend.backend.fetch(
       new Request(`http://backend.local${at}`, {

@@ -1,4 +1,3 @@
-/** Shared paths and forms for route tests of the desk. */
 import { getDocument, type LoggedInClient, type newShipment, type newStaffMember } from "./route-fixtures.ts";
 import type { TestApp, TestBrowser } from "./test-app.ts";
 

@@ -1,4 +1,3 @@
-/** Shared setup and helper functions for tests of documents and their files. */
 import { createHash } from "node:crypto";
 import { beforeEach } from "vitest";
 import { findDocumentId, objectPath, verifyDocument } from "../../app/models/document.server.ts";

@@ -98,13 +98,13 @@ export const test = base.extend<SiteOptions & TestFixtures, { client: ClientCred
     { scope: "worker" },
   ],
 
-  /** Signs the lead in before the page opens. */
+  /** Logs the lead in before the page opens. */
   loggedInLead: async ({ page, lead, baseURL }, use) => {
     await page.context().addCookies([{ name: "session", value: lead.session, url: baseURL ?? "" }]);
     await use(lead);
   },
 
-  /** Signs the client in before the page opens, without the toast and the reminder that follow a login. */
+  /** Logs the client in before the page opens, without the toast and the reminder that follow a login. */
   loggedInClient: async ({ page, client }, use) => {
     await logInWithoutPage(page, client);
     await use(client);

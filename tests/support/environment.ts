@@ -1,6 +1,6 @@
 import process from "node:process";
 
-/** Makes password hashes cheap. tests/database/sign-up.test.ts checks the hashes' cost in the product. */
+/** Makes password hashes cheap. tests/database/sign-up-privacy.test.ts checks the real cost. */
 export const cheapPasswordHashes = { LITE_AUTH_BCRYPT_COST: "4" };
 
 /** Deadlines that the site also meets on a busy machine. */

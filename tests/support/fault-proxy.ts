@@ -2,8 +2,8 @@ import { createServer, type IncomingMessage, request, type ServerResponse } from
 import type { AddressInfo } from "node:net";
 
 /**
- * The fault of a call: none, a response with this status, a closed connection, no response, an invalid response, the response
- * of another call, or a response that is lost after the backend has executed the call.
+ * The fault of a call. A number is the status of the response. "other json" is the response of another call. "lost
+ * answer" loses the response after the backend has executed the call.
  */
 export type Fault = "none" | number | "close" | "hang" | "html" | "half json" | "other json" | "lost answer";
 
@@ -109,7 +109,7 @@ export async function startFaultProxy(target: string) {
     answer(...responses: StubbedResponse[]) {
       stubbedResponses = responses;
     },
-    /** Runs a job before the next call fails, such as a change by another person. */
+    /** Before the next call fails, runs a job, such as a change by another person. */
     butFirst(job: () => PromiseLike<unknown>) {
       jobBeforeFault = job;
     },

@@ -24,7 +24,7 @@ export async function startHoldingProxy(site: string, upTo: string) {
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    /** Sends the rest of this and all later pages. */
+    /** Sends the rest of the held pages. Later pages are sent without a pause. */
     release,
     close() {
       release();

@@ -2,7 +2,7 @@
 export const labels = {
   // Labels of the whole site
   useLightTheme: "Use the light theme",
-  pauseMotion: "Pause all motion",
+  pauseMotion: "Pause all animations",
   notifications: "Notifications (F8)",
   errorSummary: "There is a problem",
   connectionLost: "Connection lost",

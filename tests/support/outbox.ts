@@ -7,8 +7,8 @@ import PostalMime, { type Email } from "postal-mime";
 const emailCache = new Map<string, { file: Buffer; text: string }>();
 
 /**
- * Returns the emails to an email address: first those of a hosted Supabase Auth in MAILS_DIR (tests/hosted), then those
- * in the outbox of a data directory. Each folder is read from its oldest file.
+ * Returns the emails to an email address. The emails of a hosted Supabase Auth in MAILS_DIR (tests/hosted) are first,
+ * then the emails in the outbox of a data directory. Each folder is read from its oldest file.
  */
 export async function readEmailsTo(dataDir: string, address: string): Promise<Email[]> {
   const folders = [process.env.MAILS_DIR ?? "", path.join(dataDir, "outbox")].filter((folder) => existsSync(folder));

@@ -15,7 +15,7 @@ export async function emulateFontSize(page: Page) {
   };
 }
 
-/** Returns the page width if it exceeds the window, and parts of the header that overlap or lie outside. */
+/** Returns the page width if it exceeds the window, and parts of the header that overlap or lie outside the window. */
 export const findOverflow = (page: Page) =>
   page.evaluate(() => {
     const problems: string[] = [];

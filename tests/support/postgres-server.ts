@@ -51,7 +51,7 @@ export async function startPostgres() {
   const port = await freePort();
   const password = "p4ssw0rd-0f-th3-t3sts";
 
-  // The server does not run as root.
+  // PostgreSQL does not start as root.
   const root = process.getuid?.() === 0;
   const passwordFile = path.join(folder, "password");
   writeFileSync(passwordFile, password);

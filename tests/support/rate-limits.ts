@@ -1,4 +1,3 @@
-/** Shared requests and expectations for tests of rate limits. */
 import { expect } from "vitest";
 import { newProtectedClient, newSessionWithoutCode } from "./second-factor-suite.ts";
 import { noStorePattern, type ParsedPage, password, type TestApp, type TestBrowser } from "./test-app.ts";
@@ -30,13 +29,15 @@ export function expectRateLimited(page: ParsedPage, title: string | null, messag
   expect(page.headers.get("Cache-Control") ?? "").toMatch(noStorePattern);
 }
 
-/** Fails to log in from new browsers until the account is locked for unknown browsers. LOGINS_PER_ACCOUNT is 12. */
+/**
+ * Tries wrong passwords from new browsers until the account is locked for unknown browsers. LOGINS_PER_ACCOUNT is 12.
+ */
 export async function lockAccount(app: TestApp, email: string): Promise<void> {
   for (let attempt = 1; attempt <= 12; attempt += 1) await logIn(app.browser(), email);
   expect(await getStatus(logIn(app.browser(), email, password))).toBe(429);
 }
 
-/** `owner` is a logged-in browser of a client with a second factor. `half` is a browser that has not sent the code. */
+/** Returns two browsers of a client with a second factor: `owner` is logged in, and `half` has not sent the code. */
 export async function newClientWithoutCode(app: TestApp, name: string) {
   const { browser: owner, ...client } = await newProtectedClient(app, name);
   return { ...client, owner, half: await newSessionWithoutCode(app, client.email) };

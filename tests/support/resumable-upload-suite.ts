@@ -1,4 +1,3 @@
-/** Shared setup and expected responses for tests of resumable uploads. */
 import { afterEach } from "vitest";
 import { createUploadFailedToast, invoiceUploadedToast, setUpInvoice } from "./invoice-fixtures.ts";
 import { createResumableUpload } from "./resumable-upload.ts";

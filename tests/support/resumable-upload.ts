@@ -21,7 +21,7 @@ export function createPatternedPdf(name: string, size: number): File {
   return new File([bytes], name, { type: createPdf().type });
 }
 
-/** Returns an upload to the shipment at `path`. `falseFields` replace fields of its file description. */
+/** Returns an upload to the shipment at `path`. `falseFields` replaces fields of the Upload header. */
 export async function createResumableUpload(
   browser: TestBrowser,
   path: string,

@@ -153,7 +153,7 @@ export async function getDocument(serviceRole: AppSupabaseClient, shipment: stri
   return data;
 }
 
-/** Replaces a stored file, which needs the secret key. */
+/** Replaces a stored file. Only the secret key allows this. */
 export async function replaceStoredFile(serviceRole: AppSupabaseClient, path: string): Promise<void> {
   const options = { contentType: "application/pdf", upsert: true };
   const { error } = await serviceRole.storage.from("documents").upload(path, "%PDF-1.7 another file", options);
@@ -210,7 +210,7 @@ const longTextWords = (
   "office Mombasa Nairobi road county godown warehouse keeper overtime Sunday holiday agent telephone confirmed wrote"
 ).split(" ");
 
-/** Returns text that resembles a person's, with about `length` characters. Each `seed` gives a different text. */
+/** Returns text of about `length` characters that looks written by a person. Each `seed` gives a different text. */
 export function createLongText(seed: number, length: number): string {
   let state = seed * 2654435761 + 1;
   let text = "";

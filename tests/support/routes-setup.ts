@@ -12,7 +12,7 @@ import { freePort } from "./free-port.ts";
 import { startPostgres } from "./postgres-server.ts";
 
 /**
- * Prepares the route tests and the browser tests in Firefox: builds the site and starts one embedded backend on its own
+ * Prepares the route tests and the browser tests in Firefox. Builds the site and starts one embedded backend on its own
  * PostgreSQL server, which is twice as fast as PGlite. The browser tests in Chromium and the process tests use PGlite.
  */
 export default function setup(): Promise<() => Promise<void>> {

@@ -1,4 +1,3 @@
-/** Clients with a second factor, for route tests. */
 import { newClient, setUpSecondFactor } from "./route-fixtures.ts";
 import { password, type TestApp, type TestBrowser } from "./test-app.ts";
 

@@ -14,7 +14,10 @@ export type SenderReport = {
   heap: number[];
 };
 
-/** Starts a process that sends every due shipment update to `SMTP_URL` and exits. Throws its output if it fails. */
+/**
+ * Starts a process that sends every due shipment update to `SMTP_URL` and exits. Throws an error with the process's
+ * output if the process fails.
+ */
 export async function runSenderProcess(
   { url, publishableKey, secretKey }: BackendAccess,
   more: { SMTP_URL: string; SESSION_SECRET: string; DATA_DIR: string },

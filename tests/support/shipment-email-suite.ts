@@ -1,4 +1,3 @@
-/** Shared setup and helper functions for tests of shipment updates. */
 import { beforeEach } from "vitest";
 import { setUpDesk } from "./database-suite.ts";
 

@@ -1,4 +1,3 @@
-/** Shared setup and helper functions for tests of sign-up. */
 import { setUpTestBackend } from "./database-suite.ts";
 
 export const password = "a good password";

@@ -1,6 +1,6 @@
 /**
- * Several processes of the site with one backend, behind a proxy that sends each request to the next process.
- * playwright.config.ts starts this file for the journeys, which fail if a process stores state that the others need.
+ * Several processes of the site with one backend. A proxy sends each request to the next process. playwright.config.ts
+ * starts this file for the journeys. The journeys fail if a process stores state that the other processes need.
  */
 import { once } from "node:events";
 import { readFileSync } from "node:fs";

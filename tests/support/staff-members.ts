@@ -10,7 +10,9 @@ export const staffPassword = "a good password of the staff";
 
 const toStaffName = (email: string) => `Team member ${email.split("@")[0]}`;
 
-/** Returns a new team member: `supabase` has a session at AAL2, `aal1` a session without the second factor's code. */
+/**
+ * Returns a new team member. `supabase` has a session at AAL2. `aal1` has a session without the second factor's code.
+ */
 export async function newStaffMember(testBackend: TestBackend, role: TestStaffRole, email: string) {
   const { supabase, ...staffMember } = await newStaffMemberWithoutFactor(testBackend, role, email);
   const factor = await enrollFactor(supabase);

@@ -1,4 +1,3 @@
-/** Shared setup and helper functions for tests of stored files. */
 import { setUpTestBackend } from "./database-suite.ts";
 import type { AppSupabaseClient } from "./test-backend.ts";
 

@@ -1,4 +1,3 @@
-/** Shared setup and helper functions for tests of team members and password links. */
 import { createRpcCaller, setUpDesk } from "./database-suite.ts";
 import type { AppSupabaseClient } from "./test-backend.ts";
 

@@ -14,9 +14,7 @@ import { issueClientIds } from "./service-role.ts";
 
 export const origin = "http://127.0.0.1:3000";
 export const password = "a good password";
-/**
- * Matches a Cache-Control header that forbids proxies and the browser to store the response, also for the Back button.
- */
+/** Matches a Cache-Control header that forbids proxies and browsers to store the response, even for the Back button. */
 export const noStorePattern = /^private,.*\bno-store\b/;
 
 let testApp: ReturnType<typeof startTestApp> | undefined;

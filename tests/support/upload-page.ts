@@ -1,4 +1,3 @@
-/** Shared helper functions for tests that upload files on a shipment's page. */
 import { mkdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import type { CDPSession, Locator, Page, Request } from "@playwright/test";
@@ -58,7 +57,7 @@ export async function openHydratedShipment(page: Page): Promise<string> {
   return id;
 }
 
-/** Waits for a text. The clock of the page advances fast during the pauses between attempts, so that they are short. */
+/** Waits for a text. The clock of the page advances fast, so that the pauses between attempts are short. */
 export const expectWithClock = (page: Page, element: Locator, text: string | RegExp) =>
   expect
     .poll(

@@ -24,7 +24,7 @@ export function SecondFactorFields(props: {
   const { factors, fields } = props;
   return (
     <>
-      {factors.length > 1 && <SelectField field={fields.factor} label="Authenticator" options={factors} />}
+      {factors.length > 1 && <SelectField field={fields.factor} label="Authenticator app" options={factors} />}
       {factors.length > 0 && <CodeField field={fields.code} />}
     </>
   );
@@ -33,7 +33,8 @@ export function SecondFactorFields(props: {
 export function LostAuthenticatorHelp() {
   return (
     <p className="mt-6 text-quiet">
-      Lost your phone? Call <OfficePhone />. We check your identity, then remove the app from your account.
+      Lost your phone? Call <OfficePhone />. We check your identity, then remove the authenticator app from your
+      account.
     </p>
   );
 }

@@ -8,7 +8,7 @@ type FieldProps = {
   hint?: string;
   type?: "text" | "email" | "password" | "tel" | "date" | "search";
   optional?: boolean;
-  /** True for passwords and codes: a rejected submission empties the input. */
+  /** True if a rejected submission empties the input, as for passwords and codes. */
   clearOnError?: boolean;
   children?: ReactNode;
 } & Pick<ComponentProps<"input">, "autoComplete" | "inputMode" | "autoCapitalize" | "spellCheck">;

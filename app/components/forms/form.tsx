@@ -106,7 +106,10 @@ export function ErrorSummary(props: {
   );
 }
 
-/** Focuses the error summary. If the window is too small to show both, focuses the first error in the form instead. */
+/**
+ * Focuses the error summary. If the window is too small for the summary and the first error, focuses the first error in
+ * the form.
+ */
 function focusProblems(summary: HTMLElement): void {
   focusInView(summary);
   const firstError = document.querySelector<HTMLElement>("[aria-invalid=true], [data-form-error]");
@@ -116,7 +119,10 @@ function focusProblems(summary: HTMLElement): void {
   }
 }
 
-/** Ignores clicks during a submission. `sending` replaces the router's state if a fetcher submits the form. */
+/**
+ * Ignores clicks during a submission. `sending` is true while a fetcher submits the form. By default, the button uses
+ * the router's state.
+ */
 export function SubmitButton({
   pending = "Saving…",
   sending,

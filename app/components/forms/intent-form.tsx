@@ -10,12 +10,15 @@ import {
   useActionForm,
 } from "~/components/forms/form";
 
-/** `form` is the id of the rejected form. `idempotencyKey` is the idempotency key that the form contained. */
+/** `form` and `idempotencyKey` are the id and the idempotency key of the rejected form. */
 export type RejectedIntent = RejectedForm & { form?: string; idempotencyKey?: string };
 
 const useRejectedIntent = () => useActionData() as RejectedIntent | undefined;
 
-/** A retry has the idempotency key of the rejected form, so an action takes effect only once after a lost response. */
+/**
+ * A retry sends the idempotency key of the rejected form, so the action takes effect only once even if a response was
+ * lost.
+ */
 function useIdempotencyKey(): string | undefined {
   const loaderData = useMatches().at(-1)?.loaderData as { idempotencyKey?: string } | undefined;
   return useRejectedIntent()?.idempotencyKey ?? loaderData?.idempotencyKey;

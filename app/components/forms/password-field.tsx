@@ -18,7 +18,10 @@ export function PasswordField(props: Omit<ComponentProps<typeof Field>, "type" |
   );
 }
 
-/** Password managers save the password for this email. The input needs hydration, because text browsers show it. */
+/**
+ * Password managers save the password for this email. Text browsers show hidden inputs, so the server's HTML omits this
+ * input.
+ */
 export function HiddenUsername({ email }: { email: string }) {
   const isHydrated = useIsHydrated();
   return isHydrated && <input type="email" autoComplete="username" defaultValue={email} hidden readOnly />;

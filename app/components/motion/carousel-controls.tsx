@@ -13,7 +13,7 @@ type CarouselControlsProps = {
   onChange: (index: number, isPlaying: boolean) => void;
 };
 
-/** Shows the next slide automatically, except while the carousel has the pointer or the focus. */
+/** Shows the next slide automatically, except while the pointer or the focus is in the carousel. */
 export function CarouselControls({ carousel, list, itemName, count, onChange }: CarouselControlsProps) {
   const { index, show } = useCarousel(list);
   const showNext = (step: 1 | -1) => show((index + step + count) % count);

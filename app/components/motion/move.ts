@@ -1,7 +1,7 @@
 import { animate } from "framer-motion/dom/mini";
 import { mayMove } from "./moving";
 
-// Equal to `--ease-out` in app.css.
+// `ease` must equal `--ease-out` in app.css.
 const timing = { duration: 0.18, ease: [0.2, 0.7, 0.2, 1] } as const;
 
 // The promise `finished` never settles if another animation replaces this animation, so `move` waits at most this long.

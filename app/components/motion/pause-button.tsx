@@ -10,7 +10,7 @@ export function PauseButton() {
   return (
     <Button look="icon" type="button" aria-pressed={isPaused} onClick={() => setPaused(!isPaused)}>
       <Icon of={isPaused ? Play : Pause} className="size-5" />
-      <span className="sr-only">Pause all motion</span>
+      <span className="sr-only">Pause all animations</span>
     </Button>
   );
 }

@@ -71,7 +71,9 @@ const isFormOfOtherPage = ({ location, navigation } = router.state) =>
 const hasActionSucceeded = ({ navigation } = router.state) =>
   isNavigatingAway() && navigation.state === "loading" && navigation.formMethod === "POST";
 
-/** Loads the next page as a new document if the server no longer has its script (lib/browser/module-retry.ts). */
+/**
+ * Loads the next page as a new document if the server no longer has the page's script (lib/browser/module-retry.ts).
+ */
 function handleModuleLoadFailure(event: Event): void {
   const { isGone } = (event as CustomEvent<PartLost>).detail;
   const { navigation } = router.state;

@@ -55,9 +55,7 @@ async function handleResponseTimeout(path: string): Promise<void> {
 }
 
 function getSlowResponseToast(): Toast {
-  const nextStep = linkPath
-    ? "The next page is still loading."
-    : "Our server has not responded yet. Stay on this page.";
+  const nextStep = linkPath ? "The next page is still loading." : "Our server has not responded yet. Please wait.";
   return {
     title: "Slow connection",
     description: nextStep,
@@ -90,7 +88,7 @@ async function openOfflineCopy(path: string, isCurrent: () => boolean): Promise<
     setTimeout(resolve, workerReplyTimeout);
   });
   worker.postMessage(path, [port2]);
-  // The service worker must get the path before the navigation. Otherwise it would wait for the network first.
+  // The service worker must get the path before the navigation. Otherwise the worker would wait for the network first.
   await workerReply;
   if (!isCurrent()) {
     worker.postMessage(null);

@@ -50,8 +50,8 @@ function cloneDocument(document: Document): Document {
   for (const element of copy.querySelectorAll("[style]")) element.removeAttribute("style");
   for (const element of copy.querySelectorAll("[data-moving]")) element.removeAttribute("data-moving");
   for (const element of copy.querySelectorAll("header details")) element.removeAttribute("open");
-  // A script gives the header its background when the page scrolls. The copy has no script, so it always has the
-  // background.
+  // A script gives the header its background when the page scrolls. The copy has no script, so its header always has
+  // the background.
   const bar = copy.querySelector("header");
   bar?.classList.replace("border-transparent", "border-line");
   bar?.classList.add("bg-surface");
@@ -79,7 +79,9 @@ function explainClosedForms(copy: Document, main: HTMLElement): void {
   }
 }
 
-/** The worker replaces the HTML comment with the copy's time, and from the next day also with the date. */
+/**
+ * The worker replaces the HTML comment with the time of the copy. From the next day, the worker inserts the date too.
+ */
 function createCopyBanner(copy: Document, now: Date): HTMLElement {
   const line = createParagraph(copy, "", "mb-8 border-l-4 border-attention pl-4");
   const iso = now.toISOString();

@@ -8,7 +8,7 @@ export const dayMs = 24 * 60 * 60 * 1000;
 /** 30 days, because a session ends after 30 days without a visit. */
 const maxAgeMs = 30 * dayMs;
 
-/** Returns milliseconds. */
+/** Returns the age of a copy in milliseconds. */
 export const getAge = (copy: Response) => Date.now() - Number(copy.headers.get("time"));
 
 /** Only pages have the header `name`. Pages expire a day early, because their stylesheet may be a day older. */
@@ -60,12 +60,15 @@ export function isAuthPage(pathname: string): boolean {
   return authAreas.includes(getArea(pathname));
 }
 
-/** The server checks `Sec-Fetch-Site` of requests for files. A fetch by the service worker would overwrite it. */
+/** True for requests that bypass the service worker, because a fetch by the worker would change `Sec-Fetch-Site`. */
 export function bypassesWorker(pathname: string): boolean {
   return ["desk", ...secretLinkAreas].includes(getArea(pathname)) || /\/documents\/|\.[a-z0-9]+$/.test(pathname);
 }
 
-/** First deletes each entry, because browsers leave files on disk if only the whole cache is deleted. */
+/**
+ * Deletes caches by prefix. First deletes each entry, because browsers leave files on disk if only the cache is
+ * deleted.
+ */
 export async function deleteCaches(beginning: string): Promise<void> {
   const { caches: storage } = self;
   for (const name of await storage.keys()) {

@@ -40,8 +40,8 @@ function FactorList(props: { area: Area; factors: Factor[]; rejected: RejectedFo
       <h1 className="mb-2 text-xl">Manage 2FA</h1>
       <p className="mb-6 text-quiet">
         {area === "/desk" && factors.length === 0 ? "Set up 2FA to open the desk. " : ""}
-        With two-factor authentication (2FA), you log in with your password and a code from an authenticator app. 2FA
-        protects your account if someone steals your password.
+        With two-factor authentication (2FA), you log in with your password and a code from an authenticator app, such
+        as Google Authenticator. 2FA protects your account even if someone steals your password.
       </p>
       {factors.length > 0 && (
         <ul className="mb-6 ruled rounded-label border border-line bg-raised">
@@ -59,24 +59,26 @@ function FactorList(props: { area: Area; factors: Factor[]; rejected: RejectedFo
         </ul>
       )}
       {factors.length === 1 && (
-        <p className="mb-4 text-quiet">New phone? Add your new phone first, then remove your old phone.</p>
+        <p className="mb-4 text-quiet">
+          New phone? Add the app on your new phone first, then remove your old phone from this list.
+        </p>
       )}
       <Form method="post" id={form.id}>
         <Field
           field={fields.name}
           label="Name of your phone"
-          hint="Optional. Without a name, we use the month, such as “Phone added in May 2026”."
+          hint="Optional. If you enter no name, we use a name such as “Phone added in May 2026”."
           optional
           autoComplete="off"
         />
         <SubmitButton name="begin" look={factors.length > 0 ? "plain" : "action"} pending="Preparing…">
-          {factors.length > 0 ? "Add another authenticator" : "Set up 2FA"}
+          {factors.length > 0 ? "Add another authenticator app" : "Set up 2FA"}
         </SubmitButton>
       </Form>
       <p className="mt-4">
         {(area === "/portal" || factors.length > 0) && (
           <CloseLink to={area} className="inline-flex min-h-11 items-center underline">
-            {area === "/portal" ? "Back to the shipments" : "Back to the desk"}
+            {area === "/portal" ? "Back to My Shipments" : "Back to the desk"}
           </CloseLink>
         )}
       </p>
@@ -144,11 +146,11 @@ export function FactorRemoval(props: { area: Area; name: string; actionData: Rej
   const [form, fields] = useActionForm("remove-2fa", rejected, ["code"]);
   return (
     <>
-      <Title rejected={rejected !== undefined}>Remove authenticator</Title>
+      <Title rejected={rejected !== undefined}>Remove authenticator app</Title>
       <FormErrorSummary rejected={rejected} form={form} />
-      <h1 className="mb-2 text-xl">Remove authenticator</h1>
+      <h1 className="mb-2 text-xl">Remove authenticator app</h1>
       <p className="mb-6 text-quiet">
-        When you remove “{name}”, its codes stop working. Enter a code from this app to confirm.
+        When you remove the app “{name}”, its codes stop working. To confirm, enter a code from this app.
       </p>
       <Form method="post" replace id={form.id} noValidate>
         <CodeField field={fields.code} />

@@ -3,7 +3,7 @@ import { Monogram } from "./monogram";
 
 type CertificatesProps = { of: (typeof certifications)["home"]; className?: string };
 
-/** Our own seals replace the logos of the issuing bodies, which we may not use. */
+/** We may not use the logos of the issuing bodies, so the list shows our own seals. */
 export function Certificates({ of, className = "" }: CertificatesProps) {
   return (
     <ul className={`grid gap-x-8 gap-y-6 sm:grid-cols-2 ${className}`}>

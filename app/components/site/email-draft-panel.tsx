@@ -26,7 +26,7 @@ export function EmailDraftPanel({ draft, opens = false }: { draft: EmailDraft; o
         Your email has not been sent yet
       </h2>
       <p className="mt-1 text-quiet">
-        Your email app opens with this message to {draft.to}. Send the message from the app. We store no copy.
+        Send this message to {draft.to} from your email app. We store no copy of the message.
       </p>
       <a
         href={mailtoHref(draft)}

@@ -4,7 +4,7 @@ import { ButtonLink } from "../ui/button";
 import { Title } from "./title";
 
 const explanations: Record<number, { title: string; text: string }> = {
-  404: { title: "Page not found", text: "Check the address. The page may have moved." },
+  404: { title: "Page not found", text: "Check the web address. The page may have moved." },
   413: { title: "File or text too large", text: "Go back and send a smaller file or less text." },
   503: { title: "Site not available", text: "Try again in a minute." },
 };

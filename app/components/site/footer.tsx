@@ -23,7 +23,7 @@ export function Footer({ company, lite, signedIn }: { company: Company; lite: bo
       <div className={`${rowClass} py-1 text-quiet`}>
         {inPortal && <PortalHelp company={company} />}
         <p>
-          This page used about <PageWeight /> KB
+          Page size: about <PageWeight /> KB
         </p>
         <Form method="post" action="/actions/lite" reloadDocument>
           <input type="hidden" name="lite" value={lite ? "off" : "on"} />

@@ -81,7 +81,7 @@ export function QuotePanel({ services }: { services: string[] }) {
             {draft && (
               <details className="mb-4">
                 <summary className="inline-flex min-h-11 items-center underline">
-                  Open the email with your last request
+                  Open the email with your last quote request
                 </summary>
                 <LazyEmailDraftPanel draft={draft} />
               </details>
@@ -115,7 +115,7 @@ function QuoteFetcherForm({ services, page, onSent }: QuoteFetcherFormProps) {
   useEffect(() => {
     if (!isRejected) return;
     document.title = `Error: ${document.title}`;
-    // The next page may have set its own title already.
+    // Removes only the prefix, because the next page may have set its own title already.
     return () => {
       document.title = document.title.replace("Error: ", "");
     };

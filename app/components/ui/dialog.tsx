@@ -1,14 +1,14 @@
 import { type ReactNode, type RefObject, useLayoutEffect, useRef, useState, useSyncExternalStore } from "react";
 import { Link, type LinkProps, useLocation, useNavigate } from "react-router";
 
-// The last dialog is the topmost one. It contains the toasts, because a modal dialog makes the rest of the page inert.
+// The last dialog is on top. It contains the toasts, because a modal dialog makes the rest of the page inert.
 let openDialogs: readonly HTMLDialogElement[] = [];
 const listeners = new Set<() => void>();
 
 type DialogAnimation = typeof import("../motion/move").default;
 let dialogAnimation: DialogAnimation | null = null;
 
-/** The animation is loaded later. Until then, dialogs close without animation. */
+/** The animation's module loads after the page. Until then, dialogs close without animation. */
 export function setDialogAnimation(loaded: DialogAnimation): void {
   dialogAnimation = loaded;
 }
@@ -35,7 +35,7 @@ export function useTopDialog(): HTMLElement | null {
  */
 export const dialogLinkProps = { state: { over: true }, replace: false, viewTransition: false } as const;
 
-/** Without JavaScript, shows its content as a part of the page. After hydration, shows it as a modal dialog. */
+/** Without JavaScript, the content is a part of the page. After hydration, the content is in a modal dialog. */
 export function Dialog(props: { label: string; back: string; className: string; children: ReactNode }) {
   const { label, back, className, children } = props;
   const dialog = useRef<HTMLDialogElement>(null);
@@ -49,7 +49,7 @@ export function Dialog(props: { label: string; back: string; className: string; 
       if (element) closeModal(element);
     };
   }, []);
-  // Depends on `key`, because Back and Forward can return to the dialog before React unmounts it.
+  // The effect depends on `key`, because Back and Forward can return to the dialog before React unmounts it.
   useLayoutEffect(() => {
     const element = dialog.current;
     // Applies the modal style before showModal. Otherwise the browser would scroll to the dialog's place in the page.
@@ -106,7 +106,9 @@ function closeModal(element: HTMLDialogElement): void {
   setOpenDialogs(openDialogs.filter((dialog) => dialog !== element));
 }
 
-/** Returns a function that goes back to the page below, or to `back` if the dialog's URL was opened directly. */
+/**
+ * Returns a function that goes back to the page below the dialog, or to `back` if the dialog's URL was opened directly.
+ */
 export function useCloseDialog(back: string): () => void {
   const navigate = useNavigate();
   const { state, key } = useLocation();

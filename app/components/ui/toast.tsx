@@ -35,7 +35,8 @@ export function usePageToast(
   useEffect(() => {
     if (!toast) return;
     if (banner?.current?.open === false) return closeBanner(toast);
-    // Screen readers announce role=alert, but not role=status, in the initial HTML. Both are announced in later content.
+    // Screen readers announce role=alert, but not role=status, in the initial HTML. They announce both in later
+    // content.
     const bannerShown = !toastState.isReady;
     if (patient) showToastNext(toast);
     else showToast(toast, bannerShown, bannerShown && (isHydrated || toast.variant === "destructive"));
@@ -43,7 +44,9 @@ export function usePageToast(
   return isReady;
 }
 
-/** Without JavaScript, the banner is part of the page's content. With JavaScript, it is at the toast's position. */
+/**
+ * Without JavaScript, the banner is part of the page's content. With JavaScript, the banner is at the toast's position.
+ */
 function Banner(props: { toast: Toast; patient?: boolean; ref?: RefObject<HTMLDetailsElement | null> }) {
   const { toast, patient, ref } = props;
   return (

@@ -13,7 +13,7 @@ import {
 
 type PageLocation = Pick<MiddlewareArgs, "url" | "params">;
 
-/** Returns a middleware and a loader function `page` with one shared database call. `page` throws an error if the call fails. */
+/** Returns a middleware and a loader function `page` that share one database call. `page` throws if the call fails. */
 export function createViewerPage<Page extends { viewer: ViewerRecord }>(
   schema: z.ZodType<Page>,
   call: (supabase: AppSupabaseClient, location: PageLocation) => DatabaseCall,

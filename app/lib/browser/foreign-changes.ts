@@ -39,7 +39,7 @@ function repairTexts(records: MutationRecord[]): void {
         replacement.before(removed);
       }
     } else {
-      // A translator that shows the original text puts the text node back or removes the replacement.
+      // To restore the original text, a translator puts the old text node back or removes the replacement.
       const text = added ?? (removed ? previousSibling : null);
       const content = text && contents.get(text);
       if (content && contents.delete(text)) (text as Text).data = content;

@@ -2,7 +2,7 @@ type Field = HTMLInputElement & HTMLTextAreaElement;
 
 const findFields = () => [...document.querySelectorAll<Field>("input,textarea,select")];
 
-/** Returns a function that copies all entries into new fields. React replaces all fields if hydration fails. */
+/** Returns a function that copies the user's entries into the new fields. A failed hydration replaces all fields. */
 export function rememberFields(): () => void {
   const oldFields = findFields().map((old) => ({ old, text: old.value }));
   let focused: EventTarget | null = document.activeElement;

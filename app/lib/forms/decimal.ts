@@ -1,12 +1,16 @@
+import { foldDigits } from "./text-fields.ts";
+
 const shape = /^(-?)(?:(\d+)|([1-9]\d{0,2}([,.\s])\d{3}(?:\4\d{3})*))(?:(?!\4\d)([,.])(\d+))?$/;
 
 /**
- * Returns the typed number, "" if the text is no number, or the two readings of an ambiguous text, such as "1250 or 1.25".
- * Groups have exactly three digits. The mark in "1,250" or "1.250" can separate groups or decimals. If `decimals` is 3
- * or more, a point separates decimals and a comma is ambiguous. If it is less, a comma separates groups and a point is ambiguous.
+ * Returns the typed number, "" if the text is no number, or the two readings of an ambiguous text, such as "1250 or
+ * 1.25". Groups have exactly three digits. The mark in "1,250" or "1.250" can separate groups or decimals. If
+ * `decimals` is 3 or more, a point separates decimals and a comma is ambiguous. If `decimals` is less, a comma
+ * separates groups and a point is ambiguous.
  */
 export function readDecimal(input: string, decimals: number): number | string {
-  const [, sign, plain, grouped, , mark, part = ""] = shape.exec(input.trim().replace("−", "-")) ?? [];
+  const typed = foldDigits(input).replace("\u066b", ".").replaceAll("\u066c", ",").trim();
+  const [, sign, plain, grouped, , mark, part = ""] = shape.exec(typed) ?? [];
   const whole = plain ?? grouped?.replace(/\D/g, "");
   if (!whole) return "";
   if (part.length === 3 && plain && /^[1-9]\d{0,2}$/.test(plain)) {

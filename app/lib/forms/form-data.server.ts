@@ -22,7 +22,10 @@ const maxBoundaryLength = 70;
 /** The parser's error message for bytes after the last boundary. RFC 2046 says to ignore such bytes. */
 const trailingDataMessage = "Unexpected data after end of stream";
 
-/** Skips names with "[", "]" or "__", which Conform would interpret. Only `repeated` may occur several times. */
+/**
+ * Returns the fields of a form. Skips names with "[", "]" or "__", which Conform would interpret. Only the field
+ * `repeated` may occur several times.
+ */
 export async function readForm(request: Request, repeated?: string): Promise<FormData> {
   const fields = new FormDataBuilder(repeated);
   if (isUrlEncoded(request)) return readUrlEncoded(request, fields);
@@ -64,12 +67,13 @@ class FormDataBuilder {
 
   add(name: string | undefined, value: string | File): void {
     this.#count += 1;
-    if (this.#count > maxFields) throw data("The form has too many fields. Open the page again.", { status: 400 });
+    if (this.#count > maxFields)
+      throw data("This form has too many fields. Reload the page, then send the form again.", { status: 400 });
     if (typeof value === "string") this.#bytes += Buffer.byteLength(value);
     if (this.#bytes > env().limits.formBytes) throw createFormTooLargeError();
     if (!isFieldName(name)) return;
     if (this.form.has(name) && name !== this.repeated)
-      throw data("A field was sent twice. Go back and send the form again.", { status: 400 });
+      throw data("One field of the form was sent twice. Go back and send the form again.", { status: 400 });
     this.form.append(name, value);
   }
 }
@@ -116,7 +120,7 @@ async function readMultipart(request: Request, fields: FormDataBuilder, fileByte
   }
 }
 
-/** Old programs send a file's name in the encoding of the device, which no header names. */
+/** Old programs send a file's name in the encoding of the device. No header names this encoding. */
 function toUtf8(header: Uint8Array): Uint8Array {
   if (isUtf8(header)) return header;
   // Chinese names consist of pairs of bytes above 127. In European names, such bytes are between letters of ASCII.

@@ -17,6 +17,11 @@ export function parseForm<Schema extends z.ZodType>(form: FormData | URLSearchPa
   return shortenValues(parseWithZod(form, { schema }), schema);
 }
 
+/** Returns the same as parseForm, for a schema with asynchronous checks. */
+export async function parseFormAsync<Schema extends z.ZodType>(form: FormData, schema: Schema) {
+  return shortenValues(await parseWithZod(form, { schema, async: true }), schema);
+}
+
 const inputProperties = new WeakMap<z.ZodType, NonNullable<z.core.JSONSchema.BaseSchema["properties"]>>();
 
 function getInputProperties(schema: z.ZodType) {
@@ -26,7 +31,7 @@ function getInputProperties(schema: z.ZodType) {
   return properties;
 }
 
-export function shortenValues<Result extends Pick<Submission<unknown>, "payload" | "status">>(
+function shortenValues<Result extends Pick<Submission<unknown>, "payload" | "status">>(
   submission: Result,
   schema: z.ZodType,
 ) {
@@ -86,7 +91,7 @@ export function createErrorToast(title: ErrorTitle, description?: string): Toast
   return { title, description, variant: "destructive" };
 }
 
-/** Returns an error of the code field for a wrong code. A rate limit or another failure does not concern that field. */
+/** Returns the error for the code field if the code is wrong. Other failures do not concern this field. */
 export function createTotpFieldErrors({ reason, hint, status }: { reason: string; hint?: string; status: number }) {
   return status === 400 ? { code: hint ? [reason, hint] : [reason] } : undefined;
 }

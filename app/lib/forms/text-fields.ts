@@ -18,10 +18,16 @@ const joinLines = (text: string) => text.replace(/\s+/g, " ");
 
 export const toOneLine = (text: string) => joinLines(cleanText(text));
 
-/** Returns dashes, quotes, spaces and digits of all scripts in ASCII. Preserves tabs and line breaks of spreadsheets. */
+/** Replaces dashes, quotes, spaces and digits of all scripts by ASCII. Preserves tabs and line breaks. */
 export function foldCode(text: string): string {
-  return cleanText(text)
-    .replace(/[`\u00b4\u02b9\u02bb-\u02bf\u02c8\u2018-\u201b\u2032\ua78b\ua78c]/g, "'")
+  return foldDigits(
+    cleanText(text).replace(/[`\u00b4\u02b9\u02bb-\u02bf\u02c8\u2018-\u201b\u2032\ua78b\ua78c]/g, "'"),
+  );
+}
+
+/** Returns dashes, spaces and digits of all scripts in ASCII. */
+export function foldDigits(text: string): string {
+  return text
     .normalize("NFKC")
     .replace(/\p{DI}/gu, "")
     .replace(/[\p{Pd}\u2212]/gu, "-")
@@ -35,7 +41,7 @@ function toAsciiDigit(digit: string): string {
   return String(value);
 }
 
-/** Returns the form of a password that we hash (OpaqueString, RFC 8265), because devices write some letters differently. */
+/** Returns the form of a password that is hashed (OpaqueString, RFC 8265). Devices encode some letters differently. */
 export const normalizePassword = (password: string) => password.replace(/\p{Zs}/gu, " ").normalize("NFC");
 
 export const severalLines = (missing: string) => z.string(missing).overwrite(cleanText);

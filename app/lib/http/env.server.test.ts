@@ -166,7 +166,7 @@ test.each(["http://localhost:3000", "http://127.0.0.1:3000", "http://[::1]:3000"
   },
 );
 
-/** The message must be one short line without a secret. */
+/** Returns the error message of invalid settings. The message must be one short line without a secret. */
 function getErrorMessage(environment: NodeJS.ProcessEnv): string {
   try {
     readSettings(environment);

@@ -65,7 +65,7 @@ export function readSettings(source: NodeJS.ProcessEnv = process.env) {
   const smallestUploadsMib = Math.ceil(2 * (env.FILE_MIB + env.FORM_KIB / 1024));
   if (env.UPLOADS_MIB < smallestUploadsMib) {
     throw new ConfigurationError(
-      `Configuration: UPLOADS_MIB: must be at least ${smallestUploadsMib}, because one half must hold FILE_MIB and FORM_KIB.`,
+      `Configuration: UPLOADS_MIB: must be at least ${smallestUploadsMib}, because half of UPLOADS_MIB must be enough for FILE_MIB and FORM_KIB together.`,
     );
   }
   const port = env.PORT;
@@ -91,7 +91,7 @@ export function readSettings(source: NodeJS.ProcessEnv = process.env) {
   }
   if (env.SUPABASE_URL && env.DATABASE_URL) {
     throw new ConfigurationError(
-      "Configuration: DATABASE_URL and SUPABASE_URL are both set. Remove DATABASE_URL to use Supabase, or SUPABASE_URL to use the embedded backend.",
+      "Configuration: DATABASE_URL and SUPABASE_URL are both set. To use Supabase, remove DATABASE_URL. To use the embedded backend, remove SUPABASE_URL.",
     );
   }
   const backend: BackendAccess | null = env.SUPABASE_URL

@@ -14,7 +14,7 @@ export function isDownloadClick({ method, headers }: Request): boolean {
 
 const fileErrorContext = createContext<unknown>();
 
-/** The route also needs a component, so that an error of `respond` becomes the site's error page instead of JSON. */
+/** A route with this middleware needs a component. Otherwise, errors become JSON instead of the error page. */
 export function createFileRoute(respond: (args: MiddlewareArgs) => Response | Promise<Response>) {
   const middleware: MiddlewareFunction<Response>[] = [
     async (args, next) => {

@@ -17,6 +17,12 @@ export function securityHeaders(): Record<string, string> {
   return headers;
 }
 
+/** Each page loads nine or more files of the build, so these files have only the headers that browsers apply to them. */
+const assetHeaderNames = ["X-Content-Type-Options", "Cross-Origin-Resource-Policy", "Strict-Transport-Security"];
+
+export const assetHeaders = () =>
+  Object.fromEntries(Object.entries(securityHeaders()).filter(([name]) => assetHeaderNames.includes(name)));
+
 export function isDataRequest(request: Request): boolean {
   return new URL(request.url).pathname.endsWith(".data");
 }

@@ -21,7 +21,7 @@ export function log(level: LogLevel, event: string, fields: LogFields = {}): voi
   if (pendingLines.push(escapeInvisible(JSON.stringify(line))) === 1) setImmediate(writePendingLines);
 }
 
-/** Writes the lines of one event loop iteration together, because a write takes as long as a response. */
+/** Log lines of one event loop iteration. Writing all lines together is faster than writing each line. */
 const pendingLines: string[] = [];
 
 function writePendingLines(): void {

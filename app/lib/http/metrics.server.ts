@@ -2,7 +2,7 @@ import { channel } from "node:diagnostics_channel";
 
 type MetricsChannel<T> = { publish: (message: T) => void; subscribe: (listener: (message: T) => void) => void };
 
-/** The server and the site's build are two bundles without shared modules. Both use the same channels of Node. */
+/** The server and the site's build are two bundles without shared modules, but share Node's diagnostics channels. */
 function createChannel<T>(name: string): MetricsChannel<T> {
   const shared = channel(`site.${name}`);
   return {

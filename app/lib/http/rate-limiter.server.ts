@@ -66,7 +66,10 @@ export class RateLimiter {
     this.#browser = readKnownBrowser(request);
   }
 
-  /** Callers refund the attempt after a correct login. Known browsers have their own counts, so nobody else can lock out the owner. */
+  /**
+   * Counts a login. After a correct login, the caller must call `refund`, so that the login does not count. Known
+   * browsers have their own counts, so nobody else can lock out the owner.
+   */
   consumeLogin(email: string): Promise<RateLimitHit | UserError> {
     const { loginsPerEmail, loginsPerAddress, loginsPerAccount } = env().limits;
     const account = email.toLowerCase();
@@ -123,17 +126,17 @@ export class RateLimiter {
     ]);
   }
 
-  /** Limits the emails that strangers can cause. Callers refund the hit if no email was sent. */
+  /** Limits the emails that strangers can cause. Callers refund the attempt if no email was sent. */
   consumeEmail(recipient: string, advice?: string): Promise<RateLimitHit | UserError> {
     return this.#take("Too many emails were requested.", this.#emailLimits(recipient), advice);
   }
 
   consumeEmailChange(userId: string, recipient: string): Promise<RateLimitHit | UserError> {
     const limits = [this.#daily("email changes", userId, maxAccountChangesPerDay), ...this.#emailLimits(recipient)];
-    return this.#take("Too many email changes.", limits);
+    return this.#take("Too many changes of email address.", limits);
   }
 
-  /** Each change sends an email. Strangers cannot use up this limit of the account's owner. */
+  /** Limits password changes, because each change sends an email. Strangers cannot use up the owner's limit. */
   consumePasswordChange(userId: string): Promise<RateLimitHit | UserError> {
     const limit = this.#daily("password changes", userId, maxAccountChangesPerDay);
     return this.#take("Too many password changes in one day.", [limit]);

@@ -41,10 +41,9 @@ export const requestGuardMiddleware: MiddlewareFunction<Response> = async ({ req
   const isOwn = origin === null || isOwnOrigin(origin) || (origin === "null" && site === "same-origin");
   if (site === "cross-site" || site === "same-site" || !isOwn) {
     if (origin === "null" && !site) logHiddenOrigin();
-    throw data(
-      `This form was sent from another site. Our address is ${env().origin}. Open the page there, then send the form again.`,
-      { status: 403 },
-    );
+    throw data(`This form was sent from another site. Open the page at ${env().origin}, then send the form again.`, {
+      status: 403,
+    });
   }
   const type = (headers.get("Content-Type") ?? "").split(";")[0]?.trim().toLowerCase();
   const types = ["application/x-www-form-urlencoded", "multipart/form-data"];

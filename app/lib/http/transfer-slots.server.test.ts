@@ -212,7 +212,7 @@ describe("Slots of one account", () => {
 describe("Fairness between accounts", () => {
   test("Accounts with six downloads each occupy at most half of the memory, and others start immediately.", async () => {
     for (let account = 0; account < 4; account += 1) await downloadMany(6, `busy ${account}`);
-    // Two accounts start after the first half is full, with one download each.
+    // The first two accounts fill the first half with ten downloads. The other two accounts get one download each.
     expect(slots).toHaveLength(12);
     const others = [];
     for (let account = 0; account < 9; account += 1) others.push(await download(`other ${account}`));

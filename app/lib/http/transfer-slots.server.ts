@@ -45,7 +45,7 @@ export function acquireUploadSlot(
 }
 
 const maxParallelDownloads = 6;
-/** A download has one piece of a stored file in memory, and for a moment the next piece. */
+/** A download has one piece of a stored file in memory, and for a moment also the next piece. */
 export const filePieceBytes = 1024 * 1024;
 const downloadBytes = 2 * filePieceBytes;
 
@@ -114,7 +114,7 @@ function getQueue(pool: Pool): WaitingRequest[] {
   return queue;
 }
 
-/** Prefers the owners with the fewest slots, then the oldest requests. */
+/** Grants slots to waiting requests, first to owners with the fewest slots, then to the oldest requests. */
 function grantSlots(pool: Pool): void {
   const queue = getQueue(pool);
   while (queue.length > 0) {

@@ -479,7 +479,7 @@ export type Database = {
       }
       change_staff_role: {
         Args: { account_id: string; actor_name?: string; role: string }
-        Returns: undefined
+        Returns: string
       }
       claim_email: {
         Args: { idempotency_key: string; sent_to: string }
@@ -489,7 +489,7 @@ export type Database = {
       clear_email_hashes: { Args: { email: string }; Returns: undefined }
       close_account: {
         Args: { account_id: string; actor_name?: string; reason: string }
-        Returns: undefined
+        Returns: string
       }
       consume_rate_limit: {
         Args: { limits: Json; refunded_ids?: string[] }
@@ -759,11 +759,11 @@ export type Database = {
       }
       remove_staff_member: {
         Args: { account_id: string; actor_name?: string; reason: string }
-        Returns: undefined
+        Returns: string
       }
       reopen_account: {
         Args: { account_id: string; actor_name?: string; reason: string }
-        Returns: undefined
+        Returns: string
       }
       request_password_link: {
         Args: { account_id: string; actor_name?: string }
@@ -775,7 +775,7 @@ export type Database = {
       }
       resolve_failed_email: {
         Args: { actor_name?: string; email_id: string }
-        Returns: undefined
+        Returns: string
       }
       restore_email_change: { Args: { token: string }; Returns: undefined }
       restore_password_link: { Args: { token: string }; Returns: undefined }

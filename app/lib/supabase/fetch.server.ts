@@ -10,7 +10,7 @@ export function createSupabaseFetch(
 ): typeof fetch {
   return async (input, init) => {
     if (!isSessionRefresh(input) || typeof init?.body !== "string") return fetchWithRetry(input, init, pageSignal);
-    // Fails further session refreshes of this request, because supabase-js would retry for half a minute.
+    // After a failure, rejects further refreshes of this request, because supabase-js would retry for half a minute.
     if (renewalFailure.signal.aborted) return createNotRenewedResponse();
     try {
       const response = await shareRefresh(init.body, () => fetchWithRetry(input, init, pageSignal));
@@ -81,7 +81,7 @@ async function shareRefresh(body: string, send: () => Promise<Response>): Promis
 
 const rejectionStatuses = [400, 401, 403, 404];
 
-/** Turns failures other than a rejected token into a 503, because supabase-js deletes the session after any other error. */
+/** Turns every failure except a rejected token into a 503. After any other status, supabase-js deletes the session. */
 async function validateRefresh(response: Response): Promise<Response> {
   const body: unknown = await response
     .clone()

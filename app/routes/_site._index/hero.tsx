@@ -37,7 +37,7 @@ export function Hero({ intro, taglines, search_terms, actionData }: HeroProps) {
                 <ButtonLink look="action" {...quote}>
                   Get a Quote
                 </ButtonLink>{" "}
-                <ButtonLink to="/resources/cost">What will it cost?</ButtonLink>
+                <ButtonLink to="/resources/cost">What will your import cost?</ButtonLink>
               </div>
             </>
           )}
@@ -50,7 +50,7 @@ export function Hero({ intro, taglines, search_terms, actionData }: HeroProps) {
             <Field
               field={fields.trackingNumber}
               label="Tracking number"
-              hint="Number of the bill of lading, air waybill or container"
+              hint="Bill of lading, air waybill or container number"
               autoComplete="off"
               autoCapitalize="characters"
               spellCheck={false}

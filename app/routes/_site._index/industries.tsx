@@ -16,7 +16,7 @@ export function Industries({ industries }: Pick<Route.ComponentProps["loaderData
     <Stop
       id="industries"
       title="Industries we serve"
-      intro="Each industry needs different documents. Scroll to see all ten industries."
+      intro="Each industry needs different documents. Scroll to see all ten."
     >
       <section
         ref={row}

@@ -11,7 +11,7 @@ export function createContactUrl(subject: string): string {
 export function SearchTerms({ terms }: { terms: string[] }) {
   return (
     <div className="relative mt-8 mb-4 flex flex-wrap items-center gap-x-6 border-y border-line py-3 text-sm md:mt-4 md:mb-0">
-      <p className="font-semibold">Popular questions</p>
+      <p className="font-semibold">Popular topics</p>
       <ul className="order-1 my-2 flex w-full flex-wrap gap-2 text-quiet md:order-2">
         {terms.map((term) => (
           <li key={term}>

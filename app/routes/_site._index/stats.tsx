@@ -17,7 +17,7 @@ export function Stats({ stats, founded }: Pick<Route.ComponentProps["loaderData"
       />
       <Station className="bg-action" />
       <h2 id="stats-title" className="text-xl md:grow md:pt-12 md:pr-6 lg:pt-16">
-        Since {founded}
+        Our work since {founded}
       </h2>
       <dl ref={list} className="md:flex md:grow-3 md:flex-wrap">
         {stats.map(({ value, suffix, label }) => (
@@ -25,7 +25,7 @@ export function Stats({ stats, founded }: Pick<Route.ComponentProps["loaderData"
             <dt className="text-sm text-quiet">{label}</dt>
             <dd className="text-2xl font-semibold md:text-xl lg:text-2xl tracking-tight tabular-nums">
               <Station className="bg-surface md:top-0" />
-              {/* Transparent during the animation, because screen readers and printers need the final number. */}
+              {/* The number becomes transparent during the animation, because screen readers and printers need it. */}
               <span className="relative">
                 <span className={share < 1 ? "opacity-0 print:opacity-100" : undefined}>
                   {formatCount(value)}

@@ -1,6 +1,6 @@
 import { useIsLite } from "~/components/site/art";
 
-/** The drawing overflows its svg element up to the window's edges, which does not make the page scroll. */
+/** The drawing overflows its svg element up to the window's edges. The overflow does not make the page scroll. */
 export function WideArt({ part, viewBox, className }: { part: string; viewBox: string; className: string }) {
   if (useIsLite()) return null;
   return (

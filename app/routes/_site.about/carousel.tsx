@@ -5,7 +5,10 @@ import type { about } from "~/models/content.server";
 
 const drawings: Record<string, string> = { "night-yard": "yard-night", "escarpment-truck": "truck-escarpment" };
 
-/** Follows the carousel pattern of the ARIA Authoring Practices Guide. Without JavaScript, it is a scrollable row. */
+/**
+ * Follows the carousel pattern of the ARIA Authoring Practices Guide. Without JavaScript, the carousel is a scrollable
+ * row.
+ */
 export function Carousel({ scenes }: { scenes: (typeof about)["story"]["scenes"] }) {
   const carousel = useRef<HTMLDivElement>(null);
   const row = useRef<HTMLOListElement>(null);

@@ -2,7 +2,7 @@ import { Handshake, Sprout, TrainFront, Waypoints } from "lucide";
 import { Icon } from "~/components/ui/icon";
 import type { about } from "~/models/content.server";
 
-/** In the order of the highlights in the content. */
+/** The icons have the order of the highlights in content/data/about.yaml. */
 const icons = [Handshake, Waypoints, TrainFront, Sprout];
 
 export function Highlights({ highlights }: { highlights: (typeof about)["highlights"] }) {

@@ -29,7 +29,9 @@ export function ContactChannels({ opening }: { opening: OpeningStatusProps }) {
   );
 }
 
-/** A phone's clock may be wrong. Script may change the status to closed, but only the server reports open. */
+/**
+ * A phone's clock may be wrong. Script may change the status to closed, but only the server sets the status to open.
+ */
 function OpeningStatus({ isOpen, words, until, later, holidays }: OpeningStatusProps) {
   const [isPastClosing, setPastClosing] = useState(false);
   useEffect(() => {

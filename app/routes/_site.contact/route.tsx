@@ -83,7 +83,7 @@ export const meta: Route.MetaFunction = ({ matches }) =>
 
 export default function ContactPage({ actionData, loaderData }: Route.ComponentProps) {
   const draft = actionData && "draft" in actionData ? actionData.draft : null;
-  // Each success changes the key, which empties the form. After an error or a lost connection, the values stay.
+  // After each success, a new key empties the form. After an error or a lost connection, the values stay.
   const [last, setLast] = useState({ draft, successes: 0 });
   if (draft && draft !== last.draft) setLast({ draft, successes: last.successes + 1 });
   return <ContactContent key={last.successes} actionData={actionData} {...loaderData} />;

@@ -36,14 +36,14 @@ export function CostForm(props: {
       <div className="group-[:not(:has([value=car]:checked))]/cost:hidden">
         <Field
           field={fields.registered}
-          label="First registered"
+          label="First registration"
           hint="Cars only. Month and year on the foreign logbook, such as 04/2021"
           inputMode="numeric"
           autoComplete="off"
         />
         <SelectField
           field={fields.excise}
-          label="Excise duty of the car"
+          label="Excise duty on the car"
           hint={`Cars only. ${excise.engine_sizes}`}
           options={excise.percents.map((percent) => [String(percent), `${percent}%`])}
           prompt="Choose one"
@@ -62,14 +62,14 @@ export function CostForm(props: {
         <Field
           field={fields.rate}
           label="Exchange rate"
-          hint="How many KES you pay for 1 unit of your currency, such as 129.50 for USD 1. Use this week's rate from the Kenya Revenue Authority. Leave empty for KES"
+          hint="How many KES you pay for 1 unit of your currency, such as 129.50 for USD 1. Use this week's rate from the Kenya Revenue Authority. Leave this field empty if your currency is KES"
           {...numberFieldProps}
         />
       </div>
       <Field
         field={fields.duty}
         label="Import duty (%)"
-        hint={`Leave empty for ${rates.import_duty.percent}%, or for ${rates.car_import_duty.percent}% if you import a car. The HS code of your goods decides the rate`}
+        hint={`If you leave this field empty, we use ${rates.import_duty.percent}%, or ${rates.car_import_duty.percent}% for a car. The customs code (HS code) of your goods decides the rate`}
         {...numberFieldProps}
       />
       <Button look="action" className="w-full">

@@ -75,12 +75,12 @@ export function EstimateBreakdown({ rates, what, cargo, lines }: EstimateBreakdo
         </tbody>
         <tbody aria-live="polite" aria-atomic className="border-t-2 border-dashed border-edge text-base font-semibold">
           <EstimateLine name="Total taxes" amount={lines?.taxes} />
-          <EstimateLine name="Goods plus taxes" amount={lines?.total} />
+          <EstimateLine name="CIF plus taxes" amount={lines?.total} />
         </tbody>
       </table>
       <p className="border-t border-line pt-3 text-sm text-quiet">
         {lines
-          ? "This is an estimate, not a quotation. To share the estimate, click Calculate, then copy the link to this page."
+          ? "This is an estimate, not a quotation. To share the estimate, click Calculate, then copy the address of this page."
           : "Fill in the form to see the amounts. All amounts are estimates."}
       </p>
     </div>

@@ -26,26 +26,28 @@ export function ImportWarnings({ rates, isCar, oldestYear, registeredYear, penal
       )}
       {registeredYear === oldestYear && (
         <p className="mt-3 rounded-label border-2 border-attention px-4 py-3 font-semibold">
-          KEBS rejects this car if it arrives after 31 December {lastArrivalYear}. Ask us before you pay.
+          The Kenya Bureau of Standards (KEBS) rejects this car if it arrives after 31 December {lastArrivalYear}. Ask
+          us before you pay.
         </p>
       )}
       <dl className="mt-3 grid gap-3 text-sm">
         {isCar && (
           <Warning name="Age limit and steering" look="border-failure" citation={citation}>
-            A car must be under {years} years old, counted in calendar years from its first registration. KEBS now
-            rejects cars first registered before {oldestYear}. The limit moves by one year on each 1 January. KEBS also
-            rejects every car with left-hand drive.
+            A car must be under {years} years old, counted in calendar years from its first registration. The Kenya
+            Bureau of Standards (KEBS) now rejects cars first registered before {oldestYear}. On each 1 January, this
+            limit moves forward by one year. KEBS also rejects every car with left-hand drive.
             {registeredYear > oldestYear && ` Your car must arrive by 31 December ${lastArrivalYear}.`}
           </Warning>
         )}
-        <Warning name="Missing certificate" look="border-attention" citation={certificate.citation}>
-          Without a certificate of conformity, you pay a penalty of {certificate.percent}% of CIF.
+        <Warning name="Missing certificate of conformity" look="border-attention" citation={certificate.citation}>
+          Without a certificate of conformity, you pay a penalty of {certificate.percent}% of CIF (price, freight and
+          insurance).
           {penalty !== undefined && ` For this import, the penalty is KES ${formatAmount(penalty)}.`}
         </Warning>
         {isCar && (
           <Warning name="How used cars are taxed" look="border-attention" citation={rates.car_price_list.citation}>
-            The Kenya Revenue Authority taxes a used car by its own price list, with a deduction for the car's age. Your
-            taxes can be higher than the taxes on the invoice price.
+            To tax a used car, the Kenya Revenue Authority uses its own price list, with a deduction for the car's age.
+            Your taxes can be higher than our estimate from the invoice price.
           </Warning>
         )}
       </dl>

@@ -37,7 +37,7 @@ export function shouldRevalidate(change: Parameters<typeof revalidateExceptForQu
 
 export const meta: Route.MetaFunction = ({ matches, location }) =>
   createPageMeta(matches, {
-    title: "What will it cost?",
+    title: "What will your import cost?",
     description:
       "Estimate duty, VAT and levies on a car or goods imported into Kenya, in shillings. Each rate has a date and a source.",
     path: "/resources/cost",
@@ -58,9 +58,9 @@ export default function CostPage({ loaderData }: Route.ComponentProps) {
   const estimate = useFocusOnResult(loaderData.cargo);
   return (
     <>
-      <Title rejected={rejected}>What will it cost?</Title>
+      <Title rejected={rejected}>What will your import cost?</Title>
       <FormErrorSummary rejected={rejected ? submitted : undefined} form={form} />
-      <h1 className="text-2xl">What will it cost?</h1>
+      <h1 className="text-2xl">What will your import cost?</h1>
       <p className="mt-4 max-w-prose text-lg text-pretty text-quiet">
         Estimate the duty, taxes and levies on your import before you pay the seller.
       </p>

@@ -4,7 +4,7 @@ import type { Toast } from "~/lib/http/toast";
 
 const tooManyFilesToast: Toast = {
   title: "Drop one file at a time",
-  description: "Drop each file on its own document.",
+  description: "Drop each file on the row of its document.",
   variant: "destructive",
 };
 

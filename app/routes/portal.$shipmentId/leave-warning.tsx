@@ -50,7 +50,7 @@ function LeaveDialog({ onStay, onLeave }: { onStay: () => void; onLeave: () => v
       className="m-auto w-[min(28rem,calc(100vw-2rem))] rounded-label border border-line bg-raised p-4 text-ink shadow-float backdrop:bg-sunken/90 sm:p-6"
     >
       <h2 id="leaving" className="text-lg">
-        Stop the upload and leave?
+        Stop the upload and leave this page?
       </h2>
       <p className="mt-2 mb-6">A file is still uploading. If you leave this page, the upload stops.</p>
       <div className="flex flex-wrap gap-3">

@@ -1,6 +1,8 @@
 /** In pixels. Enough to read the small print of a photographed A4 page. */
 const longestSide = 2400;
-/** In pixels. A long screenshot would be unreadable if only its longest side counted. */
+/**
+ * In pixels. The short side of a long screenshot is not reduced below this size, because the text would be unreadable.
+ */
 const shortestSide = 1000;
 const quality = 0.82;
 /** The maximum size of a shrunk photo as a share of the original's bytes. */
@@ -50,7 +52,7 @@ function createCanvas(width: number, height: number) {
   canvas.width = width;
   canvas.height = height;
   const context = canvas.getContext("2d");
-  if (!context) throw new Error("The browser has no canvas.");
+  if (!context) throw new Error("The browser does not support canvas.");
   return { canvas, context };
 }
 

@@ -96,7 +96,7 @@ async function abortOnStall(
   return outcome;
 }
 
-/** Waits for the delay, until the browser is online again, or until the signal is aborted. */
+/** Waits until the delay has passed, the browser is online again, or the signal is aborted. */
 function waitForConnection(delay: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const end = () => {

@@ -186,7 +186,7 @@ async function sendUploadFile(id: string, file: File, address: string, signal: A
     outcome = await sendUploadRequest(address, form, signal, reportProgress);
   }
   if (outcome.kind !== "lost" || (await isReadable(file))) return outcome;
-  const description = "This file has changed on your device. Choose it again.";
+  const description = "This file has changed on your device. Choose the file again.";
   return { kind: "rejected", status: 400, toast: { title: "Upload failed", description, variant: "destructive" } };
 }
 

@@ -50,7 +50,7 @@ export function EmailSection({ account }: AccountSectionProps) {
       <IntentForm intent={intent} className="px-4 py-3">
         {account.new_email && (
           <p className="mb-3 text-sm text-attention wrap-anywhere">
-            We sent an email to {account.new_email}. Open the link in that email to change your address.
+            We sent an email to {account.new_email}. Open the link in that email to confirm your new email address.
           </p>
         )}
         <HiddenUsername email={account.email} />

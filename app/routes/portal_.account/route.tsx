@@ -121,7 +121,8 @@ function ShipmentEmailsSection({ account }: AccountSectionProps) {
             defaultChecked={account.shipment_emails_enabled}
             className="mt-0.5 size-6 shrink-0"
           />
-          Email me about my shipments: new stages, files to upload again, payments, free storage and notes
+          Email me about my shipments: new stages, files to upload again, payments, the end of free storage, and notes
+          from us
         </label>
         <SubmitButton look="plain">Save email settings</SubmitButton>
       </IntentForm>
@@ -154,9 +155,11 @@ function DevicesSection({ account }: AccountSectionProps) {
 
 function OfflinePagesSection({ account }: AccountSectionProps) {
   return (
-    <Card title="Offline copy">
+    <Card title="Offline copies">
       {account.isShared ? (
-        <p className="px-4 py-3 text-sm text-quiet">This is a shared device, so it stores no pages.</p>
+        <p className="px-4 py-3 text-sm text-quiet">
+          You logged in on a shared device, so your browser stores no offline copies.
+        </p>
       ) : (
         <IntentForm intent="offline-pages" className="px-4 py-3">
           <label className="mb-3 flex items-start gap-3 text-sm">
@@ -193,7 +196,7 @@ function DataSection({ account }: AccountSectionProps) {
           {erasureRequested
             ? `On ${erasureRequested} you asked us to erase your account. We will reply by email.`
             : retentionEnd
-              ? `By law, we must store your shipment records until ${retentionEnd}. You can still send a request. We will email you what we can delete and when.`
+              ? `By law, we must store your shipment records until ${retentionEnd}. You can still ask us to erase your account. We will email you what we can delete and when.`
               : "If you ask us, we permanently delete your account, your shipments and their files. We reply by email."}
         </p>
         {erasureRequested && <input type="hidden" name="withdraw" value="yes" />}

@@ -1,4 +1,5 @@
 import { type Command, Option } from "commander";
+import { z } from "zod";
 import { allStaffActions } from "../../actions/all-staff-actions.server.ts";
 import type { StaffAction, StaffActionTarget } from "../../actions/staff-action.server.ts";
 import type { AppSupabaseClient } from "../../lib/supabase/client.server.ts";
@@ -54,8 +55,9 @@ export function addActionCommands(program: Command, getActorName: GetActorName):
 function addActionCommand(program: Command, action: StaffAction, getActorName: GetActorName): void {
   const [group = "", verb = ""] = action.name.split(" ");
   const target = action.target && targets[action.target];
-  const { description, arguments: positional = {}, defaults = {}, choices = {}, formatLines } = action.command;
+  const { description, arguments: positional = {}, defaults = {}, formatLines } = action.command;
   const options = { ...action.command.options };
+  const choices = readChoices(action);
   const command = getCommandGroup(program, group).command(verb).description(description);
   const isRequired = (field: string) =>
     !(field in defaults) && !action.schema.shape[field].safeParse(undefined).success;
@@ -79,7 +81,7 @@ function addActionCommand(program: Command, action: StaffAction, getActorName: G
     const named = command.args.slice(0, Object.keys(target?.help ?? {}).length);
     const typed = Object.keys(positional).map((field, index) => [field, command.args[named.length + index]]);
     const { json, ...given } = command.opts<{ json?: boolean }>();
-    const fields = readFields(action, { ...defaults, ...Object.fromEntries(typed), ...given });
+    const fields = readFields(action, choices, { ...defaults, ...Object.fromEntries(typed), ...given });
     const backend = getServiceRole();
     const [first = "", second = ""] = named;
     const id = target ? await target.find(backend, first, second) : "";
@@ -103,13 +105,30 @@ function addActionCommand(program: Command, action: StaffAction, getActorName: G
   });
 }
 
+type Choices = Readonly<Record<string, Readonly<Record<string, string>>>>;
+
+/** Returns the values and labels of each field that accepts only the values of a list. */
+function readChoices({ schema, command: { labels = {} } }: StaffAction): Choices {
+  const { properties = {} } = z.toJSONSchema(schema, { io: "input", unrepresentable: "any" });
+  const choices = Object.entries(properties).flatMap(([field, property]) => {
+    const { enum: values, const: value } = property as { enum?: string[]; const?: string };
+    const accepted = values ?? (value === undefined ? Object.keys(labels[field] ?? {}) : [value]);
+    if (accepted.length === 0) return [];
+    return [[field, Object.fromEntries(accepted.map((choice) => [choice, labels[field]?.[choice] ?? choice]))]];
+  });
+  return Object.fromEntries(choices);
+}
+
 /** Returns a list such as "20 (20 ft), 40 (40 ft)". */
 function listChoices(choices: Readonly<Record<string, string>>): string {
   const items = Object.entries(choices);
   return items.map(([value, label]) => (value === label ? value : `${value} (${label})`)).join(", ");
 }
 
-/** Ignores capitals and extra spaces in the typed name or label. Throws an error that lists the choices. */
+/**
+ * Returns the value of a typed name or label. Ignores capitals and extra spaces. Throws an error that lists the
+ * choices.
+ */
 function readChoice(field: string, typed: string, choices: Readonly<Record<string, string>>): string {
   const normalize = (text: string) => collapseBlanks(text.trim()).toLowerCase();
   const choice = Object.entries(choices).find((texts) => texts.map(normalize).includes(normalize(typed)));
@@ -118,7 +137,7 @@ function readChoice(field: string, typed: string, choices: Readonly<Record<strin
 }
 
 /** Validates the typed values with the schema of the desk's form. Throws the first error message. */
-function readFields({ schema, command: { choices = {} } }: StaffAction, typed: Record<string, string | undefined>) {
+function readFields({ schema }: StaffAction, choices: Choices, typed: Record<string, string | undefined>) {
   const values = Object.entries(typed).flatMap(([field, value]) => {
     if (value === undefined) return [];
     return [[field, choices[field] ? readChoice(field, value, choices[field]) : value]];

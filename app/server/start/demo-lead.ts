@@ -38,7 +38,7 @@ export function getDemoTotp({ dataDir, databaseUrl }: Settings): string {
   return createTotp(lead);
 }
 
-/** First deletes the lead of an interrupted start, because the authenticator's secret is lost. */
+/** Creates the demo's lead. First deletes the lead of an interrupted start, because that lead's secret is lost. */
 export async function createDemoLead(serviceRole: AppSupabaseClient, dataDir: string): Promise<DemoLead> {
   const leftoverId = getDataOrThrow(await serviceRole.rpc("find_account_id", { email: leadEmail }));
   if (leftoverId) getDataOrThrow(await serviceRole.auth.admin.deleteUser(leftoverId));
@@ -64,7 +64,8 @@ export async function createDemoLead(serviceRole: AppSupabaseClient, dataDir: st
   const { auth } = anonymousClient();
   getDataOrThrow(await auth.signInWithPassword({ email: leadEmail, password }));
   const { id: factorId, totp } = getDataOrThrow(await auth.mfa.enroll({ factorType: "totp", friendlyName: "Demo" }));
-  // Each code works once. The previous step's code is used here, so that the first login can use the current code.
+  // Each code works once. This login uses the code of the previous 30 seconds, so that the next login can use the
+  // current code.
   const code = createTotp(totp, Date.now() - 25_000);
   getDataOrThrow(await auth.mfa.challengeAndVerify({ factorId, code }));
   const lead = { account: user.id, email: leadEmail, password, secret: totp.secret };

@@ -27,7 +27,7 @@ const routedMethods = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"])
 /** Even the catch-all route does not match a path with an encoded line break. */
 const encodedLineBreaks = /%0[ad]|%e2%80%a[89]/gi;
 
-/** Replaces the responses that Node sends before a request reaches the app. */
+/** Sends the site's error pages instead of Node's own responses to malformed requests. */
 export function handleMalformedRequests(server: Server, headers: [string, string][]): void {
   const responses = new WeakMap<Duplex, ServerResponse>();
   server.on("request", (request, response) => responses.set(request.socket, response));
@@ -58,14 +58,14 @@ export function handleMalformedRequests(server: Server, headers: [string, string
   });
 }
 
-/** False for a second Host header, because a proxy may have read the other one (RFC 9112, section 3.2). */
+/** False for several Host headers, because a proxy may have read another of these headers (RFC 9112, section 3.2). */
 export function hasValidHost({ httpVersion, headersDistinct: { host = [] } }: IncomingMessage): boolean {
   return host.length === 1 ? host[0] !== "" : host.length === 0 && httpVersion === "1.0";
 }
 
 /**
  * True if the app can handle the request. Repairs an absolute URL, a line break in the path and an invalid Origin,
- * because for these the router would skip the middleware. Sends an error response for other faults.
+ * because the router would skip the middleware for these. Sends an error response for other faults.
  */
 export function isWellFormed(request: IncomingMessage, response: ServerResponse): boolean {
   const target = request.url ?? "";

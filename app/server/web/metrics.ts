@@ -9,7 +9,7 @@ import { dataOrThrow } from "../../lib/supabase/result.server.ts";
 /** The result of public.email_backlog. */
 const EmailBacklog = z.object({ waiting: z.number(), oldest_seconds: z.number(), failed: z.number() });
 
-/** Returns a server without a port, which responds to every request with the metrics of this process. */
+/** Returns a server that does not listen yet. It responds to every request with the metrics of this process. */
 export function createMetricsServer(): Server {
   collectDefaultMetrics();
   recordLogLines();
@@ -49,7 +49,7 @@ function recordLogLines(): void {
     lines.inc({ level, event });
     if (event === "limit") limits.inc({ limit: String(limit) });
     if (event !== "request") return;
-    // Cached pages have no duration, because a response from memory takes less than a millisecond.
+    // Responses from the cache have no duration, because they take less than a millisecond.
     if (typeof ms === "number")
       requests.observe({ method: String(method), route: String(route), status: String(status) }, ms / 1000);
     else cached.inc({ status: String(status) });

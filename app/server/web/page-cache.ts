@@ -24,7 +24,7 @@ const maxVariantBytes = 4 * 1024 * 1024;
 const maxUrlLength = 512;
 const personalAreas = [...accountAreas, ...authAreas, ...secretLinkAreas];
 const personalPaths = new RegExp(`^/+(${personalAreas.join("|")})\\b`, "i");
-/** Also matches every URL with percent-encoding, because it may be the URL of the cookie settings page. */
+/** Matches the cookie settings page, and each URL with percent-encoding, which may be a spelling of that page's URL. */
 const cookieSettingsPath = /cookie-settings|%/i;
 
 /** React Router names the loaders of a data request in this parameter. */

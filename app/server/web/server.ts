@@ -8,7 +8,7 @@ import { LRUCache } from "lru-cache";
 import { createRequestHandler, RouterContextProvider, type ServerBuild } from "react-router";
 import { dayInEastAfrica } from "../../lib/dates.ts";
 import { env } from "../../lib/http/env.server.ts";
-import { renderedHeader, securityHeaders } from "../../lib/http/headers.server.ts";
+import { assetHeaders, renderedHeader, securityHeaders } from "../../lib/http/headers.server.ts";
 import { compileTrustedProxies, getIpAddress, ipAddressHeader } from "../../lib/http/ip-address.server.ts";
 import { log, requestIdHeader } from "../../lib/http/log.server.ts";
 import { findFiguresToCheck, findSamples } from "../content-report.ts";
@@ -58,6 +58,7 @@ export async function createSite(): Promise<Server> {
   if (figures > 0) log("warn", "figures to check", { figures, message: figuresToCheckWarning });
   const headers = Object.entries(securityHeaders());
   const commonHeaders = headers.flat();
+  const headersOfAssets = Object.entries(assetHeaders()).flat();
   const isTrusted = compileTrustedProxies(trustedProxies);
   const hosts = createHostCheck(origin.origin);
   const files = readStaticFiles(clientBuildFolder);
@@ -148,8 +149,9 @@ export async function createSite(): Promise<Server> {
     const file = files.get(url);
     const stored = file ?? pages.getCached(request);
     if (!stored) return false;
-    const ownHeaders = [...commonHeaders];
-    if (!url.startsWith("/assets/")) ownHeaders.push(requestIdHeader, getRequestId(request));
+    const ownHeaders = url.startsWith("/assets/")
+      ? [...headersOfAssets]
+      : [...commonHeaders, requestIdHeader, getRequestId(request)];
     if (!server.listening) ownHeaders.push("Connection", "close");
     sendCachedResponse(request, response, stored, ownHeaders);
     if (!file) logCachedResponse(request, response.statusCode, url.split("?", 1)[0] ?? "");
@@ -157,7 +159,8 @@ export async function createSite(): Promise<Server> {
   };
 
   const server = createServer(
-    // `requireHostHeader` is off, because isWellFormed rejects a request without Host and adds the site's headers.
+    // `requireHostHeader` is off, because isWellFormed rejects requests without Host, with the site's headers in the
+    // response.
     {
       requestTimeout: deadlines.request,
       headersTimeout: deadlines.headers,

@@ -5,7 +5,7 @@ import { Readable } from "node:stream";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import { stubSettings } from "../../../tests/support/stub-settings.ts";
 
-/** The chunks of 40 MB, which is more than the buffers of both sides hold. */
+/** Yields 40 MB in chunks. The buffers of server and client hold less. */
 function* createChunks() {
   for (let chunk = 0; chunk < 2500; chunk += 1) yield Buffer.alloc(16_000);
 }
@@ -33,7 +33,7 @@ afterEach(async () => {
   for (const response of closing) response.destroy();
   socket?.destroy();
   await closed;
-  // Without readers, the next check ends the interval, which uses the fake clock of this test.
+  // Without readers, the next check stops the interval. The interval uses the fake clock of this test.
   vi.advanceTimersByTime(5000);
   vi.useRealTimers();
   server.setTimeout(0);
@@ -44,7 +44,7 @@ afterAll(async () => {
   await new Promise((resolve) => server.close(resolve));
 });
 
-/** Requests the path and reads until `bytes` bytes have arrived. Then the connection is paused. */
+/** Requests the path and reads until `bytes` bytes have arrived. Then pauses the connection. */
 async function open(path: string, bytes: number) {
   const connection = connect((server.address() as AddressInfo).port, "127.0.0.1").on("error", () => undefined);
   socket = connection;

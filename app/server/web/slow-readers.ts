@@ -9,7 +9,7 @@ type Reader = {
   socket: Socket;
   pendingBytes: number;
   acknowledgedBytes: number;
-  /** The seconds that the reader may still be slower than `limits.bytesPerSecond`. */
+  /** For how many more seconds the reader may be slower than `limits.bytesPerSecond`. */
   spareSeconds: number;
 };
 
@@ -48,7 +48,7 @@ function checkReaders(): void {
     const { socket, acknowledgedBytes: before } = reader;
     reader.pendingBytes = socket.writableLength + (unacknowledged.get(createConnectionKey(socket)) ?? 0);
     reader.acknowledgedBytes = socket.bytesWritten - reader.pendingBytes;
-    // A reader that has all bytes is not slow: the server is.
+    // If the reader has received all bytes, only the server is slow.
     if (reader.pendingBytes === 0 || Number.isNaN(before)) {
       reader.spareSeconds = Math.max(reader.spareSeconds, graceSeconds);
       continue;
@@ -62,8 +62,8 @@ function checkReaders(): void {
 }
 
 /**
- * Returns the bytes of each connection that Linux has not sent, or that the other computer has not acknowledged. Node
- * counts these megabytes as sent. On other systems, the map is empty.
+ * Returns the number of bytes of each connection that Linux has not sent, or that the other computer has not
+ * acknowledged. Node counts these bytes as sent. On other systems, the map is empty.
  */
 function readSendQueues(): Map<string, number> {
   const queues = new Map<string, number>();
@@ -87,7 +87,7 @@ function readTable(file: string): string {
 const createConnectionKey = ({ localAddress, localPort, remoteAddress, remotePort }: Socket) =>
   [formatEndpoint(localAddress, localPort), formatEndpoint(remoteAddress, remotePort)].join(" ");
 
-/** Formats an address like /proc/net/tcp, which has the bytes of each 32-bit word in reverse order. */
+/** Formats an address as in /proc/net/tcp. That file has the bytes of each 32-bit word in reverse order. */
 function formatEndpoint(address = "::", port = 0): string {
   const bytes = Buffer.from(ipaddr.parse(address).toByteArray());
   return `${bytes.swap32().toString("hex")}:${port.toString(16).padStart(4, "0")}`.toUpperCase();

@@ -39,10 +39,7 @@ async function handleAdminRequest(options: AdminRoutesOptions, request: Request,
   return Response.json({ id: factor.id });
 }
 
-/**
- * Creates an account, by default with a random password. Like Supabase Auth, does not call the before-user-created
- * hook.
- */
+/** Creates an account, by default with a random password. Like Supabase Auth, does not call the sign-up hook. */
 async function createUser(db: SqlSession, request: Request): Promise<Response> {
   const {
     email: requestedEmail,

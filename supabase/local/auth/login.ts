@@ -7,7 +7,7 @@ import { type AuthOptions, createTokenResponse, readJsonBody } from "./sessions.
 import { dummyPasswordHash, findAccount } from "./sign-up.ts";
 import { toAuthUser, userColumns } from "./users.ts";
 
-/** Takes equal time for known and unknown email addresses. Only the right password reveals an unconfirmed address. */
+/** Known and unknown email addresses take equal time. Only the right password reveals an unconfirmed address. */
 export async function logIn(options: AuthOptions, request: Request): Promise<Response> {
   const { email, password } = await readJsonBody<{ email: unknown; password: unknown }>(request.clone());
   // For missing input, @supabase/lite returns the error.
@@ -32,7 +32,7 @@ export async function logIn(options: AuthOptions, request: Request): Promise<Res
   return authError(400, "invalid_credentials", "Invalid login credentials");
 }
 
-/** Checks two passwords in parallel. Node's other two threads remain free for signing tokens. */
+/** At most two passwords are checked in parallel. Node's other two threads remain free for signing tokens. */
 const passwordCheckLimit = pLimit(2);
 
 /** Returns null if the password or email address has changed, or if the account is closed or unconfirmed. */

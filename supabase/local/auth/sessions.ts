@@ -15,7 +15,7 @@ export type AuthOptions = {
   issuer: string;
 };
 type SessionUser = { id: string; email: string; app_metadata: object; user_metadata: object };
-/** An authentication method in a token's `amr` claim. `timestamp` is in seconds since the epoch. */
+/** An authentication method in a token's `amr` claim. `timestamp` is in seconds since 1970. */
 export type AmrEntry = { method: string; timestamp: number };
 type AccessTokenResponse = { access_token: string; refresh_token: string; user: SessionUser };
 /** A session is `recent` within 24 hours of its start, and `linked` if an emailed link started it. */

@@ -66,7 +66,7 @@ export function withAuthRoutes(options: AuthRoutesOptions): Handler {
   };
 }
 
-/** A known email address gets the same response as a new one. A failed email rolls the sign-up back. */
+/** A known email address gets the same response as a new one. If the email cannot be sent, rolls the sign-up back. */
 async function signUp(options: AuthRoutesOptions, request: Request): Promise<Response> {
   const input = await readJsonBody<SignUpParams>(request.clone());
   const email = input.email && parseEmail(input.email);
@@ -168,7 +168,9 @@ export async function findAccount(db: SqlSession, email: unknown): Promise<Passw
   return rows[0] ?? null;
 }
 
-/** Returns the response for a known email address, which looks like the response for a new one, as in Supabase Auth. */
+/**
+ * Returns the response for a known email address. As in Supabase Auth, it looks like the response for a new address.
+ */
 function obfuscatedUser(email: string, data: Record<string, unknown>) {
   const now = new Date().toISOString();
   return {

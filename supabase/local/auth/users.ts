@@ -4,7 +4,7 @@ import { authError } from "./errors.ts";
 type UserRow = Record<string, unknown>;
 type AuthUser = UserRow & { id: string; email: string; app_metadata: object; user_metadata: Record<string, unknown> };
 
-/** Columns of auth.users for toAuthUser, with identities and factors, oldest first. */
+/** The columns of auth.users that toAuthUser needs. Identities and factors are sorted, oldest first. */
 export const userColumns = `id, aud, role, email, email_confirmed_at, invited_at, coalesce(phone, '') as phone,
   confirmation_sent_at, confirmed_at, recovery_sent_at, last_sign_in_at, raw_app_meta_data as app_metadata,
   raw_user_meta_data as user_metadata, created_at, updated_at, banned_until, is_anonymous,
