@@ -36,7 +36,7 @@ const results = await Promise.all([
     ["lint", () => runScript("lint")],
     ["type check", runTypeCheck],
     ["journeys", runPlaywright, [firstStartReady, chromiumReady]],
-    ["settings, journeys in Firefox", () => runVitest("settings", "firefox"), [firstStartReady, firefoxReady]],
+    ["settings tests and journeys in Firefox", () => runVitest("settings", "firefox"), [firstStartReady, firefoxReady]],
   ]),
 ]);
 rmSync(workDir, { recursive: true, force: true });
@@ -69,7 +69,7 @@ function printSummary(results: TestRunResult[]): void {
   for (const { name, ms } of slowest.slice(0, 20)) console.log(`${formatSeconds(ms).padStart(8)}  ${name}`);
   for (const failure of failed) console.log(`\nFAILED ${failure}`);
   for (const journey of results.flatMap(({ flaky = [] }) => flaky))
-    console.log(`\nFLAKY, passed in the second attempt: ${journey}`);
+    console.log(`\nFLAKY (failed first, then passed): ${journey}`);
   console.log(`\n${results.reduce((total, { passed }) => total + passed, 0)} passed, ${failed.length} failed`);
 }
 

@@ -88,7 +88,9 @@ export function createAccountIntents(
       const rejected = await setErasureRequest(viewer, withdraw !== "yes");
       return (
         rejected ??
-        (withdraw ? { toast: "Request withdrawn" } : { toast: "Request sent", description: "We will reply by email." })
+        (withdraw
+          ? { toast: "Erasure request withdrawn" }
+          : { toast: "Erasure request sent", description: "We will reply by email." })
       );
     }),
   };

@@ -6,7 +6,7 @@ import { maxLength } from "../models/limits.ts";
 
 const hasHashableLength = (password: string) => new TextEncoder().encode(normalizePassword(password)).length <= 72;
 
-const incompleteLinkText = "This link is not complete. Open the link in our email again.";
+const incompleteLinkText = "This link is incomplete. Open the link in our email again.";
 
 export const minClientPasswordLength = 6;
 export const minStaffPasswordLength = 12;

@@ -24,7 +24,9 @@ export const set = defineStaffAction({
       .transform((typed, context) => {
         const amount = readDecimal(typed, 2);
         if (typeof amount === "number") return amount;
-        const message = amount ? `Write ${amount}.` : "Enter an amount such as 12,500 or 12500.50.";
+        const message = amount
+          ? `This number has two possible meanings. Enter ${amount}.`
+          : "Enter an amount such as 12,500 or 12500.50.";
         context.addIssue({ code: "custom", message });
         return z.NEVER;
       })
@@ -55,7 +57,7 @@ export const set = defineStaffAction({
 
 export const markPaid = defineStaffAction({
   name: "charge paid",
-  label: "Marked as paid",
+  label: "Charge marked as paid",
   target: "shipment",
   isVersioned: true,
   schema: z.object({ item }),
@@ -68,7 +70,7 @@ export const markPaid = defineStaffAction({
 
 export const markUnpaid = defineStaffAction({
   name: "charge unpaid",
-  label: "Marked as unpaid",
+  label: "Charge marked as unpaid",
   target: "shipment",
   isVersioned: true,
   schema: z.object({ item, reason: reasonField }),

@@ -26,7 +26,7 @@ export const resetSecondFactor = defineStaffAction({
   run: ({ supabase, serviceRole, emailSender, options: { actor_name } }, account, { reason }) =>
     removeSecondFactors(supabase, serviceRole(), emailSender(), account, reason, actor_name),
   toast: (email) => `2FA of ${email} reset. The client can now log in with the password only.`,
-  command: { description: "remove a lost authenticator app; check the caller's identity first" },
+  command: { description: "remove all authenticator apps of an account; check the caller's identity first" },
 });
 
 export const close = defineStaffAction({
@@ -61,7 +61,7 @@ export const erase = defineStaffAction({
   toast: (email) => `Account ${email} erased`,
   redirectTo: "/desk/clients",
   command: {
-    description: "erase a client's account when the retention period of all its shipments has ended",
+    description: "erase a client's account; the retention period of all its shipments must have ended",
     defaults: { reason: "Requested by the client" },
   },
 });

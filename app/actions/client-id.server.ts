@@ -47,7 +47,7 @@ export const issue = defineStaffAction({
   command: {
     description: "issue Client IDs",
     options: {
-      count: "number of Client IDs, 1 to 100",
+      count: "the number of Client IDs, from 1 to 100",
       for: "a name for the client, visible only to team members",
       email: "the email address to send the Client ID to",
     },

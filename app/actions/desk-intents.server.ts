@@ -8,11 +8,11 @@ import type { StaffAction, StaffActionTarget } from "./staff-action.server.ts";
 
 /** The schema of the form field that contains the target's ID, for pages with several targets. */
 const targetIds: Record<StaffActionTarget, z.ZodType<string>> = {
-  shipment: z.uuid("Reload this page and try again."),
-  document: z.uuid("Reload this page and try again."),
-  account: z.uuid("Reload this page and try again."),
+  shipment: z.uuid(versionMissingText),
+  document: z.uuid(versionMissingText),
+  account: z.uuid(versionMissingText),
   clientId: UnusedClientId,
-  failedEmail: z.uuid(),
+  failedEmail: z.uuid(versionMissingText),
 };
 
 /**

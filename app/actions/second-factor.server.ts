@@ -59,7 +59,7 @@ export async function handleFactorSetup(request: Request, context: RouterContext
   const started = StartedSetupFields.safeParse({ factorId: form.get("factorId"), secret: form.get("secret") });
   if (!started.success)
     return createNotStartedResult(
-      createErrorToast("Verification failed", "We received only part of the form. Start again."),
+      createErrorToast("Verification failed", "We received only part of the form. Start the setup again."),
       400,
     );
   const { factorId, secret } = started.data;

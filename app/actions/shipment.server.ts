@@ -20,11 +20,11 @@ const DueResult = z.object({ due: AmountsDue });
 const MissingResult = z.object({ missing: z.array(z.string()), due: AmountsDue.optional() });
 const confirmation = z.literal("yes").optional();
 const askToClose = (due: AmountDue[]) => `${formatAmountsDue(due)} Confirm that you want to close the shipment.`;
-const confirmDueHelp = "confirms that you close a shipment with an amount due";
+const confirmDueHelp = "required to close a shipment with an amount due";
 
 export const advance = defineStaffAction({
   name: "shipment advance",
-  label: "Moved to the next stage",
+  label: "Shipment moved to the next stage",
   target: "shipment",
   isVersioned: true,
   schema: z.object({
@@ -51,7 +51,7 @@ export const advance = defineStaffAction({
     // With an empty reason, the page shows no error. It lists the missing documents and asks for confirmation instead.
     return { reason: result.due ? askToClose(result.due) : "", status: 409 };
   },
-  toast: ({ status }) => `Moved to ${status}`,
+  toast: ({ status }) => `Shipment moved to ${status}`,
   command: {
     description: "move a shipment to the next stage, even if documents are missing",
     options: {
@@ -99,7 +99,7 @@ export const correct = defineStaffAction({
 
 export const saveNumbers = defineStaffAction({
   name: "shipment set-numbers",
-  label: "Numbers saved",
+  label: "AWB/BL and container numbers saved",
   target: "shipment",
   isVersioned: true,
   schema: ShipmentNumberFields.extend({ reason: reasonField.optional(), hasNumbers: z.string().optional() }),
@@ -123,7 +123,7 @@ export const saveNumbers = defineStaffAction({
 
 export const saveArrival = defineStaffAction({
   name: "shipment arrived",
-  label: "Arrival saved",
+  label: "Container arrival saved",
   target: "shipment",
   isVersioned: true,
   schema: z.object({

@@ -78,7 +78,7 @@ export async function changePassword(
     await session.auth.signOut({ scope: "local" }).catch(() => undefined);
     if (isResultUnknown) {
       await trySendEmail(serviceRoleClient(), sender, to, (name) => passwordChangedEmail(sender, name, "uncertain"));
-      return { reason: "Your password may have been changed. Log in again: try the new password first.", status: 503 };
+      return { reason: "Your password may have been changed. Log in again. Try the new password first.", status: 503 };
     }
     attempt.refund();
     const sameMessage = error.code === "same_password" && "This is your current password. Choose another password.";
@@ -187,7 +187,11 @@ export async function confirmEmailChange(
   const redeemed = await serviceRole.rpc("redeem_email_change", { token });
   const redeemError = getResultError(redeemed);
   if (redeemError) return redeemError;
-  if (!redeemed.data) return { reason: "This link has been used or has expired.", status: 409 };
+  if (!redeemed.data)
+    return {
+      reason: "This link has been used or has expired. Request the change again on your account page.",
+      status: 409,
+    };
   const { error } = await serviceRole.auth.admin.updateUserById(account, { email, email_confirm: true });
   const to = { email: old_email, account_id: account, kind: "email change" } as const;
   const updateError = error && toUserError(error);

@@ -53,13 +53,13 @@ test("The error for wrong check digits names the correct digit of each container
 
 test("The error for invalid container numbers quotes every invalid entry as it was typed", () => {
   expect(parseContainerNumbers("MSKU9O70323\n csqu-30543 \n1").problem).toBe(
-    "Not a container number: MSKU9O70323, csqu-30543, 1. A container number has four letters and seven digits. The fourth letter is U, J or Z.",
+    "Invalid container number: MSKU9O70323, csqu-30543, 1. A container number has four letters and seven digits. The fourth letter is U, J or Z.",
   );
 });
 
 test.each(["CSQU305438", "CSQU30543833", "CSQX3054383", "305438", "CSQU", "MSСU9070323", "x".repeat(99)])(
   "The error for the invalid container number %s quotes the entry as it was typed",
   (text) => {
-    expect(parseContainerNumbers(text).problem).toContain(`Not a container number: ${text.slice(0, 20)}`);
+    expect(parseContainerNumbers(text).problem).toContain(`Invalid container number: ${text.slice(0, 20)}`);
   },
 );

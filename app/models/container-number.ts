@@ -42,7 +42,7 @@ export function parseContainerNumbers(text: string): { numbers: string[]; proble
     const digit = getCheckDigit(number);
     if (Number(number.at(-1)) !== digit) wrong.push(`The last digit of ${number} should be ${digit}.`);
   }
-  const notNumbers = unknown.length > 0 && `Not a container number: ${unknown.slice(0, 5).join(", ")}. ${numberForm}`;
+  const notNumbers = unknown.length > 0 && `Invalid container number: ${unknown.slice(0, 5).join(", ")}. ${numberForm}`;
   const problem = [notNumbers, ...wrong.slice(0, 5)].filter(Boolean).join(" ");
   return problem ? { numbers: [...numbers], problem } : { numbers: [...numbers] };
 }

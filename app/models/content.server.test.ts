@@ -192,13 +192,13 @@ describe("npm run content", () => {
   });
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
   const allLines = () => stdout.split("\n").filter((line) => /^(content|supabase)\//.test(line));
-  const lines = () => allLines().filter((line) => !line.includes("check was due"));
+  const lines = () => allLines().filter((line) => !line.includes("figure was due"));
 
   test("The command npm run content lists and counts the figures whose check-by day has passed.", () => {
     expect(allLines().filter((line) => !lines().includes(line))).toEqual([
-      "content/data/cost.yaml: vat: the check was due on 31 October 2026",
-      "content/data/storage.yaml: the check was due on 31 October 2026",
-      "content/blog/done.mdx: figures: the check was due on 31 October 2026",
+      "content/data/cost.yaml: vat: the check of this figure was due on 31 October 2026",
+      "content/data/storage.yaml: the check of this figure was due on 31 October 2026",
+      "content/blog/done.mdx: figures: the check of this figure was due on 31 October 2026",
     ]);
     expect(stdout).toContain("\n3 figures to check.");
   });
@@ -234,7 +234,7 @@ describe("npm run content", () => {
     ]);
   });
 
-  test("The command npm run content counts the values to replace.", () => {
-    expect(stdout).toContain(`\n${lines().length} values to replace`);
+  test("The command npm run content counts the sample values to replace.", () => {
+    expect(stdout).toContain(`\n${lines().length} sample values to replace`);
   });
 });

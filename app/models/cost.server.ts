@@ -131,7 +131,10 @@ function numberField(name: NumberField, emptyValue?: number) {
       zero: `${subject} must be more than 0.`,
       "too much": tooMuch ?? `${subject} is too high. Enter at most 1,000,000,000,000.`,
     };
-    context.addIssue({ code: "custom", message: messages[result] ?? `Write ${result}.` });
+    context.addIssue({
+      code: "custom",
+      message: messages[result] ?? `This number has two possible meanings. Enter ${result}.`,
+    });
     return z.NEVER;
   });
 }
@@ -159,7 +162,7 @@ function createCostSchema(isCar: boolean, isKes: boolean, rates: CostRates, toda
           )
       : fixedValue(undefined),
     excise: isCar ? z.enum(classes.map(String) as [string, ...string[]], oneClass).transform(Number) : fixedValue(0),
-    currency: z.enum(IMPORT_CURRENCIES, "Choose one of the currencies."),
+    currency: z.enum(IMPORT_CURRENCIES, "Choose the currency."),
     value: numberField("value"),
     freight: numberField("freight"),
     insurance: numberField("insurance"),

@@ -3,7 +3,7 @@ import { readDecimal } from "../lib/forms/decimal.ts";
 export const IMPORT_KINDS = {
   car: "A car",
   container: "Full container (FCL)",
-  loose: "Part container or loose cargo (LCL)",
+  loose: "Shared container or loose cargo (LCL)",
   air: "Goods by air",
 } as const;
 export type ImportKind = keyof typeof IMPORT_KINDS;

@@ -74,12 +74,12 @@ const exportTables: ExportTable[] = [
     ["Document", ({ name }) => name],
     ["Uploaded", ({ uploaded }) => (uploaded ? "yes" : "no")],
     ["Verified", ({ verified }) => (verified ? "yes" : "no")],
-    ["File", ({ file_name }) => file_name],
+    ["File name", ({ file_name }) => file_name],
     ["Size (bytes)", ({ file_size }) => file_size],
     ["Uploaded at (UTC)", ({ uploaded_at }) => uploaded_at],
     ["SHA-256", ({ sha256 }) => sha256],
     ["New file requested at (UTC)", ({ rejected_at }) => rejected_at],
-    ["Reason", ({ rejection_reason }) => rejection_reason],
+    ["Reason for the new file", ({ rejection_reason }) => rejection_reason],
     ["File in this archive", (document, shipment) => (document.uploaded ? getArchivePath(shipment, document) : "")],
   ]),
   createTable("history.csv", ({ tracking_events }) => tracking_events, [
@@ -92,7 +92,7 @@ const exportTables: ExportTable[] = [
   ]),
   createTable("charges.csv", ({ charges }) => charges, [
     shipmentColumn,
-    ["Item", ({ item }) => item],
+    ["Payment item", ({ item }) => item],
     ["Amount", ({ amount }) => amount],
     ["Currency", ({ currency }) => currency],
     ["Due on", ({ due_on }) => due_on],

@@ -6,7 +6,8 @@ const levy: DatedFigure = {
   ...{ date: "2025-07-01", source: "Miscellaneous Fees and Levies Act", check_by: "2026-12-31" },
   note: "2% since 27 December 2024.",
 };
-const reminder = "Check this rate with us. Our own check was due on 31 December 2026.";
+const reminder =
+  "Check this rate with us. We planned to check this rate again by 31 December 2026, but have not done so yet.";
 
 test.each([
   ["2027-06-30", [vat], "As of 15 October 2025: Value Added Tax Act."],

@@ -18,7 +18,11 @@ export function cite(figures: DatedFigure[], today: string, subject = "this rate
   const sources = [...new Set(figures.map(({ source }) => source))].join("; ");
   const [{ note } = {}, ...others] = figures;
   const reminder =
-    checkBy < today ? [`Check ${subject} with us. Our own check was due on ${calendarDate(checkBy)}.`] : [];
+    checkBy < today
+      ? [
+          `Check ${subject} with us. We planned to check ${subject} again by ${calendarDate(checkBy)}, but have not done so yet.`,
+        ]
+      : [];
   return [`As of ${calendarDate(date)}: ${sources}.`, ...(note && others.length === 0 ? [note] : []), ...reminder].join(
     " ",
   );

@@ -149,7 +149,7 @@ export async function verifyDocument(
   if (!data) return { reason: "Document not found.", status: 404 };
   if (!data.uploaded) return { reason: `The ${data.name} has no file yet.`, status: 409 };
   const file = await openStoredFile(serviceRole, data);
-  if ("reason" in file) return { ...file, reason: `The ${data.name} is not verified: ${file.reason}` };
+  if ("reason" in file) return { ...file, reason: `The ${data.name} was not verified. ${file.reason}` };
   return runStaffAction(supabase, "verify_document", {
     document_id: id,
     sha256: file.sha256,

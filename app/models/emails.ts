@@ -12,7 +12,7 @@ export const toMailbox = ({ name, email: address }: EmailSender): Mailbox => ({ 
 
 export function staffInvitationEmail(sender: EmailSender, name: RecipientName, token: string): EmailContent {
   return {
-    subject: `Your account for the desk of ${sender.name}`,
+    subject: `Your team account at ${sender.name}`,
     text: formatEmailText(sender, name, [
       "You now have an account for the desk, the pages of our website for team members. Create your password within seven days:",
       createPasswordUrl(sender, token),
@@ -99,7 +99,7 @@ export function emailChangeRequestedEmail(sender: EmailSender, name: RecipientNa
     subject: "Someone asked to change your email address",
     text: formatEmailText(sender, name, [
       "Someone who is logged in to your account asked to change your email address.",
-      "We change your email address when the owner of the new address confirms the change.",
+      "We will change your email address when the owner of the new address confirms the change.",
       "",
       "If you did not send the request, change your password now to log out all other devices:",
       `${sender.origin}/portal/account`,
@@ -145,7 +145,7 @@ export function accountErasedEmail(sender: EmailSender, name: RecipientName): Em
   return {
     subject: "Your account has been erased",
     text: formatEmailText(sender, name, [
-      "At your request, we have deleted your account, your shipments and their files.",
+      "We have deleted your account, your shipments and their files.",
       "This is our last email to you.",
     ]),
   };

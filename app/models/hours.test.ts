@@ -49,7 +49,7 @@ test.each([
   ["2026-11-13", "Closed on public holidays. Next: 13 November 2026 (Second Day). As of 1 November 2026: Sample Act."],
   [
     "2027-01-01",
-    "Closed on public holidays. As of 1 November 2026: Sample Act. Check the list of holidays with us. Our own check was due on 31 December 2026.",
+    "Closed on public holidays. As of 1 November 2026: Sample Act. Check the list of holidays with us. We planned to check the list of holidays again by 31 December 2026, but have not done so yet.",
   ],
 ])("On %s, the contact page names the next public holiday and the date of the list.", (today, text) => {
   expect(describeHolidays(holidays, today)).toBe(text);

@@ -23,8 +23,8 @@ export type TotpSetup = { factorId: string; secret: string; uri: string };
 
 export type CodeFailure = UserError & { title: "Error challenging" | "Verification failed"; hint?: string };
 
-/** Returns a name such as "Phone of November 2026". */
-export const createFactorName = () => `Phone of ${monthName(dayInEastAfrica(new Date()).slice(0, 7))}`;
+/** Returns a name such as "Phone added in November 2026". */
+export const createFactorName = () => `Phone added in ${monthName(dayInEastAfrica(new Date()).slice(0, 7))}`;
 
 export async function startFactorSetup(client: Viewer, issuer: string, name: string): Promise<TotpSetup | UserError> {
   const { mfa } = client.supabase.auth;

@@ -66,7 +66,7 @@ test.each(allKinds)("A shipment update about %s has at most 12 lines before the 
   expect(lines.length).toBeLessThanOrEqual(12);
   expect(lines.slice(0, 2)).toEqual(["Hello Grace,", ""]);
   expect(lines[2]).toContain("Tea");
-  expect(email.text).toContain(`\nShipment: 5a000000, AWB/BL: MSKU-9001\nContainers: ${containers}\n`);
+  expect(email.text).toContain(`\nShipment number: 5a000000, AWB/BL: MSKU-9001\nContainers: ${containers}\n`);
   const reassurance = events.includes(storage) ? "" : " You do not need to do anything.";
   expect(lines).toContain(`Next: we declare your cargo to customs.${reassurance}`);
   expect(lines.at(-1)).toBe("See the shipment: http://site.example/portal/5a000000-0000-4000-8000-000000000001");

@@ -105,7 +105,7 @@ const endSentence = (text: string) => formatTypedText(text).replace(/[^.!?…]$/
 
 function formatNumbers(id: string, numbers: ShipmentEmail["numbers"]): string[] {
   const [awb, ...others] = numbers.map(([label, number]) => `${label}: ${number}`);
-  return [[`Shipment: ${shortId(id)}`, awb].filter(Boolean).join(", "), others.join(", ")].filter(Boolean);
+  return [[`Shipment number: ${shortId(id)}`, awb].filter(Boolean).join(", "), others.join(", ")].filter(Boolean);
 }
 
 function formatNotes(updates: ShipmentUpdate[]): string[] {

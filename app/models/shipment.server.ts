@@ -89,7 +89,8 @@ export async function findShipmentId(serviceRole: AppSupabaseClient, prefix: str
   const typed = prefix.toLowerCase();
   const shape = "00000000-0000-0000-0000-000000000000";
   const isPrefix = typed.length > 0 && typed.length <= shape.length;
-  if (!isPrefix || !isUuid(typed + shape.slice(typed.length))) throw new Error(`No shipment has the ID ${prefix}.`);
+  if (!isPrefix || !isUuid(typed + shape.slice(typed.length)))
+    throw new Error(`No shipment has an ID that begins with ${prefix}.`);
   const query = serviceRole
     .from("shipments")
     .select("id")
@@ -100,6 +101,6 @@ export async function findShipmentId(serviceRole: AppSupabaseClient, prefix: str
   const [found, another] = dataOrThrow(await query);
   if (another)
     throw new Error(`Several shipments have an ID that begins with ${prefix}. Enter more characters of the ID.`);
-  if (!found) throw new Error(`No shipment has the ID ${prefix}.`);
+  if (!found) throw new Error(`No shipment has an ID that begins with ${prefix}.`);
   return found.id;
 }

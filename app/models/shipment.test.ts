@@ -31,7 +31,7 @@ test.each([
   [{ due_on: "2026-05-04" }, "KES 1,284,300.00, due 4 May 2026."],
   [{ note: "Invoice 1042" }, "KES 1,284,300.00. Invoice 1042"],
   [{ due_on: "2026-05-04", note: "Invoice 1042" }, "KES 1,284,300.00, due 4 May 2026. Invoice 1042"],
-  [{ due_on: "2026-05-04", paid_at: "2026-05-03T09:00:00Z" }, "KES 1,284,300.00, Paid."],
+  [{ due_on: "2026-05-04", paid_at: "2026-05-03T09:00:00Z" }, "KES 1,284,300.00, paid."],
 ])("A client reads a charge with %j as %j.", (values, words) => {
   const charge = { amount: 1284300, currency: "KES", due_on: null, note: null, paid_at: null };
   expect(formatCharge({ ...charge, ...values })).toBe(words);

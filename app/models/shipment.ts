@@ -119,7 +119,7 @@ export type Charge = AmountDue & {
 
 /** Returns text such as "KES 18,000.00, due 4 May 2026. Invoice 1042.". */
 export function formatCharge({ amount, currency, due_on, note, paid_at }: Omit<Charge, "item">): string {
-  const state = paid_at ? ", Paid" : due_on ? `, due ${calendarDate(due_on)}` : "";
+  const state = paid_at ? ", paid" : due_on ? `, due ${calendarDate(due_on)}` : "";
   return [`${formatMoney(currency, amount)}${state}.`, note].filter(Boolean).join(" ");
 }
 

@@ -57,7 +57,7 @@ export default function ConfirmPage({ actionData, loaderData }: Route.ComponentP
           </SubmitButton>
         </Form>
       ) : (
-        <p className="mb-6">This link is not complete. Open the link in our email again.</p>
+        <p className="mb-6">This link is incomplete. Open the link in our email again.</p>
       )}
       <p className="mt-6 text-quiet">
         Has the link expired? <TextLink to="/login">Log in</TextLink> and we will email you a new link.

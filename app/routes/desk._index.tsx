@@ -66,22 +66,22 @@ export default function DeskTodayPage({ loaderData, actionData }: Route.Componen
         <TodayList
           title="Free storage ending"
           count={storage.count}
-          empty="No shipment's free storage ends within 3 days."
+          empty="No free storage has ended or ends within 3 days."
         >
           {storage.rows.map(({ shipment_id: shipment, name, free_storage_ends_on: day }) => (
             <TodayRow
               key={shipment}
-              item={{ shipment_id: shipment, name, detail: day < eastAfricaDay ? "Ended" : "" }}
+              item={{ shipment_id: shipment, name, detail: day < eastAfricaDay ? "Free storage ended" : "" }}
               isLate={day < eastAfricaDay}
               to="#storage"
-              when={`Free until ${calendarDate(day)}`}
+              when={`Last free day: ${calendarDate(day)}`}
             />
           ))}
         </TodayList>
         <TodayList
           title="No update for 7 days"
           count={notUpdated.count}
-          empty="Every shipment was updated in the last 7 days."
+          empty="Every shipment with us had an update in the last 7 days."
         >
           {notUpdated.rows.map((item) => (
             <TodayRow
@@ -122,7 +122,7 @@ export default function DeskTodayPage({ loaderData, actionData }: Route.Componen
             ))}
           </TodayList>
         )}
-        <TodayList title="Emails that failed" count={failedEmails.count} empty="All emails were sent.">
+        <TodayList title="Emails that failed" count={failedEmails.count} empty="No failed emails.">
           {failedEmails.rows.map((mail) => (
             <FailedEmailRow key={mail.id} mail={mail} isLead={isLead} />
           ))}
@@ -150,13 +150,13 @@ function AnnouncementCard({ announcement }: Pick<TodayPage, "announcement">) {
         )}
         <details open={rejected !== undefined}>
           <summary className="inline-flex min-h-11 cursor-pointer items-center text-sm underline">
-            {announcement ? "Publish another announcement" : "Publish an announcement"}
+            {announcement ? "Replace the announcement" : "Publish an announcement"}
           </summary>
           <IntentForm intent={intent} idempotent>
             <Field
               field={fields.text}
-              label="Text that all clients see"
-              hint="For example: Customs system down since 09:10"
+              label="Announcement"
+              hint="Example: The customs system has been down since 09:10 EAT"
               autoComplete="off"
             />
             <SubmitButton look="plain">Publish announcement</SubmitButton>
@@ -184,7 +184,7 @@ function TodayList({ title, count, empty, allHref, className, children }: TodayL
         {count === 0 ? <p className="px-4 py-3 text-sm text-quiet">{empty}</p> : <ul className="ruled">{children}</ul>}
         {count > children.length && (
           <p className="border-t border-line px-4 py-2 text-sm text-quiet">
-            This list shows the {children.length} oldest entries.{" "}
+            This list shows only the first {children.length} entries.{" "}
             {allHref && <TextLink to={allHref}>Show all</TextLink>}
           </p>
         )}

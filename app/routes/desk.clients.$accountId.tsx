@@ -113,16 +113,18 @@ function AccountCard({ client }: { client: Omit<DeskClientDetails, "audit_entrie
     client.retention_ends_on && new Date(client.retention_ends_on) >= new Date() ? client.retention_ends_on : null;
   return (
     <Card title="Account">
-      <p className="px-4 pt-3 text-sm text-quiet">The client can read your reasons in the data download.</p>
+      <p className="px-4 pt-3 text-sm text-quiet">
+        The client's data download contains the reasons that you enter below.
+      </p>
       {client.erasure_requested_at && (
         <div className="border-b border-line pt-3">
           <p className="mb-1 px-4 text-sm font-semibold text-attention">
-            The client requested erasure on {eastAfricaTime(client.erasure_requested_at)}.
+            The client requested the erasure of this account on {eastAfricaTime(client.erasure_requested_at)}.
           </p>
           <ReasonForm
             intent="reject-erasure"
             title="Reject erasure request"
-            text="We email your exact words to the client."
+            text="We email your reason to the client, word for word."
             hint="For example: By law, we must store the records of your last shipment until 4 May 2033"
           />
         </div>
@@ -130,7 +132,7 @@ function AccountCard({ client }: { client: Omit<DeskClientDetails, "audit_entrie
       {!client.closed && client.confirmed && (
         <IntentForm intent="send-link" className="px-4 py-3">
           <p className="mb-2 text-sm text-quiet">
-            Check the caller's identity first. We email the link to {client.email}. The link works for one hour.
+            First check that the caller is the client. We email the link to {client.email}. The link works for one hour.
           </p>
           <SubmitButton look="plain" pending="Sending…">
             Send password link
@@ -162,7 +164,7 @@ function AccountCard({ client }: { client: Omit<DeskClientDetails, "audit_entrie
         <ReasonForm
           intent="erase"
           title="Erase account"
-          text="Erasing permanently deletes the account, its shipments and their files."
+          text="The account, its shipments and their files are deleted permanently."
         />
       )}
     </Card>

@@ -31,7 +31,7 @@ export default function DeskClientsPage({ loaderData }: Route.ComponentProps) {
         <div className="grow sm:max-w-md">
           <Field
             field={createSearchField("q", q)}
-            label="Find"
+            label="Find a client"
             hint="Name, email or complete Client ID"
             type="search"
             optional

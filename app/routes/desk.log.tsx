@@ -39,12 +39,12 @@ export default function ActivityLogPage({ loaderData }: Route.ComponentProps) {
         role="search"
         className="grid items-end gap-x-4 sm:grid-cols-2 lg:grid-cols-[1fr_1fr_2fr_1fr_auto]"
       >
-        <Field field={field("who")} label="Who" optional autoComplete="off" />
+        <Field field={field("who")} label="Done by" optional autoComplete="off" />
         <SelectField field={field("what")} label="Action" options={actionOptions} prompt="All actions" />
         <Field
           field={field("shipment")}
           label="Shipment"
-          hint="Shipment ID, or its first characters"
+          hint="Shipment number, or its first characters"
           optional
           autoComplete="off"
           spellCheck={false}

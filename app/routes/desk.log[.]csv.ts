@@ -16,7 +16,7 @@ import {
 
 const columns: CsvColumn<AuditLogRow>[] = [
   ["Time (EAT)", ({ created_at }) => sortableTime(created_at)],
-  ["Who", ({ actor_name }) => actor_name],
+  ["Done by", ({ actor_name }) => actor_name],
   ["Action", ({ action }) => AUDIT_LABELS[action] ?? action],
   ["Shipment number", ({ shipment_id }) => shipment_id ?? ""],
   ["Shipment", ({ shipment_name }) => shipment_name ?? ""],

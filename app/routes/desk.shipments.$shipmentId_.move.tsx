@@ -39,7 +39,11 @@ export default function MovePage({ loaderData, actionData }: Route.ComponentProp
   const { intent, fields } = useIntentForm("move", ["location", "note"]);
   const next = STAGES[stage];
   const asks = missing.length > 0 || due !== null;
-  const title = due ? "Close with an amount due?" : asks ? "Move without these documents?" : "Move to the next stage";
+  const title = due
+    ? "Close the shipment with an amount due?"
+    : asks
+      ? "Move without the missing documents?"
+      : "Move to the next stage";
   return (
     <>
       <Title rejected={actionData !== undefined}>{title}</Title>
@@ -51,7 +55,7 @@ export default function MovePage({ loaderData, actionData }: Route.ComponentProp
       {due && <p className="mb-4 font-semibold text-attention">{due}</p>}
       {missing.length > 0 && (
         <>
-          {due && <p>These documents are missing:</p>}
+          <p>These documents are missing:</p>
           <ul className="mb-6 list-disc pl-6">
             {missing.map((document) => (
               <li key={document}>{document}</li>
@@ -66,7 +70,7 @@ export default function MovePage({ loaderData, actionData }: Route.ComponentProp
           <Field field={fields.location} label="Location" optional autoComplete="off" />
           <TextField field={fields.note} label="Note to the client" rows={2} />
           <div className="flex flex-wrap gap-3">
-            <SubmitButton pending="Moving…">{asks ? `Move anyway to ${next}` : `Move to ${next}`}</SubmitButton>
+            <SubmitButton pending="Moving…">{asks ? `Move to ${next} anyway` : `Move to ${next}`}</SubmitButton>
             <ButtonLink to={page}>Cancel</ButtonLink>
           </div>
         </IntentForm>

@@ -49,8 +49,8 @@ function ShipmentSearch({ filter }: { filter: ShipmentFilter }) {
     >
       <Field
         field={createSearchField("q", filter.q)}
-        label="Find"
-        hint="Name, AWB/BL, container, shipment ID or client"
+        label="Find a shipment"
+        hint="Name, AWB/BL, container, shipment number or client"
         type="search"
         optional
         autoComplete="off"
@@ -60,7 +60,7 @@ function ShipmentSearch({ filter }: { filter: ShipmentFilter }) {
         field={createSearchField("stage", String(filter.stage ?? ""))}
         label="Stage"
         options={stageOptions}
-        prompt="Any"
+        prompt="All stages"
       />
       <SelectField
         field={createSearchField("waiting", filter.waiting ?? "")}
@@ -70,7 +70,7 @@ function ShipmentSearch({ filter }: { filter: ShipmentFilter }) {
       />
       <label className="mb-5 flex min-h-11 items-center gap-2 text-sm">
         <input type="checkbox" name="check" value="1" defaultChecked={filter.needsCheck} className="size-5" />
-        Documents to check
+        With documents to check
       </label>
       <Button className="mb-5">Find</Button>
     </Form>

@@ -26,7 +26,10 @@ export async function loader({ context, url }: Route.LoaderArgs) {
   return {
     shipments: shipments.map(({ due, ...shipment }) => ({
       ...shipment,
-      due: due.length > 0 ? formatAmountsDue(due) : "An amount was due.",
+      due:
+        due.length > 0
+          ? formatAmountsDue(due)
+          : "An amount was due when you tried to move this shipment. No amount is due now.",
       outcome: outcomes[shipment.id] ?? "unknown",
     })),
     unavailableCount,
@@ -102,7 +105,7 @@ function BulkMoveList({ title, items }: { title: string; items: BulkMoveItem[] }
             <span className="text-sm">{explainOutcome(shipment)}</span>{" "}
             {(shipment.outcome === "missing" || shipment.outcome === "due") && (
               <TextLink to={`/desk/shipments/${shipment.id}/move`} className="text-sm">
-                Move anyway<span className="sr-only">: {shipment.name}</span>
+                Move this shipment<span className="sr-only">: {shipment.name}</span>
               </TextLink>
             )}
           </li>
@@ -114,7 +117,9 @@ function BulkMoveList({ title, items }: { title: string; items: BulkMoveItem[] }
 
 function explainOutcome({ outcome, missing, due }: BulkMoveItem): string {
   if (outcome === "missing")
-    return missing.length > 0 ? `Documents missing: ${missing.join(", ")}.` : "Documents were missing.";
+    return missing.length > 0
+      ? `These documents are missing: ${missing.join(", ")}.`
+      : "Documents were missing when you tried to move this shipment. No document is missing now.";
   if (outcome === "due") return due;
   if (outcome === "closed") return "This shipment is closed.";
   if (outcome === "changed") return "Someone changed this shipment after you opened the list.";

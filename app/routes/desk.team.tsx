@@ -35,7 +35,7 @@ export function action({ request, context }: Route.ActionArgs) {
     "send-link": sendLink,
     "remove-2fa": {
       ...resetSecondFactor,
-      toast: (email: unknown) => `2FA of ${email} reset. The team member sets up 2FA at the next login.`,
+      toast: (email: unknown) => `2FA of ${email} reset. The team member must set up 2FA again at the next login.`,
     },
     remove,
   };
@@ -54,7 +54,7 @@ export default function DeskTeamPage({ loaderData, actionData }: Route.Component
       <div className="grid items-start gap-6 lg:grid-cols-[2fr_3fr]">
         <Card title="Invite a team member">
           <IntentForm intent={intent} idempotent className="px-4 py-3">
-            <Field field={fields.name} label="Name" hint="Shown in the activity log" autoComplete="off" />
+            <Field field={fields.name} label="Name" hint="The activity log shows this name." autoComplete="off" />
             <Field field={fields.email} label="Email" type="email" autoComplete="off" />
             <SelectField
               field={withStoredValue(fields.role, rejected, "clerk")}
@@ -77,7 +77,8 @@ export default function DeskTeamPage({ loaderData, actionData }: Route.Component
               <ul className="ruled text-sm">
                 {removed.map(({ id, name, email, removed_at }) => (
                   <li key={id} className="px-4 py-2 wrap-anywhere">
-                    {name}, {email} <span className="text-quiet">{removed_at && eastAfricaTime(removed_at)}</span>
+                    {name}, {email}{" "}
+                    <span className="text-quiet">{removed_at && `removed ${eastAfricaTime(removed_at)}`}</span>
                   </li>
                 ))}
               </ul>
@@ -100,7 +101,8 @@ function StaffMemberRow({ staffMember }: { staffMember: DeskStaffMember }) {
         {isViewer && " (you)"}{" "}
       </p>
       <p className="text-sm wrap-anywhere text-quiet">
-        {email}, {role}, {last_sign_in_at ? `last login ${eastAfricaTime(last_sign_in_at)}` : "invited, not yet joined"}
+        {email}, {role},{" "}
+        {last_sign_in_at ? `last login ${eastAfricaTime(last_sign_in_at)}` : "invited, not logged in yet"}
       </p>
       {!isViewer && has_factor && (
         <ReasonForm intent="remove-2fa" title="Reset 2FA" subject={` for ${name}`} values={values} />

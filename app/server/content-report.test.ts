@@ -23,8 +23,8 @@ test("Faulty content files, other files and subfolders do not stop the report.",
   for (const [name, text] of Object.entries(files)) writeFileSync(path.join(folder, name), text);
   const { findFiguresToCheck, findSamples } = await import(path.join(folder, "app/server/content-report.ts"));
   expect(findFiguresToCheck("2026-11-01")).toEqual([
-    "content/data/alias.yaml: levy: the check was due on 31 October 2026",
-    "content/data/rates.yaml: vat: 0: the check was due on 31 October 2026",
+    "content/data/alias.yaml: levy: the check of this figure was due on 31 October 2026",
+    "content/data/rates.yaml: vat: 0: the check of this figure was due on 31 October 2026",
   ]);
   expect(findSamples()).toEqual([]);
 });

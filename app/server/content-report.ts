@@ -74,7 +74,7 @@ function listFiguresToCheck(node: unknown, place: string[], today: string): stri
   const day = node.get("check_by");
   const line =
     typeof day === "string" && isoDayPattern.test(day) && day < today
-      ? [`${place.join(": ")}: the check was due on ${calendarDate(day)}`]
+      ? [`${place.join(": ")}: the check of this figure was due on ${calendarDate(day)}`]
       : [];
   return [...line, ...node.items.flatMap(({ key, value }) => listFiguresToCheck(value, [...place, `${key}`], today))];
 }

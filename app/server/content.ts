@@ -5,6 +5,6 @@ const samples = findSamples();
 const figures = findFiguresToCheck(dayInEastAfrica(new Date()));
 console.log([...samples, ...figures].join("\n"));
 console.log(
-  `\n${samples.length} values to replace. The texts of the services, FAQ, About and legal pages are samples too. Check these texts.`,
+  `\n${samples.length} sample values to replace. The texts of the services, FAQ, About and legal pages are samples too. Check these texts.`,
 );
-console.log(`${figures.length} figures to check. After a check, change the date, source and check_by of the figure.`);
+console.log(`${figures.length} figures to check. After you check a figure, change its date, source and check_by.`);

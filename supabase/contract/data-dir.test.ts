@@ -77,12 +77,16 @@ describe("Data directory that cannot be used", () => {
 
   test.each(["keys.json", "backend.lock"])("A data directory is rejected if its %s is a folder", (name) => {
     mkdirSync(path.join(dataDir, name), { recursive: true });
-    expect(openingError(dataDir)).toBe(`${path.join(dataDir, name)} is a folder. Move this folder out of DATA_DIR.`);
+    expect(openingError(dataDir)).toBe(
+      `${path.join(dataDir, name)} must be a file, but it is a folder. Move this folder out of DATA_DIR.`,
+    );
   });
 
   test.each(["database", "objects", "outbox"])("A data directory is rejected if its %s is a file", (name) => {
     writeReadableFile(name);
-    expect(openingError(dataDir)).toBe(`${path.join(dataDir, name)} is a file. Move this file out of DATA_DIR.`);
+    expect(openingError(dataDir)).toBe(
+      `${path.join(dataDir, name)} must be a folder, but it is a file. Move this file out of DATA_DIR.`,
+    );
   });
 });
 

@@ -33,8 +33,8 @@ export function openDataDir(dataDir: string): void {
       const entry = path.join(dataDir, name);
       const stats = statSync(entry, { throwIfNoEntry: false });
       if (!stats || stats.isDirectory() === dataFolderNames.includes(name)) continue;
-      const kind = stats.isDirectory() ? "folder" : "file";
-      throw new DataDirError(`${entry} is a ${kind}. Move this ${kind} out of DATA_DIR.`);
+      const [kind, expected] = stats.isDirectory() ? ["folder", "file"] : ["file", "folder"];
+      throw new DataDirError(`${entry} must be a ${expected}, but it is a ${kind}. Move this ${kind} out of DATA_DIR.`);
     }
   });
 }

@@ -176,7 +176,8 @@ async function createBackendOnDatabase(database: OpenDatabase, options: BackendO
       return mutex.runExclusive(async () => {
         if (closing) return Response.json({ message: "The backend is shutting down." }, { status: 503 });
         // If the site has abandoned this request, it has reported a failure. The request must then change nothing.
-        if (request.signal.aborted) return Response.json({ message: "The sender has gone." }, { status: 503 });
+        if (request.signal.aborted)
+          return Response.json({ message: "The site no longer waits for this response." }, { status: 503 });
         objects.range = parseRange(request.headers.get("range"));
         database.skipsSessionCheck = !pathname.startsWith("/auth/");
         return respondOrUnavailable(database, async () => {

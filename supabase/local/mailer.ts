@@ -25,9 +25,9 @@ export function createTemplateMailer(options: {
         text: `${convert(html, { wordwrap: false, selectors: [{ selector: "a", options: { hideLinkHrefIfSameAsText: true } }] })}\n`,
       });
     },
-    sendRecovery: reject("recovery"),
+    sendRecovery: reject("password recovery"),
     sendMagicLink: reject("magic links"),
-    sendEmailChange: reject("a change of address"),
+    sendEmailChange: reject("email changes"),
     sendReauthentication: reject("reauthentication"),
   };
 }

@@ -49,7 +49,7 @@ export async function requestLimitError(request: Request): Promise<Response | nu
     .json()
     .catch(() => undefined);
   // Rows in other formats, such as CSV, are rejected, because this function cannot count them.
-  if (body === undefined) return errorResponse(415, "A long request must be JSON.");
+  if (body === undefined) return errorResponse(415, "The body of a long request must be JSON.");
   const rows: unknown[] = Array.isArray(body) ? body : [body];
   const lists = [rows, ...Object.values(body ?? {})].filter((list) => Array.isArray(list));
   const values = rows.reduce(

@@ -1490,7 +1490,7 @@ begin
   select sent_to into address from public.client_ids
   where client_ids.client_id = send_client_id.client_id and email_hash is null and sent_to is not null;
   if not found then
-    raise sqlstate 'PT409' using message = 'You can resend only an unused Client ID that has an email address. Issue a new Client ID.';
+    raise sqlstate 'PT409' using message = 'Only an unused Client ID with an email address can be sent again. Issue a new Client ID.';
   end if;
   if private.is_repeated_action(key) then
     return address;
@@ -3176,7 +3176,7 @@ begin
   if (
     select count(*) from private.share_links where share_links.shipment_id = create_share_link.shipment_id and expires_at > now()
   ) >= 5 then
-    raise sqlstate 'PT409' using message = 'This shipment already has 5 share links, the maximum. End one link first.';
+    raise sqlstate 'PT409' using message = 'This shipment already has 5 share links, which is the maximum. End a link first.';
   end if;
   perform private.limit_daily_actions(auth.uid(), 'share links', 100);
   insert into private.share_links (id, shipment_id, token_hash)

@@ -102,7 +102,7 @@ begin
   select sent_to into address from public.client_ids
   where client_ids.client_id = send_client_id.client_id and email_hash is null and sent_to is not null;
   if not found then
-    raise sqlstate 'PT409' using message = 'You can resend only an unused Client ID that has an email address. Issue a new Client ID.';
+    raise sqlstate 'PT409' using message = 'Only an unused Client ID with an email address can be sent again. Issue a new Client ID.';
   end if;
   if private.is_repeated_action(key) then
     return address;

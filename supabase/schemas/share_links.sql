@@ -62,7 +62,7 @@ begin
   if (
     select count(*) from private.share_links where share_links.shipment_id = create_share_link.shipment_id and expires_at > now()
   ) >= 5 then
-    raise sqlstate 'PT409' using message = 'This shipment already has 5 share links, the maximum. End one link first.';
+    raise sqlstate 'PT409' using message = 'This shipment already has 5 share links, which is the maximum. End a link first.';
   end if;
   perform private.limit_daily_actions(auth.uid(), 'share links', 100);
   insert into private.share_links (id, shipment_id, token_hash)

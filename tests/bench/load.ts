@@ -21,7 +21,7 @@ export async function measureLoad(
   const result = await autocannon({ ...common, duration: seconds });
   const rejected = result["4xx"] + result["5xx"];
   if (result.errors + rejected > 0)
-    throw new Error(`${url}: ${result.errors} without response, ${rejected} with an error status`);
+    throw new Error(`${url}: ${result.errors} requests got no response, ${rejected} requests got an error status`);
   return { perSecond: Math.round(result.requests.average * 10) / 10, p99: result.latency.p99 };
 }
 
@@ -34,7 +34,7 @@ export async function logIn(origin: string, account: { email: string; password: 
     redirect: "manual",
   });
   if (response.status !== 303 && response.status !== 302)
-    throw new Error(`The login responded with ${response.status}`);
+    throw new Error(`The login responded with status ${response.status}`);
   return response.headers
     .getSetCookie()
     .map((cookie) => cookie.split(";")[0] ?? "")

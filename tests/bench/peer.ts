@@ -32,7 +32,7 @@ export default function App() { return <Outlet />; }`,
 export default function Home() {
   return <main className="flex items-center justify-center pt-16 pb-4"><div className="flex min-h-0 flex-1 flex-col items-center gap-16">
     <h1 className="text-4xl font-bold">A bare app</h1>
-    <p className="max-w-prose leading-6 text-gray-700">One page of the framework with nothing on it but these words.</p>
+    <p className="max-w-prose leading-6 text-gray-700">One page of the framework with only this text.</p>
   </div></main>;
 }`,
 };
@@ -48,6 +48,6 @@ export async function startBarePeer(folder: string): Promise<BenchSite> {
     encoding: "utf8",
     env: { ...process.env, NODE_ENV: "production" },
   });
-  if (status !== 0) throw new Error(`The bare app did not build: ${stderr}`);
+  if (status !== 0) throw new Error(`The build of the bare app failed: ${stderr}`);
   return startServe(folder, {});
 }

@@ -125,7 +125,7 @@ async function measureLoads(site: BenchSite & { backendPort: number }, origin: s
   const bare = await startBareServer(`${origin}/services`);
   runningSites.push(bare);
   for (const { server, at } of [
-    { server: "ours", at: origin },
+    { server: "our site", at: origin },
     { server: "@react-router/serve", at: `http://127.0.0.1:${plain.port}` },
     { server: "bare node:http", at: `http://127.0.0.1:${bare.port}` },
   ]) {
@@ -138,14 +138,14 @@ async function measureLoads(site: BenchSite & { backendPort: number }, origin: s
     };
     await measure("anonymous page", {}, "/services");
     await measure(
-      "the same, not modified",
+      "anonymous page, not modified (304)",
       { headers: { "if-none-match": tag, "accept-encoding": "br" } },
       "/services",
     );
     if (isBare) continue;
     const headers = { cookie, "accept-encoding": "br" };
-    await measure("portal page, changed", { headers, ...withUniqueUrls("/portal") }, "/portal");
-    await measure("the same, as it was", { headers }, "/portal");
+    await measure("portal page with a new URL", { headers, ...withUniqueUrls("/portal") }, "/portal");
+    await measure("portal page with the same URL", { headers }, "/portal");
     rows.push({ what: "login", server, ...(await measureLogins(at)) });
   }
   return rows;
@@ -190,8 +190,8 @@ async function measureBackendCalls(site: BenchSite & { backendPort: number }): P
     const at = `http://127.0.0.1:${near.port}`;
     const cookie = await logIn(at, demoClient);
     const kinds = [
-      ["the page's data", cookie],
-      ["auth, then the page's data", await signCookieWithSecret(cookie, workDir)],
+      ["one call for the page data", cookie],
+      ["authentication call, then page data", await signCookieWithSecret(cookie, workDir)],
     ] as const;
     // These rounds are not recorded, because a new process becomes twice as fast during its first few hundred pages.
     for (const [, cookie] of [...kinds, ...kinds]) await measurePortalLoad(at, cookie);
@@ -229,15 +229,15 @@ async function compareCheckouts(checkout: string): Promise<ComparisonResult[]> {
       // These rounds are not recorded, because a new process becomes twice as fast during its first few hundred pages.
       for (let round = 0; round < 3; round++) await measurePortalLoad(at, headers.cookie);
       const rendered = await measurePortalLoad(at, headers.cookie);
-      better(`portal pages a second, changed, backend ${where}`, rendered.perSecond);
+      better(`portal pages per second, new URLs, backend ${where}`, rendered.perSecond);
       const unchanged = await measureLoad(`${at}/portal`, { headers });
-      better(`portal pages a second, as they were, ${where}`, unchanged.perSecond);
+      better(`portal pages per second, same URL, backend ${where}`, unchanged.perSecond);
       const { time } = await measurePortalPage(at, "/portal", headers.cookie);
-      better(`ms of a portal page, changed, backend ${where}`, time, Math.min);
+      better(`ms for a portal page, new URL, backend ${where}`, time, Math.min);
     }
     // Runs three rounds, because a new process is slower during its first few hundred logins.
     for (let round = 0; round < 3; round++) {
-      better("logins a second", (await measureLogins(`http://127.0.0.1:${near.port}`)).perSecond);
+      better("logins per second", (await measureLogins(`http://127.0.0.1:${near.port}`)).perSecond);
     }
     for (const site of [far, near]) await stopSite(site);
     await line.stop();
@@ -291,8 +291,10 @@ function printResults(result: {
   before: ComparisonResult[];
 }): void {
   const { newDatabase, withData, afterKill } = result.startToFirstAnswer;
-  console.log(`Start to the home page, with a build: ${withData} ms, after a kill -9 ${afterKill} ms`);
-  console.log(`With a new database: ${newDatabase} ms\n`);
+  console.log(
+    `From the start to the first home page: ${withData} ms with an existing build, ${afterKill} ms after kill -9`,
+  );
+  console.log(`From the start to the first home page with a new database: ${newDatabase} ms\n`);
   if (result.paint.length > 0) {
     console.table(
       result.paint.map(({ page, connection: line, mode, requests, bytes, ...times }) => ({
@@ -308,14 +310,15 @@ function printResults(result: {
   if (result.load.length > 0) {
     console.table(
       result.load.map((row) => {
-        const ours = result.load.find(({ what, server }) => what === row.what && server === "ours");
-        const ratio = row.server === "ours" || !ours ? "" : `ours ${(ours.perSecond / row.perSecond).toFixed(2)} x`;
+        const ours = result.load.find(({ what, server }) => what === row.what && server === "our site");
+        const ratio =
+          row.server === "our site" || !ours ? "" : `our site ${(ours.perSecond / row.perSecond).toFixed(2)} x`;
         return { what: row.what, server: row.server, "requests/s": row.perSecond, "p99 ms": row.p99, ratio };
       }),
     );
   }
   if (result.memory)
-    console.log("Memory in MB, at first and after every 5,000 requests:", result.memory.every5000Requests);
+    console.log("Memory in MB, before the requests and after every 5,000 requests:", result.memory.every5000Requests);
   if (result.parameters) {
     const { plain, invented, memory } = result.parameters;
     const ratio = (invented.perSecond / plain.perSecond).toFixed(2);
@@ -323,15 +326,15 @@ function printResults(result: {
       { page: "/services", "requests/s": plain.perSecond, "p99 ms": plain.p99, ratio: "" },
       { page: "/services?n=1, 2, 3 …", "requests/s": invented.perSecond, "p99 ms": invented.p99, ratio: `${ratio} x` },
     ]);
-    console.log(`Memory in MB, at first and during ${inventedRequests} requests with invented parameters:`, memory);
+    console.log(`Memory in MB, before and during ${inventedRequests} requests with invented parameters:`, memory);
   }
   if (result.calls.length > 0) {
     console.table(
       result.calls.map(({ backend, calls, perSecond, time }) => ({
-        "portal page, backend": backend,
+        "backend of the portal page": backend,
         calls,
         "requests/s": perSecond,
-        "ms, one after another": time,
+        "ms per request, in sequence": time,
       })),
     );
   }
@@ -357,14 +360,17 @@ function printResults(result: {
   if (result.desk) {
     console.table(
       result.desk.pages.map(({ page, small, grown, bytes }) => ({
-        "page of the desk": page,
+        "desk page": page,
         "ms with 20 shipments": small,
-        "with 100,000": grown,
+        "ms with 100,000 shipments": grown,
         ratio: `${(grown / small).toFixed(2)} x`,
         bytes,
       })),
     );
     const { rows, seconds, memory } = result.desk.csv;
-    console.log(`CSV of ${rows} shipments in ${seconds} s; memory in MB before, at most, after:`, memory);
+    console.log(
+      `CSV of ${rows} shipments in ${seconds} s; memory in MB before the download, at its maximum and after the download:`,
+      memory,
+    );
   }
 }

@@ -117,7 +117,7 @@ async function startProgram(args: string[], port: number, env: Record<string, st
     env: { ...process.env, NODE_ENV: "production", LOGINS_PER_EMAIL: "100", LOGINS_PER_ADDRESS: "100", ...env },
   });
   for (;;) {
-    if (child.exitCode !== null) throw new Error(`${args.join(" ")} ended with ${child.exitCode}`);
+    if (child.exitCode !== null) throw new Error(`${args.join(" ")} ended with exit code ${child.exitCode}`);
     const answered = await fetch(`http://127.0.0.1:${port}/`).then(
       (response) => response.ok,
       () => false,

@@ -69,7 +69,7 @@ test("The audit log has the number of issued client IDs but not the IDs.", async
 describe("Client IDs by email", () => {
   const send = (client_id: string | undefined, more: object = {}, supabase?: AppSupabaseClient) =>
     callRpc("send_client_id", { client_id, ...more }, supabase);
-  const unavailable = "409 You can resend only an unused Client ID that has an email address. Issue a new Client ID.";
+  const unavailable = "409 Only an unused Client ID with an email address can be sent again. Issue a new Client ID.";
   const listFailedEmails = (id: string) =>
     query<{ open: boolean }>(
       "select resolved_at is null as open from public.failed_emails where client_id = $1 order by failed_at",

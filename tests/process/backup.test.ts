@@ -111,7 +111,7 @@ describe.each(["PGlite", "PostgreSQL"])("Backup of %s", (database) => {
     await newShipment(newBrowser, "Coffee after the restore", 2000);
     await site.stop("SIGTERM");
 
-    const holdsData = / already contains data \(keys\.json\)\. Move this data to another directory first\.$/;
+    const holdsData = / already contains data \(keys\.json\)\. Move this data to another folder first\.$/;
     await expect(restoreBackup(elsewhere, file)).rejects.toThrow(holdsData);
     if (database === "PostgreSQL") {
       const { dataDir } = await createEmptySandbox("PGlite");
@@ -184,8 +184,8 @@ test("A failed backup or restore prints one line with the reason.", async () => 
   ];
   expect(results.map(({ code }) => code)).toEqual([1, 1, 1, 1]);
   expect(results.map(({ stderr }) => stderr.trim())).toEqual([
-    `${place.dataDir} contains no site data. Set DATA_DIR to the directory of the site.`,
-    "SUPABASE_URL is set. This command works only with the embedded backend. Use Supabase's own backups instead.",
+    `${place.dataDir} contains no site data. Set DATA_DIR to the folder of the site.`,
+    "SUPABASE_URL is set. This command works only with the embedded backend. For a backup, use Supabase's own backups.",
     `The file ${missingFile} does not exist.`,
     `${textFile} is not a complete backup of this site. Nothing was changed.`,
   ]);

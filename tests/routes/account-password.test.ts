@@ -113,7 +113,7 @@ describe("change of the password while the backend fails", () => {
     app.proxy.fail(500, setPasswordCall);
     const page = await parsePage(await submitOnAccount(browser, "Change password", validFields));
     app.proxy.fail("none");
-    expectRejectedForm(page, 503, "Your password may have been changed. Log in again: try the new password first.");
+    expectRejectedForm(page, 503, "Your password may have been changed. Log in again. Try the new password first.");
     const { count, subject, text } = await getLatestEmailTo(email);
     expect([count, subject]).toEqual([1, "Your password may have been changed"]);
     expect(text).toContain("may have been changed");

@@ -116,13 +116,13 @@ describe("erasure request", () => {
     };
     expect(await readRequest()).toBeUndefined();
     const requested = await browser.follow(await submitOnAccount(browser, askButton));
-    expect(requested.toasts).toEqual(successToast("Request sent", "We will reply by email."));
+    expect(requested.toasts).toEqual(successToast("Erasure request sent", "We will reply by email."));
     expect(requested.text).toMatch(/On .* EAT you asked us to erase your account\. We will reply by email\./);
     expect(() => requested.form(askButton)).toThrow("No button");
     expect(await readRequest()).toEqual([true, expect.stringMatching(/^Leaving Owner Requested .* EAT$/)]);
 
     const withdrawn = await browser.follow(await submitOnAccount(browser, "Withdraw request"));
-    expect(withdrawn.toasts).toEqual(successToast("Request withdrawn"));
+    expect(withdrawn.toasts).toEqual(successToast("Erasure request withdrawn"));
     expect(await readRequest()).toBeUndefined();
   });
 
@@ -131,7 +131,7 @@ describe("erasure request", () => {
     const { browser, email, id } = await newClient(app, "Staying Owner");
     await submitOnAccount(browser, askButton);
     const opened = await clerk.browser.open(`/desk/clients/${id}`);
-    expect(opened.text).toMatch(/The client requested erasure on .* EAT\./);
+    expect(opened.text).toMatch(/The client requested the erasure of this account on .* EAT\./);
     const button = "Reject erasure request";
     expect((await clerk.browser.submit(opened, button, { reason: " " })).status).toBe(400);
     const reason = "The law has us keep your last shipment until 4 May 2033.";

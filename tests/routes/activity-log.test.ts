@@ -21,7 +21,7 @@ for (let number = 1; number <= 51; number += 1) {
 
 const listReasons = (page: ParsedPage) => [...page.text.matchAll(/Reason: (Line \d+)/g)].map(([, reason]) => reason);
 const entries = "main form ~ div li";
-const noEntries = "No results.";
+const noEntries = "No activity found.";
 
 test("The activity log is filtered by person, action, shipment and day, and its form shows the filter.", async () => {
   const fields = { who: "KINYI odh", what: "shipment correct", shipment: shipment.id.slice(0, 8) };
@@ -89,7 +89,7 @@ test("The CSV of the activity log has all entries that match the filter, in word
   expect(response.headers.get("Content-Disposition")).toBe("attachment; filename=log.csv");
   const [heading, ...rows] = await readCsv(response);
   expect(heading).toEqual([
-    ...["Time (EAT)", "Who", "Action", "Shipment number", "Shipment", "Document", "Account", "Change", "Reason"],
+    ...["Time (EAT)", "Done by", "Action", "Shipment number", "Shipment", "Document", "Account", "Change", "Reason"],
   ]);
   expect(rows).toHaveLength(52);
   const [time = "", ...cells] = rows.at(-1) ?? [];

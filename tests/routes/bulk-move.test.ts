@@ -67,14 +67,15 @@ test("The result of a bulk move lists the shipments that moved, and the others w
   const row = (name: string, stage: string, reason = "") =>
     `${name} Twenty Shipments Owner, ${stage}. ${reason}`.trim();
   const closedRow = row("Waiting 0", "10/10 Shipment Closed", "This shipment is closed.");
-  const missing = "Documents missing: Bill of Lading, Commercial Invoice, Insurance Certificate, Packing List.";
+  const missing =
+    "These documents are missing: Bill of Lading, Commercial Invoice, Insurance Certificate, Packing List.";
   const changedMessage = "Someone changed this shipment after you opened the list.";
   expect(listResults(result)).toEqual({
     Moved: ["Ready one", "Ready two"].map((name) => row(name, "2/10 Document Verification")),
     "Not moved": [
       row("Changed meanwhile", "2/10 Document Verification", changedMessage),
       closedRow,
-      ...names.slice(1).map((name) => row(name, "1/10 Client Onboarding", `${missing} Move anyway: ${name}`)),
+      ...names.slice(1).map((name) => row(name, "1/10 Client Onboarding", `${missing} Move this shipment: ${name}`)),
     ].sort(),
   });
   const pages = [...ids, ...incomplete.map((id) => `${id}/move`)].map((path) => `/desk/shipments/${path}`);
@@ -97,11 +98,11 @@ test("A bulk move does not close a shipment with an amount due, and links to the
   const charge = { item: "duties", amount: 642_780, currency: "KES" };
   resultOrThrow(await setCharge(app.company, owing.id, charge, {}));
   const result = await moveShipments(await openList(owner), [owing.id, paid.id]);
-  const row = "Owing Owing Client, 9/10 Additional Services. KES 642,780.00 is still due. Move anyway: Owing";
+  const row = "Owing Owing Client, 9/10 Additional Services. KES 642,780.00 is still due. Move this shipment: Owing";
   expect(listResults(result)["Not moved"]).toEqual([row]);
-  const question = await clerk.open(getHref(result, "Move anyway: Owing") ?? "");
+  const question = await clerk.open(getHref(result, "Move this shipment: Owing") ?? "");
   expect([question.h1, question.text.includes("KES 642,780.00 is still due.")]).toEqual([
-    "Close with an amount due?",
+    "Close the shipment with an amount due?",
     true,
   ]);
   expect((await listStages([owing.id, paid.id])).sort()).toEqual([10, 9]);
@@ -138,13 +139,15 @@ test("Every team member can reopen the result of a bulk move with current data, 
       "1 of 2 shipments moved",
       {
         Moved: [moved],
-        "Not moved": [`${notMoved} Documents missing: ${allDocuments[0]}. Move anyway: Incomplete coffee`],
+        "Not moved": [
+          `${notMoved} These documents are missing: ${allDocuments[0]}. Move this shipment: Incomplete coffee`,
+        ],
       },
     ]);
   }
   await uploadDocument(owner.browser, incomplete.portal, allDocuments[0] ?? "");
   expect(listResults(await clerk.open(address))["Not moved"]).toEqual([
-    `${notMoved} Documents were missing. Move anyway: Incomplete coffee`,
+    `${notMoved} Documents were missing when you tried to move this shipment. No document is missing now. Move this shipment: Incomplete coffee`,
   ]);
   expect((await listStages([complete.id, incomplete.id])).sort()).toEqual([1, 2]);
 

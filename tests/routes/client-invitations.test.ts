@@ -104,7 +104,7 @@ test("A form sends a Client ID again only once, and only an unused Client ID wit
   expect(listButtons(await openPageOf(unsent))).not.toContain(`Send again ${unsent}`);
   await app.browser().post("/signup", { clientId, fullName: "Came In", email: newEmailAddress("came-in"), password });
   const rejected = await parsePage(await clerk.submit(page, button, { idempotencyKey: crypto.randomUUID() }));
-  const message = "You can resend only an unused Client ID that has an email address. Issue a new Client ID.";
+  const message = "Only an unused Client ID with an email address can be sent again. Issue a new Client ID.";
   expectRejectedForm(rejected, 409, message);
   expect(await countEmailsTo(email)).toBe(2);
 });
@@ -170,7 +170,7 @@ describe("emails that fail", () => {
     const email = newEmailAddress("reachable-later", "client.example");
     await runWithoutMailServer(() => issue({ for: "Reachable Later", email }));
     clerk.cookies.delete("flash");
-    const button = `Send again: Client ID to ${email}`;
+    const button = `Send again: Email with a Client ID to ${email}`;
     const page = await clerk.open("/desk");
     const failedAgain = await clerk.follow(await runWithoutMailServer(() => clerk.submit(page, button)));
     expect(failedAgain.toasts).toEqual(successToast(notSent));
@@ -190,8 +190,8 @@ describe("emails that fail", () => {
     expect(page.toasts).toEqual(successToast(notSent));
     expect(await countEmailsTo(email)).toBe(0);
     const today = await clerk.open("/desk");
-    expect(today.text).toContain(`Client ID to ${email}`);
-    const resolved = await clerk.follow(await clerk.submit(today, `Dismiss: Client ID to ${email}`));
+    expect(today.text).toContain(`Email with a Client ID to ${email}`);
+    const resolved = await clerk.follow(await clerk.submit(today, `Dismiss: Email with a Client ID to ${email}`));
     expect(resolved.toasts).toEqual(successToast(`Failed email to ${email} dismissed`));
     expect(resolved.text).not.toContain(email);
   });

@@ -215,7 +215,7 @@ test("A clerk sees no link to the team page, gets 403 from the page, and cannot 
   const before = await listTeam();
   const email = newEmailAddress("friend");
   const page = await clerk.browser.open("/desk/team");
-  expect([page.status, page.h1]).toEqual([403, "Desk"]);
+  expect([page.status, page.h1]).toEqual([403, "We cannot process this request"]);
   expect(page.text).toContain("Only leads can open this page.");
   expect(getHref(page, "Go to Today")).toBe("/desk");
   expect((await clerk.browser.open("/desk")).all("main nav a").map((a) => a.getAttribute("href"))).not.toContain(

@@ -11,7 +11,7 @@ const app = await getTestApp();
 const unknownLink = "/auth/confirm?token_hash=a-token-of-at-least-sixteen-letters";
 const wrongLoginText = "The email or password is wrong.";
 const expiredText = "This link has been used or has expired.";
-const incompleteText = "This link is not complete. Open the link in our email again.";
+const incompleteText = "This link is incomplete. Open the link in our email again.";
 const toRejectionToast = (description: string) => [{ title: "Sign in Failed", description, variant: "destructive" }];
 
 async function newUnconfirmedAddress(chosen = password): Promise<string> {

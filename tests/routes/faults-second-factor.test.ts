@@ -58,7 +58,7 @@ test.each(steps.flatMap((step) => allFaults.map((fault) => ({ ...step, fault }))
     expect((await browser.get("/portal")).status).toBe(200);
     app.proxy.fail("none");
     expect((await browser.submit(page, "Enable 2FA", { code })).headers.get("Location")).toBe("/portal");
-    expect((await browser.open(path)).text).toContain("Phone of ");
+    expect((await browser.open(path)).text).toContain("Phone added in ");
   },
 );
 

@@ -102,7 +102,7 @@ test("Every response over https, also a rejected form, requires https for two ye
 test("The start of a site with sample content logs one warning with the number of samples and the command that lists the samples", () => {
   const tsx = path.join(root, "node_modules/tsx/dist/cli.mjs");
   const output = execFileSync(process.execPath, [tsx, "app/server/content.ts"], { cwd: root, encoding: "utf8" });
-  const values = Number(/^(\d+) values to replace/m.exec(output)?.[1]);
+  const values = Number(/^(\d+) sample values to replace/m.exec(output)?.[1]);
   expect(values).toBeGreaterThan(0);
   const message = expect.stringContaining("`npm run content` lists them");
   expect(filterLog("sample values")).toEqual([expect.objectContaining({ level: "warn", values, message })]);

@@ -39,7 +39,7 @@ test("A moved shipment is at the next stage, and its client sees the place and t
   const response = await clerk.submit(await clerk.open(complete.desk), "Move to Document Verification", fields);
   expect(response.headers.get("Location")).toBe(complete.desk);
   const page = await clerk.follow(response);
-  expect(page.toasts).toEqual(successToast("Moved to Document Verification"));
+  expect(page.toasts).toEqual(successToast("Shipment moved to Document Verification"));
   expect(page.text).toContain("Stage 2/10 Document Verification");
   expect(page.form("Move to IDF Application").fields).toMatchObject({ location: "", note: "" });
   expect(await listHistory(complete.portal)).toEqual([
@@ -64,7 +64,7 @@ test("A move with missing documents names the documents and needs a confirmation
   const fields = { location: "Eldoret", note: "The documents follow" };
   const response = await clerk.submit(await clerk.open(shipment.desk), "Move to Document Verification", fields);
   const confirmation = await parsePage(response);
-  expect([confirmation.status, confirmation.h1]).toEqual([409, "Move without these documents?"]);
+  expect([confirmation.status, confirmation.h1]).toEqual([409, "Move without the missing documents?"]);
   expect(confirmation.all("main ul.list-disc li").map(getText).sort()).toEqual([
     "Bill of Lading",
     "Commercial Invoice",
@@ -73,7 +73,7 @@ test("A move with missing documents names the documents and needs a confirmation
   expect(getHref(confirmation, "Cancel")).toBe(shipment.desk);
   expect((await clerk.open(shipment.desk)).text).toContain("Stage 1/10 Client Onboarding");
 
-  const button = "Move anyway to Document Verification";
+  const button = "Move to Document Verification anyway";
   expect(confirmation.form(button).fields).toMatchObject(fields);
   const responses = await Promise.all([clerk, otherTab].map((browser) => browser.submit(confirmation, button)));
   expect(responses.map(({ status, headers }) => [status, headers.get("Location")])).toEqual(
@@ -114,11 +114,11 @@ test("Closing a shipment with an amount due needs a confirmation, and the closed
   expect(uncorrected.problems[0]?.text).toBe(`${due} Confirm that you want to close the shipment.`);
 
   const question = await parsePage(await clerk.submit(page, "Move to Shipment Closed", { note: "Done" }));
-  expect([question.status, question.h1]).toEqual([409, "Close with an amount due?"]);
+  expect([question.status, question.h1]).toEqual([409, "Close the shipment with an amount due?"]);
   expect(question.text).toContain(due);
   expect(await countMoves(shipment)).toBe(8);
-  const closed = await clerk.follow(await clerk.submit(question, "Move anyway to Shipment Closed"));
-  expect(closed.toasts).toEqual(successToast("Moved to Shipment Closed"));
+  const closed = await clerk.follow(await clerk.submit(question, "Move to Shipment Closed anyway"));
+  expect(closed.toasts).toEqual(successToast("Shipment moved to Shipment Closed"));
   expect(closed.text).toMatch(/Who acts next Closed since .* EAT\. KES 642,780\.00 is still due\./);
   expect((await client.browser.open(shipment.portal)).text).toContain(`Closed. ${due}`);
 

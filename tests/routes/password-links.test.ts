@@ -89,7 +89,7 @@ describe("link of an invitation", () => {
     const { email, link } = await inviteClerk("First Password");
     expect((await setPassword(link, { password: "the first password" })).status).toBe(303);
     const invitation = await getLatestEmailTo(email);
-    expect([invitation.count, invitation.subject]).toEqual([1, `Your account for the desk of ${emailSender.name}`]);
+    expect([invitation.count, invitation.subject]).toEqual([1, `Your team account at ${emailSender.name}`]);
     const id = await findAccountId(app.company, email);
     expect((await setPassword(await sendLink({ id, email }), { password: "the second password" })).status).toBe(303);
     const { count, subject } = await getLatestEmailTo(email);

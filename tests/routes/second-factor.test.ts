@@ -65,7 +65,7 @@ describe("set-up of a second factor", () => {
       description: "Your account is now more secure.",
       variant: "default",
     });
-    expect((await browser.open(path)).text).toContain("Phone of ");
+    expect((await browser.open(path)).text).toContain("Phone added in ");
   });
 
   test("Each authenticator has the name that the client typed, or a name with the month and a number", async () => {
@@ -85,7 +85,7 @@ describe("set-up of a second factor", () => {
       timeZone: "Africa/Nairobi",
     });
     expect(await listNames()).toEqual([
-      ...[`Phone of ${month}`, `Phone of ${month} (2)`, "Wife’s phone", "x".repeat(60)],
+      ...[`Phone added in ${month}`, `Phone added in ${month} (2)`, "Wife’s phone", "x".repeat(60)],
     ]);
   });
 

@@ -203,7 +203,7 @@ test("A shipment with five share links has no form for a sixth share link and re
   expect(page.text).toContain("A shipment can have up to five share links.");
   expect(() => page.form("Create share link")).toThrow("No button");
   const rejected = await parsePage(await client.browser.submit(form, "Create share link"));
-  expectRejectedForm(rejected, 409, "This shipment already has 5 share links, the maximum. End one link first.");
+  expectRejectedForm(rejected, 409, "This shipment already has 5 share links, which is the maximum. End a link first.");
 });
 
 test("A stranger can neither open nor send the share form of a client's shipment.", async () => {

@@ -60,7 +60,7 @@ describe("content", () => {
     const lines = email.text.trimEnd().split("\n");
     expect(lines).toEqual([
       ...[`Hello ${client.name},`, "", "The shipment “Pumps for Juba” moved to Customs Declaration (4 of 10)."],
-      ...[`Shipment: ${id.slice(0, 8)}, AWB/BL: N/A`, ""],
+      ...[`Shipment number: ${id.slice(0, 8)}, AWB/BL: N/A`, ""],
       ...[expect.stringMatching(/^Your next step: upload the .*Packing List/), "", `See the shipment: ${links[2]}`, ""],
       ...[emailSender.name, emailSender.phone],
       `We never send bank details by email. Check that this email is from us: ${links[0]}`,

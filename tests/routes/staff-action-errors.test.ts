@@ -46,7 +46,12 @@ const invalidForms: [button: string, fields: FormValues, field: string, message:
   [duties, { amount: "0.00" }, "charge-duties-amount", "Enter an amount above 0."],
   [duties, { amount: "-5" }, "charge-duties-amount", "Enter an amount above 0."],
   [duties, { amount: "1234567890123" }, "charge-duties-amount", "Enter an amount below 1,000,000,000,000."],
-  [duties, { amount: "1.250", note: "Stays" }, "charge-duties-amount", "Write 1250 or 1.25."],
+  [
+    duties,
+    { amount: "1.250", note: "Stays" },
+    "charge-duties-amount",
+    "This number has two possible meanings. Enter 1250 or 1.25.",
+  ],
   [duties, { amount: "5", due: "2026-13-01" }, "charge-duties-due", "Enter a date such as 2026-05-31."],
   [duties, { amount: "5", note: createText(301) }, "charge-duties-note", "Use at most 300 characters."],
   [duties, { amount: "5", currency: "XAU" }, "charge-duties-currency", "Choose the currency."],

@@ -81,16 +81,16 @@ const staffActionCases: StaffActionCase[] = [
     toast: "Numbers saved",
     shows: "AWB/BL 176-12345675",
     action: "shipment set-numbers",
-    logTitle: "Numbers saved",
+    logTitle: "AWB/BL and container numbers saved",
     dependsOnStage: true,
   },
   {
     button: "Save arrival",
     fields: { storageLocation: "nairobi", day: "2026-05-28", size: "40" },
     toast: "Arrival saved",
-    shows: "Nairobi ICD, 40 ft, arrived 28 May 2026. Free storage until 1 June 2026.",
+    shows: "40 ft container, arrived at Nairobi ICD on 28 May 2026. Free storage until 1 June 2026.",
     action: "shipment arrived",
-    logTitle: "Arrival saved",
+    logTitle: "Container arrival saved",
     section: "storage",
     dependsOnStage: true,
   },
@@ -117,7 +117,7 @@ const staffActionCases: StaffActionCase[] = [
     toast: "IDF Fee marked as paid",
     shows: "IDF Fee KES 100.00, paid ",
     action: "charge paid",
-    logTitle: "Marked as paid",
+    logTitle: "Charge marked as paid",
     section: "payments",
     prepare: (shipment) => addCharge(shipment),
   },
@@ -127,7 +127,7 @@ const staffActionCases: StaffActionCase[] = [
     toast: "IDF Fee marked as unpaid",
     shows: "IDF Fee KES 100.00, unpaid",
     action: "charge unpaid",
-    logTitle: "Marked as unpaid",
+    logTitle: "Charge marked as unpaid",
     section: "payments",
     prepare: (shipment) => addCharge(shipment, "Mark as paid for IDF Fee"),
   },
@@ -312,7 +312,7 @@ test("A document is not verified if its file was replaced in the file store, and
   const { storage_path } = await getDocument(app.company, shipment.id, "Packing List");
   await replaceStoredFile(app.company, storage_path ?? "");
   const rejected = await parsePage(await clerk.submit(page, "Verify the Packing List"));
-  const message = "The Packing List is not verified: The stored file differs from the uploaded file.";
+  const message = "The Packing List was not verified. The stored file differs from the uploaded file.";
   expectRejectedForm(rejected, 409, message);
   expect(await getDocument(app.company, shipment.id, "Packing List")).toMatchObject({ verified: false });
 });

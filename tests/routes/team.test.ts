@@ -35,7 +35,7 @@ test("An invited team member sets a password and a second factor, and opens the 
   const fields = { name: "Otieno <Ouma>", email, role: "lead" };
   const page = await lead.browser.follow(await submitForm("Send invitation", fields));
   expect(page.toasts).toEqual(successToast(`Invitation sent to ${email}`));
-  expect(getRow(page, email)).toContain(`Otieno <Ouma> ${email}, lead, invited, not yet joined`);
+  expect(getRow(page, email)).toContain(`Otieno <Ouma> ${email}, lead, invited, not logged in yet`);
   expect((await getLatestEmailTo(email)).text).toContain(
     "Hello Otieno <Ouma>,\n\nYou now have an account for the desk, the pages of our website for team members.",
   );
@@ -125,7 +125,7 @@ test("A team member whose second factor was removed gets an email, is signed out
   const removeButton = buttons.indexOf("Remove from the desk: Phone Lost");
   expect([resetButton >= 0, removeButton > resetButton + 1]).toEqual([true, true]);
   const page = await lead.browser.follow(await submitForm("Reset 2FA for Phone Lost", { reason: "Phone stolen" }));
-  expect(page.toasts).toEqual(successToast("2FA reset. The team member sets up 2FA at the next login."));
+  expect(page.toasts).toEqual(successToast("2FA reset. The team member must set up 2FA again at the next login."));
   expect((await getLatestEmailTo(member.email)).subject).toBe("Two-factor authentication is off");
   expect((await member.browser.get("/desk")).headers.get("Location")).toMatch(/^\/login/);
   await member.browser.logIn(member.email, staffPassword);

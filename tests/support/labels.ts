@@ -47,5 +47,5 @@ export const labels = {
   reason: "Reason",
   noteToClient: "Note to the client",
   correctStage: "Correct the stage",
-  correctedStage: "Correct stage",
+  correctedStage: "New stage",
 } as const;

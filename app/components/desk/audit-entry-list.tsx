@@ -36,7 +36,7 @@ export function Pager({ page, hasMore, to }: { page: number; hasMore: boolean; t
 export function AuditEntryList(props: { entries: LabelledAuditEntry[]; links?: boolean; isFiltered?: boolean }) {
   const { entries, links = false, isFiltered = false } = props;
   if (entries.length === 0) {
-    const emptyText = isFiltered ? "No results." : "No activity yet.";
+    const emptyText = isFiltered ? "No activity found." : "No activity yet.";
     return <p className="px-4 py-3 text-sm text-quiet">{emptyText}</p>;
   }
   return (

@@ -8,8 +8,8 @@ export function DeskErrorPage({ error }: { error: unknown }) {
   if (!isRouteErrorResponse(error) || !error.data?.reason) return <ErrorPage error={error} />;
   return (
     <>
-      <Title>Desk</Title>
-      <h1 className="mb-2 text-xl">Desk</h1>
+      <Title>We cannot process this request</Title>
+      <h1 className="mb-2 text-xl">We cannot process this request</h1>
       <p className="mb-6">{String(error.data.reason)}</p>
       {error.status >= 500 ? (
         <ButtonLink to={pathname + search} reloadDocument>

@@ -17,7 +17,7 @@ export function DocumentPreview({ src, name }: { src: string; name: string }) {
       {isShown && !isBroken && (
         <img src={src} alt={`Preview of the ${name}`} className="w-full" onError={() => setBroken(true)} />
       )}
-      {isShown && isBroken && <p className="w-full text-sm">No preview. Open the file instead.</p>}
+      {isShown && isBroken && <p className="w-full text-sm">We cannot show a preview. Open the file instead.</p>}
     </>
   );
 }

@@ -11,8 +11,8 @@ const emailKindLabels: Record<string, string> = {
   "password change": "Email about a changed password",
   "second factor": "Email about a 2FA reset",
   "team invite": "Team invitation",
-  "client ID": "Client ID",
-  "new password": "Password link",
+  "client ID": "Email with a Client ID",
+  "new password": "Email with a password link",
 };
 
 type FailedEmailSummary = TodayPage["failed_emails"]["rows"][number];

@@ -67,7 +67,7 @@ function FactorList(props: { area: Area; factors: Factor[]; rejected: RejectedFo
         <Field
           field={fields.name}
           label="Name of your phone"
-          hint="Optional. If you enter no name, we use a name such as “Phone of May 2026”."
+          hint="Optional. If you enter no name, we use a name such as “Phone added in May 2026”."
           optional
           autoComplete="off"
         />

@@ -27,13 +27,13 @@ export function Cargo({ shipment }: ShipmentSectionProps) {
       <div id="storage" className="border-t border-line">
         {arrival && (
           <p className="px-4 pt-3 text-sm">
-            {STORAGE_LOCATIONS[arrival.storage_location]}, {arrival.size} ft, arrived {calendarDate(arrival.day)}. Free
-            storage until {calendarDate(arrival.free_storage_ends_on)}.
+            {arrival.size} ft container, arrived at {STORAGE_LOCATIONS[arrival.storage_location]} on{" "}
+            {calendarDate(arrival.day)}. Free storage until {calendarDate(arrival.free_storage_ends_on)}.
           </p>
         )}
         <FormDisclosure title={arrival ? "Change arrival" : "Add arrival"} open={arrived.rejected !== undefined}>
           <p className="mb-3 text-sm text-quiet">
-            For import containers only, not for transit cargo. The client sees when free storage ends.
+            Save an arrival for import containers only, not for transit cargo. The client sees when free storage ends.
           </p>
           <IntentForm intent="arrival" expectedVersion={version} idempotent>
             <SelectField

@@ -49,7 +49,7 @@ function StageCorrection({ shipment }: ShipmentSectionProps) {
       <IntentForm intent={intent} expectedVersion={shipment.version} idempotent>
         <SelectField
           field={withStoredValue(fields.stage, rejected, String(shipment.stage))}
-          label="Correct stage"
+          label="New stage"
           options={stageOptions}
         />
         {shipment.stage < lastStage && shipment.due && (

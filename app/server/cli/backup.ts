@@ -29,7 +29,7 @@ const demoLeadName = "demo-lead.json";
 /** Creates a backup and returns its size in bytes. Throws if a site uses the data directory. */
 export async function createBackup({ dataDir, databaseUrl }: EmbeddedDataSettings, file: string): Promise<number> {
   if (!existsSync(path.join(dataDir, "keys.json")))
-    throw new Error(`${dataDir} contains no site data. Set DATA_DIR to the directory of the site.`);
+    throw new Error(`${dataDir} contains no site data. Set DATA_DIR to the folder of the site.`);
   if (existsSync(file)) throw new Error(`${file} already exists. Choose another file name.`);
   const { release } = lockDataDir(dataDir);
   const draft = `${path.resolve(file)}.${process.pid}.part`;
@@ -78,7 +78,7 @@ export async function restoreBackup({ dataDir, databaseUrl }: EmbeddedDataSettin
       existsSync(path.join(dataDir, name)),
     );
     if (existingName)
-      throw new Error(`${dataDir} already contains data (${existingName}). Move this data to another directory first.`);
+      throw new Error(`${dataDir} already contains data (${existingName}). Move this data to another folder first.`);
     mkdirSync(stagingFolder, { mode: 0o700 });
     isStaged = true;
     const manifest = unpackBackup(file, stagingFolder);

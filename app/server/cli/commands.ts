@@ -45,7 +45,7 @@ const targets: Record<StaffActionTarget, TargetArguments> = {
   },
   account: { help: { email: "the email address of the account" }, find: findAccountId },
   clientId: { help: { "client-id": "the Client ID, such as 7K3Q-X9MD-2HTV-W5BC" }, find: (_, id) => id },
-  failedEmail: { help: { id: "the ID that `failed-email list` shows" }, find: (_, id) => id },
+  failedEmail: { help: { id: "the ID of the email, from the output of `failed-email list`" }, find: (_, id) => id },
 };
 
 export function addActionCommands(program: Command, getActorName: GetActorName): void {
@@ -99,7 +99,9 @@ function addActionCommand(program: Command, action: StaffAction, getActorName: G
     const line = [...named.map(collapseBlanks), action.toast(outcome.result, fields)].join(": ");
     print(json, outcome.result ?? null, formatLines?.(outcome.result) ?? [line]);
     if (outcome.sent === false)
-      throw new Error("The change is saved. The email was not sent. See `failed-email list`.");
+      throw new Error(
+        "The change is saved. The email was not sent. To list the emails that failed, run `npm run staff -- failed-email list`.",
+      );
   });
 }
 

@@ -23,7 +23,7 @@ export function requireEmbeddedSettings(): Settings {
   const settings = readSettings();
   if (settings.backend)
     throw new Error(
-      "SUPABASE_URL is set. This command works only with the embedded backend. Use Supabase's own backups instead.",
+      "SUPABASE_URL is set. This command works only with the embedded backend. For a backup, use Supabase's own backups.",
     );
   return settings;
 }

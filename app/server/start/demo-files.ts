@@ -43,7 +43,7 @@ export function createDemoPage(name: string, cargo: DemoCargo): DemoPage {
         ...voyage.slice(0, 2),
         ["Terms", "CIF, payment due 30 days after the date of shipment"],
         [],
-        ["HS code", "Goods", "Quantity", "Unit USD", "USD"],
+        ["HS code", "Goods", "Quantity", "USD each", "USD total"],
         ...goods.map(([code, goodsName, count, price]) => [
           code,
           goodsName,
@@ -53,14 +53,14 @@ export function createDemoPage(name: string, cargo: DemoCargo): DemoPage {
         ]),
         [],
         ["", "Total", "", "", formatNumber(total, 2)],
-        ["We declare that this invoice shows the price that is paid for these goods."],
+        ["We declare that this invoice shows the actual price of these goods."],
         ...end,
       ],
     },
     "Packing List": {
       title: "Packing List",
       rows: [
-        ["To invoice", `CI-${number}`],
+        ["Invoice no.", `CI-${number}`],
         ["Date", cargo.day],
         ...parties,
         ["Marks", `${number} / ${to.split(",")[0]?.toUpperCase()} / 1-UP`],
@@ -82,7 +82,7 @@ export function createDemoPage(name: string, cargo: DemoCargo): DemoPage {
     "Insurance Certificate": {
       title: "Certificate of Insurance",
       rows: [
-        ["Certificate", `MC-${number}-01`],
+        ["Certificate no.", `MC-${number}-01`],
         ["Date", cargo.day],
         ["Assured", cargo.consignee],
         ["Sum insured", `USD ${formatNumber(total * 1.1, 2)}, the value of the goods plus ten per cent`],
@@ -101,7 +101,7 @@ export function createDemoPage(name: string, cargo: DemoCargo): DemoPage {
         ["Number", bill],
         ["Date", cargo.day],
         ...parties,
-        ["Notify", "Mizigo Clearing & Forwarding"],
+        ["Notify party", "Mizigo Clearing & Forwarding"],
         ...voyage,
         [],
         ["Packages", cargo.packages],

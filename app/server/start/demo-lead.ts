@@ -33,7 +33,7 @@ export function getDemoTotp({ dataDir, databaseUrl }: Settings): string {
   const lead = databaseUrl ? null : readDemoLead(dataDir);
   if (!lead)
     throw new Error(
-      `${dataDir} contains no demo lead. Start the site once, or set DATA_DIR to the directory of the running site.`,
+      `${dataDir} contains no demo lead. Start the site once, or set DATA_DIR to the folder of the running site.`,
     );
   return createTotp(lead);
 }

@@ -42,7 +42,7 @@ function recordLogLines(): void {
   });
   const limits = new Counter({
     name: "site_rate_limits_exceeded_total",
-    help: "Attempts that a limit rejected, counted for each limit.",
+    help: "Attempts that a rate limit rejected, counted for each rate limit.",
     labelNames: ["limit"],
   });
   logChannel.subscribe(({ level, event, method, route, status, ms, limit }) => {
@@ -82,12 +82,12 @@ function recordTransfers(): void {
 /** Returns a function that reads the figures from the backend. If the backend does not respond, the figures are NaN. */
 function createEmailGauges(): () => Promise<void> {
   const gauges = {
-    waiting: new Gauge({ name: "emails_waiting", help: "Shipment updates that are due and not sent." }),
+    waiting: new Gauge({ name: "emails_waiting", help: "Shipment updates that are due but not sent yet." }),
     oldest_seconds: new Gauge({
       name: "emails_oldest_waiting_seconds",
       help: "Seconds since the oldest waiting shipment update became due.",
     }),
-    failed: new Gauge({ name: "emails_failed", help: "Failed emails that no team member has resolved." }),
+    failed: new Gauge({ name: "emails_failed", help: "Failed emails that no team member has dismissed." }),
   };
   return async () => {
     const backlog = await Promise.resolve(serviceRoleClient().rpc("email_backlog"))

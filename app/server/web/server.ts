@@ -35,13 +35,12 @@ const hiddenIpsWarning =
 
 const invalidAddressWarning =
   "The header X-Forwarded-For of a trusted proxy has an entry that is not an IP address. All visitors behind " +
-  "this proxy share one rate limit, because the site sees only the proxy's IP address.";
+  "this proxy share one rate limit, because the site sees only the proxy's IP address. Configure the proxy to send only IP addresses in this header.";
 
 const sampleValuesWarning =
   "The site still shows sample values, such as a sample phone number. `npm run content` lists them.";
 
-const figuresToCheckWarning =
-  "Rates or rules on the site have passed their check-by day. `npm run content` lists them.";
+const figuresToCheckWarning = "Some rates or rules on the site were due for a check. `npm run content` lists them.";
 
 type FinishedCompressedPage = FinishedPage & CompressedPage;
 type AppResponse = { response: Response; page?: FinishedCompressedPage };

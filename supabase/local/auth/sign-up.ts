@@ -78,7 +78,9 @@ async function signUp(options: AuthRoutesOptions, request: Request): Promise<Res
     if (hookError) return hookError;
     return rollBackOnError(options.db, async () => {
       const response = await options.next(request);
-      return request.signal.aborted ? authError(503, "request_timeout", "The sender has gone.") : response;
+      return request.signal.aborted
+        ? authError(503, "request_timeout", "The site no longer waits for this response.")
+        : response;
     });
   }
 

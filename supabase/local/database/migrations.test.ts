@@ -63,7 +63,7 @@ test.each([
   writeFirstMigration();
   writeSqlFile("20260102000000_broken.sql", `insert into step values (2); create table half (id int); ${text}`);
   writeSqlFile("20260103000000_third.sql", "insert into step values (3);");
-  await expect(applyMigrations(target, folder)).rejects.toThrow(/^Migration 20260102000000_broken\.sql failed: /);
+  await expect(applyMigrations(target, folder)).rejects.toThrow(/^The migration 20260102000000_broken\.sql failed: /);
   expect(await readSteps()).toEqual([1]);
   expect(await tableExists("half")).toBe(false);
   expect(await readHistory()).toEqual([{ version: "20260101000000", name: "first" }]);
@@ -114,7 +114,7 @@ test("Each seed file runs only once, even if it has changed", async () => {
 test("A failed seed file is named and rolled back, and runs after it is corrected", async () => {
   await connection.driver.exec("create table step (number int)");
   writeSqlFile("seed.sql", "insert into step values (1); select 1 / 0;");
-  await expect(runSeedOnce(target, folder, "seed.sql")).rejects.toThrow(/^Seed seed\.sql failed: /);
+  await expect(runSeedOnce(target, folder, "seed.sql")).rejects.toThrow(/^The seed file seed\.sql failed: /);
   expect(await readSteps()).toEqual([]);
   writeSqlFile("seed.sql", "insert into step values (1);");
   await runSeedOnce(target, folder, "seed.sql");

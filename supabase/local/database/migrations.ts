@@ -31,7 +31,7 @@ export async function applyMigrations({ connection, db }: MigrationTarget, folde
         await recordVersion(connection, { version, name, statements: splitSqlStatements(text) });
       });
     } catch (error) {
-      throw new Error(`Migration ${file} failed: ${(error as Error).message}`, { cause: error });
+      throw new Error(`The migration ${file} failed: ${(error as Error).message}`, { cause: error });
     }
   }
 }
@@ -50,6 +50,6 @@ export async function runSeedOnce({ db }: MigrationTarget, folder: string, file:
       ]);
     });
   } catch (error) {
-    throw new Error(`Seed ${file} failed: ${(error as Error).message}`, { cause: error });
+    throw new Error(`The seed file ${file} failed: ${(error as Error).message}`, { cause: error });
   }
 }
