@@ -61,7 +61,10 @@ export function withPostgrest(embedded: Backend, databaseUrl: string): Backend {
       if (!authorization || authorization.startsWith("Bearer sb_")) {
         headers.set("authorization", `Bearer ${await createRoleToken(role)}`);
       }
-      const forwarded = new Request(url + pathname.slice(restPrefix.length) + search, new Request(request, { headers }));
+      const forwarded = new Request(
+        url + pathname.slice(restPrefix.length) + search,
+        new Request(request, { headers }),
+      );
       const response = await fetch(forwarded);
       const received = new Headers(response.headers);
       for (const name of connectionHeaders) received.delete(name);
