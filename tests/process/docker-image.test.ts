@@ -129,12 +129,12 @@ describe("Files of the image", () => {
   });
 });
 
-/** Links the packages that npm ci --omit=dev installs. */
+/** Links the packages that npm ci --omit=dev --omit=optional installs. */
 function linkProductionPackages(folder: string): void {
   const lock = JSON.parse(readFileSync(path.join(root, "package-lock.json"), "utf8"));
-  for (const [place, { dev }] of Object.entries<{ dev?: boolean }>(lock.packages)) {
+  for (const [place, { dev, optional }] of Object.entries<{ dev?: boolean; optional?: boolean }>(lock.packages)) {
     const [, name] = /^node_modules\/((?:@[^/]+\/)?[^/]+)$/.exec(place) ?? [];
-    if (!name || dev || !existsSync(path.join(root, place))) continue;
+    if (!name || dev || optional || !existsSync(path.join(root, place))) continue;
     mkdirSync(path.dirname(path.join(folder, name)), { recursive: true });
     symlinkSync(path.join(root, place), path.join(folder, name));
   }
