@@ -21,7 +21,7 @@ import {
   sendCachedResponse,
 } from "./cached-response.ts";
 import { type FinishedPage, finishPage } from "./critical-css.ts";
-import { respondToHealthCheck } from "./health.ts";
+import { isStopping, respondToHealthCheck } from "./health.ts";
 import { createHostCheck } from "./host-name.ts";
 import { handleMalformedRequests, hasValidHost, isWellFormed } from "./malformed-requests.ts";
 import { createPageCache, getPageUrl, isAnonymous, varyHeader } from "./page-cache.ts";
@@ -42,6 +42,9 @@ const sampleValuesWarning =
 
 const figuresToCheckWarning =
   "Rates or rules on the site have passed their check-by day. `npm run content` lists them.";
+
+/** Caddy uses an open connection again within two minutes. If the site closed the connection first, a form could be lost. */
+const proxyIdleMs = 120_000;
 
 type FinishedCompressedPage = FinishedPage & CompressedPage;
 type AppResponse = { response: Response; page?: FinishedCompressedPage };
@@ -151,7 +154,7 @@ export async function createSite(): Promise<Server> {
     if (!stored) return false;
     const ownHeaders = [...commonHeaders];
     if (!url.startsWith("/assets/")) ownHeaders.push(requestIdHeader, getRequestId(request));
-    if (!server.listening) ownHeaders.push("Connection", "close");
+    if (isStopping()) ownHeaders.push("Connection", "close");
     sendCachedResponse(request, response, stored, ownHeaders);
     if (!file) logCachedResponse(request, response.statusCode, url.split("?", 1)[0] ?? "");
     return true;
@@ -163,6 +166,7 @@ export async function createSite(): Promise<Server> {
       requestTimeout: deadlines.request,
       headersTimeout: deadlines.headers,
       connectionsCheckingInterval: 1000,
+      keepAliveTimeout: proxyIdleMs + 5000,
       requireHostHeader: false,
     },
     (request, response) => {
@@ -173,7 +177,7 @@ export async function createSite(): Promise<Server> {
       if (!otherHost && respondFromMemory(request, response)) return;
       for (const [name, value] of headers) response.setHeader(name, value);
       response.setHeader(requestIdHeader, getRequestId(request));
-      if (!server.listening) response.setHeader("Connection", "close");
+      if (isStopping()) response.setHeader("Connection", "close");
       if (!isWellFormed(request, response)) return;
       guardBody(request, response, (code) => {
         server.emit("clientError", Object.assign(new Error(code), { code }), request.socket);
