@@ -16,7 +16,6 @@ export const set = defineStaffAction({
   name: "charge set",
   label: "Charge saved",
   target: "shipment",
-  isVersioned: true,
   schema: z.object({
     item,
     amount: z
@@ -57,7 +56,6 @@ export const markPaid = defineStaffAction({
   name: "charge paid",
   label: "Marked as paid",
   target: "shipment",
-  isVersioned: true,
   schema: z.object({ item }),
   run: ({ supabase, options }, shipment_id, { item }) =>
     runStaffAction(supabase, "set_charge_paid", { shipment_id, item, paid: true, ...options }),
@@ -70,7 +68,6 @@ export const markUnpaid = defineStaffAction({
   name: "charge unpaid",
   label: "Marked as unpaid",
   target: "shipment",
-  isVersioned: true,
   schema: z.object({ item, reason: reasonField }),
   run: ({ supabase, options }, shipment_id, fields) =>
     runStaffAction(supabase, "set_charge_paid", { shipment_id, ...fields, paid: false, ...options }),
