@@ -70,7 +70,7 @@ function createTable<Row>(
 const shipmentColumn: ExportColumn<unknown> = ["Shipment number", (_, { id }) => id];
 
 const toTime = (iso: string | null) => iso && sortableTime(iso);
-
+type AccountRow = Record<string, unknown>;
 type AccountColumn<Row> = [head: string, getCell: (row: Row) => unknown];
 
 /** The label of each action in the audit log. */
@@ -124,22 +124,16 @@ const createShipmentTables = (auditLabels: AuditLabels): ExportTable[] => [
   createTable("log.csv", ({ audit_entries }) => audit_entries, [shipmentColumn, ...createAuditColumns(auditLabels)]),
 ];
 
-type AccountTable = { name: string; input: string };
-
-function* createAccountTables(account: Record<string, unknown>, auditLabels: AuditLabels): Generator<AccountTable> {
-  const lists = Object.entries(account).filter((entry): entry is [string, Record<string, unknown>[]] =>
-    Array.isArray(entry[1]),
-  );
+function* createAccountTables(account: AccountRow, auditLabels: AuditLabels) {
+  const lists = Object.entries(account).filter((entry): entry is [string, AccountRow[]] => Array.isArray(entry[1]));
   const values = Object.entries(account).filter(([, value]) => !Array.isArray(value));
   const table = values.map(([name, value]) => formatRow([toHeading(name), toWords(name, value)]));
   yield { name: "account.csv", input: byteOrderMark + csvLine(["Field", "Value"]) + table.join("") };
   for (const [name, rows] of lists) {
     if (rows.length === 0) continue;
-    const keys = Object.keys(rows[0] ?? {});
-    const columns: AccountColumn<never>[] =
-      name === "audit_entries"
-        ? createAuditColumns(auditLabels)
-        : keys.map((key) => [toHeading(key), (row: Record<string, unknown>) => toWords(key, row[key])]);
+    const createColumn = (key: string) => [toHeading(key), (row: AccountRow) => toWords(key, row[key])] as const;
+    const columns: readonly Readonly<AccountColumn<never>>[] =
+      name === "audit_entries" ? createAuditColumns(auditLabels) : Object.keys(rows[0] ?? {}).map(createColumn);
     const lines = rows.map((row) => formatRow(columns.map(([, getCell]) => getCell(row as never))));
     const input = byteOrderMark + csvLine(columns.map(([head]) => head)) + lines.join("");
     yield { name: `account-${name.replaceAll("_", "-")}.csv`, input };
@@ -147,10 +141,8 @@ function* createAccountTables(account: Record<string, unknown>, auditLabels: Aud
 }
 
 /** Returns "Created at (EAT)" for "created_at". */
-function toHeading(name: string): string {
-  const words = name.replaceAll("_", " ");
-  return `${words.charAt(0).toUpperCase()}${words.slice(1)}${name.endsWith("_at") ? " (EAT)" : ""}`;
-}
+const toHeading = (name: string) =>
+  `${name.charAt(0).toUpperCase()}${name.slice(1)}`.replace(/_at$/, "_at_(EAT)").replaceAll("_", " ");
 
 function toWords(name: string, value: unknown): unknown {
   if (typeof value === "boolean") return value ? "yes" : "no";
