@@ -52,4 +52,4 @@ export const labels = {
 
 /** The end of the error of a text that is one character longer than the field allows. */
 export const describeCut = (maxLength: number) =>
-  `You wrote ${(maxLength + 1).toLocaleString("en")} characters. Without JavaScript, the field shows only the first ${maxLength.toLocaleString("en")}.`;
+  `You wrote ${(maxLength + 1).toLocaleString("en")} characters. The field may show only the first ${maxLength.toLocaleString("en")}.`;

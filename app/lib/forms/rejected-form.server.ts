@@ -48,9 +48,9 @@ function shortenValues<Result extends Submission<unknown>>(submission: Result, s
   return submission;
 }
 
-/** With JavaScript, the browser's field still contains the whole text. */
+/** With JavaScript, the field of most forms still contains the whole text. */
 function describeCut(typed: number, shown: number): string {
-  return `You wrote ${typed.toLocaleString("en")} characters. Without JavaScript, the field shows only the first ${shown.toLocaleString("en")}.`;
+  return `You wrote ${typed.toLocaleString("en")} characters. The field may show only the first ${shown.toLocaleString("en")}.`;
 }
 
 export function rejectForm<Extra extends object>(
