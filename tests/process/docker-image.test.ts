@@ -60,8 +60,9 @@ describe("compose.yaml", () => {
     expect(site).toMatchObject({ read_only: true, cap_drop: ["ALL"], tmpfs: ["/tmp"], init: true });
     expect(site.security_opt).toEqual(["no-new-privileges:true"]);
     expect(site.volumes).toEqual([`data:${environment.DATA_DIR}`]);
-    expect(site.ports).toEqual([`127.0.0.1:3000:${environment.PORT}`]);
-    expect(Number.parseInt(site.stop_grace_period, 10) * 1000).toBeGreaterThan(readSettings({}).deadlines.drain + 5000);
+    expect(site.ports).toEqual([`127.0.0.1:\${SITE_PORT:-3000}:${environment.PORT}`]);
+    const [, seconds] = /:-(\d+)s\}$/.exec(site.stop_grace_period) ?? [];
+    expect(Number(seconds) * 1000).toBeGreaterThan(readSettings({}).deadlines.drain + 5000);
   });
 
   test("The settings in site.env.example are valid.", () => {
