@@ -1,6 +1,6 @@
 /**
- * Import rules. tests/guards/import-rules.test.ts checks the rules and lists today's exceptions. An import of a type
- * counts too.
+ * Import rules. tests/guards/import-rules.test.ts checks the rules and lists the existing exceptions. An import of a
+ * type counts too.
  */
 const layers = "^app/(routes|components|actions|models|server|worker)/";
 const typeOnly = ["type-only"];

@@ -27,8 +27,8 @@ export default defineConfig<SiteOptions>({
     screenshot: "only-on-failure",
     launchOptions: {
       executablePath: findChromium() ?? undefined,
-      // Chromium's sandbox does not work in many containers or as root. It is off, because the tests open only this
-      // site.
+      // Chromium's sandbox does not work in many containers or as root. The sandbox is off, because the tests open only
+      // pages on this machine.
       args: [
         "--no-sandbox",
         "--in-process-gpu",

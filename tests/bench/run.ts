@@ -91,7 +91,7 @@ try {
   rmSync(workDir, { recursive: true, force: true });
 }
 
-/** Measures every page on the slow connection, and the home page and a minimal React Router app also on EDGE. */
+/** Measures all pages and a minimal React Router app on slow 3G. Measures the home page and this app also on EDGE. */
 async function measurePaints(site: BenchSite): Promise<PaintResult[]> {
   await ensureChromium();
   const browser = await launchBrowser();

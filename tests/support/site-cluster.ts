@@ -128,7 +128,7 @@ if (process.argv[1] === import.meta.filename) {
     port: Number(PORT),
     backendPort: Number(BACKEND_PORT),
     dataDir: DATA_DIR,
-    // The demo client, which all tests share, sends more forms per minute than a person.
+    // The tests share a client and send more forms per minute than a person.
     environment: { WRITES_PER_MINUTE: "100000" },
   });
   process.once("SIGTERM", () => site.close().then(() => process.exit(0)));
