@@ -193,6 +193,6 @@ describe("emails that fail", () => {
     expect(today.text).toContain(`Email with a Client ID to ${email}`);
     const resolved = await clerk.follow(await clerk.submit(today, `Dismiss: Email with a Client ID to ${email}`));
     expect(resolved.toasts).toEqual(successToast(`Failed email to ${email} dismissed`));
-    expect(resolved.text).not.toContain(email);
+    expect(listButtons(resolved)).not.toContain(`Dismiss: Email with a Client ID to ${email}`);
   });
 });
