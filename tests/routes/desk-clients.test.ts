@@ -96,7 +96,7 @@ test("A client whose second factor a team member removes is signed out, gets an 
   expect(email.text).toContain("If you did not request the removal, call us now: ");
   expect(email.text).not.toContain("They asked by phone");
   expect(page.toasts).toEqual(
-    successToast(`2FA of ${client.email} reset. The client can now log in with the password only.`),
+    successToast(`2FA reset for ${client.email}. The client can now log in with the password only.`),
   );
   expect(page.text).toContain("2FA Off");
   expect((await client.browser.get("/portal")).headers.get("Location")).toBe("/login");
