@@ -1,3 +1,4 @@
+import { cacheNames, deleteCaches } from "../components/offline/cache-names.ts";
 import * as offlinePages from "../components/offline/offline-pages.ts";
 
 type FetchEvent = Event & {
@@ -23,7 +24,7 @@ declare const __RETRY__: string;
 declare const __RETRY_HASH__: string;
 
 const responseTimeout = 5000;
-const { own } = offlinePages.cacheNames;
+const { own } = cacheNames;
 const accountPages = /^\/(portal|desk)\b/;
 
 /** Responses that arrived after their offline copy was shown. The next request for the page gets the late response. */
@@ -65,20 +66,20 @@ self.addEventListener("fetch", (event) => {
 });
 
 async function activateWorker(): Promise<void> {
-  for (const name of await caches.keys()) if (!name.startsWith(offlinePages.cacheNames.form)) await caches.delete(name);
+  for (const name of await caches.keys()) if (!name.startsWith(cacheNames.form)) await caches.delete(name);
   await recordCheck();
   await clients.claim();
 }
 
 async function recordCheck(): Promise<void> {
-  const cache = await caches.open(offlinePages.cacheNames.worker);
+  const cache = await caches.open(cacheNames.worker);
   await cache.put("/worker.js", new Response(__BUILD__, { headers: { time: `${Date.now()}` } }));
 }
 
 function deleteCachedPages(prefix: string): Promise<void> {
   deletionCount += 1;
   lateResponses.clear();
-  const done = offlinePages.deleteCaches(prefix);
+  const done = deleteCaches(prefix);
   pendingDeletion = Promise.allSettled([pendingDeletion, done]);
   return done;
 }
@@ -218,7 +219,7 @@ const getDayNumber = (time: number) => Math.floor((time + 3 * 3_600_000) / offli
 /** Deletes expired copies, and unregisters the worker if the site no longer has the file worker.js. */
 async function runDailyCheck(): Promise<void> {
   if (isUnregistering) return;
-  const cache = await caches.open(offlinePages.cacheNames.worker);
+  const cache = await caches.open(cacheNames.worker);
   const lastCheck = await cache.match("/worker.js");
   if (lastCheck && offlinePages.getAge(lastCheck) < offlinePages.dayMs) return;
   await offlinePages.deleteExpiredCopies();

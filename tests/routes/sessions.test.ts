@@ -243,12 +243,15 @@ describe("account cookie", () => {
     expect(browser.cookies.has("account")).toBe(false);
 
     await other.post("/portal/sign-out", {});
+    await other.get("/portal");
     expect(other.cookies.get("account")).toBe("0");
   });
 
   test("A page of the portal contains the value of the account cookie", async () => {
     const browser = await newLoggedInBrowser();
     for (const path of ["/portal", "/portal/account"])
-      expect(await (await browser.get(path)).text(), path).toContain(`accountHash\\",\\"${browser.cookies.get("account")}`);
+      expect(await (await browser.get(path)).text(), path).toContain(
+        `accountHash\\",\\"${browser.cookies.get("account")}`,
+      );
   });
 });
