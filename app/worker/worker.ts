@@ -32,8 +32,7 @@ const lateResponses = new Map<string, Promise<Response>>();
 /** Counts cache deletions, so that `lateResponses` gets no response that was requested before a deletion. */
 let deletionCount = 0;
 let isUnregistering = false;
-/** True from a sign-out until a login page is shown. */
-let isSigningOut = false;
+let awaitsLoginPage = false;
 let pendingDeletion: Promise<unknown> = Promise.resolve();
 /** The path of a copy to show without delay, because the previous page has already waited for the response. */
 let urgentPath: unknown;
@@ -51,7 +50,7 @@ self.addEventListener("fetch", (event) => {
   if (request.method === "POST") {
     if (pathname === "/actions/lite") waitUntil.call(event, unregisterWorker());
     else if (offlinePages.endsAccountCache(pathname)) {
-      isSigningOut = pathname.startsWith("/portal/sign-out");
+      awaitsLoginPage = pathname.startsWith("/portal/sign-out");
       waitUntil.call(event, deleteCachedPages(own));
     }
   } else if (request.method !== "GET") return;
@@ -120,8 +119,8 @@ async function respondToNavigation(event: FetchEvent, pathname: string, search: 
   if (networkResponse) {
     if (networkResponse.ok && offlinePages.isAuthPage(pathname)) {
       event.waitUntil(deleteCachedPages(own));
-      if (isSigningOut) event.waitUntil(closeAccountPages(event));
-      isSigningOut = false;
+      if (awaitsLoginPage) event.waitUntil(closeAccountPages(event));
+      awaitsLoginPage = false;
     }
     event.waitUntil(runDailyCheck());
     return networkResponse;
@@ -136,7 +135,6 @@ async function respondToNavigation(event: FetchEvent, pathname: string, search: 
   event.waitUntil(notifyWhenFetched(event, address, response, startCount));
   if (copyText !== undefined) return createCopyResponse(copyText, 200, accounts);
   const list = await listCachedPages();
-  // Passes a function to `replace`, because `replace` would interpret `$&` in a string.
   return createCopyResponse(
     page.replace("<!--pages-->", () => list),
     503,
@@ -144,7 +142,6 @@ async function respondToNavigation(event: FetchEvent, pathname: string, search: 
   );
 }
 
-/** Pages whose script has not loaded cannot check the account. */
 async function closeAccountPages({ resultingClientId }: FetchEvent): Promise<void> {
   // Waits until the tab of the sign-out shows its next page. The page of the account is then no longer a client.
   await clients.get(resultingClientId);
@@ -199,7 +196,6 @@ function createCopyResponse(html: string, status: number, accounts: string[]): R
   const text = html.replace(/<!--(\d\S+)\|(.*?)\|(.*?)-->/, (_, copiedAt, time, dateAndTime) =>
     getDayNumber(Date.parse(copiedAt)) === getDayNumber(Date.now()) ? time : dateAndTime,
   );
-  // The script is in the head, because it must check the account before the browser shows the page.
   const page = text.replace("<head>", () => `<head>${script}`);
   return new Response(page, {
     status,
