@@ -123,9 +123,9 @@ const requests: DataApiRequest[] = [
   call("change_shipment", { id: 1 }),
 ];
 
-describe.skipIf(!findPostgrest())("PostgREST and the embedded data API", () => {
+describe.skipIf(!findPostgrest())("data API", () => {
   test.each<[Caller]>([["client"], ["visitor"], ["service role"]])(
-    "Both respond in the same way to the requests of a %s.",
+    "PostgREST and the embedded data API respond in the same way to the requests of a %s.",
     async (caller) => {
       for (const request of requests) {
         const expected = await read(testBackend.backend.fetch, caller, request);
