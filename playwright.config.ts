@@ -6,7 +6,25 @@ import type { SiteOptions } from "./tests/support/e2e-fixtures.ts";
 // npm test chooses free ports and a separate data folder.
 const port = Number(process.env.E2E_PORT ?? 3100);
 const backendPort = Number(process.env.E2E_BACKEND_PORT ?? 54399);
-const dataDir = process.env.E2E_DATA_DIR ?? ".data/e2e";
+export const dataDir = process.env.E2E_DATA_DIR ?? ".data/e2e";
+
+export const siteServer = {
+  // Two processes get alternate requests, so that state stored in only one process fails the tests.
+  command: "node --import tsx tests/support/site-cluster.ts",
+  cwd: import.meta.dirname,
+  url: `http://127.0.0.1:${port}/`,
+  env: {
+    PORT: String(port),
+    BACKEND_PORT: String(backendPort),
+    DATA_DIR: dataDir,
+    // The tests sign up many clients from one IP address.
+    EMAILS_PER_ADDRESS: "10000",
+  },
+  timeout: 120_000,
+  gracefulShutdown: { signal: "SIGTERM" as const, timeout: 15_000 },
+  stdout: "ignore" as const,
+  stderr: "pipe" as const,
+};
 
 export default defineConfig<SiteOptions>({
   testDir: "tests/e2e",
@@ -45,21 +63,5 @@ export default defineConfig<SiteOptions>({
     { name: "without script", use: { javaScriptEnabled: false }, grepInvert: /@script/ },
     { name: "with script", use: { javaScriptEnabled: true }, grepInvert: /@no-script/ },
   ],
-  webServer: {
-    // Two processes get alternate requests, so that state stored in only one process fails the tests.
-    command: "node --import tsx tests/support/site-cluster.ts",
-    cwd: import.meta.dirname,
-    url: `http://127.0.0.1:${port}/`,
-    env: {
-      PORT: String(port),
-      BACKEND_PORT: String(backendPort),
-      DATA_DIR: dataDir,
-      // The tests sign up many clients from one IP address.
-      EMAILS_PER_ADDRESS: "10000",
-    },
-    timeout: 120_000,
-    gracefulShutdown: { signal: "SIGTERM", timeout: 15_000 },
-    stdout: "ignore",
-    stderr: "pipe",
-  },
+  webServer: siteServer,
 });

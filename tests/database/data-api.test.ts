@@ -11,7 +11,7 @@ beforeAll(async () => {
   shipment = await newShipment(client, 'Tea, "best" (A)');
   await newShipment(client, "Coffee");
   await query("update public.shipments set created_at = '2026-01-02 03:04:05.678901+03' where id = $1", [shipment]);
-  await testBackend.serviceRole.rpc("issue_client_ids", { count: 100 });
+  await testBackend.serviceRole.rpc("issue_client_ids", { how_many: 100 });
 });
 
 type Caller = "client" | "visitor" | "service role";
@@ -93,7 +93,7 @@ const requests: DataApiRequest[] = [
   get("rpc/desk_move_result?shipment_ids={}"),
   get("rpc/list_staff_members?select=name&limit=1", counted),
   get("rpc/count_expired_audit_entries"),
-  get("rpc/issue_client_ids?count=1"),
+  get("rpc/issue_client_ids?how_many=1"),
   get("rpc/set_erasure_request?requested=true"),
   { method: "PATCH", at: "shipments?id=eq.{shipment}&select=name", body: { awb: "1-2" }, headers: returned },
   { method: "PATCH", at: `shipments?id=eq.${unknownId}&select=id`, body: { awb: null }, headers: returned },
@@ -113,7 +113,7 @@ const requests: DataApiRequest[] = [
   ),
   ...[{ email: null }, { email: "owner@client.example" }, {}].map((args) => call("find_account_id", args)),
   ...[[], [null], "{}", null].map((email_ids) => call("finish_shipment_emails", { email_ids, sent: true })),
-  ...[{ count: 2 }, { count: 0 }].map((args) => call("issue_client_ids", args)),
+  ...[{ how_many: 2 }, { how_many: 0 }].map((args) => call("issue_client_ids", args)),
   ...["true", false].map((requested) => call("set_erasure_request", { requested })),
   call("clear_email_hashes", { email: "x" }),
   call("count_expired_audit_entries", {}),
@@ -123,9 +123,9 @@ const requests: DataApiRequest[] = [
   call("change_shipment", { id: 1 }),
 ];
 
-describe.skipIf(!findPostgrest())("PostgREST and the embedded data API", () => {
+describe.skipIf(!findPostgrest())("data API", () => {
   test.each<[Caller]>([["client"], ["visitor"], ["service role"]])(
-    "Both respond in the same way to the requests of a %s.",
+    "PostgREST and the embedded data API respond in the same way to the requests of a %s.",
     async (caller) => {
       for (const request of requests) {
         const expected = await read(testBackend.backend.fetch, caller, request);

@@ -5,11 +5,10 @@
 import path from "node:path";
 import process from "node:process";
 import { defineConfig } from "@playwright/test";
-import journeys from "../../playwright.config.ts";
+import journeys, { dataDir, siteServer } from "../../playwright.config.ts";
 import { backendKeys } from "../support/backend-keys.ts";
 import { findPostgrest } from "../support/postgrest.ts";
 
-const { webServer: site, use } = journeys;
 const startsBackend = !process.env.SUPABASE_URL;
 if (startsBackend) {
   if (!findPostgrest()) {
@@ -18,14 +17,15 @@ if (startsBackend) {
   }
   // The tests read these variables too.
   Object.assign(process.env, {
-    SUPABASE_URL: `http://127.0.0.1:${site.env.BACKEND_PORT}`,
+    SUPABASE_URL: `http://127.0.0.1:${siteServer.env.BACKEND_PORT}`,
     SUPABASE_PUBLISHABLE_KEY: backendKeys.publishableKey,
     SUPABASE_SECRET_KEY: backendKeys.secretKey,
-    MAILS_DIR: path.resolve(use.dataDir, "auth-emails"),
+    SESSION_SECRET: "a secret of the tests, at least 32 characters",
+    MAILS_DIR: path.resolve(dataDir, "auth-emails"),
   });
 }
 const backend = {
-  ...site,
+  ...siteServer,
   command: "node --import tsx tests/hosted/backend.ts",
   url: `${process.env.SUPABASE_URL}/auth/v1/.well-known/jwks.json`,
 };
@@ -36,6 +36,6 @@ export default defineConfig({
   outputDir: "../../test-results",
   webServer: [
     ...(startsBackend ? [backend] : []),
-    { ...site, command: "node --import tsx tests/support/site-cluster.ts --hosted" },
+    { ...siteServer, command: "node --import tsx tests/support/site-cluster.ts --hosted" },
   ],
 });

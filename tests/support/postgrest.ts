@@ -59,7 +59,7 @@ export function withPostgrest(embedded: Backend, databaseUrl: string): Backend {
       const authorization = headers.get("authorization");
       // Supabase's gateway replaces API keys by tokens, because PostgREST accepts only tokens.
       if (!authorization || authorization.startsWith("Bearer sb_")) {
-        headers.set("authorization", `Bearer ${await createRoleToken(role)}`);
+        headers.set("authorization", `Bearer ${await getRoleToken(role)}`);
       }
       const forwarded = new Request(
         url + pathname.slice(restPrefix.length) + search,
@@ -81,6 +81,14 @@ const rolesByKey = new Map([
   [backendKeys.publishableKey, "anon"],
   [backendKeys.secretKey, "service_role"],
 ]);
+
+const roleTokens = new Map<string, Promise<string>>();
+
+function getRoleToken(role: string): Promise<string> {
+  const token = roleTokens.get(role) ?? createRoleToken(role);
+  roleTokens.set(role, token);
+  return token;
+}
 
 async function createRoleToken(role: string): Promise<string> {
   return new SignJWT({ role })
@@ -105,6 +113,8 @@ async function startPostgrest(program: string, databaseUrl: string) {
       PGRST_DB_MAX_ROWS: String(api.max_rows),
       PGRST_DB_ANON_ROLE: "anon",
       PGRST_JWT_SECRET: JSON.stringify({ keys: [publicKey] }),
+      // Checking a signature takes longer than most statements.
+      PGRST_JWT_CACHE_MAX_LIFETIME: "3600",
       PGRST_OPENAPI_MODE: "disabled",
       PGRST_SERVER_HOST: "127.0.0.1",
       PGRST_SERVER_PORT: String(port),
@@ -122,7 +132,7 @@ async function startPostgrest(program: string, databaseUrl: string) {
       child.kill("SIGKILL");
       throw new Error(`PostgREST has not started:\n${log}`);
     }
-    await wait(20);
+    await wait(50);
   }
   return {
     url,

@@ -26,10 +26,7 @@ export function createSupabaseFetch(
 /** Matches texts that may begin with an operator of PostgREST, such as the email address "in.njeri@client.example". */
 const operatorPattern = /^[a-z]+(\([^)]*\))?\./;
 
-/**
- * Returns the request. If PostgREST would read an argument of a database function as a filter, the returned request has the
- * arguments in its body, where PostgREST expects no filters.
- */
+/** Moves the arguments of a database function to the body if PostgREST could read one of them as a filter. */
 function withLiteralArguments(input: Parameters<typeof fetch>[0], init: RequestInit = {}): Parameters<typeof fetch> {
   const url = new URL(String(input));
   const isRead = (init.method ?? "GET") === "GET" && url.pathname.includes("/rest/v1/rpc/");
