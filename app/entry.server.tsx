@@ -1,6 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { PassThrough } from "node:stream";
-import { text } from "node:stream/consumers";
+import { Writable } from "node:stream";
 import { LRUCache } from "lru-cache";
 import { renderToPipeableStream } from "react-dom/server";
 import { type EntryContext, type HandleErrorFunction, isRouteErrorResponse, ServerRouter } from "react-router";
@@ -54,10 +53,20 @@ function renderPage(request: Request, context: EntryContext): Promise<RenderedPa
       // Renders the page as one chunk, because React moves later chunks into place by an inline script.
       progressiveChunkSize: Number.POSITIVE_INFINITY,
       onAllReady() {
-        const body = new PassThrough();
-        body.on("close", () => clearTimeout(timer));
-        pipe(body);
-        resolve(text(body).then((html) => ({ html, nonce })));
+        clearTimeout(timer);
+        const chunks: Buffer[] = [];
+        pipe(
+          new Writable({
+            write(chunk, _encoding, done) {
+              chunks.push(chunk);
+              done();
+            },
+            final(done) {
+              resolve({ html: Buffer.concat(chunks).toString(), nonce });
+              done();
+            },
+          }),
+        );
       },
       onShellError: reject,
     });

@@ -4,7 +4,26 @@ import process from "node:process";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { log } from "./log.server.ts";
 
-test("Log entries of one event loop iteration are written together in order, each as one line.", async () => {
+test("Log entries without a problem wait for more entries, and are then written together.", async () => {
+  const printed = vi.spyOn(console, "log").mockImplementation(() => undefined);
+  vi.useFakeTimers({ toFake: ["setTimeout"] });
+  onTestFinished(() => {
+    vi.useRealTimers();
+    printed.mockRestore();
+  });
+  log("info", "first");
+  await new Promise(setImmediate);
+  log("info", "second");
+  expect(printed).not.toHaveBeenCalled();
+  vi.runAllTimers();
+  expect(printed).toHaveBeenCalledTimes(1);
+  const events = String(printed.mock.calls[0])
+    .split("\n")
+    .map((line) => JSON.parse(line).event);
+  expect(events).toEqual(["first", "second"]);
+});
+
+test("A warning is written in the next event loop iteration, together with earlier log entries and each as one line.", async () => {
   const printed = vi.spyOn(console, "log").mockImplementation(() => undefined);
   onTestFinished(() => printed.mockRestore());
   log("info", "first", { route: "/a" });

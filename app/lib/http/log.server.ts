@@ -18,11 +18,14 @@ const requestFields = new AsyncLocalStorage<{ requestId: string; address: string
 export function log(level: LogLevel, event: string, fields: LogFields = {}): void {
   const line = { time: new Date().toISOString(), level, event, ...requestFields.getStore(), ...fields };
   logChannel.publish(line);
-  if (pendingLines.push(escapeInvisible(JSON.stringify(line))) === 1) setImmediate(writePendingLines);
+  pendingLines.push(escapeInvisible(JSON.stringify(line)));
+  if (level !== "info") setImmediate(writePendingLines);
+  else if (pendingLines.length === 1) setTimeout(writePendingLines, infoDelayMs).unref();
 }
 
-/** Log lines of one event loop iteration. Writing all lines together is faster than writing each line. */
+/** Writing several lines together is faster than writing each line. Warnings are written sooner. */
 const pendingLines: string[] = [];
+const infoDelayMs = 20;
 
 function writePendingLines(): void {
   if (pendingLines.length > 0) console.log(pendingLines.splice(0).join("\n"));

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { finished } from "node:stream/promises";
-import { constants, createBrotliCompress, createGzip } from "node:zlib";
+import { brotliCompressSync, constants, createBrotliCompress, createGzip, gzipSync } from "node:zlib";
 import fresh from "fresh";
 import { LRUCache } from "lru-cache";
 import Negotiator from "negotiator";
@@ -42,22 +42,15 @@ async function encodeAs(encoding: Encoding, page: Buffer<ArrayBuffer>, quality: 
   const weightMatch = weightPattern.exec(html);
   const weightIndex = weightMatch ? weightMatch.index + weightMatch[0].length : html.length;
   const renderRest = (bytes: number) =>
-    weightMatch
-      ? `${Math.ceil(((bytes * html.length) / weightIndex + Number(weightMatch[1])) / 1024)}${html.slice(weightIndex)}`
-      : "";
-  if (encoding === "identity")
-    return weightMatch ? Buffer.from(html.slice(0, weightIndex) + renderRest(weightIndex)) : page;
+    weightMatch ? insertWeight(html, (bytes * html.length) / weightIndex).slice(weightIndex) : "";
+  if (encoding === "identity") return weightMatch ? Buffer.from(insertWeight(html, html.length)) : page;
   // Flushes each write, so that the bytes before the weight can be counted.
   const stream =
     encoding === "gzip"
       ? createGzip({ level: Math.min(quality, 9), flush: constants.Z_SYNC_FLUSH })
       : createBrotliCompress({
           flush: constants.BROTLI_OPERATION_FLUSH,
-          params: {
-            [constants.BROTLI_PARAM_QUALITY]: quality,
-            [constants.BROTLI_PARAM_SIZE_HINT]: page.length,
-            [constants.BROTLI_PARAM_LGWIN]: pageWindowBits,
-          },
+          params: createBrotliParams(quality, page.length),
         });
   const chunks: Buffer[] = [];
   stream.on("data", (chunk: Buffer) => chunks.push(chunk));
@@ -65,6 +58,38 @@ async function encodeAs(encoding: Encoding, page: Buffer<ArrayBuffer>, quality: 
   else stream.end(page);
   await finished(stream);
   return Buffer.concat(chunks);
+}
+
+/** Inserts the sum of `bytes` and the size of the page's files in KB. */
+function insertWeight(html: string, bytes: number): string {
+  return html.replace(weightPattern, (tag, files) => `${tag}${Math.ceil((bytes + Number(files)) / 1024)}`);
+}
+
+function createBrotliParams(quality: number, bytes: number): Record<number, number> {
+  return {
+    [constants.BROTLI_PARAM_QUALITY]: quality,
+    [constants.BROTLI_PARAM_SIZE_HINT]: bytes,
+    [constants.BROTLI_PARAM_LGWIN]: pageWindowBits,
+  };
+}
+
+/** The compressed bytes per byte of the last page with the same encoding and the same size of its files. */
+const compressionRatios = new LRUCache<string, number>({ max: 500 });
+
+/** Compresses a page for one request. This takes half the time of a compression that counts the bytes before the weight. */
+function encodeQuickly(encoding: Encoding, html: string): Buffer<ArrayBuffer> {
+  const compress = (bytes: number): Buffer<ArrayBuffer> => {
+    const page = Buffer.from(insertWeight(html, bytes));
+    if (encoding === "identity") return page;
+    if (encoding === "gzip") return gzipSync(page, { level: quickBrotli });
+    return brotliCompressSync(page, { params: createBrotliParams(quickBrotli, page.length) });
+  };
+  if (encoding === "identity") return compress(html.length);
+  const key = `${encoding} ${weightPattern.exec(html)?.[1]}`;
+  const ratio = compressionRatios.get(key) ?? compress(0).length / html.length;
+  const body = compress(ratio * html.length);
+  compressionRatios.set(key, body.length / html.length);
+  return body;
 }
 
 /** `headers` alternates names and values, for writeHead. Calls of setHeader take ten times as long. */
@@ -110,18 +135,18 @@ function getEncodedResponse(stored: CachedResponse, acceptEncoding: string | und
 
 export type CompressedPage = { html: string; bodies: CachedResponse["bodies"] };
 
-export async function createCompressedResponse(
+export function createCompressedResponse(
   page: CompressedPage,
   response: Response,
   acceptEncoding: string | null,
-): Promise<Response> {
+): Response {
   const { html, bodies } = page;
   if (html === "") return new Response(null, response);
   const encoding = getAcceptedEncodings(acceptEncoding ?? undefined)[0] ?? "identity";
   const headers = new Headers(response.headers);
   headers.append("Vary", "Accept-Encoding");
   if (encoding !== "identity") headers.set("Content-Encoding", encoding);
-  bodies[encoding] ??= await encodeAs(encoding, Buffer.from(html), quickBrotli);
+  bodies[encoding] ??= encodeQuickly(encoding, html);
   return new Response(bodies[encoding], { status: response.status, headers });
 }
 

@@ -83,24 +83,28 @@ async function selectRules(html: string, css: string, isStandalone: boolean): Pr
 
 function collectNames(html: string): string[] {
   const names = new Set<string>();
-  for (const [, element = "", attributes = ""] of html.matchAll(/<([a-z][a-z0-9-]*)((?:\s+[^\s=>]+(?:="[^"]*")?)*)/g)) {
-    names.add(element);
-    for (const [, name = "", value = ""] of attributes.matchAll(/([^\s=>]+)(?:="([^"]*)")?/g)) {
-      names.add(name);
-      if (name === "class") for (const className of splitClassNames(value)) names.add(className);
-      else if (["type", "role", "data-toast", "aria-current", "aria-invalid"].includes(name)) names.add(value);
-    }
-  }
+  for (const tag of new Set(html.match(/<[a-z][a-z0-9-]*(?:\s+[^\s=>]+(?:="[^"]*")?)*/g)))
+    for (const name of getTagNames(tag)) names.add(name);
   return [...names].sort();
 }
 
-const cachedClassNames = new LRUCache<string, string[]>({ max: 2000 });
+/** Caches the names by tag, because the pages of a route share most of their tags. */
+const cachedTagNames = new LRUCache<string, string[]>({ max: 5000 });
+const maxCachedTag = 1000;
 
-function splitClassNames(value: string): string[] {
-  const cachedNames = cachedClassNames.get(value);
+function getTagNames(tag: string): string[] {
+  const cachedNames = cachedTagNames.get(tag);
   if (cachedNames) return cachedNames;
-  const names = unescapeHtml(value).split(/\s+/);
-  cachedClassNames.set(value, names);
+  // A part of a string keeps the whole string in memory, so the cache gets a copy.
+  const ownTag = Buffer.from(tag).toString();
+  const [element = ""] = /^<[a-z0-9-]+/.exec(ownTag) ?? [];
+  const names = [element.slice(1)];
+  for (const [, name = "", value = ""] of ownTag.slice(element.length).matchAll(/([^\s=>]+)(?:="([^"]*)")?/g)) {
+    names.push(name);
+    if (name === "class") names.push(...unescapeHtml(value).split(/\s+/));
+    else if (["type", "role", "data-toast", "aria-current", "aria-invalid"].includes(name)) names.push(value);
+  }
+  if (ownTag.length <= maxCachedTag) cachedTagNames.set(ownTag, names);
   return names;
 }
 

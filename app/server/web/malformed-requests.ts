@@ -27,10 +27,15 @@ const routedMethods = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"])
 /** Even the catch-all route does not match a path with an encoded line break. */
 const encodedLineBreaks = /%0[ad]|%e2%80%a[89]/gi;
 
-/** Sends the site's error pages instead of Node's own responses to malformed requests. */
-export function handleMalformedRequests(server: Server, headers: [string, string][]): void {
-  const responses = new WeakMap<Duplex, ServerResponse>();
-  server.on("request", (request, response) => responses.set(request.socket, response));
+/**
+ * Replaces the responses that Node sends before a request reaches the app. `responses` has the last response of each
+ * connection, except complete responses from memory.
+ */
+export function handleMalformedRequests(
+  server: Server,
+  headers: [string, string][],
+  responses: WeakMap<Duplex, ServerResponse>,
+): void {
   const close = (socket: Duplex, status: number, extraHeaders: [string, string][] = []) => {
     // Closes a connection with a response in progress, because a second response would corrupt the first.
     const current = responses.get(socket);
@@ -58,9 +63,11 @@ export function handleMalformedRequests(server: Server, headers: [string, string
   });
 }
 
-/** False for several Host headers, because a proxy may have read another of these headers (RFC 9112, section 3.2). */
-export function hasValidHost({ httpVersion, headersDistinct: { host = [] } }: IncomingMessage): boolean {
-  return host.length === 1 ? host[0] !== "" : host.length === 0 && httpVersion === "1.0";
+/** False for a second Host header, because a proxy may have used the other header (RFC 9112, section 3.2). */
+export function hasValidHost({ httpVersion, headers: { host }, rawHeaders }: IncomingMessage): boolean {
+  if (host === undefined) return httpVersion === "1.0";
+  const isHost = (text: string, index: number) => index % 2 === 0 && text.length === 4 && text.toLowerCase() === "host";
+  return host !== "" && rawHeaders.filter(isHost).length === 1;
 }
 
 /**

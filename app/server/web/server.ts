@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { Duplex } from "node:stream";
 import { pathToFileURL } from "node:url";
 import { constants } from "node:zlib";
 import { createRequestListener, sendResponse } from "@remix-run/node-fetch-server";
@@ -136,7 +137,7 @@ export async function createSite(): Promise<Server> {
     if (page instanceof Response) {
       const encoding = String(request.headers["accept-encoding"] ?? "");
       const error = isHtml(page)
-        ? await createCompressedResponse({ html: await page.text(), bodies: {} }, page, encoding)
+        ? createCompressedResponse({ html: await page.text(), bodies: {} }, page, encoding)
         : page;
       compress(request, response, () => void sendResponse(response, error));
     } else sendCachedResponse(request, response, page);
@@ -161,6 +162,7 @@ export async function createSite(): Promise<Server> {
     return true;
   };
 
+  const responses = new WeakMap<Duplex, ServerResponse>();
   const server = createServer(
     // `requireHostHeader` is off, because isWellFormed rejects requests without Host, with the site's headers in the
     // response.
@@ -177,6 +179,7 @@ export async function createSite(): Promise<Server> {
       request.headers[ipAddressKey] = address;
       const otherHost = hosts.getOtherName(request, address);
       if (!otherHost && respondFromMemory(request, response)) return;
+      responses.set(request.socket, response);
       for (const [name, value] of headers) response.setHeader(name, value);
       response.setHeader(requestIdHeader, getRequestId(request));
       if (isStopping()) response.setHeader("Connection", "close");
@@ -191,7 +194,7 @@ export async function createSite(): Promise<Server> {
     },
   );
   server.setTimeout(deadlines.idle);
-  handleMalformedRequests(server, headers);
+  handleMalformedRequests(server, headers, responses);
   return server;
 }
 
