@@ -1,11 +1,11 @@
 /**
- * Import rules. tests/guards/import-rules.test.ts checks the rules and lists the existing exceptions. An import of a
- * type counts too.
+ * Import rules. tests/guards/import-rules.test.ts checks the rules and lists the existing exceptions. Imports of types
+ * count too, except in rules with `typeOnly`.
  */
 const layers = "^app/(routes|components|actions|models|server|worker)/";
 const typeOnly = ["type-only"];
 
-/** Forbids a file that matches `from` to import a file that matches `to`. */
+/** Returns a rule: a file that matches `from` must not import a file that matches `to`. */
 const forbid = (name, from, to) => ({ name, severity: "error", from, to });
 
 export default {

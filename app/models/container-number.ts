@@ -23,8 +23,8 @@ const numberForm = "A container number has four letters and seven digits. The fo
 
 /**
  * Returns each container number of a pasted text once. The numbers may contain small letters, spaces and hyphens.
- * Commas, line breaks or cells of a spreadsheet separate them. `problem` names the entries that are no container
- * numbers.
+ * Commas, line breaks or cells of a spreadsheet separate them. `problem` lists the entries that are not valid
+ * container numbers.
  */
 export function parseContainerNumbers(text: string): { numbers: string[]; problem?: string } {
   const lines = foldCode(text)

@@ -1,4 +1,4 @@
-/** The names of an Office file's parts show its type, because several types have the same container, ZIP or CFB. */
+/** Several Office types use the same container, ZIP or CFB. The names of the container's parts show the type. */
 import { inflateRawSync } from "node:zlib";
 
 export const zipSignature = "PK\x03\x04";
@@ -11,7 +11,7 @@ const manifests = ["[Content_Types].xml", "mimetype", "META-INF/manifest.xml"];
 /** In bytes. Only the start of a longer name is read, so that long names do not slow down the search. */
 const longestPartName = 60;
 
-/** Returns the names of a ZIP file's entries and the text of its manifests as lines. Null for an incomplete file. */
+/** Returns the names of a ZIP file's entries and the text of its manifests as lines, or null for an incomplete file. */
 export function listZipParts(content: Buffer): string | null {
   const end = content.lastIndexOf("PK\x05\x06");
   if (end === -1 || end + 22 > content.length) return null;
@@ -44,7 +44,7 @@ function readZipEntry(content: Buffer, at: number): string {
 const firstSpecialSector = 0xfffffffa;
 const entryBytes = 128;
 
-/** Returns the names in the root of a compound file ([MS-CFB]) as lines. Null for an incomplete file. */
+/** Returns the names in the root of a compound file ([MS-CFB]) as lines, or null for an incomplete file. */
 export function listCfbParts(content: Buffer): string | null {
   try {
     const file = openCompoundFile(content);

@@ -1,7 +1,7 @@
-// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters show that a file is no text, except 26 at the end of a DOS text
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters show that a file is not text, except 26 at the end of a DOS text
 const controlCharacters = /[\u0000-\u0008\u000b\u000e-\u0019\u001b-\u001f]|\u001a(?!$)/;
 
-/** Null if the content is no text. Reads UTF-8 as Latin-1: the checked characters have the same bytes in both. */
+/** Returns null if the content is not text. Reads UTF-8 as Latin-1: the checked characters are the same in both. */
 export function decodeText(content: Buffer): string | null {
   const decoded = decode(content);
   return decoded === null || controlCharacters.test(decoded) ? null : decoded;

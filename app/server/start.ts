@@ -61,8 +61,8 @@ async function importSite() {
 }
 
 /**
- * Returns a function that stops the site. For `deadlines.stopNotice`, a load balancer can detect the stop while the site
- * still accepts requests. Then open requests have until `deadlines.drain` to finish.
+ * Returns a function that stops the site. During `deadlines.stopNotice`, the site still accepts requests, so that a
+ * load balancer can detect the stop. After that, open requests must finish within `deadlines.drain`.
  */
 async function serveSite(
   settings: Settings,

@@ -143,7 +143,7 @@ async function respondToNavigation(event: FetchEvent, pathname: string, search: 
 }
 
 async function closeAccountPages({ resultingClientId }: FetchEvent): Promise<void> {
-  // Waits until the tab of the sign-out shows its next page. The page of the account is then no longer a client.
+  // Waits until the tab that signed out shows its next page. `matchAll` then omits the tab's account page.
   await clients.get(resultingClientId);
   for (const page of await clients.matchAll())
     if (accountPages.test(new URL(page.url).pathname)) page.navigate("/login").catch(() => {});

@@ -78,8 +78,8 @@ export async function lockDataDirWithin(milliseconds: number, dataDir: string, s
 /** Creates the lock file as a hard link, which only one process can create. Replaces the lock of a dead process. */
 function takeLockFile(dataDir: string, draft: string): void {
   if (tryLink(draft, lockFile(dataDir))) return;
-  // Each process writes its claim before it reads other claims. So of two processes, at least one sees the other's
-  // claim.
+  // Each process writes its claim before it reads other claims. If two processes claim the lock, at least
+  // one therefore sees both claims.
   const claim = `${lockFile(dataDir)}.claim.${process.pid}`;
   writeFileSync(claim, "", { mode: 0o600 });
   try {

@@ -22,7 +22,7 @@ alter default privileges in schema public revoke execute on functions from anon,
 
 -- schemas/text.sql
 
--- True if the text has no character that a form field of several lines removes or reads as a line break.
+-- True if the text has only characters that a form field of several lines stores unchanged.
 -- app/lib/forms/text-fields.ts has the same rule.
 create function private.is_plain_text(value text) returns boolean
 language sql immutable
@@ -1683,8 +1683,8 @@ begin
     set account_id = null, claimed_at = null, password_proven_at = null
     where redeemed.account_id = pending_id;
     delete from auth.users where users.id = pending_id;
-    -- Ties the Client ID to the email address now, so that parallel sign-ups with one Client ID replace only one
-    -- account.
+    -- Ties the Client ID to the email address before the sign-up, so that parallel sign-ups with one Client ID replace
+    -- only one account.
     update public.client_ids as redeemed
     set email_hash = new_email_hash, has_claimed_email = true,
       used_at = case when redeemed.has_claimed_email then redeemed.used_at else now() end
@@ -2040,8 +2040,9 @@ $$;
 grant execute on function public.change_shipment(uuid, text, text, text[], integer) to authenticated;
 
 -- Moves a shipment to its next stage and returns {"stage", "status"}. Raises PT409 at stage 10.
--- Changes nothing and returns {"missing"}, the names of documents without a file, unless `despite_missing` is true.
--- Changes nothing and returns {"due"}, the amounts due of a shipment to close, unless `despite_due` is true.
+-- If documents have no file, changes nothing and returns {"missing"}, their names. `despite_missing` skips this check.
+-- If the move would close a shipment with an amount due, changes nothing and returns {"due"}, the amounts due.
+-- `despite_due` skips this check.
 create function public.move_shipment(
   shipment_id uuid,
   location text default null,
@@ -2099,8 +2100,9 @@ $$;
 grant execute on function public.move_shipment(uuid, text, text, boolean, boolean, integer, uuid, text) to authenticated, service_role;
 
 -- Moves up to 50 shipments to their next stage, independently of each other. `moves` is [{"id", "expected_version"}].
--- Returns [{"id", "failure"}]. `failure` is null, "closed", "changed", "unknown", "missing" if a file is missing, or
--- "due" if the move would close a shipment with an amount due.
+-- Returns [{"id", "failure"}]. `failure` is null after a move. Otherwise, `failure` is "unknown" (no such shipment),
+-- "closed" (already closed), "changed" (outdated version), "missing" (a document has no file) or "due" (the move would
+-- close a shipment with an amount due).
 create function public.move_shipments(
   moves jsonb,
   location text default null,
@@ -2146,7 +2148,8 @@ $$;
 grant execute on function public.move_shipments(jsonb, text, uuid, text) to authenticated, service_role;
 
 -- Sets a shipment to any stage, with a reason. Raises PT400 for an unknown stage, and PT409 for the current stage.
--- Changes nothing and returns {"due"}, the amounts due of a shipment to close, unless `despite_due` is true.
+-- If the new stage would close a shipment with an amount due, changes nothing and returns {"due"}, the amounts due.
+-- `despite_due` skips this check.
 create function public.correct_stage(
   shipment_id uuid,
   stage integer,

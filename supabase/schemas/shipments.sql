@@ -263,8 +263,9 @@ $$;
 grant execute on function public.change_shipment(uuid, text, text, text[], integer) to authenticated;
 
 -- Moves a shipment to its next stage and returns {"stage", "status"}. Raises PT409 at stage 10.
--- Changes nothing and returns {"missing"}, the names of documents without a file, unless `despite_missing` is true.
--- Changes nothing and returns {"due"}, the amounts due of a shipment to close, unless `despite_due` is true.
+-- If documents have no file, changes nothing and returns {"missing"}, their names. `despite_missing` skips this check.
+-- If the move would close a shipment with an amount due, changes nothing and returns {"due"}, the amounts due.
+-- `despite_due` skips this check.
 create function public.move_shipment(
   shipment_id uuid,
   location text default null,
@@ -322,8 +323,9 @@ $$;
 grant execute on function public.move_shipment(uuid, text, text, boolean, boolean, integer, uuid, text) to authenticated, service_role;
 
 -- Moves up to 50 shipments to their next stage, independently of each other. `moves` is [{"id", "expected_version"}].
--- Returns [{"id", "failure"}]. `failure` is null, "closed", "changed", "unknown", "missing" if a file is missing, or
--- "due" if the move would close a shipment with an amount due.
+-- Returns [{"id", "failure"}]. `failure` is null after a move. Otherwise, `failure` is "unknown" (no such shipment),
+-- "closed" (already closed), "changed" (outdated version), "missing" (a document has no file) or "due" (the move would
+-- close a shipment with an amount due).
 create function public.move_shipments(
   moves jsonb,
   location text default null,
@@ -369,7 +371,8 @@ $$;
 grant execute on function public.move_shipments(jsonb, text, uuid, text) to authenticated, service_role;
 
 -- Sets a shipment to any stage, with a reason. Raises PT400 for an unknown stage, and PT409 for the current stage.
--- Changes nothing and returns {"due"}, the amounts due of a shipment to close, unless `despite_due` is true.
+-- If the new stage would close a shipment with an amount due, changes nothing and returns {"due"}, the amounts due.
+-- `despite_due` skips this check.
 create function public.correct_stage(
   shipment_id uuid,
   stage integer,

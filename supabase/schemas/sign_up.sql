@@ -93,8 +93,8 @@ begin
     set account_id = null, claimed_at = null, password_proven_at = null
     where redeemed.account_id = pending_id;
     delete from auth.users where users.id = pending_id;
-    -- Ties the Client ID to the email address now, so that parallel sign-ups with one Client ID replace only one
-    -- account.
+    -- Ties the Client ID to the email address before the sign-up, so that parallel sign-ups with one Client ID replace
+    -- only one account.
     update public.client_ids as redeemed
     set email_hash = new_email_hash, has_claimed_email = true,
       used_at = case when redeemed.has_claimed_email then redeemed.used_at else now() end

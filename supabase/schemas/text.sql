@@ -1,4 +1,4 @@
--- True if the text has no character that a form field of several lines removes or reads as a line break.
+-- True if the text has only characters that a form field of several lines stores unchanged.
 -- app/lib/forms/text-fields.ts has the same rule.
 create function private.is_plain_text(value text) returns boolean
 language sql immutable

@@ -87,8 +87,8 @@ describe("Client IDs by email", () => {
     expect(await send(id, { actor_name: "Otieno" }, testBackend.serviceRole)).toBe("tea@client.example");
     const lines = (await listActions("client-id send")).slice(before);
     expect(lines.map(({ actor_name }) => actor_name)).toEqual([clerk.name, lead.name, "Otieno", "Otieno"]);
-    // The log outlives the client's data, so it must not contain an email address. An unused Client ID could create an
-    // account.
+    // The log outlives the client's data, so it must not contain an email address. A reader of the log could sign
+    // up with an unused Client ID.
     for (const secret of ["tea@client.example", id]) expect(JSON.stringify(lines)).not.toContain(secret);
   });
 

@@ -39,7 +39,7 @@ test("Removing a file returns its path, and the document waits for a file again.
   expect(waiting_on).toBe("client");
   expect(Math.abs(new Date(String(changed_at)).getTime() - Date.now())).toBeLessThan(60_000);
   expect((await readPortalFile(owner.supabase, id)).file).toBeNull();
-  // The removal of a file by the client is no staff action and queues no email.
+  // The removal of a file by the client is not a staff action and queues no email.
   expect(await query("select from public.audit_log where document_id = $1", [id])).toEqual([]);
   expect(await query("select from public.email_outbox where shipment_id = $1", [shipment.id])).toEqual([]);
 

@@ -213,7 +213,7 @@ test("Only the owner's page of a shipment lists the share links.", async () => {
   );
 });
 
-/** Returns the links that the page of the shipment would show to the holder of a token. */
+/** Returns the shipment's share links that a caller with this access token can list. */
 const listLinksAs = (token: string) =>
   runAsCaller(testBackend, token, async (session) => {
     const [row] = await session`select private.list_share_links(${shipment}) as links`;

@@ -66,8 +66,8 @@ test(`A site that is killed ${rounds} times during uploads loses no session and 
     const created = await browser.post("/portal/new", { name: `Upload ${round}`, idempotencyKey: crypto.randomUUID() });
     expect(created.headers.get("Location"), `round ${round}`).toMatch(/^\/portal\/[0-9a-f-]{36}$/);
     acknowledged.shipments.add(`Upload ${round}`);
-    // The rounds kill in turn: backend and site; the site during a resumable upload; the site while it assembles an
-    // upload.
+    // Rounds 0, 3, … kill the backend and the site. Rounds 1, 4, … kill the site during a resumable upload. Rounds
+    // 2, 5, … kill the site while it assembles an upload.
     const killsSiteOnly = round % 3 > 0;
     const large = killsSiteOnly ? await createLargeUpload(sandbox, browser, `Large ${round}`) : null;
     const isHalfSent = round % 3 === 1;
@@ -76,7 +76,7 @@ test(`A site that is killed ${rounds} times during uploads loses no session and 
     const before = acknowledged.uploads.size;
     const writing = writeRound(browser, created.headers.get("Location") ?? "", round);
     await setTimeout(20 + Math.random() * 800);
-    // Ends some rounds only after a file was accepted, so that even a busy machine tests confirmed uploads.
+    // Every third round waits for a confirmed upload. On a slow machine, the site might otherwise confirm no upload.
     if (round % 3 === 0) {
       await expect.poll(() => acknowledged.uploads.size, { timeout: 30_000 }).toBeGreaterThan(before);
     }

@@ -180,7 +180,7 @@ test("Two processes that are replaced one after the other lose no page, no form 
     const name = `Last of ${upstream.port}`;
     names.push(name);
     const form = { name, idempotencyKey: crypto.randomUUID() };
-    // The balancer may send a request over an open connection before it knows that the process stops.
+    // The balancer may send a request over an open connection before it knows that the process is stopping.
     expect(await send(upstream.port, agent, "/portal/new", browser, form)).toMatchObject({
       status: 303,
       connection: "close",

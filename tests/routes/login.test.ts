@@ -91,8 +91,8 @@ describe("rejected login", () => {
       expect([page.status, page.toasts, page.text]).toEqual([400, wrong.page.toasts, wrong.page.text]);
       expect(browser.cookies.has("session")).toBe(false);
     }
-    // Supabase Auth rejects a closed account without hashing. To take the same time, the site then tries an unknown
-    // address too.
+    // Supabase Auth rejects a closed account without hashing. The site then also logs in with an unknown address, so
+    // that the response takes the same time.
     const counts = [wrong, unknown, closedWithPassword, closedWithGuess].map(({ logins }) => logins.length);
     expect(counts).toEqual([1, 1, 2, 2]);
     // A password that is not normalised is tried in both forms.

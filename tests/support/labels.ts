@@ -50,6 +50,6 @@ export const labels = {
   correctedStage: "New stage",
 } as const;
 
-/** The end of the error of a text that is one character longer than the field allows. */
+/** Returns the last two sentences of the error message for a text that is one character too long. */
 export const describeCut = (maxLength: number) =>
   `You wrote ${(maxLength + 1).toLocaleString("en")} characters. The field may show only the first ${maxLength.toLocaleString("en")}.`;

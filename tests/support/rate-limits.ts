@@ -20,7 +20,7 @@ export function expectRateLimited(page: ParsedPage, title: string | null, messag
   expect(page.status).toBe(429);
   expect(page.title).toMatch(/^Error: /);
   const retryAfter = Number(page.headers.get("Retry-After"));
-  // The wait is shorter than the period by the duration of the attempts.
+  // The attempts take time, so the remaining wait is shorter than the whole period.
   expect(retryAfter).toBeGreaterThan(Math.max(seconds * 0.8, seconds - 45));
   expect(retryAfter).toBeLessThanOrEqual(seconds);
   const toast = { title, description: expect.stringMatching(message), variant: "destructive" };

@@ -19,7 +19,7 @@ import {
 
 export const staffPassword = "a good password of a team member";
 
-/** The sender of emails that the test sends itself. */
+/** The sender of emails that a test sends by calling app/models directly, without a request to the site. */
 export const emailSender: EmailSender = {
   name: "The company of the tests",
   email: "office@company.example",

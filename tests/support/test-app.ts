@@ -157,7 +157,7 @@ export class TestBrowser {
     return this.post(action, Object.fromEntries([...form].map(([name, value]) => [name, String(value)])));
   }
 
-  /** Opens the target of a redirect. Throws if the response is no redirect with status 303. */
+  /** Opens the target of a redirect. Throws if the response is not a redirect with status 303. */
   follow(response: Response): Promise<ParsedPage> {
     const location = response.headers.get("Location");
     if (response.status !== 303 || !location) throw new Error(`${response.status} leads nowhere`);

@@ -22,7 +22,7 @@ export function readVitestReport(file: string, succeeded: boolean, name: string)
     const tests = assertionResults
       .filter((test) => test.status === "failed")
       .map(({ fullName, failureMessages }) => `${where} › ${fullName}\n${shortenMessage(failureMessages?.[0])}`);
-    // A file that cannot be loaded fails without a failed test.
+    // If a test file cannot be loaded, the report marks the file as failed, but lists no failed test.
     return tests.length === 0 && status === "failed" ? [`${where}\n${shortenMessage(message)}`] : tests;
   });
   return {

@@ -57,8 +57,8 @@ export function useCarousel(ref: RefObject<HTMLElement | null>) {
     const endDrag = () => {
       if (dragStart && isDragged) {
         const distance = row.scrollLeft - dragStart.left;
-        // Normally, the nearest item changes after a drag of half an item's width. Adding a third makes a sixth of the
-        // width enough.
+        // Adds a third of an item's width in the drag's direction. The nearest item then changes after a drag of a
+        // sixth of the width instead of half.
         const itemWidth = getItems(row)[0]?.offsetWidth ?? 0;
         scrollToItem(row, findNearestIndex(row, row.scrollLeft + (Math.sign(distance) * itemWidth) / 3));
         settleLater();

@@ -35,8 +35,8 @@ function savePage(): void {
   if (navigation.state !== "idle" || revalidation !== "idle" || !site || site.lite) return;
   const loaded = Object.values(loaderData) as { accountHash?: string; toast?: object | null }[];
   const accountHash = loaded.find((data) => data?.accountHash)?.accountHash ?? "";
-  // A toast in the data of the page's route reports a failed part of the page. The root's toast reports an earlier
-  // action.
+  // A toast from a page's loader means that a part of the page failed to load. A toast from the root loader reports an
+  // earlier action.
   const isWhole = !errors && !actionData && !loaded.some((data) => data !== (site as object) && data?.toast);
   updateOfflineCache({ site, accountHash, isWhole }).catch(() => {});
 }

@@ -15,7 +15,7 @@ import {
 
 const maxFiles = 60;
 
-/** The account that this document has signed out, also if the site has not responded. Its pages are no longer cached. */
+/** The account for which this document has sent the sign-out form. The account's pages are no longer cached. */
 let signedOutAccount = "";
 document.addEventListener(
   "submit",

@@ -11,7 +11,7 @@ const maxAgeMs = 30 * dayMs;
 /** Returns the age of a copy in milliseconds. */
 export const getAge = (copy: Response) => Date.now() - Number(copy.headers.get("time"));
 
-/** Only pages have the header `name`. Pages expire a day early, because their stylesheet may be a day older. */
+/** Only pages have the header `name`. A page expires a day before files, because its stylesheet may be a day older. */
 export const isExpired = (copy: Response) => getAge(copy) >= maxAgeMs - (copy.headers.has("name") ? dayMs : 0);
 
 export const fallbackPagePath = "/worker.js?no-page";

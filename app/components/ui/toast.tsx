@@ -35,8 +35,8 @@ export function usePageToast(
   useEffect(() => {
     if (!toast) return;
     if (banner?.current?.open === false) return closeBanner(toast);
-    // Screen readers announce role=alert, but not role=status, in the initial HTML. They announce both in later
-    // content.
+    // Screen readers announce role=alert, but not role=status, in the initial HTML. They announce both in elements
+    // that a script inserts later.
     const bannerShown = !toastState.isReady;
     if (patient) showToastNext(toast);
     else showToast(toast, bannerShown, bannerShown && (isHydrated || toast.variant === "destructive"));

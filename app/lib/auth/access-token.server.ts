@@ -37,7 +37,7 @@ function getPublishedKeys(): PublishedKeys {
     const keySet = createRemoteJWKSet(new URL("/auth/v1/.well-known/jwks.json", url), {
       headers: { apikey: publishableKey },
       [customFetch]: fetchPublishedKeys,
-      // jose must not expire keys, because Supabase Auth may be unavailable. `reload` below replaces the keys.
+      // jose must not discard cached keys, because Supabase Auth may be unavailable. `reload` below replaces the keys.
       cacheMaxAge: Number.POSITIVE_INFINITY,
     });
     cachedKeys = {

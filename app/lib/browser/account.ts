@@ -1,5 +1,5 @@
 const storageKey = "account";
-/** The time in which the tab of the sign-out loads the login page and shows the toast, which is shown only once. */
+/** Gives the tab that signed out time to load the login page and show the toast, which is shown only once. */
 const signOutMs = 3000;
 
 let tabAccount = "";

@@ -9,7 +9,7 @@ declare global {
 
 const retryDelayMs = 2000;
 
-/** A 404 means that a new version is deployed. The listener of `lost` then reloads the page. */
+/** A 404 means that a new version is deployed. The listener of `lost` then opens the next page as a new document. */
 export async function retryModuleImport(address: string): Promise<unknown> {
   // Firefox caches a failed import by its URL, so each attempt needs a new URL.
   const next = `${address}?`;

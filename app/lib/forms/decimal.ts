@@ -3,7 +3,7 @@ import { foldDigits } from "./text-fields.ts";
 const shape = /^(-?)(?:(\d+)|([1-9]\d{0,2}([,.\s])\d{3}(?:\4\d{3})*))(?:(?!\4\d)([,.])(\d+))?$/;
 
 /**
- * Returns the typed number, "" if the text is no number, or the two readings of an ambiguous text, such as "1250 or
+ * Returns the typed number, "" if the text is not a number, or the two readings of an ambiguous text, such as "1250 or
  * 1.25". Groups have exactly three digits. The mark in "1,250" or "1.250" can separate groups or decimals. If
  * `decimals` is 3 or more, a point separates decimals and a comma is ambiguous. If `decimals` is less, a comma
  * separates groups and a point is ambiguous.

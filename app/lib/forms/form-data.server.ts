@@ -123,7 +123,7 @@ async function readMultipart(request: Request, fields: FormDataBuilder, fileByte
 /** Old programs send a file's name in the encoding of the device. No header names this encoding. */
 function toUtf8(header: Uint8Array): Uint8Array {
   if (isUtf8(header)) return header;
-  // Chinese names consist of pairs of bytes above 127. In European names, such bytes are between letters of ASCII.
+  // Chinese names consist of pairs of bytes above 127. In European names, such bytes are between ASCII letters.
   const isChinese = /^(?:[^\x80-\xff]|[\x81-\xfe][\x80-\xfe])*$/.test(Buffer.from(header).toString("latin1"));
   return Buffer.from(new TextDecoder(isChinese ? "gb18030" : "windows-1252").decode(header));
 }

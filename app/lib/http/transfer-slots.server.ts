@@ -125,7 +125,7 @@ function grantSlots(pool: Pool): void {
   }
 }
 
-/** The second half of a pool is only for owners without a slot, so that few owners cannot occupy the whole pool. */
+/** The second half of a pool is only for owners without a slot, so that a few owners cannot occupy the whole pool. */
 function hasSpace({ pool, owner, bytes }: SlotRequest): boolean {
   const poolBytes = env().limits.uploadBytes / 2;
   return (reservedBytes.get(pool) ?? 0) + bytes <= (countSlots(owner) > 0 ? poolBytes / 2 : poolBytes);

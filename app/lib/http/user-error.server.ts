@@ -21,7 +21,7 @@ const unavailableError: UserError = {
 
 const authErrors: Readonly<Record<string, UserError>> = {
   invalid_credentials: { reason: "The email or password is wrong.", status: 400 },
-  // Supabase Auth returns this code for a closed account and any password. The message must not reveal the account.
+  // Supabase Auth rejects each login to a closed account with this code. The message must not reveal the account.
   user_banned: { reason: "The email or password is wrong.", status: 400 },
   weak_password: { reason: "This password is too short or too easy to guess. Choose another password.", status: 400 },
   email_address_invalid: { reason: "We cannot send email to this address. Check the address.", status: 400 },

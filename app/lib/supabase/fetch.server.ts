@@ -109,7 +109,7 @@ async function validateRefresh(response: Response): Promise<Response> {
   return rejectionStatuses.includes(response.status) ? createRejectedResponse(response) : createNotRenewedResponse();
 }
 
-/** Names the error, because a rejection without a name counts as a failure of the backend. */
+/** Sets an error code, because the site treats a response without an error code as a failure of the backend. */
 function createRejectedResponse({ status }: Response): Response {
   return Response.json({ error_code: "refresh_token_not_found", msg: "The session has ended." }, { status });
 }

@@ -114,7 +114,7 @@ function unescapeHtml(value: string): string {
 
 const removePrintRules = (css: string) => css.replace(/@media print\{(?:[^{}]+\{[^{}]*\})*\}/g, "");
 
-/** Removes the licence, and the initial values of Tailwind's variables that no remaining rule uses. */
+/** Removes the licence comment and the declarations of unused Tailwind variables (--tw-…). */
 function removeUnusedVariables(css: string): string {
   const isUsed = (name: string) => css.includes(`var(${name}`);
   return css

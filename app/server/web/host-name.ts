@@ -3,7 +3,7 @@ import { LRUCache } from "lru-cache";
 import { isLoopbackHost } from "../../lib/http/ip-address.server.ts";
 import { log } from "../../lib/http/log.server.ts";
 
-/** Behind a proxy that overwrites Host, each redirect leads to another. Browsers follow 16 redirects or more. */
+/** If a proxy overwrites Host, the redirects would never end. Browsers follow 16 redirects or more. */
 const maxRedirects = 5;
 
 /** Matches a name of the public internet, but no IP address and no name of one word, as in a container network. */

@@ -17,8 +17,8 @@ import { bestBrotli, type CachedResponse, encodePage, quickBrotli } from "./cach
 
 const maxCacheBytes = 48 * 1024 * 1024;
 /**
- * The size of a separate cache for URLs with another spelling than the site's links or with parameter values. Visitors
- * can invent such URLs, which must not displace other pages.
+ * The size of a separate cache for URLs that have parameter values or are spelled differently from the site's links.
+ * Visitors can invent such URLs, which must not displace other pages.
  */
 const maxVariantBytes = 4 * 1024 * 1024;
 const maxUrlLength = 512;

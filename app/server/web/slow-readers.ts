@@ -9,7 +9,7 @@ type Reader = {
   socket: Socket;
   pendingBytes: number;
   acknowledgedBytes: number;
-  /** For how many more seconds the reader may be slower than `limits.bytesPerSecond`. */
+  /** The number of seconds for which the reader may still be slower than `limits.bytesPerSecond`. */
   spareSeconds: number;
 };
 

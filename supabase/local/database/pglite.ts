@@ -43,6 +43,7 @@ export async function openPglite(dataDir: string | null): Promise<OpenDatabase> 
       extensions: { pg_trgm },
       startParams: [...PGlite.defaultStartParams, "-c", "shared_buffers=16MB"],
       parsers: { 1184: isoTimestamp, 1114: isoTimestamp },
+      // Postgres must check a text given for a boolean. PGlite would reject the text without Postgres's error code.
       serializers: { 16: String },
     },
   });

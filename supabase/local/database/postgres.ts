@@ -31,7 +31,7 @@ const arrayType = (oid: number, element: (text: string) => unknown) => ({
 });
 
 const pgliteCompatibleTypes = {
-  // The driver would send every text as false.
+  // Without `serialize: String`, the driver would send false for every boolean that is given as text.
   boolean: { to: 16, from: [16], serialize: String, parse: (text: string) => text === "t" },
   timestamp: { to: 1114, from: [1114], serialize: String, parse: isoTimestamp },
   timestamptz: { to: 1184, from: [1184], serialize: String, parse: isoTimestamp },
