@@ -12,7 +12,7 @@ FROM node:24-slim AS dependencies
 WORKDIR /site
 COPY package.json package-lock.json ./
 COPY patches patches
-RUN npm ci --omit=dev --no-audit --no-fund
+RUN npm ci --omit=dev --omit=optional --no-audit --no-fund
 
 FROM node:24-slim
 # The site listens on all addresses of the container. The published port decides which machines reach it.

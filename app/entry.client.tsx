@@ -1,6 +1,7 @@
 import { StrictMode, startTransition } from "react";
 import { hydrateRoot } from "react-dom/client";
 import { HydratedRouter } from "react-router/dom";
+import { openTabStorage } from "./lib/browser/account";
 import { tolerateForeignChanges } from "./lib/browser/foreign-changes";
 import { retryModuleImport } from "./lib/browser/module-retry";
 import { rememberFields } from "./lib/browser/typed-fields";
@@ -15,6 +16,7 @@ if (canRun) hydrate();
 
 function hydrate(): void {
   window.reloadRouteModule = retryModuleImport;
+  openTabStorage();
 
   // The server's HTML inlines only the CSS of its own page (critical-css.ts). Later pages need the whole stylesheet.
   for (const sheet of document.querySelectorAll<HTMLLinkElement>('link[rel="stylesheet"][media="print"]')) {

@@ -16,7 +16,6 @@ export const set = defineStaffAction({
   name: "charge set",
   label: "Charge saved",
   target: "shipment",
-  isVersioned: true,
   schema: z.object({
     item,
     amount: z
@@ -59,7 +58,6 @@ export const markPaid = defineStaffAction({
   name: "charge paid",
   label: "Charge marked as paid",
   target: "shipment",
-  isVersioned: true,
   schema: z.object({ item }),
   run: ({ supabase, options }, shipment_id, { item }) =>
     runStaffAction(supabase, "set_charge_paid", { shipment_id, item, paid: true, ...options }),
@@ -72,7 +70,6 @@ export const markUnpaid = defineStaffAction({
   name: "charge unpaid",
   label: "Charge marked as unpaid",
   target: "shipment",
-  isVersioned: true,
   schema: z.object({ item, reason: reasonField }),
   run: ({ supabase, options }, shipment_id, fields) =>
     runStaffAction(supabase, "set_charge_paid", { shipment_id, ...fields, paid: false, ...options }),

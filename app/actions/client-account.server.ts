@@ -25,7 +25,7 @@ export const resetSecondFactor = defineStaffAction({
   schema: ReasonFields,
   run: ({ supabase, serviceRole, emailSender, options: { actor_name } }, account, { reason }) =>
     removeSecondFactors(supabase, serviceRole(), emailSender(), account, reason, actor_name),
-  toast: (email) => `2FA of ${email} reset. The client can now log in with the password only.`,
+  toast: (email) => `2FA reset for ${email}. The client can now log in with the password only.`,
   command: { description: "remove all authenticator apps of an account; check the caller's identity first" },
 });
 
@@ -73,7 +73,7 @@ export const rejectErasure = defineStaffAction({
   schema: ReasonFields,
   run: ({ supabase, serviceRole, emailSender, options: { actor_name } }, account, { reason }) =>
     emailRejection(supabase, serviceRole(), emailSender(), account, reason, actor_name),
-  toast: (email) => `Erasure request of ${email} rejected`,
+  toast: (email) => `Erasure request from ${email} rejected`,
   command: {
     description: "reject a client's erasure request by email",
     options: { reason: "the reason that the client reads in the email" },

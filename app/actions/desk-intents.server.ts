@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { StaffViewer } from "../lib/auth/staff.server.ts";
-import { defineIntent, type IntentDefinition, versionMissingText } from "../lib/forms/intent-form.server.ts";
+import { defineIntent, type IntentDefinition } from "../lib/forms/intent-form.server.ts";
 import { serviceRoleClient } from "../lib/supabase/client.server.ts";
 import { UnusedClientId } from "../models/client-id.server.ts";
 import { getEmailSender, storageTariff } from "../models/content.server.ts";
@@ -33,8 +33,6 @@ function createDeskIntent(action: StaffAction, pageTargets: { [Target in StaffAc
     ? action.schema.extend({ [target]: targetIds[target] })
     : action.schema;
   return defineIntent(schema, async ({ supabase }: StaffViewer, { ...fields }, options) => {
-    if (action.isVersioned && options.expected_version === undefined)
-      return { reason: versionMissingText, status: 400 };
     const id = target ? (pageTargets[target] ?? String(fields[target])) : "";
     if (isField) delete fields[target];
     const call = {

@@ -9,7 +9,6 @@ export const verify = defineStaffAction({
   name: "document verify",
   label: "Document verified",
   target: "document",
-  isVersioned: true,
   schema: z.object({}),
   run: ({ supabase, serviceRole, options }, document) => verifyDocument(supabase, serviceRole(), document, options),
   toast: (name) => `${name} verified`,
@@ -21,7 +20,6 @@ export const unverify = defineStaffAction({
   name: "document unverify",
   label: "Verification undone",
   target: "document",
-  isVersioned: true,
   schema: z.object({ reason: reasonField }),
   run: ({ supabase, options }, document_id, { reason }) =>
     runStaffAction(supabase, "unverify_document", { document_id, reason, ...options }),
@@ -34,7 +32,6 @@ export const reject = defineStaffAction({
   name: "document reject",
   label: "New file requested",
   target: "document",
-  isVersioned: true,
   schema: z.object({ reason: reasonField }),
   run: ({ supabase, options }, document_id, { reason }) =>
     runStaffAction(supabase, "reject_document", { document_id, reason, ...options }),

@@ -26,7 +26,6 @@ export const advance = defineStaffAction({
   name: "shipment advance",
   label: "Shipment moved to the next stage",
   target: "shipment",
-  isVersioned: true,
   schema: z.object({
     location: oneLine("")
       .max(...maxLength("location", " for the location"))
@@ -69,7 +68,6 @@ export const correct = defineStaffAction({
   name: "shipment correct",
   label: "Stage corrected",
   target: "shipment",
-  isVersioned: true,
   schema: z.object({
     stage: z.coerce.number(stageError).int(stageError).min(1, stageError).max(10, stageError),
     reason: reasonField,
@@ -101,7 +99,6 @@ export const saveNumbers = defineStaffAction({
   name: "shipment set-numbers",
   label: "AWB/BL and container numbers saved",
   target: "shipment",
-  isVersioned: true,
   schema: ShipmentNumberFields.extend({ reason: reasonField.optional(), hasNumbers: z.string().optional() }),
   async run({ supabase, options }, shipment_id, { hasNumbers, reason, ...numbers }) {
     const saved = await runStaffAction(supabase, "save_shipment_numbers", {
@@ -125,7 +122,6 @@ export const saveArrival = defineStaffAction({
   name: "shipment arrived",
   label: "Container arrival saved",
   target: "shipment",
-  isVersioned: true,
   schema: z.object({
     storageLocation: z.enum(Object.keys(STORAGE_LOCATIONS) as StorageLocation[], "Choose the port or ICD."),
     day: dayField,

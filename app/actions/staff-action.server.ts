@@ -42,11 +42,6 @@ export type StaffAction<Schema extends z.ZodObject = z.ZodObject, Result = unkno
   name: string;
   label: string;
   target: StaffActionTarget | null;
-  /**
-   * True if the database compares `expected_version` with the record. The desk's form must then contain the expected
-   * version.
-   */
-  isVersioned?: true;
   schema: Schema;
   run(call: StaffActionCall, target: string, fields: z.output<Schema>): Promise<StaffActionOutcome<Result>>;
   toast(result: Result, fields: z.output<Schema>): string;

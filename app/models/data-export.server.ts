@@ -2,11 +2,13 @@
 import { makeZip } from "client-zip";
 import { z } from "zod";
 import { ViewerRecord } from "../lib/auth/viewer.server.ts";
+import { sortableTime } from "../lib/dates.ts";
 import { byteOrderMark, csvLine } from "../lib/http/csv.server.ts";
 import { toUserError, userErrorData, userErrorFromThrown } from "../lib/http/user-error.server.ts";
 import type { AppSupabaseClient } from "../lib/supabase/client.server.ts";
+import { describeChange } from "./audit-log.server.ts";
 import { openStoredFile } from "./document-file.server.ts";
-import { shortId, waitingOnLabels } from "./shipment.ts";
+import { getPaymentName, shortId, waitingOnLabels } from "./shipment.ts";
 import {
   ChargeRecord,
   createShipmentColumns,
@@ -27,10 +29,11 @@ type ExportedDocument = z.infer<typeof ExportedDocument>;
 const ExportedAuditEntry = z.looseObject({
   created_at: z.string(),
   action: z.string(),
-  before: z.unknown(),
-  after: z.unknown(),
+  before: z.record(z.string(), z.unknown()).nullable(),
+  after: z.record(z.string(), z.unknown()).nullable(),
   reason: nullableText,
 });
+type ExportedAuditEntry = z.infer<typeof ExportedAuditEntry>;
 
 const ExportedShipment = ShipmentRecord.loose().extend({
   documents: z.array(ExportedDocument),
@@ -43,7 +46,7 @@ type ExportedShipment = z.infer<typeof ExportedShipment>;
 
 const ExportPageSchema = z.object({
   viewer: ViewerRecord,
-  account: z.record(z.string(), z.unknown()).nullable(),
+  account: z.looseObject({ audit_entries: z.array(ExportedAuditEntry) }).nullable(),
   shipments: z.array(ExportedShipment).nullable(),
 });
 
@@ -66,8 +69,22 @@ function createTable<Row>(
 
 const shipmentColumn: ExportColumn<unknown> = ["Shipment number", (_, { id }) => id];
 
-/** Each table is one CSV file. Times are in East Africa Time in shipments.csv, and in UTC (ISO 8601) in the other files. */
-const exportTables: ExportTable[] = [
+const toTime = (iso: string | null) => iso && sortableTime(iso);
+type AccountRow = Record<string, unknown>;
+type AccountColumn<Row> = [head: string, getCell: (row: Row) => unknown];
+
+/** The label of each action in the audit log. */
+type AuditLabels = Readonly<Record<string, string>>;
+
+const createAuditColumns = (auditLabels: AuditLabels): AccountColumn<ExportedAuditEntry>[] => [
+  ["Time (EAT)", ({ created_at }) => sortableTime(created_at)],
+  ["Action", ({ action }) => auditLabels[action] ?? action],
+  ["Change", ({ before, after }) => describeChange(before, after)],
+  ["Reason", ({ reason }) => reason],
+];
+
+/** Each table is one CSV file, with times in East Africa Time. */
+const createShipmentTables = (auditLabels: AuditLabels): ExportTable[] => [
   createTable("shipments.csv", (shipment) => [shipment], createShipmentColumns<ExportedShipment>(waitingOnLabels)),
   createTable("documents.csv", ({ documents }) => documents, [
     shipmentColumn,
@@ -76,15 +93,15 @@ const exportTables: ExportTable[] = [
     ["Verified", ({ verified }) => (verified ? "yes" : "no")],
     ["File name", ({ file_name }) => file_name],
     ["Size (bytes)", ({ file_size }) => file_size],
-    ["Uploaded at (UTC)", ({ uploaded_at }) => uploaded_at],
+    ["Uploaded at (EAT)", ({ uploaded_at }) => toTime(uploaded_at)],
     ["SHA-256", ({ sha256 }) => sha256],
-    ["New file requested at (UTC)", ({ rejected_at }) => rejected_at],
+    ["New file requested at (EAT)", ({ rejected_at }) => toTime(rejected_at)],
     ["Reason for the new file", ({ rejection_reason }) => rejection_reason],
     ["File in this archive", (document, shipment) => (document.uploaded ? getArchivePath(shipment, document) : "")],
   ]),
   createTable("history.csv", ({ tracking_events }) => tracking_events, [
     shipmentColumn,
-    ["Time (UTC)", ({ created_at }) => created_at],
+    ["Time (EAT)", ({ created_at }) => toTime(created_at)],
     ["Stage", ({ stage }) => stage],
     ["Status", ({ status }) => status],
     ["Location", ({ location }) => location],
@@ -92,40 +109,44 @@ const exportTables: ExportTable[] = [
   ]),
   createTable("charges.csv", ({ charges }) => charges, [
     shipmentColumn,
-    ["Payment item", ({ item }) => item],
+    ["Payment item", ({ item }) => getPaymentName(item)],
     ["Amount", ({ amount }) => amount],
     ["Currency", ({ currency }) => currency],
     ["Due on", ({ due_on }) => due_on],
     ["Note", ({ note }) => note],
-    ["Paid at (UTC)", ({ paid_at }) => paid_at],
+    ["Paid at (EAT)", ({ paid_at }) => toTime(paid_at)],
   ]),
   createTable("links.csv", ({ share_links }) => share_links, [
     shipmentColumn,
-    ["Created at (UTC)", ({ created_at }) => created_at],
-    ["Valid until (UTC)", ({ expires_at }) => expires_at],
+    ["Created at (EAT)", ({ created_at }) => toTime(created_at)],
+    ["Valid until (EAT)", ({ expires_at }) => toTime(expires_at)],
   ]),
-  createTable("log.csv", ({ audit_entries }) => audit_entries, [
-    shipmentColumn,
-    ["Time (UTC)", ({ created_at }) => created_at],
-    ["Action", ({ action }) => action],
-    ["Before", ({ before }) => before],
-    ["After", ({ after }) => after],
-    ["Reason", ({ reason }) => reason],
-  ]),
+  createTable("log.csv", ({ audit_entries }) => audit_entries, [shipmentColumn, ...createAuditColumns(auditLabels)]),
 ];
 
-function* createAccountTables(account: Record<string, unknown>): Generator<{ name: string; input: string }> {
-  const lists = Object.entries(account).filter((entry): entry is [string, Record<string, unknown>[]] =>
-    Array.isArray(entry[1]),
-  );
+function* createAccountTables(account: AccountRow, auditLabels: AuditLabels) {
+  const lists = Object.entries(account).filter((entry): entry is [string, AccountRow[]] => Array.isArray(entry[1]));
   const values = Object.entries(account).filter(([, value]) => !Array.isArray(value));
-  yield { name: "account.csv", input: byteOrderMark + csvLine(["Field", "Value"]) + values.map(formatRow).join("") };
+  const table = values.map(([name, value]) => formatRow([toHeading(name), toWords(name, value)]));
+  yield { name: "account.csv", input: byteOrderMark + csvLine(["Field", "Value"]) + table.join("") };
   for (const [name, rows] of lists) {
-    const head = Object.keys(rows[0] ?? {});
-    const lines = rows.map((row) => formatRow(head.map((key) => row[key])));
-    if (lines.length > 0)
-      yield { name: `account-${name.replaceAll("_", "-")}.csv`, input: byteOrderMark + csvLine(head) + lines.join("") };
+    if (rows.length === 0) continue;
+    const createColumn = (key: string) => [toHeading(key), (row: AccountRow) => toWords(key, row[key])] as const;
+    const columns: readonly Readonly<AccountColumn<never>>[] =
+      name === "audit_entries" ? createAuditColumns(auditLabels) : Object.keys(rows[0] ?? {}).map(createColumn);
+    const lines = rows.map((row) => formatRow(columns.map(([, getCell]) => getCell(row as never))));
+    const input = byteOrderMark + csvLine(columns.map(([head]) => head)) + lines.join("");
+    yield { name: `account-${name.replaceAll("_", "-")}.csv`, input };
   }
+}
+
+/** Returns "Created at (EAT)" for "created_at". */
+const toHeading = (name: string) =>
+  `${name.charAt(0).toUpperCase()}${name.slice(1)}`.replace(/_at$/, "_at_(EAT)").replaceAll("_", " ");
+
+function toWords(name: string, value: unknown): unknown {
+  if (typeof value === "boolean") return value ? "yes" : "no";
+  return name.endsWith("_at") && typeof value === "string" ? sortableTime(value) : value;
 }
 
 function formatRow(cells: unknown[]): string {
@@ -168,10 +189,11 @@ async function* fetchExportPages(supabase: AppSupabaseClient): AsyncGenerator<Ex
 export async function createDataExport(
   supabase: AppSupabaseClient,
   serviceRole: AppSupabaseClient,
+  auditLabels: AuditLabels,
 ): Promise<ReadableStream<Uint8Array>> {
   const all = fetchExportPages(supabase);
   const first = await all.next();
-  return first.done ? makeZip([]) : makeZip(createArchiveEntries(first.value, all, serviceRole));
+  return first.done ? makeZip([]) : makeZip(createArchiveEntries(first.value, all, serviceRole, auditLabels));
 }
 
 type ExportedFile = Pick<ExportedDocument, "storage_path" | "storage_version" | "sha256"> & {
@@ -183,14 +205,16 @@ async function* createArchiveEntries(
   first: ExportPage,
   more: AsyncGenerator<ExportPage>,
   serviceRole: AppSupabaseClient,
+  auditLabels: AuditLabels,
 ) {
   const { account } = first;
+  const tables = createShipmentTables(auditLabels);
   yield { name: "account.json", input: JSON.stringify(account, null, 2) };
-  yield* createAccountTables(account ?? {});
+  yield* createAccountTables(account ?? {}, auditLabels);
   const files: ExportedFile[] = [];
-  const lines = exportTables.map(({ head }) => [byteOrderMark + csvLine(head)]);
+  const lines = tables.map(({ head }) => [byteOrderMark + csvLine(head)]);
   const note = (shipment: ExportedShipment) => {
-    for (const [index, { rows }] of exportTables.entries()) lines[index]?.push(...rows(shipment).map(formatRow));
+    for (const [index, { rows }] of tables.entries()) lines[index]?.push(...rows(shipment).map(formatRow));
     for (const document of shipment.documents.filter(({ uploaded }) => uploaded)) {
       const { storage_path, storage_version, sha256, uploaded_at } = document;
       const at = uploaded_at ?? shipment.created_at;
@@ -198,7 +222,7 @@ async function* createArchiveEntries(
     }
   };
   yield { name: "shipments.json", input: streamShipmentsJson(first, more, note) };
-  for (const [index, { name }] of exportTables.entries()) yield { name, input: (lines[index] ?? []).join("") };
+  for (const [index, { name }] of tables.entries()) yield { name, input: (lines[index] ?? []).join("") };
   const leftOut: string[] = [];
   for (const { name, at, ...counted } of files) {
     const file = await openStoredFile(serviceRole, counted);

@@ -230,6 +230,7 @@ async function putChunk(
   bytes: Uint8Array,
 ): Promise<void> {
   const name = `${getUploadFolder(file)}${from}-${bytes.length}`;
+  await serviceRole.rpc("count_upload_chunk", { account_id: file.account }).throwOnError();
   // Another tab may have stored the same chunk. Without upsert, hosted Supabase would then stop responding.
   const { error } = await serviceRole.storage
     .from("upload-chunks")

@@ -138,7 +138,9 @@ export async function sendPasswordLink(
   const action = await runStaffAction(supabase, "request_password_link", { account_id: account, actor_name });
   if ("reason" in action) return action;
   const to = { account_id: account, email: action.result, kind: "new password", hours: passwordLinkHours } as const;
-  const email = await issuePasswordLink(serviceRole, sender, to, (name, token) => passwordLinkEmail(sender, name, token));
+  const email = await issuePasswordLink(serviceRole, sender, to, (name, token) =>
+    passwordLinkEmail(sender, name, token),
+  );
   return "reason" in email ? email : { ...email, result: to.email };
 }
 

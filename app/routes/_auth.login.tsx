@@ -1,4 +1,3 @@
-import { useEffect } from "react";
 import { data, Form } from "react-router";
 import { LoginFields } from "~/actions/authentication";
 import { Field } from "~/components/forms/field";
@@ -12,7 +11,6 @@ import { showToastInsteadOfSubmit } from "~/components/ui/toast-state";
 import { hasCookiesDisabled, testCookie } from "~/lib/auth/cookies-disabled.server";
 import { redirectAfterLogIn } from "~/lib/auth/log-in-response.server";
 import { redirectSignedInMiddleware } from "~/lib/auth/viewer.server";
-import { broadcastSignOut } from "~/lib/browser/sign-out";
 import { readForm } from "~/lib/forms/form-data.server";
 import { createErrorToast, getFirstError, parseForm, rejectForm } from "~/lib/forms/rejected-form.server";
 import { getRateLimiter } from "~/lib/http/rate-limiter.server";
@@ -64,7 +62,6 @@ export const meta: Route.MetaFunction = () => [
 
 export default function LoginPage({ actionData, loaderData }: Route.ComponentProps) {
   const [form, fields] = useActionForm("login", actionData, ["email", "password", "shared"]);
-  useEffect(broadcastSignOut);
   return (
     <>
       <Title rejected={actionData !== undefined}>Client Login</Title>

@@ -74,6 +74,11 @@ const categories = [
 /** Section 14 of the privacy policy repeats this list. */
 const storageEntries = [
   { name: "session", time: "30 days after your last visit", text: "Lets you use the portal until you sign out." },
+  {
+    name: "account",
+    time: "30 days after your last visit",
+    text: "Hides your pages from other people in this browser after you sign out.",
+  },
   { name: "flash", time: "Until the next page", text: "Shows one message on the next page." },
   { name: "theme", time: "Until the browser closes", text: "Remembers whether you chose the light or dark theme." },
   { name: "lite", time: "A year", text: "Remembers whether you chose the text-only version." },

@@ -5,7 +5,7 @@ import { ButtonLink } from "~/components/ui/button";
 import { TextLink } from "~/components/ui/text-link";
 import { getStaffPage, requireStaff } from "~/lib/auth/staff.server";
 import { readForm } from "~/lib/forms/form-data.server";
-import { readIntentMetadata, readVersion, versionMissingText } from "~/lib/forms/intent-form.server";
+import { readIntentMetadata, readVersion } from "~/lib/forms/intent-form.server";
 import { oneLine } from "~/lib/forms/text-fields";
 import { toViewerPath } from "~/lib/http/redirect.server";
 import { userErrorData, userErrorFromThrown } from "~/lib/http/user-error.server";
@@ -44,9 +44,7 @@ export async function action({ request, context }: Route.ActionArgs) {
   const ids = [...new Set(form.getAll("shipment").map(String))].filter(isUuid);
   const location = z.optional(Location).safeParse(form.get("location") ?? undefined);
   const moves = ids.map((id) => ({ id, expected_version: readVersion(form, `expectedVersion-${id}`) }));
-  const isIncomplete = moves.some(({ expected_version }) => expected_version === undefined);
-  const problem =
-    ids.length === 0 ? noneSelectedText : (location.error?.issues[0]?.message ?? (isIncomplete && versionMissingText));
+  const problem = ids.length === 0 ? noneSelectedText : location.error?.issues[0]?.message;
   const list = String(form.get("list") ?? "");
   if (problem) return data({ problem, list: toViewerPath(`/desk/shipments${list}`) }, { status: 400 });
   const { idempotency_key } = readIntentMetadata(form);

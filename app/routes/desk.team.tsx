@@ -35,7 +35,7 @@ export function action({ request, context }: Route.ActionArgs) {
     "send-link": sendLink,
     "remove-2fa": {
       ...resetSecondFactor,
-      toast: (email: unknown) => `2FA of ${email} reset. The team member must set up 2FA again at the next login.`,
+      toast: (email: unknown) => `2FA reset for ${email}. The team member must set up 2FA again at the next login.`,
     },
     remove,
   };

@@ -3,6 +3,7 @@ import { DeskErrorPage } from "~/components/desk/desk-error-page";
 import { useSessionWatch } from "~/components/portal/session-watch";
 import { TextLink } from "~/components/ui/text-link";
 import { requireStaff, staffMiddleware } from "~/lib/auth/staff.server";
+import { hashAccountId } from "~/lib/http/cookies.server";
 import { noFormAction } from "~/lib/http/file-route.server";
 import { getDeskPageQuery } from "~/models/desk.server";
 import type { Route } from "./+types/desk";
@@ -13,14 +14,14 @@ export const middleware: Route.MiddlewareFunction[] = [
 
 export function loader({ context }: Route.LoaderArgs) {
   const { id, staff } = requireStaff(context);
-  return { person: id, ...staff };
+  return { accountHash: hashAccountId(id), ...staff };
 }
 
 export const action = noFormAction;
 
 export default function DeskLayout({ loaderData }: Route.ComponentProps) {
-  const { person, name, role } = loaderData;
-  useSessionWatch(person);
+  const { accountHash, name, role } = loaderData;
+  useSessionWatch(accountHash);
   return (
     <>
       <div className="-mt-4 mb-6 flex flex-wrap items-center justify-between gap-x-6 border-b border-line print:hidden">

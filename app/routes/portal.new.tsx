@@ -48,12 +48,12 @@ export async function action({ request, context }: Route.ActionArgs) {
 }
 
 export default function CreateShipmentPage({ actionData, loaderData }: Route.ComponentProps) {
-  const { accountId } = useOutletContext<PortalOutletContext>();
+  const { accountHash } = useOutletContext<PortalOutletContext>();
   const [form, fields] = useActionForm("create-shipment", actionData, [
     "name",
     ...loaderData.numberFields.map(({ name }) => name),
   ]);
-  useDraft(form.id, accountId);
+  useDraft(form.id, accountHash);
   // A retry sends the idempotency key of the rejected form. After a lost response, the shipment is thus created only
   // once.
   const sentKey = actionData?.result?.initialValue?.idempotencyKey;

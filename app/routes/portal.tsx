@@ -13,6 +13,7 @@ import {
 } from "~/lib/auth/viewer.server";
 import { eastAfricaTime, shortTime } from "~/lib/dates";
 import { createErrorToast } from "~/lib/forms/rejected-form.server";
+import { hashAccountId } from "~/lib/http/cookies.server";
 import type { Toast } from "~/lib/http/toast";
 import { sortDocuments } from "~/models/document";
 import {
@@ -39,7 +40,8 @@ export async function loader({ request, context, params, url }: Route.LoaderArgs
   const client = getViewerOrError(context);
   const shipmentId = (params as { shipmentId?: string }).shipmentId;
   const list = "reason" in client ? client : await listShipments(client, url, shipmentId);
-  const [displayName, accountId] = "reason" in client ? ["", ""] : [client.fullName || client.email, client.id];
+  const [displayName, accountHash] =
+    "reason" in client ? ["", ""] : [client.fullName || client.email, hashAccountId(client.id)];
   const filter = readShipmentFilter(url);
   if ("reason" in list) {
     const toast = createErrorToast("Error fetching shipments", list.reason);
@@ -50,7 +52,7 @@ export async function loader({ request, context, params, url }: Route.LoaderArgs
       announcement: null,
       nextActions: null,
     };
-    return data({ displayName, accountId, toast, ...emptyPage }, { status: list.status });
+    return data({ displayName, accountHash, toast, ...emptyPage }, { status: list.status });
   }
   const isAbout2fa = url.pathname.startsWith("/portal/2fa");
   const isReminderDue =
@@ -60,7 +62,7 @@ export async function loader({ request, context, params, url }: Route.LoaderArgs
   return data(
     {
       displayName,
-      accountId,
+      accountHash,
       toast: null,
       reminder: isReminderDue ? secondFactorReminder : null,
       shipments: shipments.map((shipment) => toListItem(shipment, filter.q)),
@@ -125,8 +127,8 @@ function createNextActionSummary({ waiting, ...counts }: NextActions) {
 type NextActionSummary = ReturnType<typeof createNextActionSummary>;
 
 export default function PortalLayout({ loaderData }: Route.ComponentProps) {
-  const { displayName, accountId, toast, reminder, shipments, listState, announcement, nextActions } = loaderData;
-  useSessionWatch(accountId);
+  const { displayName, accountHash, toast, reminder, shipments, listState, announcement, nextActions } = loaderData;
+  useSessionWatch(accountHash);
   const isListPage = useMatch("/portal") !== null;
   const header = <ShipmentListHeader key="header" isListPage={isListPage} isFiltered={listState.all !== ""} />;
   return (
@@ -154,7 +156,7 @@ export default function PortalLayout({ loaderData }: Route.ComponentProps) {
             context={
               {
                 displayName,
-                accountId,
+                accountHash,
                 isEmpty: shipments.length === 0 && !listState.emptyText && !toast,
                 nextActions,
                 listState,
@@ -212,7 +214,7 @@ function ShipmentListHeader({ isListPage, isFiltered }: { isListPage: boolean; i
 
 export type PortalOutletContext = {
   displayName: string;
-  accountId: string;
+  accountHash: string;
   isEmpty: boolean;
   nextActions: NextActionSummary | null;
   listState: PortalLoaderData["listState"];

@@ -1,4 +1,5 @@
 import { redirect } from "react-router";
+import { AUDIT_LABELS } from "~/actions/all-staff-actions.server";
 import { FormOnlyRoute } from "~/components/forms/form-only-route";
 import { queryViewer, requireViewer, viewerMiddleware } from "~/lib/auth/viewer.server";
 import { createFileRoute, isDownloadClick, noFormAction, respondWithDownload } from "~/lib/http/file-route.server";
@@ -16,7 +17,7 @@ const archive = createFileRoute(async ({ context, request }) => {
   const response = await respondWithDownload({ request, context }, owner, async () => {
     const attempt = await getRateLimiter(context).consumeDataExport(client.id);
     if ("reason" in attempt) return attempt;
-    const content = await createDataExport(supabase, serviceRoleClient()).catch((error: unknown) => {
+    const content = await createDataExport(supabase, serviceRoleClient(), AUDIT_LABELS).catch((error: unknown) => {
       attempt.refund();
       throw error;
     });

@@ -1,7 +1,6 @@
 import { Form, redirect } from "react-router";
 import { Title } from "~/components/site/title";
 import { Button } from "~/components/ui/button";
-import { clearOnSignOut } from "~/lib/browser/sign-out";
 import { createErrorToast } from "~/lib/forms/rejected-form.server";
 import { hasSessionCookie } from "~/lib/http/cookies.server";
 import { noStoreMiddleware } from "~/lib/http/headers.server";
@@ -18,7 +17,7 @@ export function loader({ request }: Route.LoaderArgs) {
 }
 
 export async function action({ request, context }: Route.ActionArgs) {
-  endSession(context);
+  endSession(context, true);
   const rejection = await signOut(getSupabase(context));
   const response = rejection
     ? redirectWithToast(
@@ -30,17 +29,6 @@ export async function action({ request, context }: Route.ActionArgs) {
   // On a shared computer, neither Back nor storage may show pages of the ended session.
   if (isSharedComputer(request)) response.headers.set("Clear-Site-Data", '"cache", "storage"');
   return response;
-}
-
-/** Clears this tab's stored data. The login page notifies other tabs by `broadcastSignOut`. */
-export async function clientAction({ serverAction }: Route.ClientActionArgs) {
-  try {
-    return await serverAction();
-  } catch (thrown) {
-    // An error that is not a response means a lost connection, after which the session still exists.
-    if (thrown instanceof Response) clearOnSignOut();
-    throw thrown;
-  }
 }
 
 export const meta: Route.MetaFunction = () => [{ name: "robots", content: "noindex" }];

@@ -1,5 +1,6 @@
 import type { Server } from "node:http";
 import process from "node:process";
+import { setTimeout as wait } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 import { DataDirError } from "../../supabase/contract/data-dir.ts";
 import { ConfigurationError, readSettings, type Settings, setBackendAccess } from "../lib/http/env.server.ts";
@@ -8,6 +9,7 @@ import { type EmbeddedBackend, startEmbeddedBackend } from "./embedded-backend.t
 import { endChild, ignoreOutputErrors, stopOnSignals } from "./lifetime.ts";
 import { ensureBuild, runFramework, serverBuildFile } from "./start/build.ts";
 import { checkBeforeStart, getMetricsAddress, listen } from "./start/preflight.ts";
+import { announceStop } from "./web/health.ts";
 
 const isDev = process.argv.includes("--dev");
 // The scripts in package.json pass npm's process ID.
@@ -58,7 +60,10 @@ async function importSite() {
   return { createSite, startBackgroundJobs };
 }
 
-/** Returns a function that stops the site. Open requests have until `deadlines.drain` to finish. */
+/**
+ * Returns a function that stops the site. For `deadlines.stopNotice`, a load balancer can detect the stop while the site
+ * still accepts requests. Then open requests have until `deadlines.drain` to finish.
+ */
 async function serveSite(
   settings: Settings,
   { createSite, startBackgroundJobs }: Awaited<ReturnType<typeof importSite>>,
@@ -71,8 +76,11 @@ async function serveSite(
   const stopJobs = startBackgroundJobs();
   return async () => {
     metrics?.close();
+    announceStop();
+    const jobs = stopJobs();
+    await wait(settings.deadlines.stopNotice);
     await Promise.all([
-      stopJobs(),
+      jobs,
       new Promise<void>((resolve) => {
         server.close(() => resolve());
         server.closeIdleConnections();

@@ -1,9 +1,21 @@
-/** The only script of an offline copy. Reloads the page when the site responds again. */
-export {};
+/** The only script of an offline copy. Reloads the page when the site responds again, or if another account has logged in. */
+import { deleteCaches, cacheNames as names } from "../components/offline/offline-pages.ts";
+import { onAccountCheck, readAccountCookie } from "../lib/browser/account.ts";
 
 const [minRetryDelay, maxRetryDelay] = [5000, 5 * 60_000];
 
 const reloadPage = () => location.reload();
+
+/** Only the page can read cookies. The service worker names the accounts that have copies, normally one or none. */
+const accounts = document.currentScript?.dataset.accounts;
+function checkAccount(): void {
+  if (!accounts || accounts === readAccountCookie()) return;
+  document.documentElement?.remove();
+  void deleteCaches(names.own).then(reloadPage);
+}
+checkAccount();
+onAccountCheck(checkAccount);
+
 addEventListener("online", reloadPage);
 navigator.serviceWorker.onmessage = reloadPage;
 

@@ -6,9 +6,14 @@ type FetchEvent = Event & {
   respondWith: (response: Promise<Response>) => void;
   waitUntil: (work: Promise<unknown>) => void;
 };
+type OpenPage = Pick<MessagePort, "postMessage"> & { url: string; navigate: (address: string) => Promise<unknown> };
 type ServiceWorkerScope = {
   skipWaiting: () => Promise<void>;
-  clients: { claim: () => Promise<void>; get: (id: string) => Promise<Pick<MessagePort, "postMessage"> | undefined> };
+  clients: {
+    claim: () => Promise<void>;
+    get: (id: string) => Promise<OpenPage | undefined>;
+    matchAll: () => Promise<OpenPage[]>;
+  };
   registration: ServiceWorkerRegistration;
 };
 const { clients, registration, skipWaiting } = self as unknown as ServiceWorkerScope;
@@ -18,12 +23,16 @@ declare const __RETRY__: string;
 declare const __RETRY_HASH__: string;
 
 const responseTimeout = 5000;
+const { own } = offlinePages.cacheNames;
+const accountPages = /^\/(portal|desk)\b/;
 
 /** Responses that arrived after their offline copy was shown. The next request for the page gets the late response. */
 const lateResponses = new Map<string, Promise<Response>>();
 /** Counts cache deletions, so that `lateResponses` gets no response that was requested before a deletion. */
 let deletionCount = 0;
 let isUnregistering = false;
+/** True from a sign-out until a login page is shown. */
+let isSigningOut = false;
 let pendingDeletion: Promise<unknown> = Promise.resolve();
 /** The path of a copy to show without delay, because the previous page has already waited for the response. */
 let urgentPath: unknown;
@@ -40,8 +49,10 @@ self.addEventListener("fetch", (event) => {
   if (origin !== location.origin) return;
   if (request.method === "POST") {
     if (pathname === "/actions/lite") waitUntil.call(event, unregisterWorker());
-    else if (offlinePages.endsAccountCache(pathname))
-      waitUntil.call(event, deleteCachedPages(offlinePages.cacheNames.own));
+    else if (offlinePages.endsAccountCache(pathname)) {
+      isSigningOut = pathname.startsWith("/portal/sign-out");
+      waitUntil.call(event, deleteCachedPages(own));
+    }
   } else if (request.method !== "GET") return;
   else if (request.mode === "navigate") {
     if (!offlinePages.bypassesWorker(pathname))
@@ -106,22 +117,38 @@ async function respondToNavigation(event: FetchEvent, pathname: string, search: 
   const copy = findCopy(address).catch(() => undefined);
   const networkResponse = (await Promise.race([network, timeout])) ?? ((await copy) ? null : await network);
   if (networkResponse) {
-    if (networkResponse.ok && offlinePages.isAuthPage(pathname))
-      event.waitUntil(deleteCachedPages(offlinePages.cacheNames.own));
+    if (networkResponse.ok && offlinePages.isAuthPage(pathname)) {
+      event.waitUntil(deleteCachedPages(own));
+      if (isSigningOut) event.waitUntil(closeAccountPages(event));
+      isSigningOut = false;
+    }
     event.waitUntil(runDailyCheck());
     return networkResponse;
   }
+  // Lists the accounts first, because a deletion may follow at any time.
+  const accounts = (await caches.keys().catch(() => []))
+    .filter((name) => name.startsWith(own))
+    .map((name) => name.slice(own.length));
   const copyText = await readCopyText(address);
   const page = copyText ?? (await readCopyText(offlinePages.fallbackPagePath));
   if (page === undefined) return response;
   event.waitUntil(notifyWhenFetched(event, address, response, startCount));
-  if (copyText !== undefined) return createCopyResponse(copyText, 200);
+  if (copyText !== undefined) return createCopyResponse(copyText, 200, accounts);
   const list = await listCachedPages();
   // Passes a function to `replace`, because `replace` would interpret `$&` in a string.
   return createCopyResponse(
     page.replace("<!--pages-->", () => list),
     503,
+    accounts,
   );
+}
+
+/** Pages whose script has not loaded cannot check the account. */
+async function closeAccountPages({ resultingClientId }: FetchEvent): Promise<void> {
+  // Waits until the tab of the sign-out shows its next page. The page of the account is then no longer a client.
+  await clients.get(resultingClientId);
+  for (const page of await clients.matchAll())
+    if (accountPages.test(new URL(page.url).pathname)) page.navigate("/login").catch(() => {});
 }
 
 async function notifyWhenFetched(
@@ -166,11 +193,14 @@ async function listCachedPages(): Promise<string> {
     .join("");
 }
 
-function createCopyResponse(html: string, status: number): Response {
+function createCopyResponse(html: string, status: number, accounts: string[]): Response {
+  const script = `<script data-accounts="${accounts}">${__RETRY__}</script>`;
   const text = html.replace(/<!--(\d\S+)\|(.*?)\|(.*?)-->/, (_, copiedAt, time, dateAndTime) =>
     getDayNumber(Date.parse(copiedAt)) === getDayNumber(Date.now()) ? time : dateAndTime,
   );
-  return new Response(`${text}<script>${__RETRY__}</script>`, {
+  // The script is in the head, because it must check the account before the browser shows the page.
+  const page = text.replace("<head>", () => `<head>${script}`);
+  return new Response(page, {
     status,
     headers: {
       "Content-Type": "text/html; charset=utf-8",

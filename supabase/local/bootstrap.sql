@@ -7,6 +7,15 @@ grant usage on schema public, auth, storage, extensions to anon, authenticated, 
 grant all on storage.objects, storage.buckets to anon, authenticated, service_role;
 revoke all on all tables in schema auth from anon, authenticated, service_role;
 
+-- PostgREST sets only request.jwt.claims. @supabase/lite sets one more setting for each of these two claims, and creates
+-- functions that read only those two settings.
+create or replace function auth.uid() returns uuid language sql stable as $$
+  select coalesce(nullif(current_setting('request.jwt.claim.sub', true), ''), auth.jwt() ->> 'sub')::uuid
+$$;
+create or replace function auth.role() returns text language sql stable as $$
+  select coalesce(nullif(current_setting('request.jwt.claim.role', true), ''), auth.jwt() ->> 'role')
+$$;
+
 -- The column accepted_step, which Supabase Auth lacks, prevents a second use of a code.
 create table if not exists auth.mfa_factors (
   id uuid primary key,

@@ -297,6 +297,24 @@ begin
 end
 $$;
 
+-- Raises PT409 if `expected_version` is outdated, and PT400 if a team member omits it. `noun` is the kind of record.
+create function private.check_version(expected_version integer, version integer, noun text) returns void
+language plpgsql stable
+set search_path = ''
+as $$
+begin
+  if expected_version is null and current_setting('role', true) <> 'service_role' then
+    raise sqlstate 'PT400' using message = 'We received only part of the form. Reload the page, then try again.';
+  end if;
+  if expected_version <> version then
+    raise sqlstate 'PT409' using message = format(
+      'Someone has changed this %s. Check the %s, then try again.',
+      noun, case noun when 'document' then noun else 'new values' end
+    );
+  end if;
+end
+$$;
+
 -- Returns the role needed to change an account's access: 'lead' for a team member's account, 'clerk' for a client's.
 create function private.role_to_change_account(account_id uuid) returns text
 language sql stable security definer
@@ -1965,8 +1983,8 @@ begin
 end
 $$;
 
--- Locks a shipment and returns it. Raises PT404 for an unknown ID, and PT409 if `expected_version` is outdated.
-create function private.lock_shipment(shipment_id uuid, expected_version integer) returns public.shipments
+-- Locks a shipment and returns it. Raises PT404 for an unknown ID.
+create function private.lock_shipment(shipment_id uuid) returns public.shipments
 language plpgsql volatile
 set search_path = ''
 as $$
@@ -1976,9 +1994,6 @@ begin
   select * into shipment from public.shipments where id = shipment_id for update;
   if not found then
     raise sqlstate 'PT404' using message = 'Shipment not found.';
-  end if;
-  if expected_version is not null and expected_version <> shipment.version then
-    raise sqlstate 'PT409' using message = 'Someone has changed this shipment. Check the new values, then try again.';
   end if;
   return shipment;
 end
@@ -2051,7 +2066,8 @@ begin
     select * into shipment from public.shipments where id = move_shipment.shipment_id;
     return jsonb_build_object('stage', shipment.stage, 'status', shipment.status);
   end if;
-  shipment := private.lock_shipment(move_shipment.shipment_id, expected_version);
+  shipment := private.lock_shipment(move_shipment.shipment_id);
+  perform private.check_version(expected_version, shipment.version, 'shipment');
   if shipment.stage = 10 then
     raise sqlstate 'PT409' using message = 'This shipment is closed.';
   end if;
@@ -2151,7 +2167,8 @@ declare
   due jsonb;
 begin
   if not private.is_repeated_action(key) then
-    shipment := private.lock_shipment(correct_stage.shipment_id, expected_version);
+    shipment := private.lock_shipment(correct_stage.shipment_id);
+    perform private.check_version(expected_version, shipment.version, 'shipment');
     if correct_stage.stage not between 1 and 10 then
       raise sqlstate 'PT400' using message = 'Choose a stage from 1 to 10.';
     end if;
@@ -2208,7 +2225,8 @@ begin
   if private.is_repeated_action(key) then
     return;
   end if;
-  shipment := private.lock_shipment(save_shipment_numbers.shipment_id, expected_version);
+  shipment := private.lock_shipment(save_shipment_numbers.shipment_id);
+  perform private.check_version(expected_version, shipment.version, 'shipment');
   saved := shipment;
   saved.awb := nullif(btrim(coalesce(save_shipment_numbers.awb, shipment.awb)), '');
   saved.container_numbers := coalesce(save_shipment_numbers.container_numbers, shipment.container_numbers);
@@ -2257,7 +2275,8 @@ begin
   if private.is_repeated_action(key) then
     return;
   end if;
-  shipment := private.lock_shipment(save_arrival.shipment_id, expected_version);
+  shipment := private.lock_shipment(save_arrival.shipment_id);
+  perform private.check_version(expected_version, shipment.version, 'shipment');
   before := jsonb_build_object(
     'storage_location', shipment.storage_location, 'day', shipment.arrived_on, 'size', shipment.container_size
   );
@@ -2348,6 +2367,15 @@ values ('documents', 'documents', false, 10485760, array[
 -- The chunks of resumable uploads, named user-id/upload/offset-length. No policy gives a client access to this bucket.
 insert into storage.buckets (id, name, public, file_size_limit, allowed_mime_types)
 values ('upload-chunks', 'upload-chunks', false, 262144, array['application/octet-stream']);
+
+-- Counts an upload chunk that the site stores for a client. Raises PT429 for a client's 4,001st chunk in a day.
+create function public.count_upload_chunk(account_id uuid) returns void
+language sql volatile security definer
+set search_path = ''
+as $$
+  select private.limit_daily_actions(count_upload_chunk.account_id, 'parts of large files', 4000)
+$$;
+grant execute on function public.count_upload_chunk(uuid) to service_role;
 
 create index documents_user_id on public.documents (user_id);
 create index documents_to_check on public.documents (uploaded_at, id) where uploaded and not verified;
@@ -2457,7 +2485,7 @@ begin
 end
 $$;
 
--- Locks a document and returns it. Raises PT404 for an unknown ID, and PT409 if `expected_version` is outdated.
+-- Locks a document and returns it. Raises PT404 for an unknown ID, and the errors of private.check_version.
 create function private.lock_document(document_id uuid, expected_version integer) returns public.documents
 language plpgsql volatile
 set search_path = ''
@@ -2469,9 +2497,7 @@ begin
   if not found then
     raise sqlstate 'PT404' using message = 'Document not found.';
   end if;
-  if expected_version is not null and expected_version <> document.version then
-    raise sqlstate 'PT409' using message = 'Someone has changed this document. Check the document, then try again.';
-  end if;
+  perform private.check_version(expected_version, document.version, 'document');
   return document;
 end
 $$;
@@ -2837,7 +2863,7 @@ begin
   if trimmed_note is null then
     raise sqlstate 'PT400' using message = 'Enter a note.';
   end if;
-  shipment := private.lock_shipment(send_note.shipment_id, null);
+  shipment := private.lock_shipment(send_note.shipment_id);
   insert into public.tracking_events (shipment_id, kind, note) values (shipment.id, 'note', trimmed_note);
   update public.shipments set staff_action_at = now(), changed_at = now() where id = shipment.id;
   perform private.insert_audit_entry(
@@ -2928,12 +2954,10 @@ begin
   if private.is_repeated_action(key) then
     return;
   end if;
-  shipment := private.lock_shipment(set_charge.shipment_id, null);
+  shipment := private.lock_shipment(set_charge.shipment_id);
   select * into charge from public.charges
   where charges.shipment_id = shipment.id and charges.item = set_charge.item;
-  if expected_version is not null and expected_version <> coalesce(charge.version, -1) then
-    raise sqlstate 'PT409' using message = 'Someone has changed this charge. Check the new values, then try again.';
-  end if;
+  perform private.check_version(expected_version, coalesce(charge.version, -1), 'charge');
   if charge.paid_at is not null and (charge.amount, charge.currency) <> (set_charge.amount, set_charge.currency) then
     raise sqlstate 'PT409' using message = 'This charge is paid. Mark the charge as unpaid first.';
   end if;
@@ -2983,15 +3007,13 @@ begin
   if private.is_repeated_action(key) then
     return;
   end if;
-  shipment := private.lock_shipment(set_charge_paid.shipment_id, null);
+  shipment := private.lock_shipment(set_charge_paid.shipment_id);
   select * into charge from public.charges
   where charges.shipment_id = shipment.id and charges.item = set_charge_paid.item;
   if not found then
     raise sqlstate 'PT404' using message = 'There is no charge for this item yet. Add the charge first.';
   end if;
-  if expected_version is not null and expected_version <> charge.version then
-    raise sqlstate 'PT409' using message = 'Someone has changed this charge. Check the new values, then try again.';
-  end if;
+  perform private.check_version(expected_version, charge.version, 'charge');
   if (charge.paid_at is not null) = paid then
     raise sqlstate 'PT409' using message =
       case when paid then 'This charge is already marked as paid.' else 'This charge is already marked as unpaid.' end;
@@ -3778,7 +3800,7 @@ set search_path = ''
 as $$
 declare
   actor private.actor := private.require_actor('clerk', actor_name);
-  shipment public.shipments := private.lock_shipment(shipment_id, null);
+  shipment public.shipments := private.lock_shipment(shipment_id);
 begin
   if shipment.retention_ends_on >= day then
     raise sqlstate 'PT409' using message = 'Enter a later date. You can extend the retention period of a shipment, but you cannot shorten it.';

@@ -62,12 +62,10 @@ begin
   if private.is_repeated_action(key) then
     return;
   end if;
-  shipment := private.lock_shipment(set_charge.shipment_id, null);
+  shipment := private.lock_shipment(set_charge.shipment_id);
   select * into charge from public.charges
   where charges.shipment_id = shipment.id and charges.item = set_charge.item;
-  if expected_version is not null and expected_version <> coalesce(charge.version, -1) then
-    raise sqlstate 'PT409' using message = 'Someone has changed this charge. Check the new values, then try again.';
-  end if;
+  perform private.check_version(expected_version, coalesce(charge.version, -1), 'charge');
   if charge.paid_at is not null and (charge.amount, charge.currency) <> (set_charge.amount, set_charge.currency) then
     raise sqlstate 'PT409' using message = 'This charge is paid. Mark the charge as unpaid first.';
   end if;
@@ -117,15 +115,13 @@ begin
   if private.is_repeated_action(key) then
     return;
   end if;
-  shipment := private.lock_shipment(set_charge_paid.shipment_id, null);
+  shipment := private.lock_shipment(set_charge_paid.shipment_id);
   select * into charge from public.charges
   where charges.shipment_id = shipment.id and charges.item = set_charge_paid.item;
   if not found then
     raise sqlstate 'PT404' using message = 'There is no charge for this item yet. Add the charge first.';
   end if;
-  if expected_version is not null and expected_version <> charge.version then
-    raise sqlstate 'PT409' using message = 'Someone has changed this charge. Check the new values, then try again.';
-  end if;
+  perform private.check_version(expected_version, charge.version, 'charge');
   if (charge.paid_at is not null) = paid then
     raise sqlstate 'PT409' using message =
       case when paid then 'This charge is already marked as paid.' else 'This charge is already marked as unpaid.' end;

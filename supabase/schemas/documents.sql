@@ -43,6 +43,15 @@ values ('documents', 'documents', false, 10485760, array[
 insert into storage.buckets (id, name, public, file_size_limit, allowed_mime_types)
 values ('upload-chunks', 'upload-chunks', false, 262144, array['application/octet-stream']);
 
+-- Counts an upload chunk that the site stores for a client. Raises PT429 for a client's 4,001st chunk in a day.
+create function public.count_upload_chunk(account_id uuid) returns void
+language sql volatile security definer
+set search_path = ''
+as $$
+  select private.limit_daily_actions(count_upload_chunk.account_id, 'parts of large files', 4000)
+$$;
+grant execute on function public.count_upload_chunk(uuid) to service_role;
+
 create index documents_user_id on public.documents (user_id);
 create index documents_to_check on public.documents (uploaded_at, id) where uploaded and not verified;
 create index documents_rejected on public.documents (user_id, rejected_at) where rejected_at is not null;
@@ -151,7 +160,7 @@ begin
 end
 $$;
 
--- Locks a document and returns it. Raises PT404 for an unknown ID, and PT409 if `expected_version` is outdated.
+-- Locks a document and returns it. Raises PT404 for an unknown ID, and the errors of private.check_version.
 create function private.lock_document(document_id uuid, expected_version integer) returns public.documents
 language plpgsql volatile
 set search_path = ''
@@ -163,9 +172,7 @@ begin
   if not found then
     raise sqlstate 'PT404' using message = 'Document not found.';
   end if;
-  if expected_version is not null and expected_version <> document.version then
-    raise sqlstate 'PT409' using message = 'Someone has changed this document. Check the document, then try again.';
-  end if;
+  perform private.check_version(expected_version, document.version, 'document');
   return document;
 end
 $$;

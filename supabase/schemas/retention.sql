@@ -38,7 +38,7 @@ set search_path = ''
 as $$
 declare
   actor private.actor := private.require_actor('clerk', actor_name);
-  shipment public.shipments := private.lock_shipment(shipment_id, null);
+  shipment public.shipments := private.lock_shipment(shipment_id);
 begin
   if shipment.retention_ends_on >= day then
     raise sqlstate 'PT409' using message = 'Enter a later date. You can extend the retention period of a shipment, but you cannot shorten it.';

@@ -206,8 +206,8 @@ begin
 end
 $$;
 
--- Locks a shipment and returns it. Raises PT404 for an unknown ID, and PT409 if `expected_version` is outdated.
-create function private.lock_shipment(shipment_id uuid, expected_version integer) returns public.shipments
+-- Locks a shipment and returns it. Raises PT404 for an unknown ID.
+create function private.lock_shipment(shipment_id uuid) returns public.shipments
 language plpgsql volatile
 set search_path = ''
 as $$
@@ -217,9 +217,6 @@ begin
   select * into shipment from public.shipments where id = shipment_id for update;
   if not found then
     raise sqlstate 'PT404' using message = 'Shipment not found.';
-  end if;
-  if expected_version is not null and expected_version <> shipment.version then
-    raise sqlstate 'PT409' using message = 'Someone has changed this shipment. Check the new values, then try again.';
   end if;
   return shipment;
 end
@@ -292,7 +289,8 @@ begin
     select * into shipment from public.shipments where id = move_shipment.shipment_id;
     return jsonb_build_object('stage', shipment.stage, 'status', shipment.status);
   end if;
-  shipment := private.lock_shipment(move_shipment.shipment_id, expected_version);
+  shipment := private.lock_shipment(move_shipment.shipment_id);
+  perform private.check_version(expected_version, shipment.version, 'shipment');
   if shipment.stage = 10 then
     raise sqlstate 'PT409' using message = 'This shipment is closed.';
   end if;
@@ -392,7 +390,8 @@ declare
   due jsonb;
 begin
   if not private.is_repeated_action(key) then
-    shipment := private.lock_shipment(correct_stage.shipment_id, expected_version);
+    shipment := private.lock_shipment(correct_stage.shipment_id);
+    perform private.check_version(expected_version, shipment.version, 'shipment');
     if correct_stage.stage not between 1 and 10 then
       raise sqlstate 'PT400' using message = 'Choose a stage from 1 to 10.';
     end if;
@@ -449,7 +448,8 @@ begin
   if private.is_repeated_action(key) then
     return;
   end if;
-  shipment := private.lock_shipment(save_shipment_numbers.shipment_id, expected_version);
+  shipment := private.lock_shipment(save_shipment_numbers.shipment_id);
+  perform private.check_version(expected_version, shipment.version, 'shipment');
   saved := shipment;
   saved.awb := nullif(btrim(coalesce(save_shipment_numbers.awb, shipment.awb)), '');
   saved.container_numbers := coalesce(save_shipment_numbers.container_numbers, shipment.container_numbers);
@@ -498,7 +498,8 @@ begin
   if private.is_repeated_action(key) then
     return;
   end if;
-  shipment := private.lock_shipment(save_arrival.shipment_id, expected_version);
+  shipment := private.lock_shipment(save_arrival.shipment_id);
+  perform private.check_version(expected_version, shipment.version, 'shipment');
   before := jsonb_build_object(
     'storage_location', shipment.storage_location, 'day', shipment.arrived_on, 'size', shipment.container_size
   );

@@ -56,6 +56,24 @@ begin
 end
 $$;
 
+-- Raises PT409 if `expected_version` is outdated, and PT400 if a team member omits it. `noun` is the kind of record.
+create function private.check_version(expected_version integer, version integer, noun text) returns void
+language plpgsql stable
+set search_path = ''
+as $$
+begin
+  if expected_version is null and current_setting('role', true) <> 'service_role' then
+    raise sqlstate 'PT400' using message = 'We received only part of the form. Reload the page, then try again.';
+  end if;
+  if expected_version <> version then
+    raise sqlstate 'PT409' using message = format(
+      'Someone has changed this %s. Check the %s, then try again.',
+      noun, case noun when 'document' then noun else 'new values' end
+    );
+  end if;
+end
+$$;
+
 -- Returns the role needed to change an account's access: 'lead' for a team member's account, 'clerk' for a client's.
 create function private.role_to_change_account(account_id uuid) returns text
 language sql stable security definer

@@ -74,7 +74,7 @@ begin
   if trimmed_note is null then
     raise sqlstate 'PT400' using message = 'Enter a note.';
   end if;
-  shipment := private.lock_shipment(send_note.shipment_id, null);
+  shipment := private.lock_shipment(send_note.shipment_id);
   insert into public.tracking_events (shipment_id, kind, note) values (shipment.id, 'note', trimmed_note);
   update public.shipments set staff_action_at = now(), changed_at = now() where id = shipment.id;
   perform private.insert_audit_entry(

@@ -2,13 +2,13 @@ import { randomUUID } from "node:crypto";
 import { beforeAll, describe, expect, test } from "vitest";
 import { DEFAULT_DOCUMENTS } from "../../app/models/document.ts";
 import { enrollFactor } from "../support/client-sessions.ts";
-import { getRejection, setUpDesk, sha256 } from "../support/database-suite.ts";
+import { callRpcOrGetRejection, getRejection, setUpDesk, sha256 } from "../support/database-suite.ts";
 import { callRepeatedly, newStaffMember, readDeskState } from "../support/staff-members.ts";
 import { toUntypedClient } from "../support/test-backend.ts";
 
 const desk = setUpDesk();
 const { testBackend, owner, clerk, lead } = desk;
-const { query, callRpc, newShipment, listAuditEntries, uploadDocument, runWithRejectedWrites } = desk;
+const { query, callRpc, addVersion, newShipment, listAuditEntries, uploadDocument, runWithRejectedWrites } = desk;
 
 test("A failed email is listed until a team member resolves the failure, which adds one audit entry.", async () => {
   const failure = { kind: "new password", sent_to: owner.email, account_id: owner.id };
@@ -108,11 +108,33 @@ describe("audit log", () => {
     };
   });
 
+  test("Every action on a versioned record is rejected if a team member omits the version, and accepted from the company.", async () => {
+    const versioned = await query<{ proname: string }>(
+      `select proname from pg_proc where pronamespace = 'public'::regnamespace
+       and 'expected_version' = any (proargnames) and has_function_privilege('service_role', oid, 'execute')`,
+    );
+    const names = [...versioned.map(({ proname }) => proname), "move_shipments"];
+    expect(names.filter((name) => !actions.some(([action]) => action === name))).toEqual([]);
+    const before = await readDeskState(testBackend);
+    const message = "We received only part of the form. Reload the page, then try again.";
+    for (const [name, , args] of actions.filter(([action]) => names.includes(action))) {
+      const { moves, ...fields }: { moves?: { id: string }[] } = args(targets);
+      const unversioned = { ...fields, ...(moves && { moves: moves.map(({ id }) => ({ id })) }) };
+      expect(await callRpcOrGetRejection(name, unversioned, clerk.supabase), name).toBe(`400 ${message}`);
+      await runWithRejectedWrites("public.audit_log", "the log is full", async () => {
+        expect(await callRpcOrGetRejection(name, unversioned, testBackend.serviceRole), name).toContain(
+          "the log is full",
+        );
+      });
+    }
+    expect(await readDeskState(testBackend)).toEqual(before);
+  });
+
   test("No staff action changes anything while the audit log cannot be written.", async () => {
     await runWithRejectedWrites("public.audit_log", "the log is full", async () => {
       const before = await readDeskState(testBackend);
       for (const [name, , args] of actions) {
-        const { error } = await toUntypedClient(lead.supabase).rpc(name, args(targets));
+        const { error } = await toUntypedClient(lead.supabase).rpc(name, await addVersion(name, args(targets)));
         expect(error?.message, name).toBe("the log is full");
         expect(await readDeskState(testBackend), name).toEqual(before);
       }
@@ -129,7 +151,7 @@ describe("audit log", () => {
     for (const [name, line, args] of actions) {
       const oldIds = new Set((await listEntries()).map(({ id }) => id));
       const hasKey = withKey.some(({ proname }) => proname === name);
-      const form = { ...args(targets), ...(hasKey && { idempotency_key: randomUUID() }) };
+      const form = { ...(await addVersion(name, args(targets))), ...(hasKey && { idempotency_key: randomUUID() }) };
       const call = { name, args: form, token: lead.accessToken };
       const results = await callRepeatedly(testBackend, hasKey ? 8 : 1, call);
       expect(results[0]?.rejection, name).toBeUndefined();

@@ -12,7 +12,7 @@ import {
 } from "../support/database-suite.ts";
 import type { AppSupabaseClient } from "../support/test-backend.ts";
 
-const { testBackend, owner, clerk, query, getClientId, newShipment, uploadDocument } = setUpDesk();
+const { testBackend, owner, clerk, query, addVersion, getClientId, newShipment, uploadDocument } = setUpDesk();
 
 let first: ClientData;
 let second: ClientData;
@@ -210,7 +210,7 @@ type ClientData = {
 async function createClientData(client: TestClient, word: string): Promise<ClientData> {
   const { serviceRole } = testBackend;
   const call = async (name: string, args: object, supabase: AppSupabaseClient = clerk.supabase) => {
-    const result = await callRpc(name, args, supabase);
+    const result = await callRpc(name, await addVersion(name, args), supabase);
     expect(String(result), name).not.toMatch(/^[45]\d\d /);
     return result;
   };

@@ -62,10 +62,10 @@ test("An email change is neither read nor redeemed while its account is closed."
   const closedClient = await testBackend.newClient("leaving@client.example");
   const token = await startChange("left@client.example", closedClient.id);
   const closing = { account_id: closedClient.id, reason: "They asked" };
-  expect(await callRpc("close_account", closing, clerk.supabase)).toBeNull();
+  expect(await callRpc("close_account", closing, clerk.supabase)).toBe(closedClient.email);
   expect(await read(token)).toBeNull();
   expect(await redeem(token)).toBe(false);
-  expect(await callRpc("reopen_account", closing, clerk.supabase)).toBeNull();
+  expect(await callRpc("reopen_account", closing, clerk.supabase)).toBe(closedClient.email);
   expect(await read(token)).toMatchObject({ account_id: closedClient.id });
   expect(await redeem(token)).toBe(true);
 });

@@ -88,7 +88,9 @@ test("Erasing an account removes its erasure request and its email change.", asy
   expect(await request(true, erasedClient.supabase)).toBeNull();
   const { serviceRole } = testBackend;
   await callRpc("start_email_change", { account_id: erasedClient.id, email: "too@client.example" }, serviceRole);
-  expect(await eraseAccount(serviceRole, serviceRole, erasedClient.id, "They asked")).toEqual({ result: erasedClient.email });
+  expect(await eraseAccount(serviceRole, serviceRole, erasedClient.id, "They asked")).toEqual({
+    result: erasedClient.email,
+  });
   expect(await listRequests()).toEqual([]);
   expect(await query("select from private.email_changes where account_id = $1", [erasedClient.id])).toEqual([]);
 });

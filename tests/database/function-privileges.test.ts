@@ -72,6 +72,7 @@ const functions = {
     "claim_shipment_emails(integer)",
     "clear_email_hashes(text)",
     "consume_rate_limit(jsonb,uuid[])",
+    "count_upload_chunk(uuid)",
     "count_expired_audit_entries()",
     "delete_expired_audit_entries()",
     "delete_expired_links()",

@@ -37,7 +37,7 @@ test("A bulk move returns the reason for each shipment that cannot move, and mov
     { id: unknown, expected_version: 0 },
     { id: lacking, expected_version: 0 },
     { id: closed, expected_version: 0 },
-    { id: second },
+    { id: second, expected_version: 0 },
   ];
   const quiet = [lacking, closed, stale];
   const listHistories = () => Promise.all(quiet.map(async (id) => [await listAuditEntries(id), await listEvents(id)]));
@@ -73,7 +73,8 @@ test("A bulk move closes no shipment with an amount due.", async () => {
     await callRpc("set_charge", { shipment_id: id, item: "duties", amount: 10, currency: "KES" });
   }
   await callRpc("set_charge_paid", { shipment_id: paid, item: "duties", paid: true });
-  const result = await moveAll([{ id: owing }, { id: paid }]);
+  const versions = await Promise.all([owing, paid].map(async (id) => Number((await readShipment(id)).version)));
+  const result = await moveAll([owing, paid].map((id, index) => ({ id, expected_version: versions[index] })));
   expect(sortById(result)).toEqual(
     sortById([
       { id: owing, failure: "due" },
@@ -110,7 +111,7 @@ test("A bulk move form that is sent again moves only the shipments that were inc
 
 test("A bulk move moves a shipment once if its list contains the shipment twice.", async () => {
   const id = await newCompleteShipment();
-  expect(await moveAll([{ id }, { id, expected_version: 0 }, { id }])).toEqual([{ id, failure: null }]);
+  expect(await moveAll(Array(3).fill({ id, expected_version: 0 }))).toEqual([{ id, failure: null }]);
   expect([await getStage(id), (await listAuditEntries(id)).length]).toEqual([2, 1]);
 });
 
@@ -125,7 +126,7 @@ test("A bulk move accepts a list of at most 50 shipments.", async () => {
   expect(await moveAll([])).toEqual([]);
   expect(await moveAll([{ id: null }])).toEqual([{ id: null, failure: "unknown" }]);
   expect(await readDeskState(testBackend)).toEqual(before);
-  const result = await moveAll([...fifty.slice(1), { id }]);
+  const result = await moveAll([...fifty.slice(1), { id, expected_version: 0 }]);
   expect(result.filter(({ failure }) => failure === "unknown")).toHaveLength(49);
   expect(result).toContainEqual({ id, failure: null });
 });

@@ -157,6 +157,11 @@ const dailyActions: [actions: string, maximum: number, run: (shipment: string) =
     },
   ],
   [
+    "parts of large files",
+    4000,
+    () => callRpc("count_upload_chunk", { account_id: owner.id }, testBackend.serviceRole),
+  ],
+  [
     "erasure requests",
     20,
     async () => {
@@ -172,15 +177,38 @@ test.each(dailyActions)("The data API limits a client's %s to %i in a day.", asy
   await query("delete from private.rate_limit_hits");
   expect(String(await run(shipments[0] ?? ""))).not.toContain("429");
   expect(await countHits()).toBe(1);
-  await query("select private.limit_daily_actions($1, $2, $3) from generate_series(2, $3::int - 1)", [
-    owner.id,
-    actions,
-    maximum,
-  ]);
+  await query(
+    `insert into private.rate_limit_hits (attempt_id, key, expires_at)
+     select gen_random_uuid(), key, expires_at from private.rate_limit_hits, generate_series(2, $1::int - 1)`,
+    [maximum],
+  );
   expect(String(await run(shipments[1] ?? ""))).not.toContain("429");
   const rejection = `429 You have reached the limit of ${maximum} ${actions} in one day. Try again tomorrow, or call us.`;
   expect(await run(shipments[2] ?? "")).toBe(rejection);
   expect(await countHits()).toBe(maximum);
   await passTime(24 * 60 * 60);
   expect(String(await run(shipments[2] ?? ""))).not.toContain("429");
+});
+
+test("Every function and table through which a client can create rows limits these rows per day.", async () => {
+  const creators = await query<{ name: string; source: string }>(
+    `select proname as name, prosrc as source from pg_proc
+     where pronamespace = 'public'::regnamespace and has_function_privilege('authenticated', oid, 'execute')
+       and prosrc ilike '%insert into%' and prosrc not like '%private.require_actor(%'
+     union all
+     select pg_class.relname, coalesce(string_agg(trigger_function.prosrc, ' '), '')
+     from pg_class
+     left join information_schema.triggers as trigger on event_object_table = relname
+     left join pg_proc as trigger_function on action_statement like '%.' || trigger_function.proname || '()'
+     where relnamespace in ('public'::regnamespace, 'private'::regnamespace) and relkind = 'r'
+       and has_any_column_privilege('authenticated', pg_class.oid, 'insert')
+     group by pg_class.oid, pg_class.relname`,
+  );
+  expect(creators.map(({ name }) => name).sort()).toEqual(["create_share_link", "set_erasure_request", "shipments"]);
+  expect(creators.filter(({ source }) => !source.includes("private.limit_daily_actions("))).toEqual([]);
+  const storagePolicies = await query(
+    `select policyname from pg_policies where schemaname = 'storage' and tablename = 'objects'
+     and permissive = 'PERMISSIVE' and cmd in ('INSERT', 'ALL')`,
+  );
+  expect(storagePolicies).toEqual([]);
 });

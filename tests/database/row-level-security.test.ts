@@ -81,21 +81,44 @@ const statusBySqlState = Object.fromEntries(
   ),
 );
 
+/** The states for which PostgREST 12, the version of the tests, differs from hosted Supabase: docs/hosting.md. */
+const newerSqlStates = ["21000", "40001", "40P01", "42P17", "53400", "54001"];
+
 test("A database error has its own code and the HTTP status that PostgREST assigns to the code.", async () => {
+  const states = Object.keys(statusBySqlState).filter(
+    (state) => !testBackend.hasPostgrest || !newerSqlStates.includes(state),
+  );
   const statuses: typeof statusBySqlState = {};
-  for (const state of Object.keys(statusBySqlState)) {
+  for (const state of states) {
     const { error, status } = await serviceRole.rpc("raise_state", { state });
     expect(error).toMatchObject({ code: state, message: "message" });
     statuses[state] = status;
   }
-  expect(statuses).toEqual(statusBySqlState);
+  expect(statuses).toEqual(Object.fromEntries(states.map((state) => [state, statusBySqlState[state]])));
 });
 
 test("A database error has PostgREST's four fields and does not affect the next response.", async () => {
   const raised = await serviceRole.rpc("raise_state", { state: "23514" });
   expect({ ...raised.error }).toMatchObject({ code: "23514", message: "message", details: "more", hint: "help" });
   const unknown = await serviceRole.from("nothing").select("*");
-  expect([unknown.status, unknown.error?.code]).toEqual([404, "PGRST205"]);
+  expect([unknown.status, unknown.error?.code]).toEqual([404, testBackend.hasPostgrest ? "42P01" : "PGRST205"]);
+});
+
+test("A boolean argument of a database function can be a text, and any other text is rejected.", async () => {
+  const { supabase } = owner;
+  const request = (requested: unknown) => toUntypedClient(supabase).rpc("set_erasure_request", { requested });
+  const readRequests = () => query("select from private.erasure_requests where account_id = $1", [owner.id]);
+  for (const [requested, count] of [
+    ["true", 1],
+    ["false", 0],
+    [true, 1],
+    [false, 0],
+  ] as const) {
+    expect((await request(requested)).error).toBeNull();
+    expect(await readRequests()).toHaveLength(count);
+  }
+  const { status, error } = await request("maybe");
+  expect([status, error?.code]).toEqual([400, "22P02"]);
 });
 
 test.each(["auth", "private", "storage", "supabase_migrations", "pg_catalog", "information_schema"])(

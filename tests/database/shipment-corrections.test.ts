@@ -93,21 +93,20 @@ test("An arrival is recorded and changed as a whole, the log has the previous ar
     before: { storage_location: "mombasa", day: "2026-03-01", size: 20 },
     after: { storage_location: "naivasha", day: "2026-03-02", size: 40 },
   });
-  for (const wrong of [
-    save("eldoret", "2026-03-02", 40, "2026-03-06"),
-    save("nairobi", "2026-03-02", 30, "2026-03-06"),
-    save("nairobi", "2026-02-30", 40, "2026-03-06"),
-    save("nairobi", "infinity", 40, "2026-03-06"),
-    save("nairobi", "-infinity", 40, "2026-03-06"),
-    save("nairobi", "infinity", 40, "infinity"),
-    save("nairobi", "2026-03-02", 40, "infinity"),
-    save("nairobi", "1999-12-31", 40, "2000-01-05"),
-    save("nairobi", "2100-01-02", 40, "2100-01-05"),
-    save("nairobi", "2026-03-02", 40, "2026-03-01"),
-    save("nairobi", "2026-03-02", 40, "2027-03-04"),
-  ]) {
-    expect(await getRejection(wrong)).toMatch(/^400 /);
-  }
+  const wrongArrivals: Parameters<typeof save>[] = [
+    ["eldoret", "2026-03-02", 40, "2026-03-06"],
+    ["nairobi", "2026-03-02", 30, "2026-03-06"],
+    ["nairobi", "2026-02-30", 40, "2026-03-06"],
+    ["nairobi", "infinity", 40, "2026-03-06"],
+    ["nairobi", "-infinity", 40, "2026-03-06"],
+    ["nairobi", "infinity", 40, "infinity"],
+    ["nairobi", "2026-03-02", 40, "infinity"],
+    ["nairobi", "1999-12-31", 40, "2000-01-05"],
+    ["nairobi", "2100-01-02", 40, "2100-01-05"],
+    ["nairobi", "2026-03-02", 40, "2026-03-01"],
+    ["nairobi", "2026-03-02", 40, "2027-03-04"],
+  ];
+  for (const wrong of wrongArrivals) expect(await getRejection(save(...wrong))).toMatch(/^400 /);
   expect(await listAuditEntries(shipment)).toHaveLength(2);
   expect(await readShipment(shipment)).toMatchObject({ ...saved, free_storage_ends_on: "2026-03-06" });
 });

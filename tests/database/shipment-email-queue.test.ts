@@ -14,7 +14,7 @@ import { toUntypedClient } from "../support/test-backend.ts";
 
 const suite = setUpShipmentEmails();
 const { testBackend, owner, clerk } = suite;
-const { query, callRpc, newShipment, uploadDocument, listQueuedUpdates, claimEmails } = suite;
+const { query, callRpc, addVersion, newShipment, readShipment, uploadDocument, listQueuedUpdates, claimEmails } = suite;
 const { finishEmails, setEmailsEnabled, makeDue, setFreeStorageEnd, runWithRejectedWrites } = suite;
 let shipment: string;
 beforeEach(async () => {
@@ -26,7 +26,7 @@ const createCorrectionArgs = () => ({ shipment_id: shipment, stage: 7, reason: "
 const createNoteArgs = () => ({ shipment_id: shipment, note: "Wire 5 USD" });
 const createBulkMoveArgs = async () => {
   for (const name of DEFAULT_DOCUMENTS) await uploadDocument(shipment, name);
-  return { moves: [{ id: shipment }] };
+  return { moves: [{ id: shipment, expected_version: (await readShipment(shipment)).version }] };
 };
 const rejection = { kind: "rejected", reason: "Blurred" };
 
@@ -56,7 +56,7 @@ describe.each(emailedActions)("%s", (action, name, args, update) => {
   );
 
   test(`${action} whose form arrives eight times in parallel queues one update.`, async () => {
-    const form = { ...(await args()), idempotency_key: randomUUID() };
+    const form = { ...(await addVersion(name, await args())), idempotency_key: randomUUID() };
     const results = await callRepeatedly(testBackend, 8, { name, args: form, token: clerk.accessToken });
     expect(results.flatMap(({ rejection }) => rejection ?? [])).toEqual([]);
     await callRpc(name, form);
@@ -64,7 +64,7 @@ describe.each(emailedActions)("%s", (action, name, args, update) => {
   });
 
   test(`${action} changes nothing if its update cannot be queued.`, async () => {
-    const actionArgs = await args();
+    const actionArgs = await addVersion(name, await args());
     await runWithRejectedWrites("public.email_outbox", "the outbox is full", async () => {
       const before = await readDeskState(testBackend);
       const { error } = await toUntypedClient(clerk.supabase).rpc(name, actionArgs);
@@ -204,7 +204,9 @@ test("Deleting a shipment deletes its updates, and erasing an account deletes al
   expect(await listEmails()).toEqual([{ shipment_id: second }]);
   await callRpc("send_note", { shipment_id: shipment, note: "It came" });
   await query("insert into private.email_opt_outs (account_id) values ($1)", [client.id]);
-  expect(await eraseAccount(testBackend.serviceRole, testBackend.serviceRole, client.id, "They asked")).toEqual({ result: client.email });
+  expect(await eraseAccount(testBackend.serviceRole, testBackend.serviceRole, client.id, "They asked")).toEqual({
+    result: client.email,
+  });
   expect(await listEmails()).toEqual([]);
   expect(await query("select from private.email_opt_outs")).toEqual([]);
   expect(await listQueuedUpdates(shipment)).toHaveLength(1);

@@ -52,7 +52,8 @@ test("Signing out removes personal data from all tabs, their memory and their st
 
 test("A tab that becomes visible detects that its session has ended elsewhere", { tag: "@script" }, async ({
   page,
-  context,
+  playwright,
+  baseURL,
   client,
 }) => {
   await logInWithoutPage(page, client);
@@ -60,7 +61,10 @@ test("A tab that becomes visible detects that its session has ended elsewhere", 
   const id = await createAndOpenShipment(page, "Tea to Juba");
   await waitForHydration(page);
   await page.evaluate(() => Object.assign(window, { same: true }));
-  await context.request.post("/portal/sign-out", { form: {} });
+  const elsewhere = await playwright.request.newContext({ baseURL });
+  await elsewhere.post("/login", { form: { email: client.email, password: client.password } });
+  await elsewhere.post("/portal/account", { form: { intent: "sign-out-others" } });
+  await elsewhere.dispose();
   await page.clock.fastForward(31_000);
   await showTab(page);
   await expect(page).toHaveURL(`/login?next=${encodeURIComponent(`/portal/${id}`)}`);

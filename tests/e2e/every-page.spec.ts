@@ -111,7 +111,7 @@ const findLayoutProblems = (page: Page, width: number, links: string) =>
 
 /**
  * Expects no sideways scrolling at 320 px or more, or at 640 px with 200 % text. Expects targets of at least 44 px.
- * `withLargeLetters` adds font sizes of 24 and 32 px on a phone.
+ * `withLargeLetters` adds font sizes of 24 and 32 px on a phone, and 200 % text at 768 and 1280 px.
  */
 async function expectFits(page: Page, path: string, withLargeLetters: boolean): Promise<void> {
   // WCAG exempts links within a sentence from the minimum target size.
@@ -128,13 +128,15 @@ async function expectFits(page: Page, path: string, withLargeLetters: boolean): 
     await size.set(16);
   }
   await size?.reset();
-  // Sets a text size of 200 % at 640 px, like a user stylesheet.
-  await page.setViewportSize({ width: 640, height: 800 });
-  const wide = await page.evaluate(() => {
-    document.documentElement.style.fontSize = "200%";
-    return document.documentElement.scrollWidth;
-  });
-  expect(wide, `${path} at twice its size`).toBeLessThanOrEqual(640);
+  for (const width of withLargeLetters ? [640, 768, 1280] : [640]) {
+    await page.setViewportSize({ width, height: 800 });
+    // Sets a text size of 200 %, like a user stylesheet.
+    const wide = await page.evaluate(() => {
+      document.documentElement.style.fontSize = "200%";
+      return document.documentElement.scrollWidth;
+    });
+    expect(wide, `${path} at twice its size`).toBeLessThanOrEqual(width);
+  }
 }
 
 /** Expects that a page in print media is black on white in both themes and has no controls. */

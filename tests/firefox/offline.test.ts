@@ -50,7 +50,7 @@ async function visitAndCache(path: string): Promise<void> {
   await expect.poll(listCachedPaths).toContain(path);
 }
 
-test("In Firefox visited pages are shown without a connection until the client signs out", async () => {
+test("In Firefox visited pages are shown without a connection until the client signs out, which closes other pages", async () => {
   await page.goto(`${origin}/login`);
   await page.type("input[name=email]", demoCredentials.email);
   await page.type("input[name=password]", demoCredentials.password);
@@ -78,6 +78,9 @@ test("In Firefox visited pages are shown without a connection until the client s
   outage = null;
   await expect.poll(readText).toMatch(/^\s*Our Logistics Expertise/);
 
+  const secondTab = await page.browserContext().newPage();
+  await secondTab.goto(`${origin}/portal`);
+  await page.bringToFront();
   await page.goto(`${origin}/portal`);
   const clickSignOut = () => {
     const button = document.querySelector<HTMLButtonElement>('button[name="sign-out"]');
@@ -85,7 +88,7 @@ test("In Firefox visited pages are shown without a connection until the client s
     return button !== null;
   };
   await expect.poll(() => page.evaluate(clickSignOut).catch(() => false)).toBe(true);
-  await expect.poll(() => page.url()).toBe(`${origin}/login`);
+  for (const tab of [page, secondTab]) await expect.poll(() => tab.url()).toBe(`${origin}/login`);
   await expect.poll(async () => (await listCachedPaths()).filter((path) => path.startsWith("/portal"))).toEqual([]);
   outage = "closes";
   // Without offline copies the browser shows its own error page.

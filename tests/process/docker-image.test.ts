@@ -60,8 +60,9 @@ describe("compose.yaml", () => {
     expect(site).toMatchObject({ read_only: true, cap_drop: ["ALL"], tmpfs: ["/tmp"], init: true });
     expect(site.security_opt).toEqual(["no-new-privileges:true"]);
     expect(site.volumes).toEqual([`data:${environment.DATA_DIR}`]);
-    expect(site.ports).toEqual([`127.0.0.1:3000:${environment.PORT}`]);
-    expect(Number.parseInt(site.stop_grace_period, 10) * 1000).toBeGreaterThan(readSettings({}).deadlines.drain + 5000);
+    expect(site.ports).toEqual([`127.0.0.1:\${SITE_PORT:-3000}:${environment.PORT}`]);
+    const [, seconds] = /:-(\d+)s\}$/.exec(site.stop_grace_period) ?? [];
+    expect(Number(seconds) * 1000).toBeGreaterThan(readSettings({}).deadlines.drain + 5000);
   });
 
   test("The settings in site.env.example are valid.", () => {
@@ -129,12 +130,12 @@ describe("Files of the image", () => {
   });
 });
 
-/** Links the packages that npm ci --omit=dev installs. */
+/** Links the packages that npm ci --omit=dev --omit=optional installs. */
 function linkProductionPackages(folder: string): void {
   const lock = JSON.parse(readFileSync(path.join(root, "package-lock.json"), "utf8"));
-  for (const [place, { dev }] of Object.entries<{ dev?: boolean }>(lock.packages)) {
+  for (const [place, { dev, optional }] of Object.entries<{ dev?: boolean; optional?: boolean }>(lock.packages)) {
     const [, name] = /^node_modules\/((?:@[^/]+\/)?[^/]+)$/.exec(place) ?? [];
-    if (!name || dev || !existsSync(path.join(root, place))) continue;
+    if (!name || dev || optional || !existsSync(path.join(root, place))) continue;
     mkdirSync(path.dirname(path.join(folder, name)), { recursive: true });
     symlinkSync(path.join(root, place), path.join(folder, name));
   }

@@ -117,7 +117,10 @@ test("Staff commands perform the same actions as the desk.", async () => {
     [["document", "reject", shipment, "Commercial Invoice", "--reason", "Page 2 is missing"], "new file requested"],
     [["announcement", "set", "Customs system down since 09:10"], "Announcement published"],
     [["announcement", "end"], "Announcement removed"],
-    [["team", "invite", "baraka@company.example", "--name", "Baraka Ouma"], "Invitation sent to baraka@company.example"],
+    [
+      ["team", "invite", "baraka@company.example", "--name", "Baraka Ouma"],
+      "Invitation sent to baraka@company.example",
+    ],
     [["team", "list"], "clerk  baraka@company.example            Baraka Ouma, invited"],
     [["team", "remove", "baraka@company.example"], "baraka@company.example: Baraka Ouma removed from the desk"],
     [["failed-email", "list"], ""],

@@ -136,7 +136,7 @@ describe("erasure request", () => {
     expect((await clerk.browser.submit(opened, button, { reason: " " })).status).toBe(400);
     const reason = "The law has us keep your last shipment until 4 May 2033.";
     const rejected = await clerk.browser.follow(await clerk.browser.submit(opened, button, { reason }));
-    expect(rejected.toasts).toEqual(successToast(`Erasure request of ${email} rejected`));
+    expect(rejected.toasts).toEqual(successToast(`Erasure request from ${email} rejected`));
     expect(rejected.text).not.toContain("The client requested erasure");
     const { subject, text } = await getLatestEmailTo(email);
     expect([subject, text.includes(reason), text.includes(clerk.name)]).toEqual([

@@ -4,6 +4,7 @@ import process from "node:process";
 import { downloadZip } from "client-zip";
 import { beforeEach, describe, expect, test } from "vitest";
 import { contents } from "../support/file-contents.ts";
+import { describeCut } from "../support/labels.ts";
 import { expectInvalidFields, getTextareaValue, listRequiredFields, readContent } from "../support/public-form.ts";
 import {
   createPdf,
@@ -79,6 +80,7 @@ describe("careers form", () => {
       expect([page.value("name"), page.value("email")]).toEqual(
         ["name", "email"].map((name) => (name === field ? value : person[name as "name" | "email"])),
       );
+      if (field === "letter") expect(page.problems[0]?.text).toContain(describeCut(2000));
       expect(getTextareaValue(page, "letter")).toBe(field === "letter" ? value.slice(0, 2000) : person.letter);
     },
   );

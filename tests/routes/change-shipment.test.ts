@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test } from "vitest";
+import { describeCut } from "../support/labels.ts";
 import { getHref, listShipmentNames, unknownId } from "../support/page-parts.ts";
 import { expectRejectedForm, newClient, newShipment, successToast } from "../support/route-fixtures.ts";
 import { moveShipment, resultOrThrow } from "../support/staff-actions.ts";
@@ -29,8 +30,16 @@ test("A client changes the name and the AWB/BL of a shipment at stage 1, and rem
 test.each([
   ["no name", { name: "" }, "Enter a name for the shipment."],
   ["spaces as its name", { name: "   " }, "Enter a name for the shipment."],
-  ["a name of 121 characters", { name: "n".repeat(121) }, "Use at most 120 characters for the name."],
-  ["an AWB/BL of 65 characters", { awb: "9".repeat(65) }, "Use at most 64 characters for the AWB/BL."],
+  [
+    "a name of 121 characters",
+    { name: "n".repeat(121) },
+    `Use at most 120 characters for the name. ${describeCut(120)}`,
+  ],
+  [
+    "an AWB/BL of 65 characters",
+    { awb: "9".repeat(65) },
+    `Use at most 64 characters for the AWB/BL. ${describeCut(64)}`,
+  ],
   ["a name of invisible characters", { name: "\u200b\u2060" }, "Enter a name for the shipment."],
 ])(
   "A shipment is not changed to %s, and the form stays filled in up to the maximum.",

@@ -1,4 +1,5 @@
 import { afterEach, expect, test } from "vitest";
+import { describeCut } from "../support/labels.ts";
 import { allDocuments, newClient } from "../support/route-fixtures.ts";
 import { type FormValues, getTestApp, noStorePattern, parsePage } from "../support/test-app.ts";
 
@@ -65,8 +66,12 @@ test("A name can have up to 120 characters, without leading and trailing spaces.
 });
 
 test.each([
-  ["name", { name: "n".repeat(121), awb: "176-1" }, "Use at most 120 characters for the name."],
-  ["awb", { name: "Solar panels", awb: "1".repeat(65) }, "Use at most 64 characters for the AWB/BL."],
+  ["name", { name: "n".repeat(121), awb: "176-1" }, `Use at most 120 characters for the name. ${describeCut(120)}`],
+  [
+    "awb",
+    { name: "Solar panels", awb: "1".repeat(65) },
+    `Use at most 64 characters for the AWB/BL. ${describeCut(64)}`,
+  ],
 ])(
   "A field %s that is too long is rejected at the field, and the form stays filled in up to the maximum.",
   async (field, fields, message) => {

@@ -103,10 +103,19 @@ describe("content of the data export", () => {
       expect([name, /"\s*[=+@-]/.exec(text(name))]).toEqual([name, null]);
     }
     expect(text("shipments.csv")).toContain(`"${shipment.id}","'=Tea, for Juba"`);
-    expect(text("charges.csv")).toContain(`"duties","12500.5","KES","","'=At the bank",""`);
+    expect(text("charges.csv")).toContain(`"Duties & Taxes","12500.5","KES","","'=At the bank",""`);
     expect(text("history.csv")).toContain('"1","Note","","It came late"');
-    expect(text("log.csv")).toContain('"shipment note"');
-    expect(text("account.csv")).toContain('"full_name","Data Owner"');
+    const time = String.raw`"\d{4}-\d\d-\d\d \d\d:\d\d"`;
+    const head = '"Shipment number","Time (EAT)","Action","Change","Reason"';
+    const lines = text("log.csv").split("\r\n");
+    expect(lines[0]).toBe(`\ufeff${head}`);
+    expect(lines).toContainEqual(expect.stringMatching(new RegExp(`"${shipment.id}",${time},"Note sent","",""$`)));
+    expect(lines).toContainEqual(
+      expect.stringMatching(new RegExp(`,${time},"Charge saved","Duties & Taxes, KES 12,500.50",""$`)),
+    );
+    const tables = [...files.keys()].filter((name) => name.endsWith(".csv")).map(text);
+    expect(tables.filter((table) => /UTC|\d\dT\d\d:|_at"/.test(table))).toEqual([]);
+    expect(text("account.csv")).toContain('"Full name","Data Owner"');
     expect(text("account-shipment-emails.csv")).toMatch(new RegExp(`"charge","duties",.*"${shipment.id}"`));
     const paths = [...text("documents.csv").matchAll(/"(files\/[^"]*)"/g)].map(([, path = ""]) => path);
     expect(paths).toHaveLength(4);

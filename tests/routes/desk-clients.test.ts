@@ -95,7 +95,9 @@ test("A client whose second factor a team member removes is signed out, gets an 
   expect([email.count - emailsBefore, email.subject]).toEqual([1, "Two-factor authentication is off"]);
   expect(email.text).toContain("If you did not request the removal, call us now: ");
   expect(email.text).not.toContain("They asked by phone");
-  expect(page.toasts).toEqual(successToast(`2FA of ${client.email} reset. The client can now log in with the password only.`));
+  expect(page.toasts).toEqual(
+    successToast(`2FA reset for ${client.email}. The client can now log in with the password only.`),
+  );
   expect(page.text).toContain("2FA Off");
   expect((await client.browser.get("/portal")).headers.get("Location")).toBe("/login");
   await client.browser.logIn(client.email);

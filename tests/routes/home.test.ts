@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, statSync } from "node:fs";
 import path from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
+import { describeCut } from "../support/labels.ts";
 import { getHref } from "../support/page-parts.ts";
 import { companyData, expectEmailDraft, expectInvalidFields, readContent } from "../support/public-form.ts";
 import { getTestApp, getText, type ParsedPage, parsePage, type TestBrowser } from "../support/test-app.ts";
@@ -187,7 +188,7 @@ describe("tracking request", () => {
     const rejected = await submitNumber("9".repeat(65));
     expectInvalidFields(rejected, ["trackingNumber"]);
     const texts = rejected.problems.map(({ text }) => text);
-    expect(texts).toEqual(["Use at most 64 characters for the tracking number."]);
+    expect(texts).toEqual([`Use at most 64 characters for the tracking number. ${describeCut(64)}`]);
     expect([rejected.toasts, rejected.value("trackingNumber")]).toEqual([[], "9".repeat(64)]);
   });
 });

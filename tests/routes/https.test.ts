@@ -40,7 +40,7 @@ function createBrowser(): TestBrowser {
 const readCookies = async (response: Promise<Response>) => (await response).headers.getSetCookie();
 
 describe("cookies over https", () => {
-  test("Over https every cookie is bound to this host and https, and script reads only the two cookies for offline copies", async () => {
+  test("Over https every cookie is bound to this host and https, and script reads only three cookies without personal data", async () => {
     const visitor = createBrowser();
     const cookies = [
       await readCookies(visitor.post("/actions/theme", { theme: "light" })),
@@ -55,13 +55,13 @@ describe("cookies over https", () => {
     ].flat();
     const names = new Set(cookies.map((cookie) => cookie.split("=")[0]));
     expect([...names].sort()).toEqual(
-      ["cookieSettings", "flash", "known", "lite", "offline", "reminded", "session", "shared", "theme"].map(
+      ["account", "cookieSettings", "flash", "known", "lite", "offline", "reminded", "session", "shared", "theme"].map(
         (name) => `__Host-${name}`,
       ),
     );
     for (const cookie of cookies) {
       expect(cookie.split("; ")).toEqual(expect.arrayContaining(["Path=/", "Secure", "SameSite=Lax"]));
-      expect(cookie.includes("; HttpOnly"), cookie).toBe(!/^__Host-(shared|offline)=/.test(cookie));
+      expect(cookie.includes("; HttpOnly"), cookie).toBe(!/^__Host-(account|shared|offline)=/.test(cookie));
       expect(cookie).not.toMatch(/; Domain/i);
     }
   });

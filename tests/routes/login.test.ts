@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { describeCut } from "../support/labels.ts";
 import { countEmailsTo, newClient, newEmailAddress } from "../support/route-fixtures.ts";
 import { issueClientIds } from "../support/service-role.ts";
 import { closeAccount, resultOrThrow } from "../support/staff-actions.ts";
@@ -48,7 +49,7 @@ describe("rejected login", () => {
     [
       "an email address of 255 characters",
       { email: `${"b".repeat(240)}@client.example`, password },
-      ["Use at most 254 characters for the email."],
+      [`Use at most 254 characters for the email. ${describeCut(254)}`],
     ],
     ["no password", { email: "b@client.example", password: "" }, [passwordMissing]],
     ["a password of 73 bytes", { email: "b@client.example", password: "p".repeat(73) }, [passwordTooLong]],

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import type { TestShipment } from "../support/desk-fixtures.ts";
+import { describeCut } from "../support/labels.ts";
 import { getHref, listButtons } from "../support/page-parts.ts";
 import {
   allDocuments,
@@ -91,8 +92,8 @@ test("A move with a place or a note that is too long is rejected at both fields,
   const rejected = await parsePage(await clerk.submit(await clerk.open(desk), "Move to Document Verification", fields));
   expect(rejected.status).toBe(400);
   for (const [name, value, message] of [
-    ["location", fields.location.slice(0, 120), "Use at most 120 characters for the location."],
-    ["note", fields.note.slice(0, 1000), "Use at most 1,000 characters for the note."],
+    ["location", fields.location.slice(0, 120), `Use at most 120 characters for the location. ${describeCut(120)}`],
+    ["note", fields.note.slice(0, 1000), `Use at most 1,000 characters for the note. ${describeCut(1000)}`],
   ] as const)
     expect(getField(rejected, `move-${name}`)).toMatchObject({ value, descriptions: [message] });
 });

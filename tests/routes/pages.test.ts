@@ -107,6 +107,7 @@ describe.each(frameCases)("$name", ({ name, path, status = 200, title, h1 }) => 
       expect(form.getAttribute("method"), form.outerHTML).toBe(isSearch ? "get" : "post");
       const hasInput = form.querySelectorAll("input").some((input) => input.getAttribute("type") !== "hidden");
       if (hasInput && !isSearch) expect(form.hasAttribute("novalidate"), form.outerHTML).toBe(true);
+      expect(form.querySelector("button"), form.outerHTML).not.toBeNull();
     }
     expect(listDuplicateIds(page)).toEqual([]);
   });

@@ -201,7 +201,7 @@ describe("payments", () => {
     expect(await listPayButtons()).toEqual(["Pay IDF Fee", "Pay Duties & Taxes", "Pay Agent Fee"]);
     await setPaid(id, "duties", true);
     expect(await listPayButtons()).toEqual(["Pay IDF Fee", "Pay Agent Fee"]);
-    expect((await open()).text).toContain("Duties & Taxes KES 12,500.50, Paid");
+    expect((await open()).text).toContain("Duties & Taxes KES 12,500.50, paid");
     await setPaid(id, "duties", false);
     expect(await listPayButtons()).toHaveLength(3);
   });

@@ -121,6 +121,19 @@ describe("parallel requests", () => {
   });
 });
 
+test("A client whose large files had 4,000 parts in a day can continue an upload on the next day.", async () => {
+  const upload = await createFileUpload();
+  await upload.send(0, chunkSize);
+  const key = `parts of large files per day of ${owner.id}`;
+  await sql`insert into private.rate_limit_hits (attempt_id, key, expires_at)
+    select gen_random_uuid(), md5(${key}), now() + interval '1 day' from generate_series(1, 4000)`;
+  const reason = "You have reached the limit of 4000 parts of large files in one day. Try again tomorrow, or call us.";
+  expect(await upload.send(chunkSize)).toMatchObject(rejected(429, reason));
+  expect(await upload.ask()).toMatchObject(received(chunkSize));
+  await sql`delete from private.rate_limit_hits where key = md5(${key})`;
+  expect(await upload.send(chunkSize)).toMatchObject(received(fileSize));
+});
+
 describe("limits of unfinished uploads", () => {
   /** Records a chunk that was stored `minutes` minutes ago, and returns the upload of its file. */
   async function createUnfinished(size: number, sha256: string, length: number, minutes: number) {

@@ -222,3 +222,33 @@ describe("sign-out", () => {
     expect((await device.get("/portal")).status).toBe(200);
   });
 });
+
+describe("account cookie", () => {
+  test("The account cookie changes only with the account, says that a person has signed out, and ends with a lost session", async () => {
+    const browser = await newLoggedInBrowser();
+    const account = browser.cookies.get("account") ?? "";
+    expect(account).toMatch(/^[\w-]{11}$/);
+    expect((await newLoggedInBrowser()).cookies.get("account")).toBe(account);
+    const other = app.browser();
+    await other.signUpAndLogIn("Achieng Otieno");
+    expect(other.cookies.get("account")).toMatch(/^[\w-]{11}$/);
+    expect(other.cookies.get("account")).not.toBe(account);
+
+    browser.cookies.delete("account");
+    changeSession(browser, { expires_at: 1 });
+    await browser.get("/portal");
+    expect(browser.cookies.get("account")).toBe(account);
+    browser.cookies.set("session", "garbage");
+    await browser.get("/portal");
+    expect(browser.cookies.has("account")).toBe(false);
+
+    await other.post("/portal/sign-out", {});
+    expect(other.cookies.get("account")).toBe("0");
+  });
+
+  test("A page of the portal contains the value of the account cookie", async () => {
+    const browser = await newLoggedInBrowser();
+    for (const path of ["/portal", "/portal/account"])
+      expect(await (await browser.get(path)).text(), path).toContain(`accountHash\\",\\"${browser.cookies.get("account")}`);
+  });
+});

@@ -57,7 +57,7 @@ describe("the print form", () => {
       "Insurance Certificate Not uploaded",
       "Bill of Lading Not uploaded",
       "IDF Fee KES 700.00, due 4 May 2030.",
-      "Duties & Taxes KES 12,500.50, Paid. At the bank",
+      "Duties & Taxes KES 12,500.50, paid. At the bank",
       "Pay only to the account on our signed invoice. Not sure? Call +254 700 000 001.",
       "Document Verification, Mombasa port, Ask for Otieno",
       "Bring your passport",

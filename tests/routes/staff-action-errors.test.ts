@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { describeCut } from "../support/labels.ts";
 import { unknownId } from "../support/page-parts.ts";
 import {
   expectRejectedForm,
@@ -33,15 +34,25 @@ const invalidForms: [button: string, fields: FormValues, field: string, message:
   ...["11", "0", "2.5"].map((stage): [string, FormValues, string, string] => [
     ...(["Correct the stage", { stage, reason: "By hand" }, "correct-stage", "Choose the stage."] as const),
   ]),
-  ["Correct the stage", { stage: "4", reason: createText(501) }, "correct-reason", "Use at most 500 characters."],
-  ["Save numbers", { awb: createText(65) }, "numbers-awb", "Use at most 64 characters for the AWB/BL."],
+  [
+    "Correct the stage",
+    { stage: "4", reason: createText(501) },
+    "correct-reason",
+    `Use at most 500 characters. ${describeCut(500)}`,
+  ],
+  [
+    "Save numbers",
+    { awb: createText(65) },
+    "numbers-awb",
+    `Use at most 64 characters for the AWB/BL. ${describeCut(64)}`,
+  ],
   ["Save arrival", { ...arrival, storageLocation: "" }, "arrival-storageLocation", "Choose the port or ICD."],
   ["Save arrival", { ...arrival, day: "" }, "arrival-day", "Enter a date."],
   ["Save arrival", { ...arrival, day: "31.05.2026" }, "arrival-day", "Enter a date such as 2026-05-31."],
   ["Save arrival", { ...arrival, day: "2026-02-30" }, "arrival-day", "Enter a date that exists, such as 2026-05-31."],
   ["Save arrival", { ...arrival, size: "" }, "arrival-size", "Choose the container size."],
   ["Send note", { note: "\n " }, "note-note", "Enter a note."],
-  ["Send note", { note: createText(1001) }, "note-note", "Use at most 1,000 characters."],
+  ["Send note", { note: createText(1001) }, "note-note", `Use at most 1,000 characters. ${describeCut(1000)}`],
   [duties, { amount: "" }, "charge-duties-amount", "Enter the amount."],
   [duties, { amount: "0.00" }, "charge-duties-amount", "Enter an amount above 0."],
   [duties, { amount: "-5" }, "charge-duties-amount", "Enter an amount above 0."],
@@ -53,7 +64,12 @@ const invalidForms: [button: string, fields: FormValues, field: string, message:
     "This number has two possible meanings. Enter 1250 or 1.25.",
   ],
   [duties, { amount: "5", due: "2026-13-01" }, "charge-duties-due", "Enter a date such as 2026-05-31."],
-  [duties, { amount: "5", note: createText(301) }, "charge-duties-note", "Use at most 300 characters."],
+  [
+    duties,
+    { amount: "5", note: createText(301) },
+    "charge-duties-note",
+    `Use at most 300 characters. ${describeCut(300)}`,
+  ],
   [duties, { amount: "5", currency: "XAU" }, "charge-duties-currency", "Choose the currency."],
   ...["twelve", "1,00,000", "1e5", "5.0055", "1,2,3,4"].map((amount): [string, FormValues, string, string] => [
     duties,
@@ -94,7 +110,7 @@ test.each([
     { reason: createText(501) },
     "reject",
     "Packing List",
-    "Use at most 500 characters.",
+    `Use at most 500 characters. ${describeCut(500)}`,
   ],
   ["Undo verification for the Bill of Lading", { reason: "" }, "unverify", "Bill of Lading", reasonMissing],
 ])('"%s" with %j is rejected at the reason of its document.', async (button, fields, intent, name, message) => {

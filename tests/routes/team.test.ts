@@ -125,7 +125,9 @@ test("A team member whose second factor was removed gets an email, is signed out
   const removeButton = buttons.indexOf("Remove from the desk: Phone Lost");
   expect([resetButton >= 0, removeButton > resetButton + 1]).toEqual([true, true]);
   const page = await lead.browser.follow(await submitForm("Reset 2FA for Phone Lost", { reason: "Phone stolen" }));
-  expect(page.toasts).toEqual(successToast("2FA reset. The team member must set up 2FA again at the next login."));
+  expect(page.toasts).toEqual(
+    successToast(`2FA reset for ${member.email}. The team member must set up 2FA again at the next login.`),
+  );
   expect((await getLatestEmailTo(member.email)).subject).toBe("Two-factor authentication is off");
   expect((await member.browser.get("/desk")).headers.get("Location")).toMatch(/^\/login/);
   await member.browser.logIn(member.email, staffPassword);

@@ -147,10 +147,13 @@ export function setUpTestBackend() {
   };
 }
 
-/** Calls setUpTestBackend and adds a client, a clerk and a lead. `callRpc` calls as the clerk by default. */
+/**
+ * Calls setUpTestBackend and adds a client, a clerk and a lead. `callRpc` calls as the clerk by default. `callRpc` and
+ * `runConcurrently` add the current version of the record to arguments without a version.
+ */
 export function setUpDesk() {
   const suite = setUpTestBackend();
-  const { testBackend } = suite;
+  const { testBackend, query } = suite;
   const owner = {} as TestClient;
   const clerk = {} as TestStaffMember;
   const lead = {} as TestStaffMember;
@@ -162,14 +165,32 @@ export function setUpDesk() {
 
   /** Runs calls of team members at the same time. Returns "done" or the message of the rejection for each. */
   async function runConcurrently(calls: [string, Record<string, unknown>, TestStaffMember][]): Promise<string[]> {
-    const results = await callConcurrently(
-      testBackend,
-      calls.map(([name, args, { accessToken: token }]) => ({ name, args, token })),
+    const versioned = await Promise.all(
+      calls.map(async ([name, args, { accessToken: token }]) => ({ name, args: await addVersion(name, args), token })),
     );
+    const results = await callConcurrently(testBackend, versioned);
     return results.map(({ rejection }) => rejection ?? "done");
   }
 
-  return { ...suite, owner, clerk, lead, runConcurrently, callRpc: createRpcCaller(() => clerk.supabase) };
+  async function addVersion(name: string, args: object): Promise<Record<string, unknown>> {
+    const { shipment_id, document_id, item } = args as Record<string, string | undefined>;
+    const [row] = await query<{ version: number }>(
+      `select coalesce(
+         (select version from public.documents where id = $2),
+         case when $3::text is not null then coalesce(
+           (select version from public.charges where charges.shipment_id = $1 and charges.item = $3), -1
+         ) end,
+         (select version from public.shipments where id = $1)
+       ) as version
+       from pg_proc where proname = $4 and 'expected_version' = any (proargnames)`,
+      [shipment_id, document_id, item, name],
+    );
+    return row ? { expected_version: row.version, ...args } : { ...args };
+  }
+
+  const call = createRpcCaller(() => clerk.supabase);
+  const callRpc: typeof call = async (name, args, supabase) => call(name, await addVersion(name, args), supabase);
+  return { ...suite, owner, clerk, lead, runConcurrently, addVersion, callRpc };
 }
 
 /**

@@ -49,3 +49,7 @@ export const labels = {
   correctStage: "Correct the stage",
   correctedStage: "New stage",
 } as const;
+
+/** The end of the error of a text that is one character longer than the field allows. */
+export const describeCut = (maxLength: number) =>
+  `You wrote ${(maxLength + 1).toLocaleString("en")} characters. The field may show only the first ${maxLength.toLocaleString("en")}.`;

@@ -10,6 +10,7 @@ import { backendKeys } from "./backend-keys.ts";
 import { createDatabase } from "./database.ts";
 import { installDebianPackage } from "./debian-packages.ts";
 import { freePort } from "./free-port.ts";
+import { createAuthenticator, findPostgrest } from "./postgrest.ts";
 
 declare module "vitest" {
   export interface ProvidedContext {
@@ -37,6 +38,8 @@ export default async function setup(project: TestProject) {
   });
   await backend.close();
   rmSync(objectsDir, { recursive: true });
+  await createAuthenticator(server.url);
+  if (!findPostgrest()) console.log("PostgREST is not installed. The database tests use the embedded data API.");
   project.provide("postgres", server.url);
   project.provide("migrated", name);
   return server.remove;

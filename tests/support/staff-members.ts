@@ -1,3 +1,4 @@
+import { decodeJwt } from "jose";
 import postgres from "postgres";
 import { inject } from "vitest";
 import { enrollFactor } from "./client-sessions.ts";
@@ -116,12 +117,10 @@ export function runAsCaller<T>(
   job: (session: postgres.TransactionSql) => Promise<T>,
 ) {
   return runInSession(testBackend, async (session) => {
-    const claims = token ? Buffer.from(token.split(".")[1] ?? "", "base64url").toString("utf8") : "{}";
+    const claims = token ? decodeJwt(token) : { role: "service_role" };
     await session`
-      select set_config('request.jwt.claims', ${claims}, true),
-        set_config('request.jwt.claim.sub', ${JSON.parse(claims).sub ?? ""}, true),
-        set_config('request.jwt.claim.role', ${token ? "authenticated" : "service_role"}, true),
-        set_config('role', ${token ? "authenticated" : "service_role"}, true)`;
+      select set_config('request.jwt.claims', ${JSON.stringify(claims)}, true),
+        set_config('role', ${String(claims.role)}, true)`;
     return job(session);
   });
 }

@@ -9,6 +9,7 @@ import { type Backend, createBackend } from "../../supabase/local/backend.ts";
 import { backendKeys } from "./backend-keys.ts";
 import { createMigratedDatabase } from "./database.ts";
 import { copyFirstStartDataDir } from "./first-start-data.ts";
+import { findPostgrest, withPostgrest } from "./postgrest.ts";
 
 const { publishableKey, secretKey } = backendKeys;
 
@@ -20,8 +21,9 @@ export type AppSupabaseClient = SupabaseClient<Database>;
 export const toUntypedClient = (supabase: AppSupabaseClient) => supabase as SupabaseClient;
 
 /**
- * Starts the embedded backend and returns it with Supabase clients. The backend has its own database on a PostgreSQL
- * server or, in the project "pglite", a folder with the demo. The caller must close the backend after the tests.
+ * Starts a backend and returns it with Supabase clients. The backend has its own database on a PostgreSQL server, with
+ * PostgREST as its data API, or, in the project "pglite", a folder with the demo and only the embedded backend. The caller
+ * must close the backend after the tests.
  */
 export async function startTestBackend() {
   const database = await createMigratedDatabase();
@@ -29,7 +31,7 @@ export async function startTestBackend() {
   const folder = database ? mkdtempSync(path.join(tmpdir(), "objects-")) : await copyFirstStartDataDir();
   const emails: Email[] = [];
   let deliveryError: Error | null = null;
-  const backend: Backend = await createBackend({
+  const embedded = await createBackend({
     dataDir: database ? null : folder,
     databaseUrl: database?.url ?? null,
     objectsDir: folder,
@@ -42,6 +44,7 @@ export async function startTestBackend() {
     },
     seed: false,
   });
+  const backend = database ? withPostgrest(embedded, database.url) : embedded;
 
   const newSupabaseClient = (
     key: string,
@@ -90,6 +93,10 @@ export async function startTestBackend() {
     newClient,
     publishableKey,
     secretKey,
+    /** True if the data API of `backend` is PostgREST. */
+    hasPostgrest: Boolean(database && findPostgrest()),
+    /** Sends a request to the embedded data API, even if `backend` has PostgREST. */
+    fetchEmbedded: embedded.fetch,
     close: async () => {
       await backend.close();
       await database?.drop();

@@ -8,6 +8,7 @@ import {
   UNSAFE_DataRouterContext as RouterContext,
   UNSAFE_DataRouterStateContext as StateContext,
 } from "react-router";
+import { leaveOtherAccount } from "~/lib/browser/account";
 import {
   type ConnectionLostData,
   connectionLostError,
@@ -27,6 +28,8 @@ let historyIndex: number;
 let isReturning = false;
 export let lostRequestCount = 0;
 const retryDelayMs = 2000;
+/** Pages that one document must not show for two accounts. */
+const personalPaths = /^\/(portal|desk|login)/;
 
 export const connectionLostMiddleware: MiddlewareFunction<Record<string, DataStrategyResult>> = async (
   { request },
@@ -34,19 +37,24 @@ export const connectionLostMiddleware: MiddlewareFunction<Record<string, DataStr
 ) => {
   // After a cancelled navigation, the router returns to the rendered page, which needs no new data.
   if (isReturning) return {};
+  const { pathname } = new URL(request.url);
+  const isForm = request.method !== "GET";
+  const isPersonal = personalPaths.test(location.pathname) || (!isForm && personalPaths.test(pathname));
+  const address = isForm || pathname === location.pathname ? "/login" : request.url;
+  if (isPersonal && leaveOtherAccount(address)) return new Promise(() => {});
   const results = await next();
   const lost = Object.keys(results).filter((id) => isConnectionLost(unwrapError(results[id]?.result)));
   if (lost.length === 0 || request.signal.aborted) return results;
   // If the action succeeded but the next page did not load, the error page prevents a second submission of the form.
   if (hasActionSucceeded()) return results;
-  if (request.method === "GET") {
+  if (!isForm) {
     await handleConnectionLost();
     for (const id of lost) if (id in router.state.loaderData) delete results[id];
     return results;
   }
   // The page and the typed text stay. Due to the error status, React Router does not reload data over the lost
   // connection.
-  if (isFormOfOtherPage()) await handleConnectionLost();
+  if (pathname !== location.pathname) await handleConnectionLost();
   for (const id of lost) {
     results[id] = {
       type: "data",
@@ -64,9 +72,6 @@ const unwrapError = (result: unknown) => {
 
 const isNavigatingAway = ({ location, navigation } = router.state) =>
   navigation.location !== undefined && createPath(navigation.location) !== createPath(location);
-
-const isFormOfOtherPage = ({ location, navigation } = router.state) =>
-  navigation.location !== undefined && navigation.location.pathname !== location.pathname;
 
 const hasActionSucceeded = ({ navigation } = router.state) =>
   isNavigatingAway() && navigation.state === "loading" && navigation.formMethod === "POST";

@@ -33,10 +33,10 @@ function savePage(): void {
   const { navigation, revalidation, errors, actionData, loaderData } = router.state;
   const site = loaderData.root as SiteData | undefined;
   if (navigation.state !== "idle" || revalidation !== "idle" || !site || site.lite) return;
-  const loaded = Object.values(loaderData) as { accountId?: string; toast?: object | null }[];
-  const accountId = loaded.find((data) => data?.accountId)?.accountId ?? "";
+  const loaded = Object.values(loaderData) as { accountHash?: string; toast?: object | null }[];
+  const accountHash = loaded.find((data) => data?.accountHash)?.accountHash ?? "";
   // A toast in the data of the page's route reports a failed part of the page. The root's toast reports an earlier
   // action.
   const isWhole = !errors && !actionData && !loaded.some((data) => data !== (site as object) && data?.toast);
-  updateOfflineCache({ site, accountId, isWhole }).catch(() => {});
+  updateOfflineCache({ site, accountHash, isWhole }).catch(() => {});
 }

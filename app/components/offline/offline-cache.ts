@@ -1,4 +1,4 @@
-import { onSignOut } from "~/lib/browser/sign-out";
+import { readAccountCookie } from "~/lib/browser/account";
 import type { SiteData } from "../site/site-data";
 import { createOfflineCopy, createOfflineFallback, type OfflineCopy } from "./offline-copy";
 import {
@@ -16,66 +16,50 @@ import {
 
 const maxFiles = 60;
 
-/** Counts sign-outs. A cache write stops if the count has changed since the write started. */
-let signOutCount = 0;
-/** True from a sign-out until a page without a session is shown. Meanwhile, no page is cached. */
-let isSigningOut = false;
-const handleSignOut = () => {
-  signOutCount += 1;
-  void deleteCaches(names.own).catch(() => {});
-};
-onSignOut(handleSignOut);
+/** The account that this document has signed out, also if the site has not responded. Its pages are no longer cached. */
+let signedOutAccount = "";
 document.addEventListener(
   "submit",
   ({ target }) => {
-    if ((target as Element).getAttribute("action") !== "/portal/sign-out") return;
-    isSigningOut = true;
-    handleSignOut();
+    if ((target as Element).getAttribute("action") === "/portal/sign-out") signedOutAccount = readAccountCookie();
   },
   true,
 );
 
-export type CurrentPage = { site: SiteData; accountId: string; isWhole: boolean };
+/** `accountHash` is empty on pages without data of an account. */
+export type CurrentPage = { site: SiteData; accountHash: string; isWhole: boolean };
 
 /** Rejects if the browser blocks storage. */
-export async function updateOfflineCache({ site, accountId, isWhole }: CurrentPage): Promise<void> {
+export async function updateOfflineCache({ site, accountHash, isWhole }: CurrentPage): Promise<void> {
   if (!("serviceWorker" in navigator) || !("caches" in window)) return;
   if (!isOfflineAllowed(document.cookie)) return disableOffline();
   const { pathname, search } = location;
-  if (pathname.startsWith("/desk")) return;
+  const account = readAccountCookie();
+  if (account !== signedOutAccount) signedOutAccount = "";
+  const isCurrent = () => signedOutAccount === "" && readAccountCookie() === account;
+  if (pathname.startsWith("/desk") || (accountHash && accountHash !== account) || !isCurrent()) return;
   // Copies the document before the first await, because the page may change during an await.
   const kind = isWhole && getOfflineKind(pathname, search);
-  const copy = kind && (kind === "public" || accountId) ? createOfflineCopy(document, new Date()) : null;
+  const copy = kind && (kind === "public" || accountHash) ? createOfflineCopy(document, new Date()) : null;
   const withoutPage = createOfflineFallback(document, site.company.offices[0]?.phone);
   // `caches.keys` rejects if storage is blocked. The function then stops and registers no service worker.
-  if (site.signedIn) await caches.keys();
-  else await deleteCaches(names.own);
-  isSigningOut &&= !!site.signedIn;
-  if (isSigningOut) return;
-  const countAtStart = signOutCount;
+  for (const name of await caches.keys())
+    if (name.startsWith(names.own) && name !== names.own + account) await deleteCaches(name);
+  if (site.signedIn && ["", "0"].includes(account)) return;
   await navigator.serviceWorker.register("/worker.js", { updateViaCache: "all" });
   await navigator.serviceWorker.ready;
-  const name = site.signedIn ? await getAccountCacheName(accountId) : names.open;
-  if (!name || countAtStart !== signOutCount) return;
-  const cache = await caches.open(name);
-  await writeCopy(cache, fallbackPagePath, withoutPage);
-  if (copy) {
-    await writeCopy(cache, pathname + search, copy);
-    await pruneCache(cache);
+  if (!isCurrent()) return;
+  const name = site.signedIn ? names.own + account : names.open;
+  try {
+    const cache = await caches.open(name);
+    await writeCopy(cache, fallbackPagePath, withoutPage);
+    if (copy) {
+      await writeCopy(cache, pathname + search, copy);
+      await pruneCache(cache);
+    }
+  } finally {
+    if (site.signedIn && !isCurrent()) await deleteCaches(name);
   }
-  if (countAtStart !== signOutCount) await deleteCaches(names.own);
-}
-
-/** Deletes the caches of other accounts. For privacy, a cache's name contains only a hash of the account ID. */
-async function getAccountCacheName(accountId: string): Promise<string | null> {
-  const accountCaches = (await caches.keys()).filter((name) => name.startsWith(names.own));
-  // The loader data of public pages has no account ID, so public pages use the existing cache.
-  if (!accountId) return accountCaches[0] ?? null;
-  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(accountId));
-  const ownCache =
-    names.own + [...new Uint8Array(digest, 0, 8)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
-  for (const name of accountCaches) if (name !== ownCache) await deleteCaches(name);
-  return ownCache;
 }
 
 async function disableOffline(): Promise<void> {

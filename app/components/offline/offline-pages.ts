@@ -15,7 +15,7 @@ export const getAge = (copy: Response) => Date.now() - Number(copy.headers.get("
 export const isExpired = (copy: Response) => getAge(copy) >= maxAgeMs - (copy.headers.has("name") ? dayMs : 0);
 
 /**
- * `own` is the prefix of one account's cache; a hash of the account ID follows. `open` is the cache of visitors without
+ * `own` is the prefix of one account's cache; the value of the account cookie follows. `open` is the cache of visitors without
  * a session. `form` is the prefix of all caches. The digit in each name is the version of the stored format. The service
  * worker deletes caches with another digit.
  */

@@ -1,14 +1,15 @@
 import { useEffect } from "react";
-import { onSignOutInOtherTab } from "~/lib/browser/sign-out";
-import { removeDraftsExcept } from "./draft";
+import { claimTab, leaveOtherAccount, onAccountCheck } from "~/lib/browser/account";
 
 const minCheckIntervalMs = 30_000;
 
-/** Loads a new document after the session's end, so that no data stays in memory. `accountId` is empty if unknown. */
-export function useSessionWatch(accountId: string): void {
+/** Hides the page after its account has signed out, and loads a new document after the session has ended. */
+export function useSessionWatch(accountHash: string): void {
   useEffect(() => {
-    if (accountId) removeDraftsExcept(accountId);
-  }, [accountId]);
+    if (!accountHash) return;
+    claimTab(accountHash);
+    leaveOtherAccount();
+  }, [accountHash]);
   useEffect(() => {
     const controller = new AbortController();
     const { signal } = controller;
@@ -23,18 +24,12 @@ export function useSessionWatch(accountId: string): void {
       document.body.hidden = true;
       lastCheck = Date.now();
       if (await isSessionOver().catch(() => true)) location.reload();
-      else document.body.hidden = false;
+      else document.body.hidden = leaveOtherAccount();
     };
     document.addEventListener("visibilitychange", handleVisibilityChange, { signal });
     addEventListener("pageshow", handlePageShow, { signal });
-    const unsubscribe = onSignOutInOtherTab(() => {
-      document.body.hidden = true;
-      location.replace("/login");
-    });
-    return () => {
-      controller.abort();
-      unsubscribe();
-    };
+    onAccountCheck(() => leaveOtherAccount(), signal);
+    return () => controller.abort();
   }, []);
 }
 

@@ -1,22 +1,23 @@
 import { useEffect } from "react";
-import { draftKeyPrefix, readDraft, writeDraft } from "./draft";
+import { claimTab } from "~/lib/browser/account";
+
+type Draft = Record<string, string>;
 
 /** Restores text that was typed before the session ended. Leaving the form for another page deletes the draft. */
-export function useDraft(formId: string, person: string): void {
+export function useDraft(formId: string, accountHash: string): void {
   useEffect(() => {
     const form = document.getElementById(formId);
-    if (!(form instanceof HTMLFormElement) || !person) return;
-    const key = draftKeyPrefix + formId;
+    if (!(form instanceof HTMLFormElement) || !accountHash) return;
+    claimTab(accountHash);
+    const key = `draft:${formId}`;
     const formPath = location.pathname;
-    const saved = readDraft(key);
-    const draft = saved?.person === person ? saved.values : {};
+    const draft = readDraft(key);
     for (const field of getTextFields(form)) {
       const savedText = draft[field.name];
       if (savedText && field.value === field.defaultValue) field.value = savedText;
     }
     const save = () => {
-      const values = Object.fromEntries(getTextFields(form).map(({ name, value }) => [name, value]));
-      writeDraft(key, { person, values });
+      writeDraft(key, Object.fromEntries(getTextFields(form).map(({ name, value }) => [name, value])));
     };
     form.addEventListener("input", save);
     return () => {
@@ -24,9 +25,26 @@ export function useDraft(formId: string, person: string): void {
       const { pathname } = location;
       if (pathname !== formPath && !pathname.startsWith("/login")) writeDraft(key, null);
     };
-  }, [formId, person]);
+  }, [formId, accountHash]);
 }
 
 function getTextFields(form: HTMLFormElement): (HTMLInputElement | HTMLTextAreaElement)[] {
   return [...form.querySelectorAll<HTMLInputElement>("input[type=text], input[type=email], input[type=tel], textarea")];
+}
+
+function readDraft(key: string): Draft {
+  try {
+    return (JSON.parse(sessionStorage.getItem(key) ?? "null") as Draft | null) ?? {};
+  } catch {
+    return {};
+  }
+}
+
+function writeDraft(key: string, draft: Draft | null): void {
+  try {
+    if (draft) sessionStorage.setItem(key, JSON.stringify(draft));
+    else sessionStorage.removeItem(key);
+  } catch {
+    // If storage is blocked or full, the form works without drafts.
+  }
 }

@@ -3,7 +3,6 @@ import { type MouseEvent, type RefObject, useEffect, useRef, useState } from "re
 import { createPortal } from "react-dom";
 import { useLocation, useNavigation } from "react-router";
 import { Icon } from "~/components/ui/icon";
-import { onSignOut } from "~/lib/browser/sign-out";
 import type { Toast } from "~/lib/http/toast";
 import move from "../motion/move";
 import { useSwipe } from "../motion/swipe";
@@ -41,7 +40,6 @@ export default function ToastRegion() {
   );
   usePersistedWaitingToast(waiting);
   useDismissReachedToast(current, waiting);
-  useEffect(() => onSignOut(dropWaitingToast), []);
   const id = current?.id;
   // Browsers fire no blur event when the focused toast is removed.
   useEffect(() => setFocused(false), [id, list]);

@@ -68,8 +68,6 @@ export async function handleIntentFor<Sender>(
   return response;
 }
 
-export const versionMissingText = "We received only part of the form. Reload the page, then try again.";
-
 export function readVersion(form: FormData, name = "expectedVersion"): number | undefined {
   const version = form.get(name);
   return typeof version === "string" && /^-?\d{1,9}$/.test(version) ? Number(version) : undefined;

@@ -12,7 +12,7 @@ export type IntentError = UserError & { fieldErrors?: Record<string, string[]> }
 /** The maximum length of a returned value whose field has no maximum, such as an ID or the value of an option. */
 const defaultMaxLength = 100;
 
-/** Returns Conform's submission. Each value in `payload` is cut to the maximum length of its field. */
+/** Returns Conform's submission. Each value in `payload` is cut to the maximum length of its field, and its error says so. */
 export function parseForm<Schema extends z.ZodType>(form: FormData | URLSearchParams, schema: Schema) {
   return shortenValues(parseWithZod(form, { schema }), schema);
 }
@@ -31,20 +31,26 @@ function getInputProperties(schema: z.ZodType) {
   return properties;
 }
 
-function shortenValues<Result extends Pick<Submission<unknown>, "payload" | "status">>(
-  submission: Result,
-  schema: z.ZodType,
-) {
+function shortenValues<Result extends Submission<unknown>>(submission: Result, schema: z.ZodType) {
   const { payload, status } = submission;
+  const errors = status === "error" ? submission.error : null;
   const texts = Object.entries(payload).filter((entry): entry is [string, string] => typeof entry[1] === "string");
   if (status === "success" && texts.every(([, text]) => text.length <= defaultMaxLength)) return submission;
   const properties = getInputProperties(schema);
   for (const [name, text] of texts) {
     const field = Object.hasOwn(properties, name) ? properties[name] : undefined;
     const maxLength = (typeof field === "object" && field.maxLength) || defaultMaxLength;
-    if (text.length > maxLength) payload[name] = text.replaceAll("\r\n", "\n").slice(0, maxLength);
+    const typed = text.replaceAll("\r\n", "\n").trim();
+    if (text.length > maxLength) payload[name] = typed.slice(0, maxLength);
+    if (typed.length > maxLength && errors?.[name] && !secretFields.includes(name))
+      errors[name] = [`${errors[name][0]} ${describeCut(typed.length, maxLength)}`];
   }
   return submission;
+}
+
+/** With JavaScript, the field of most forms still contains the whole text. */
+function describeCut(typed: number, shown: number): string {
+  return `You wrote ${typed.toLocaleString("en")} characters. The field may show only the first ${shown.toLocaleString("en")}.`;
 }
 
 export function rejectForm<Extra extends object>(

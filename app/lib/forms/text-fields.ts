@@ -20,9 +20,7 @@ export const toOneLine = (text: string) => joinLines(cleanText(text));
 
 /** Replaces dashes, quotes, spaces and digits of all scripts by ASCII. Preserves tabs and line breaks. */
 export function foldCode(text: string): string {
-  return foldDigits(
-    cleanText(text).replace(/[`\u00b4\u02b9\u02bb-\u02bf\u02c8\u2018-\u201b\u2032\ua78b\ua78c]/g, "'"),
-  );
+  return foldDigits(cleanText(text).replace(/[`\u00b4\u02b9\u02bb-\u02bf\u02c8\u2018-\u201b\u2032\ua78b\ua78c]/g, "'"));
 }
 
 /** Returns dashes, spaces and digits of all scripts in ASCII. */

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { isChunkLike, parseCookieHeader, serializeCookieHeader } from "@supabase/ssr";
 import { env } from "./env.server.ts";
 
@@ -46,6 +47,17 @@ export const deskCookieName = "desk";
 
 export function sessionCookieName(): string {
   return cookieName("session");
+}
+
+/** Accompanies the session cookie, so that browser scripts know whose pages they may show and store. */
+export const accountCookieName = "account";
+
+/** The value of the account cookie after a sign-out. Without the cookie, the session has ended in another way. */
+export const signedOutAccount = "0";
+
+/** Returns a name for the account that reveals nothing about the person and gives no access. */
+export function hashAccountId(id: string): string {
+  return createHash("sha256").update(id).digest("base64url").slice(0, 11);
 }
 
 /** @supabase/ssr splits a long session into the cookies session.0, session.1 and so on. */

@@ -21,7 +21,7 @@ test("The settings have all sizes in bytes and all times in milliseconds.", () =
   const { limits, deadlines } = readSettings({});
   const { formBytes, fileBytes, uploadBytes, bytesPerSecond } = limits;
   expect([formBytes, fileBytes, uploadBytes, bytesPerSecond]).toEqual([65_536, 10_485_760, 209_715_200, 2048]);
-  expect(Object.values(deadlines)).toEqual([5000, 8000, 60_000, 2_400_000, 60_000, 30_000, 120_000, 8000]);
+  expect(Object.values(deadlines)).toEqual([5000, 8000, 60_000, 2_400_000, 60_000, 30_000, 120_000, 0, 8000]);
 });
 
 const readFile = (file: string) => readFileSync(path.join(import.meta.dirname, "../../..", file), "utf8");
@@ -84,6 +84,7 @@ const validValues: [string, string, object][] = [
   ["WRITES_PER_MINUTE", "600", { limits: expect.objectContaining({ writes: 600 }) }],
   ["UPLOADS_MIB", "21", { limits: expect.objectContaining({ uploadBytes: 22_020_096 }) }],
   ["FILE_MIB", "2", { limits: expect.objectContaining({ fileBytes: 2_097_152 }) }],
+  ["STOP_NOTICE_SECONDS", "5", { deadlines: expect.objectContaining({ stopNotice: 5000 }) }],
   ["DRAIN_SECONDS", "3", { deadlines: expect.objectContaining({ drain: 3000 }) }],
   ["SESSION_SECRET", "x".repeat(32), { sessionSecret: "x".repeat(32) }],
   ["SMTP_URL", "smtps://user:pass@mail.example:465", { smtpUrl: "smtps://user:pass@mail.example:465" }],

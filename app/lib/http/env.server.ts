@@ -48,7 +48,8 @@ const Environment = z.object({
   SLOWEST_UPLOAD_SECONDS: positiveInteger(2400, 7200),
   HEADER_SECONDS: positiveInteger(30, 120),
   SILENCE_SECONDS: positiveInteger(120, 3600),
-  DRAIN_SECONDS: positiveInteger(8, 60),
+  STOP_NOTICE_SECONDS: optional(positiveInteger(0, 60)),
+  DRAIN_SECONDS: positiveInteger(8, 900),
 });
 
 export type BackendAccess = { url: string; publishableKey: string; secretKey: string };
@@ -143,6 +144,7 @@ export function readSettings(source: NodeJS.ProcessEnv = process.env) {
       form: env.FORM_SECONDS * 1000,
       headers: env.HEADER_SECONDS * 1000,
       idle: env.SILENCE_SECONDS * 1000,
+      stopNotice: (env.STOP_NOTICE_SECONDS ?? 0) * 1000,
       drain: env.DRAIN_SECONDS * 1000,
     },
   };

@@ -2,14 +2,18 @@ import { combineChunks, createServerClient, serializeCookieHeader, stringFromBas
 import { createClient, type SupabaseClient } from "@supabase/supabase-js";
 import { createContext, type MiddlewareFunction, type RouterContextProvider } from "react-router";
 import ws from "ws";
+import { decodeClaims } from "../auth/access-token.server.ts";
 import {
+  accountCookieName,
   cookieAttributes,
   hasFlagCookie,
+  hashAccountId,
   isSessionCookie,
   type RequestCookie,
   readCookies,
   serializeReadableCookie,
   sessionCookieName,
+  signedOutAccount,
 } from "../http/cookies.server.ts";
 import { type BackendAccess, deadlines, env } from "../http/env.server.ts";
 import { type UserError, userErrorResponse } from "../http/user-error.server.ts";
@@ -42,14 +46,14 @@ export function sharedComputerCookie(shared: boolean): string {
   return serializeReadableCookie(sharedComputerCookieName, shared ? "1" : "", shared ? undefined : 0);
 }
 
-const sessionEndedContext = createContext<boolean>(false);
+const sessionEndContext = createContext<"sign-out" | "ended" | null>(null);
 
-export function endSession(context: Readonly<RouterContextProvider>): void {
-  context.set(sessionEndedContext, true);
+export function endSession(context: Readonly<RouterContextProvider>, isSignOut = false): void {
+  context.set(sessionEndContext, isSignOut ? "sign-out" : "ended");
 }
 
 export function isSessionEnded(context: Readonly<RouterContextProvider>): boolean {
-  return context.get(sessionEndedContext);
+  return context.get(sessionEndContext) !== null;
 }
 
 const supabaseContext = createContext<() => AppSupabaseClient>();
@@ -91,11 +95,16 @@ export const supabaseMiddleware: MiddlewareFunction<Response> = async ({ request
           return requestCookies;
         },
         setAll: (values, noStore) => {
+          // Without `maxAge`, the cookie expires at the end of the browser session. @supabase/ssr would set 400 days.
+          const age = (context.get(sharedComputerContext) ?? isSharedComputer(request)) ? undefined : sessionMaxAge;
           for (const { name, value, options } of values) {
-            // Without `maxAge`, the cookie expires at the end of the browser session. @supabase/ssr would set 400 days.
-            const age = (context.get(sharedComputerContext) ?? isSharedComputer(request)) ? undefined : sessionMaxAge;
             const maxAge = value === "" ? 0 : age;
             cookies.set(name, serializeCookieHeader(name, value, { ...options, maxAge }));
+          }
+          const token = readAccessToken(values.map((each) => (isSessionCookie(each) ? each.value : "")).join(""));
+          if (token) {
+            const account = hashAccountId(decodeClaims(token).sub);
+            cookies.set(accountCookieName, serializeReadableCookie(accountCookieName, account, age));
           }
           for (const [name, value] of Object.entries(noStore)) headers.set(name, value);
         },
@@ -116,6 +125,9 @@ export const supabaseMiddleware: MiddlewareFunction<Response> = async ({ request
     for (const name of [...cookies.keys(), ...sessionCookies.map(({ name }) => name)]) {
       cookies.set(name, serializeCookieHeader(name, "", { ...cookieAttributes(), maxAge: 0 }));
     }
+    const hasSignedOut = context.get(sessionEndContext) === "sign-out";
+    const [account, age] = hasSignedOut ? [signedOutAccount, sessionMaxAge] : ["", 0];
+    cookies.set(accountCookieName, serializeReadableCookie(accountCookieName, account, age));
   }
   for (const [name, value] of headers) response.headers.set(name, value);
   for (const cookie of cookies.values()) response.headers.append("Set-Cookie", cookie);
@@ -124,17 +136,18 @@ export const supabaseMiddleware: MiddlewareFunction<Response> = async ({ request
 
 async function dropDamagedSession(all: RequestCookie[]): Promise<RequestCookie[]> {
   const session = await combineChunks(sessionCookieName(), (name) => all.find((cookie) => cookie.name === name)?.value);
-  return isValidSession(session) ? all : all.filter((cookie) => !isSessionCookie(cookie));
+  return readAccessToken(session) ? all : all.filter((cookie) => !isSessionCookie(cookie));
 }
 
-function isValidSession(value: string | null): boolean {
+/** Returns null if the session cookie is damaged. */
+function readAccessToken(value: string | null): string | null {
   try {
     const session: unknown = JSON.parse(stringFromBase64URL(value?.replace(/^base64-/, "") ?? ""));
     const { access_token, refresh_token } = session as Record<string, unknown>;
     const isText = [access_token, refresh_token].every((token) => typeof token === "string" && /^[\w.-]+$/.test(token));
-    return isText && looksLikeToken(access_token as string);
+    return isText && looksLikeToken(access_token as string) ? (access_token as string) : null;
   } catch {
-    return false;
+    return null;
   }
 }
 

@@ -511,6 +511,7 @@ export type Database = {
         Args: Record<PropertyKey, never>
         Returns: number
       }
+      count_upload_chunk: { Args: { account_id: string }; Returns: undefined }
       create_share_link: {
         Args: { id: string; shipment_id: string; token_hash: string }
         Returns: undefined

@@ -1,5 +1,6 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
 import { afterEach, expect, test, vi } from "vitest";
 import { stubSettings } from "../../../tests/support/stub-settings.ts";
 
@@ -46,4 +47,36 @@ test.each([
   ["the response has an invalid token", 200, '{"access_token":"garbage","refresh_token":"x"}', {}],
 ])("A token refresh does not end the session when %s.", async (_reason, status, body, headers) => {
   expect(await getRefreshStatus(status, body, headers)).toBe(503);
+});
+
+type SentCall = { method: string; search: string; body: string };
+
+/** Returns what the backend receives when a page reads a database function with these arguments. */
+async function readWithArguments(args: Record<string, string>): Promise<SentCall> {
+  const calls: SentCall[] = [];
+  const backend = createServer(async (request, response) => {
+    const { search } = new URL(request.url ?? "", "http://backend.local");
+    calls.push({ method: request.method ?? "", search, body: await text(request) });
+    response.end("{}");
+  });
+  await new Promise<void>((resolve) => backend.listen(0, "127.0.0.1", resolve));
+  const url = `http://127.0.0.1:${(backend.address() as AddressInfo).port}`;
+  stubSettings({ SUPABASE_URL: url });
+  const { createSupabaseFetch } = await import("./fetch.server.ts");
+  await createSupabaseFetch(null)(`${url}/rest/v1/rpc/desk_clients?${new URLSearchParams(args)}`);
+  backend.close();
+  return calls[0] ?? { method: "", search: "", body: "" };
+}
+
+test.each(["in.njeri@client.example", "not.eq.1", "is.null", "fts(english).tea", "eq."])(
+  "The search text %s, which PostgREST would read as a filter, is sent in a body.",
+  async (q) => {
+    const body = JSON.stringify({ q, page: "1" });
+    expect(await readWithArguments({ q, page: "1" })).toEqual({ method: "POST", search: "", body });
+  },
+);
+
+test.each(["Tea, in. bags", "eq", "254.eq.1", ".eq.1", ""])("The search text %j is sent in the URL.", async (q) => {
+  const search = `?${new URLSearchParams({ q })}`;
+  expect(await readWithArguments({ q })).toEqual({ method: "GET", search, body: "" });
 });

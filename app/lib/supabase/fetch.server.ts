@@ -23,6 +23,24 @@ export function createSupabaseFetch(
   };
 }
 
+/** Matches texts that may begin with an operator of PostgREST, such as the email address "in.njeri@client.example". */
+const operatorPattern = /^[a-z]+(\([^)]*\))?\./;
+
+/**
+ * Returns the request. If PostgREST would read an argument of a database function as a filter, the returned request has the
+ * arguments in its body, where PostgREST expects no filters.
+ */
+function withLiteralArguments(input: Parameters<typeof fetch>[0], init: RequestInit = {}): Parameters<typeof fetch> {
+  const url = new URL(String(input));
+  const isRead = (init.method ?? "GET") === "GET" && url.pathname.includes("/rest/v1/rpc/");
+  if (!isRead || ![...url.searchParams.values()].some((text) => operatorPattern.test(text))) return [input, init];
+  const headers = new Headers(init.headers);
+  headers.set("Content-Type", "application/json");
+  const body = JSON.stringify(Object.fromEntries(url.searchParams));
+  url.search = "";
+  return [url, { ...init, method: "POST", headers, body }];
+}
+
 async function fetchWithRetry(
   input: Parameters<typeof fetch>[0],
   init: RequestInit | undefined,
@@ -33,10 +51,11 @@ async function fetchWithRetry(
   const { page, write, upload: store } = deadlines();
   const deadline = isUpload ? store : isRepeatable ? page : write;
   const signal = pageSignal ?? AbortSignal.timeout(deadline);
+  const [target, options] = withLiteralArguments(input, init);
   for (let attempt = 1; ; attempt += 1) {
     const isLastTry = !isRepeatable || attempt === 3;
     try {
-      const response = await measuredFetch(input, { ...init, signal });
+      const response = await measuredFetch(target, { ...options, signal });
       if (isLastTry || ![502, 503, 504].includes(response.status)) return response;
     } catch (error) {
       if (isLastTry || signal.aborted) throw error;

@@ -12,7 +12,7 @@ export function Clearance({ clearance_services }: Pick<Route.ComponentProps["loa
       intro="We handle every step, from classifying your goods to returning the empty container."
     >
       <WideArt part="border-post.svg#scene" viewBox="0 0 1200 300" className="block h-40 lg:-mt-8 lg:h-80" />
-      <div className="relative -mt-6 grid gap-px rounded-label border border-edge bg-line lg:-mt-10 md:grid-cols-3">
+      <div className="relative -mt-6 grid gap-px rounded-label border border-edge bg-line lg:-mt-10 lg:grid-cols-3">
         {clearance_services.map(({ title, items }) => (
           <div key={title} className="bg-raised p-5">
             <h3 className="border-b border-line pb-3 text-base">{title}</h3>

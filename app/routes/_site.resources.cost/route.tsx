@@ -64,7 +64,7 @@ export default function CostPage({ loaderData }: Route.ComponentProps) {
       <p className="mt-4 max-w-prose text-lg text-pretty text-quiet">
         Estimate the duty, taxes and levies on your import before you pay the seller.
       </p>
-      <div className="mt-8 mb-8 grid items-start gap-x-16 gap-y-10 lg:grid-cols-[minmax(0,22rem)_minmax(0,1fr)]">
+      <div className="mt-8 mb-8 grid items-start gap-x-16 gap-y-10 lg:grid-cols-[minmax(0,min(22rem,35%))_minmax(0,1fr)]">
         <CostForm
           key={JSON.stringify(submitted.result.initialValue)}
           id={form.id}

@@ -1,7 +1,6 @@
 /** The chosen files by document ID. Unlike component state, module state survives revalidation and a new login. */
 import { useSyncExternalStore } from "react";
 import { showToast } from "~/components/ui/toast-state";
-import { onSignOut } from "~/lib/browser/sign-out";
 import { largeFileBytes } from "~/lib/forms/file-size";
 import type { Toast } from "~/lib/http/toast";
 import { getFileProblem, isLargePhoto } from "~/models/document";
@@ -41,10 +40,6 @@ async function loadResumableUpload({ size }: File) {
 
 /** Has at most three requests, because the server accepts three parallel uploads per account. Other uploads wait. */
 const activeRequests = new Set<Promise<UploadOutcome>>();
-
-onSignOut(() => {
-  for (const id of uploads.keys()) removeUpload(id);
-});
 
 function subscribe(listener: () => void): () => void {
   listeners.add(listener);

@@ -1,4 +1,5 @@
 /** Sends a file by XMLHttpRequest, because `fetch` reports no upload progress. */
+import { leaveOtherAccount } from "~/lib/browser/account";
 import type { Toast } from "~/lib/http/toast";
 
 /** "incomplete": part of the file is stored. "ended": the session has ended. "lost": no response from the site. */
@@ -21,7 +22,7 @@ export function sendUploadRequest(
   uploadHeader?: string,
 ): Promise<UploadOutcome> {
   return new Promise((resolve) => {
-    if (signal.aborted) return resolve({ kind: "lost" });
+    if (signal.aborted || leaveOtherAccount("/login")) return resolve({ kind: "lost" });
     const request = new XMLHttpRequest();
     let timer = 0;
     const restartTimer = () => {

@@ -14,6 +14,7 @@ import { requireViewer, ViewerRecord } from "~/lib/auth/viewer.server";
 import { createViewerPage } from "~/lib/auth/viewer-page.server";
 import { calendarDate, eastAfricaTime } from "~/lib/dates";
 import { handleIntentFor } from "~/lib/forms/intent-form.server";
+import { hashAccountId } from "~/lib/http/cookies.server";
 import { isOfflineEnabled } from "~/lib/http/offline.server";
 import { getRateLimiter } from "~/lib/http/rate-limiter.server";
 import { userErrorData, userErrorFromThrown } from "~/lib/http/user-error.server";
@@ -48,7 +49,7 @@ export async function loader(args: Route.LoaderArgs) {
   if (!viewer || !account) throw userErrorData(userErrorFromThrown(null));
   const { created_at, erasure_requested_at, retention_ends_on, ...otherFields } = account;
   return {
-    accountId: id,
+    accountHash: hashAccountId(id),
     name: viewer.full_name ?? "",
     email: viewer.email ?? "",
     factors: viewer.factors.map(({ name }) => name),
@@ -75,7 +76,7 @@ export function action({ request, context }: Route.ActionArgs) {
 }
 
 export default function AccountPage({ loaderData: account, actionData }: Route.ComponentProps) {
-  useSessionWatch(account.accountId);
+  useSessionWatch(account.accountHash);
   return (
     <>
       <Title rejected={actionData !== undefined}>Your account</Title>

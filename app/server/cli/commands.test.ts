@@ -33,12 +33,16 @@ test("Every staff command lists the values and labels of a field that accepts on
   const program = new Command();
   addActionCommands(program, () => "Wanjiru Kamau");
   const getHelp = (group: string, verb: string) => {
-    const command = program.commands.find((each) => each.name() === group)?.commands.find((each) => each.name() === verb);
+    const command = program.commands
+      .find((each) => each.name() === group)
+      ?.commands.find((each) => each.name() === verb);
     return command?.helpInformation().replace(/\s+/g, " ");
   };
   expect(getHelp("team", "role")).toContain("the role; a lead also manages the team: clerk, lead");
   expect(getHelp("charge", "set")).toContain("the currency: KES, USD, EUR, GBP");
-  expect(getHelp("charge", "paid")).toContain("item: idf-fee (IDF Fee), duties (Duties & Taxes), agent-fee (Agent Fee)");
+  expect(getHelp("charge", "paid")).toContain(
+    "item: idf-fee (IDF Fee), duties (Duties & Taxes), agent-fee (Agent Fee)",
+  );
   expect(getHelp("shipment", "arrived")).toContain("the container size: 20 (20 ft), 40 (40 ft)");
   expect(getHelp("shipment", "correct")).toContain("an amount due: yes");
 });

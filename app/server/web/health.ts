@@ -5,6 +5,13 @@ const checkTimeoutMs = 2000;
 const checkReuseMs = 1000;
 
 let lastCheck: Promise<boolean> | null = null;
+let stopping = false;
+
+/** Makes the health checks fail, and makes each response close its connection. */
+export function announceStop(): void {
+  stopping = true;
+}
+export const isStopping = () => stopping;
 
 export function respondToHealthCheck(request: IncomingMessage, response: ServerResponse): boolean {
   const path = request.url?.split("?")[0];
@@ -15,7 +22,8 @@ export function respondToHealthCheck(request: IncomingMessage, response: ServerR
     response
       .writeHead(ready ? 200 : 503, { "Content-Type": "text/plain; charset=utf-8", "Cache-Control": "no-store" })
       .end(`${text}\n`);
-  if (path === "/healthz") end(true, "ok");
+  if (stopping) end(false, "stopping");
+  else if (path === "/healthz") end(true, "ok");
   else isBackendReady().then((ready) => end(ready, ready ? "ready" : "the backend does not respond"));
   return true;
 }

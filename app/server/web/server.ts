@@ -21,7 +21,7 @@ import {
   sendCachedResponse,
 } from "./cached-response.ts";
 import { type FinishedPage, finishPage } from "./critical-css.ts";
-import { respondToHealthCheck } from "./health.ts";
+import { isStopping, respondToHealthCheck } from "./health.ts";
 import { createHostCheck } from "./host-name.ts";
 import { handleMalformedRequests, hasValidHost, isWellFormed } from "./malformed-requests.ts";
 import { createPageCache, getPageUrl, isAnonymous, varyHeader } from "./page-cache.ts";
@@ -41,6 +41,9 @@ const sampleValuesWarning =
   "The site still shows sample values, such as a sample phone number. `npm run content` lists them.";
 
 const figuresToCheckWarning = "Some rates or rules on the site were due for a check. `npm run content` lists them.";
+
+/** Caddy uses an open connection again within two minutes. If the site closed the connection first, a form could be lost. */
+const proxyIdleMs = 120_000;
 
 type FinishedCompressedPage = FinishedPage & CompressedPage;
 type AppResponse = { response: Response; page?: FinishedCompressedPage };
@@ -152,7 +155,7 @@ export async function createSite(): Promise<Server> {
     const ownHeaders = url.startsWith("/assets/")
       ? [...headersOfAssets]
       : [...commonHeaders, requestIdHeader, getRequestId(request)];
-    if (!server.listening) ownHeaders.push("Connection", "close");
+    if (isStopping()) ownHeaders.push("Connection", "close");
     sendCachedResponse(request, response, stored, ownHeaders);
     if (!file) logCachedResponse(request, response.statusCode, url.split("?", 1)[0] ?? "");
     return true;
@@ -165,6 +168,7 @@ export async function createSite(): Promise<Server> {
       requestTimeout: deadlines.request,
       headersTimeout: deadlines.headers,
       connectionsCheckingInterval: 1000,
+      keepAliveTimeout: proxyIdleMs + 5000,
       requireHostHeader: false,
     },
     (request, response) => {
@@ -175,7 +179,7 @@ export async function createSite(): Promise<Server> {
       if (!otherHost && respondFromMemory(request, response)) return;
       for (const [name, value] of headers) response.setHeader(name, value);
       response.setHeader(requestIdHeader, getRequestId(request));
-      if (!server.listening) response.setHeader("Connection", "close");
+      if (isStopping()) response.setHeader("Connection", "close");
       if (!isWellFormed(request, response)) return;
       guardBody(request, response, (code) => {
         server.emit("clientError", Object.assign(new Error(code), { code }), request.socket);

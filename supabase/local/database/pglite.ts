@@ -43,6 +43,8 @@ export async function openPglite(dataDir: string | null): Promise<OpenDatabase> 
       extensions: { pg_trgm },
       startParams: [...PGlite.defaultStartParams, "-c", "shared_buffers=16MB"],
       parsers: { 1184: isoTimestamp, 1114: isoTimestamp },
+      // Postgres checks texts for booleans. PGlite would reject them without Postgres's error code.
+      serializers: { 16: String },
     },
   });
   disableAutomaticGrants(connection);

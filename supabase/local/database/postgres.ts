@@ -31,6 +31,8 @@ const arrayType = (oid: number, element: (text: string) => unknown) => ({
 });
 
 const pgliteCompatibleTypes = {
+  // The driver would send every text as false.
+  boolean: { to: 16, from: [16], serialize: String, parse: (text: string) => text === "t" },
   timestamp: { to: 1114, from: [1114], serialize: String, parse: isoTimestamp },
   timestamptz: { to: 1184, from: [1184], serialize: String, parse: isoTimestamp },
   // Sends strings to JSON columns unchanged, because they are already JSON.

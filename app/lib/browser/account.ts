@@ -1,0 +1,72 @@
+const storageKey = "account";
+/** The time in which the tab of the sign-out loads the login page and shows the toast, which is shown only once. */
+const signOutMs = 3000;
+
+/** The hash of the account whose data this tab shows, holds in memory or stores. */
+let tabAccount = "";
+let isLoading = false;
+let timer: ReturnType<typeof setTimeout> | undefined;
+
+/**
+ * Returns the hash of the signed-in account, and "0" after a sign-out. The cookie is missing after a session has ended in
+ * another way. The tab then waits for the next login, because the same person may continue.
+ */
+export function readAccountCookie(): string {
+  const name = `${location.protocol === "https:" ? "__Host-" : ""}account=`;
+  const cookie = document.cookie.split("; ").find((each) => each.startsWith(name));
+  return cookie?.slice(name.length) ?? "";
+}
+
+/** Calls `check` when the account may have changed. Older browsers have no `cookieStore`. */
+export function onAccountCheck(check: () => void, signal?: AbortSignal): void {
+  for (const type of ["focus", "pageshow", "visibilitychange"]) addEventListener(type, check, { signal });
+  window.cookieStore?.addEventListener("change", check, { signal });
+}
+
+/** Deletes the data that this tab has stored for another account. Must run before a page shows stored data. */
+export function openTabStorage(): void {
+  try {
+    tabAccount = sessionStorage.getItem(storageKey) ?? "";
+    if (!isOtherAccount()) return;
+    tabAccount = "";
+    sessionStorage.clear();
+  } catch {
+    // If storage is blocked, the tab has stored nothing.
+  }
+}
+
+/** Must be called before the page stores data of the account in this tab. */
+export function claimTab(account: string): void {
+  if (tabAccount && tabAccount !== account) leave("/login");
+  tabAccount = account;
+  try {
+    sessionStorage.setItem(storageKey, account);
+  } catch {}
+}
+
+/** Returns true and hides the page if the tab's account has signed out or another account has logged in. */
+export function leaveOtherAccount(address?: string): boolean {
+  const isOther = isOtherAccount();
+  if (isOther) leave(address);
+  return isOther;
+}
+
+function isOtherAccount(): boolean {
+  const account = readAccountCookie();
+  return tabAccount !== "" && account !== "" && account !== tabAccount;
+}
+
+/** Loads a new document, so that no data stays in memory. Without an address, loads the login page a little later. */
+function leave(address?: string): void {
+  const delay = document.body.hidden ? 0 : signOutMs;
+  document.body.hidden = true;
+  try {
+    sessionStorage.clear();
+  } catch {}
+  if (isLoading) return;
+  clearTimeout(timer);
+  if (address) {
+    isLoading = true;
+    location.replace(address);
+  } else if (!document.hidden) timer = setTimeout(leave, delay, "/login");
+}

