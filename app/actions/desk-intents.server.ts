@@ -6,13 +6,15 @@ import { UnusedClientId } from "../models/client-id.server.ts";
 import { getEmailSender, storageTariff } from "../models/content.server.ts";
 import type { StaffAction, StaffActionTarget } from "./staff-action.server.ts";
 
+const targetMissingText = "We received only part of the form. Reload the page, then try again.";
+
 /** The schema of the form field that contains the target's ID, for pages with several targets. */
 const targetIds: Record<StaffActionTarget, z.ZodType<string>> = {
-  shipment: z.uuid(versionMissingText),
-  document: z.uuid(versionMissingText),
-  account: z.uuid(versionMissingText),
+  shipment: z.uuid(targetMissingText),
+  document: z.uuid(targetMissingText),
+  account: z.uuid(targetMissingText),
   clientId: UnusedClientId,
-  failedEmail: z.uuid(versionMissingText),
+  failedEmail: z.uuid(targetMissingText),
 };
 
 /**

@@ -75,7 +75,7 @@ function IdentityCheck(props: { company: Company; origin: string; licence: strin
             <h3 className="font-semibold">Our website and our emails</h3>
             <p className="mt-1 max-w-prose">
               Our only website is <span className="font-mono wrap-anywhere">{origin}</span>. Our emails link only to
-              this website. Our emails have no attachments. Our team never asks you for a password or a code.
+              this website. Our emails have no attachments. Our team never asks you for a password or a login code.
             </p>
           </div>
           <div>

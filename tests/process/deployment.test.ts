@@ -138,7 +138,7 @@ test("Two processes that are replaced one after the other lose no page, no form 
   const repeat = async (job: (round: number) => Promise<unknown>) => {
     for (let round = 0; !isOver; round += 1) {
       await job(round).catch((error: Error) => failures.push(`${error.message} ${error.cause}`));
-      await setTimeout(50);
+      await setTimeout(150);
     }
   };
   const expectStatus = (what: string, actual: number | undefined, expected: number) => {

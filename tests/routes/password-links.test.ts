@@ -27,7 +27,7 @@ const expiredText = "This link has been used or has expired.";
 /** Emails an account a link for setting a new password. Returns the link's path. */
 async function sendLink({ id, email }: { id: string; email: string }): Promise<string> {
   const result = await sendPasswordLink(app.company, app.company, emailSender, id, "The command");
-  expect(result).toEqual({ sent: true });
+  expect(result).toEqual({ sent: true, result: email });
   return getLatestLinkTo(email);
 }
 

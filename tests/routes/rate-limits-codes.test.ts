@@ -80,7 +80,7 @@ describe("an owner whose codes are locked by someone with the password", () => {
   const setPassword = async (link: string, code: string, browser = app.browser()) =>
     browser.submit(await browser.open(link), "Set password", { password: newPassword, code });
   async function sendLink({ id, email }: TestClient): Promise<string> {
-    expect(await sendPasswordLink(app.company, app.company, emailSender, id)).toEqual({ sent: true });
+    expect(await sendPasswordLink(app.company, app.company, emailSender, id)).toEqual({ sent: true, result: email });
     return getLatestLinkTo(email);
   }
 

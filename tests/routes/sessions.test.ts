@@ -249,6 +249,8 @@ describe("account cookie", () => {
   test("A page of the portal contains the value of the account cookie", async () => {
     const browser = await newLoggedInBrowser();
     for (const path of ["/portal", "/portal/account"])
-      expect(await (await browser.get(path)).text(), path).toContain(`accountHash\\",\\"${browser.cookies.get("account")}`);
+      expect(await (await browser.get(path)).text(), path).toContain(
+        `accountHash\\",\\"${browser.cookies.get("account")}`,
+      );
   });
 });

@@ -7,7 +7,7 @@ type TestimonialsProps = Pick<Route.ComponentProps["loaderData"], "testimonials"
 export function Testimonials({ testimonials, notes }: TestimonialsProps) {
   return (
     <Stop id="testimonials" title="What clients say" intro={notes.testimonials} sunken>
-      <Marquee label="Testimonials" className="grid gap-8 md:grid-cols-3 moves:gap-0">
+      <Marquee label="Testimonials" className="grid gap-8 lg:grid-cols-3 moves:gap-0">
         {testimonials.map(({ name, company, rating, text }) => (
           <li key={name} className="moves:mr-12 moves:w-[min(27rem,75vw)]">
             <figure className="flex h-full flex-col">
