@@ -1,5 +1,5 @@
 /** The only script of an offline copy. Reloads the page when the site responds again, or if another account has logged in. */
-import { deleteCaches, cacheNames as names } from "../components/offline/offline-pages.ts";
+import { deleteCaches, cacheNames as names } from "../components/offline/cache-names.ts";
 import { onAccountCheck, readAccountCookie } from "../lib/browser/account.ts";
 
 const [minRetryDelay, maxRetryDelay] = [5000, 5 * 60_000];

@@ -1,3 +1,4 @@
+import { cacheNames, deleteCaches } from "../components/offline/cache-names.ts";
 import * as offlinePages from "../components/offline/offline-pages.ts";
 
 type FetchEvent = Event & {
@@ -23,7 +24,7 @@ declare const __RETRY__: string;
 declare const __RETRY_HASH__: string;
 
 const responseTimeout = 5000;
-const { own } = offlinePages.cacheNames;
+const { own } = cacheNames;
 const accountPages = /^\/(portal|desk)\b/;
 
 /** Responses that arrived after their offline copy was shown. The next request for the page gets the late response. */
@@ -31,8 +32,7 @@ const lateResponses = new Map<string, Promise<Response>>();
 /** Counts cache deletions, so that `lateResponses` gets no response that was requested before a deletion. */
 let deletionCount = 0;
 let isUnregistering = false;
-/** True from a sign-out until a login page is shown. */
-let isSigningOut = false;
+let awaitsLoginPage = false;
 let pendingDeletion: Promise<unknown> = Promise.resolve();
 /** The path of a copy to show without delay, because the previous page has already waited for the response. */
 let urgentPath: unknown;
@@ -50,7 +50,7 @@ self.addEventListener("fetch", (event) => {
   if (request.method === "POST") {
     if (pathname === "/actions/lite") waitUntil.call(event, unregisterWorker());
     else if (offlinePages.endsAccountCache(pathname)) {
-      isSigningOut = pathname.startsWith("/portal/sign-out");
+      awaitsLoginPage = pathname.startsWith("/portal/sign-out");
       waitUntil.call(event, deleteCachedPages(own));
     }
   } else if (request.method !== "GET") return;
@@ -65,20 +65,20 @@ self.addEventListener("fetch", (event) => {
 });
 
 async function activateWorker(): Promise<void> {
-  for (const name of await caches.keys()) if (!name.startsWith(offlinePages.cacheNames.form)) await caches.delete(name);
+  for (const name of await caches.keys()) if (!name.startsWith(cacheNames.form)) await caches.delete(name);
   await recordCheck();
   await clients.claim();
 }
 
 async function recordCheck(): Promise<void> {
-  const cache = await caches.open(offlinePages.cacheNames.worker);
+  const cache = await caches.open(cacheNames.worker);
   await cache.put("/worker.js", new Response(__BUILD__, { headers: { time: `${Date.now()}` } }));
 }
 
 function deleteCachedPages(prefix: string): Promise<void> {
   deletionCount += 1;
   lateResponses.clear();
-  const done = offlinePages.deleteCaches(prefix);
+  const done = deleteCaches(prefix);
   pendingDeletion = Promise.allSettled([pendingDeletion, done]);
   return done;
 }
@@ -119,8 +119,8 @@ async function respondToNavigation(event: FetchEvent, pathname: string, search: 
   if (networkResponse) {
     if (networkResponse.ok && offlinePages.isAuthPage(pathname)) {
       event.waitUntil(deleteCachedPages(own));
-      if (isSigningOut) event.waitUntil(closeAccountPages(event));
-      isSigningOut = false;
+      if (awaitsLoginPage) event.waitUntil(closeAccountPages(event));
+      awaitsLoginPage = false;
     }
     event.waitUntil(runDailyCheck());
     return networkResponse;
@@ -135,7 +135,6 @@ async function respondToNavigation(event: FetchEvent, pathname: string, search: 
   event.waitUntil(notifyWhenFetched(event, address, response, startCount));
   if (copyText !== undefined) return createCopyResponse(copyText, 200, accounts);
   const list = await listCachedPages();
-  // Passes a function to `replace`, because `replace` would interpret `$&` in a string.
   return createCopyResponse(
     page.replace("<!--pages-->", () => list),
     503,
@@ -143,7 +142,6 @@ async function respondToNavigation(event: FetchEvent, pathname: string, search: 
   );
 }
 
-/** Pages whose script has not loaded cannot check the account. */
 async function closeAccountPages({ resultingClientId }: FetchEvent): Promise<void> {
   // Waits until the tab of the sign-out shows its next page. The page of the account is then no longer a client.
   await clients.get(resultingClientId);
@@ -198,7 +196,6 @@ function createCopyResponse(html: string, status: number, accounts: string[]): R
   const text = html.replace(/<!--(\d\S+)\|(.*?)\|(.*?)-->/, (_, copiedAt, time, dateAndTime) =>
     getDayNumber(Date.parse(copiedAt)) === getDayNumber(Date.now()) ? time : dateAndTime,
   );
-  // The script is in the head, because it must check the account before the browser shows the page.
   const page = text.replace("<head>", () => `<head>${script}`);
   return new Response(page, {
     status,
@@ -218,7 +215,7 @@ const getDayNumber = (time: number) => Math.floor((time + 3 * 3_600_000) / offli
 /** Deletes expired copies, and unregisters the worker if the site no longer has the file worker.js. */
 async function runDailyCheck(): Promise<void> {
   if (isUnregistering) return;
-  const cache = await caches.open(offlinePages.cacheNames.worker);
+  const cache = await caches.open(cacheNames.worker);
   const lastCheck = await cache.match("/worker.js");
   if (lastCheck && offlinePages.getAge(lastCheck) < offlinePages.dayMs) return;
   await offlinePages.deleteExpiredCopies();

@@ -33,7 +33,7 @@ describe("service worker", () => {
   test("The service worker changes with each build and allows only its retry script, by hash", async () => {
     const worker = await buildServiceWorker("first build");
     expect(worker).not.toBe(await buildServiceWorker("second build"));
-    const script = /<script[^>]*>(.*?)<\\?\/script>/s.exec(worker)?.[1] ?? "";
+    const script = /<script[^>]*>(.*?)<\\?\/script>/s.exec(worker)?.[1]?.replace(/\\([`$])/g, "$1") ?? "";
     expect(script).toContain("location.reload");
     expect(worker).toContain(`'sha256-${createHash("sha256").update(script).digest("base64")}'`);
     expect(worker).not.toContain("unsafe-");

@@ -243,6 +243,7 @@ describe("account cookie", () => {
     expect(browser.cookies.has("account")).toBe(false);
 
     await other.post("/portal/sign-out", {});
+    await other.get("/portal");
     expect(other.cookies.get("account")).toBe("0");
   });
 

@@ -1,17 +1,16 @@
 import { readAccountCookie } from "~/lib/browser/account";
 import type { SiteData } from "../site/site-data";
+import { deleteCaches, cacheNames as names } from "./cache-names";
 import { createOfflineCopy, createOfflineFallback, type OfflineCopy } from "./offline-copy";
 import {
   cachedFileQuery,
   dayMs,
-  deleteCaches,
   fallbackPagePath,
   getAge,
   getOfflineKind,
   isExpired,
   isOfflineAllowed,
   maxPages,
-  cacheNames as names,
 } from "./offline-pages";
 
 const maxFiles = 60;

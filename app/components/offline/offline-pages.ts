@@ -14,18 +14,6 @@ export const getAge = (copy: Response) => Date.now() - Number(copy.headers.get("
 /** Only pages have the header `name`. Pages expire a day early, because their stylesheet may be a day older. */
 export const isExpired = (copy: Response) => getAge(copy) >= maxAgeMs - (copy.headers.has("name") ? dayMs : 0);
 
-/**
- * `own` is the prefix of one account's cache; the value of the account cookie follows. `open` is the cache of visitors without
- * a session. `form` is the prefix of all caches. The digit in each name is the version of the stored format. The service
- * worker deletes caches with another digit.
- */
-export const cacheNames = {
-  form: "kept1-",
-  own: "kept1-account-",
-  open: "kept1-open",
-  worker: "kept1-worker",
-} as const;
-
 export const fallbackPagePath = "/worker.js?no-page";
 
 /** The service worker responds to URLs with this query only from the cache. */
@@ -63,20 +51,6 @@ export function isAuthPage(pathname: string): boolean {
 /** True for requests that bypass the service worker, because a fetch by the worker would change `Sec-Fetch-Site`. */
 export function bypassesWorker(pathname: string): boolean {
   return ["desk", ...secretLinkAreas].includes(getArea(pathname)) || /\/documents\/|\.[a-z0-9]+$/.test(pathname);
-}
-
-/**
- * Deletes caches by prefix. First deletes each entry, because browsers leave files on disk if only the cache is
- * deleted.
- */
-export async function deleteCaches(beginning: string): Promise<void> {
-  const { caches: storage } = self;
-  for (const name of await storage.keys()) {
-    if (!name.startsWith(beginning)) continue;
-    const cache = await storage.open(name);
-    for (const request of await cache.keys()) await cache.delete(request);
-    await storage.delete(name);
-  }
 }
 
 export async function deleteExpiredCopies(): Promise<void> {

@@ -2,7 +2,6 @@ const storageKey = "account";
 /** The time in which the tab of the sign-out loads the login page and shows the toast, which is shown only once. */
 const signOutMs = 3000;
 
-/** The hash of the account whose data this tab shows, holds in memory or stores. */
 let tabAccount = "";
 let isLoading = false;
 let timer: ReturnType<typeof setTimeout> | undefined;
@@ -17,22 +16,20 @@ export function readAccountCookie(): string {
   return cookie?.slice(name.length) ?? "";
 }
 
-/** Calls `check` when the account may have changed. Older browsers have no `cookieStore`. */
+/** Older browsers have no `cookieStore`. */
 export function onAccountCheck(check: () => void, signal?: AbortSignal): void {
   for (const type of ["focus", "pageshow", "visibilitychange"]) addEventListener(type, check, { signal });
   window.cookieStore?.addEventListener("change", check, { signal });
 }
 
-/** Deletes the data that this tab has stored for another account. Must run before a page shows stored data. */
+/** Must run before a page shows data that this tab has stored. */
 export function openTabStorage(): void {
   try {
     tabAccount = sessionStorage.getItem(storageKey) ?? "";
     if (!isOtherAccount()) return;
     tabAccount = "";
     sessionStorage.clear();
-  } catch {
-    // If storage is blocked, the tab has stored nothing.
-  }
+  } catch {}
 }
 
 /** Must be called before the page stores data of the account in this tab. */
@@ -56,7 +53,7 @@ function isOtherAccount(): boolean {
   return tabAccount !== "" && account !== "" && account !== tabAccount;
 }
 
-/** Loads a new document, so that no data stays in memory. Without an address, loads the login page a little later. */
+/** Loads a new document, so that no data stays in memory. */
 function leave(address?: string): void {
   const delay = document.body.hidden ? 0 : signOutMs;
   document.body.hidden = true;

@@ -49,13 +49,10 @@ export function sessionCookieName(): string {
   return cookieName("session");
 }
 
-/** Accompanies the session cookie, so that browser scripts know whose pages they may show and store. */
 export const accountCookieName = "account";
 
-/** The value of the account cookie after a sign-out. Without the cookie, the session has ended in another way. */
 export const signedOutAccount = "0";
 
-/** Returns a name for the account that reveals nothing about the person and gives no access. */
 export function hashAccountId(id: string): string {
   return createHash("sha256").update(id).digest("base64url").slice(0, 11);
 }

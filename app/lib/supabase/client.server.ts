@@ -10,6 +10,7 @@ import {
   hashAccountId,
   isSessionCookie,
   type RequestCookie,
+  readCookie,
   readCookies,
   serializeReadableCookie,
   sessionCookieName,
@@ -125,9 +126,12 @@ export const supabaseMiddleware: MiddlewareFunction<Response> = async ({ request
     for (const name of [...cookies.keys(), ...sessionCookies.map(({ name }) => name)]) {
       cookies.set(name, serializeCookieHeader(name, "", { ...cookieAttributes(), maxAge: 0 }));
     }
-    const hasSignedOut = context.get(sessionEndContext) === "sign-out";
-    const [account, age] = hasSignedOut ? [signedOutAccount, sessionMaxAge] : ["", 0];
-    cookies.set(accountCookieName, serializeReadableCookie(accountCookieName, account, age));
+    cookies.delete(accountCookieName);
+    const account = readCookie(request, accountCookieName) ?? signedOutAccount;
+    if (context.get(sessionEndContext) === "sign-out")
+      cookies.set(accountCookieName, serializeReadableCookie(accountCookieName, signedOutAccount, sessionMaxAge));
+    else if (account !== signedOutAccount)
+      cookies.set(accountCookieName, serializeReadableCookie(accountCookieName, "", 0));
   }
   for (const [name, value] of headers) response.headers.set(name, value);
   for (const cookie of cookies.values()) response.headers.append("Set-Cookie", cookie);
