@@ -73,7 +73,6 @@ const toTime = (iso: string | null) => iso && sortableTime(iso);
 type AccountRow = Record<string, unknown>;
 type AccountColumn<Row> = [head: string, getCell: (row: Row) => unknown];
 
-/** The label of each action in the audit log. */
 type AuditLabels = Readonly<Record<string, string>>;
 
 const createAuditColumns = (auditLabels: AuditLabels): AccountColumn<ExportedAuditEntry>[] => [

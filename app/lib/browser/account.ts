@@ -6,23 +6,18 @@ let tabAccount = "";
 let isLoading = false;
 let timer: ReturnType<typeof setTimeout> | undefined;
 
-/**
- * Returns the hash of the signed-in account, and "0" after a sign-out. The cookie is missing after a session has ended in
- * another way. The tab then waits for the next login, because the same person may continue.
- */
+/** Returns the hash of the signed-in account, "0" after a sign-out, or "" after an expired session. */
 export function readAccountCookie(): string {
   const name = `${location.protocol === "https:" ? "__Host-" : ""}account=`;
   const cookie = document.cookie.split("; ").find((each) => each.startsWith(name));
   return cookie?.slice(name.length) ?? "";
 }
 
-/** Older browsers have no `cookieStore`. */
 export function onAccountCheck(check: () => void, signal?: AbortSignal): void {
   for (const type of ["focus", "pageshow", "visibilitychange"]) addEventListener(type, check, { signal });
   window.cookieStore?.addEventListener("change", check, { signal });
 }
 
-/** Must run before a page shows data that this tab has stored. */
 export function openTabStorage(): void {
   try {
     tabAccount = sessionStorage.getItem(storageKey) ?? "";
@@ -53,7 +48,6 @@ function isOtherAccount(): boolean {
   return tabAccount !== "" && account !== "" && account !== tabAccount;
 }
 
-/** Loads a new document, so that no data stays in memory. */
 function leave(address?: string): void {
   const delay = document.body.hidden ? 0 : signOutMs;
   document.body.hidden = true;

@@ -13,7 +13,6 @@ export function rememberFields(): () => void {
     const newFields = findFields();
     for (const { old, text } of oldFields) {
       const { id, name, form, type, checked, files } = old;
-      // The failed hydration resets text areas.
       const value = old.tagName === "TEXTAREA" && old.value === old.defaultValue ? text : old.value;
       const field = newFields.find(
         (each) =>

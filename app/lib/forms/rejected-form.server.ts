@@ -17,7 +17,6 @@ export function parseForm<Schema extends z.ZodType>(form: FormData | URLSearchPa
   return shortenValues(parseWithZod(form, { schema }), schema);
 }
 
-/** Returns the same as parseForm, for a schema with asynchronous checks. */
 export async function parseFormAsync<Schema extends z.ZodType>(form: FormData, schema: Schema) {
   return shortenValues(await parseWithZod(form, { schema, async: true }), schema);
 }

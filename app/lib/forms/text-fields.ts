@@ -23,7 +23,6 @@ export function foldCode(text: string): string {
   return foldDigits(cleanText(text).replace(/[`\u00b4\u02b9\u02bb-\u02bf\u02c8\u2018-\u201b\u2032\ua78b\ua78c]/g, "'"));
 }
 
-/** Returns dashes, spaces and digits of all scripts in ASCII. */
 export function foldDigits(text: string): string {
   return text
     .normalize("NFKC")

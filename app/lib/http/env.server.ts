@@ -135,7 +135,6 @@ export function readSettings(source: NodeJS.ProcessEnv = process.env) {
       /** The minimum speed of an upload or download, except in its first seconds. */
       bytesPerSecond: env.SLOWEST_KIB * 1024,
     },
-    /** In milliseconds. */
     deadlines: {
       page: env.PAGE_SECONDS * 1000,
       write: env.WRITE_SECONDS * 1000,

@@ -79,6 +79,6 @@ test.each(requests)("A request %s (%s, %j) gets status %i.", async (_what, metho
   });
   if (status === 200) await result;
   else await expect(result).rejects.toMatchObject({ init: { status } });
-  if (status === 403) await expect(result).rejects.toMatchObject({ data: expect.stringContaining(` ${site}. `) });
+  if (status === 403) await expect(result).rejects.toMatchObject({ data: expect.stringContaining(` ${site}, `) });
   expect(hasPassed).toBe(status === 200);
 });

@@ -27,7 +27,6 @@ afterAll(() => {
 
 const slots: TransferSlot[] = [];
 type Result = TransferSlot | UserError | "waiting";
-/** Waits until all callbacks of promises have run. */
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 
 /** Starts a request for a slot. `getResult` returns "waiting" until the request has a slot or an error. */

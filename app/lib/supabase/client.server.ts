@@ -143,7 +143,6 @@ async function dropDamagedSession(all: RequestCookie[]): Promise<RequestCookie[]
   return readAccessToken(session) ? all : all.filter((cookie) => !isSessionCookie(cookie));
 }
 
-/** Returns null if the session cookie is damaged. */
 function readAccessToken(value: string | null): string | null {
   try {
     const session: unknown = JSON.parse(stringFromBase64URL(value?.replace(/^base64-/, "") ?? ""));

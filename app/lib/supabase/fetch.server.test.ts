@@ -51,7 +51,6 @@ test.each([
 
 type SentCall = { method: string; search: string; body: string };
 
-/** Returns what the backend receives when a page reads a database function with these arguments. */
 async function readWithArguments(args: Record<string, string>): Promise<SentCall> {
   const calls: SentCall[] = [];
   const backend = createServer(async (request, response) => {

@@ -95,7 +95,7 @@ const maxCachedTag = 1000;
 function getTagNames(tag: string): string[] {
   const cachedNames = cachedTagNames.get(tag);
   if (cachedNames) return cachedNames;
-  // A part of a string keeps the whole string in memory, so the cache gets a copy.
+  // The cache gets a copy, because V8 stores a part of a string as a reference to the whole string.
   const ownTag = Buffer.from(tag).toString();
   const [element = ""] = /^<[a-z0-9-]+/.exec(ownTag) ?? [];
   const names = [element.slice(1)];
