@@ -40,7 +40,7 @@ test.each([
   ["value", "0", "The price must be more than 0."],
   ["value", "2,000,000,000,000", "The price is too high. Enter at most 1,000,000,000,000."],
   ["value", "eight thousand", "Enter the price in digits, such as 12,500.50."],
-  ["value", "8.000", "Write 8000 or 8.00."],
+  ["value", "8.000", "This number has two possible meanings. Enter 8000 or 8.00."],
   ["rate", "129,500", "This number has two possible meanings. Enter 129500 or 129.5000."],
   ["freight", "", "Enter the freight, or 0 if the price includes it."],
   ["insurance", "x", "Enter the insurance in digits, such as 150.50."],

@@ -69,15 +69,16 @@ test("A prepared statement checks the privileges of each role, also for an inlin
 
 test("A transaction still has its role when its first statement has an invalid value", async () => {
   await db.exec("create role sailor");
-  const flag = "select $1::boolean as flag";
-  expect(await runAsRole("sailor", flag, true)).toEqual([{ flag: true }]);
+  // PGlite itself rejects a text for this type, so Postgres does not end the transaction.
+  const size = "select length($1::bytea) as size";
+  expect(await runAsRole("sailor", size, Uint8Array.of(1))).toEqual([{ size: 1 }]);
   for (const values of [["abc"], Array(32_768).fill("x")]) {
     await libraryExecutor()
       .connection()
       .execute(async (session) => {
         await runQuery(session, "begin");
         await runQuery(session, "select set_config('role', $1, true)", "sailor");
-        await expect(runQuery(session, flag, ...values)).rejects.toThrow();
+        await expect(runQuery(session, size, ...values)).rejects.toThrow();
         expect(await runQuery(session, "select current_user::text as name")).toEqual([{ name: "sailor" }]);
         await runQuery(session, "rollback");
         expect(await runQuery(session, "select current_user::text as name")).toEqual([{ name: "postgres" }]);
