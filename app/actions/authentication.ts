@@ -12,7 +12,8 @@ export const minClientPasswordLength = 6;
 export const minStaffPasswordLength = 12;
 
 /** Passwords have at most 72 bytes, because bcrypt ignores the rest. */
-const passwordLimit = "A password can have at most 72 English letters, 36 Arabic letters or 18 emoji.";
+const passwordLimit =
+  "A password can have at most 72 English letters and digits. Other letters and emoji count as 2 or more each.";
 
 export const newPasswordSchema = (minLength: number) =>
   z

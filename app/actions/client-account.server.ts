@@ -15,7 +15,7 @@ export const sendLink = defineStaffAction({
   run: ({ supabase, serviceRole, emailSender, options: { actor_name } }, account) =>
     sendPasswordLink(supabase, serviceRole(), emailSender(), account, actor_name),
   toast: (email) => `Password link sent to ${email}`,
-  command: { description: "email a link to set a new password; check the caller's identity first" },
+  command: { description: "email a link to set a new password; first check the identity of the person who asked" },
 });
 
 export const resetSecondFactor = defineStaffAction({
@@ -26,7 +26,9 @@ export const resetSecondFactor = defineStaffAction({
   run: ({ supabase, serviceRole, emailSender, options: { actor_name } }, account, { reason }) =>
     removeSecondFactors(supabase, serviceRole(), emailSender(), account, reason, actor_name),
   toast: (email) => `2FA reset for ${email}. The client can now log in with the password only.`,
-  command: { description: "remove all authenticator apps of an account; check the caller's identity first" },
+  command: {
+    description: "remove all authenticator apps of an account; first check the identity of the person who asked",
+  },
 });
 
 export const close = defineStaffAction({
@@ -75,7 +77,7 @@ export const rejectErasure = defineStaffAction({
     emailRejection(supabase, serviceRole(), emailSender(), account, reason, actor_name),
   toast: (email) => `Erasure request from ${email} rejected`,
   command: {
-    description: "reject a client's erasure request by email",
+    description: "reject a client's erasure request and email the reason to the client",
     options: { reason: "the reason that the client reads in the email" },
   },
 });

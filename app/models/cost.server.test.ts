@@ -141,9 +141,9 @@ describe("content/data/cost.yaml", () => {
     const listCitations = (day: string) =>
       Object.values(citeRates(costRates, day)).flatMap((rate) => ("citation" in rate ? rate.citation : []));
     expect(listCitations("2026-01-01")).toHaveLength(Object.keys(costRates).length - 1);
-    for (const text of listCitations("2026-01-01")) expect(text).toMatch(/^As of \d+ \w+ 202\d: .{10}/);
-    for (const text of listCitations("2026-01-01")) expect(text).not.toContain("Check this rate");
-    for (const text of listCitations("2099-01-01")) expect(text).toContain("Check this rate");
+    for (const text of listCitations("2026-01-01")) expect(text).toMatch(/^Source, as of \d+ \w+ 202\d: .{10}/);
+    for (const text of listCitations("2026-01-01")) expect(text).not.toContain("Ask us to confirm this rate");
+    for (const text of listCitations("2099-01-01")) expect(text).toContain("Ask us to confirm this rate");
     expect(citeRates(costRates, today).import_declaration_fee.citation).toContain(
       "Until 30 June 2023, the fee was 3.5%.",
     );
@@ -152,7 +152,9 @@ describe("content/data/cost.yaml", () => {
   test("The list of documents says since when a certificate of origin is compulsory, with the source.", () => {
     const texts = citeRates(costRates, today).documents.flatMap(({ items }) => items.map(({ text }) => text));
     expect(texts.filter((text) => text.startsWith("Certificate of origin"))).toEqual([
-      expect.stringMatching(/compulsory since 1 October 2025\..* As of 1 October 2025: Kenya Revenue Authority/),
+      expect.stringMatching(
+        /compulsory since 1 October 2025\..* Source, as of 1 October 2025: Kenya Revenue Authority/,
+      ),
     ]);
     expect(texts.join()).not.toMatch(/[{}]/);
   });
@@ -177,7 +179,7 @@ describe("content/data/cost.yaml", () => {
 describe("figures in texts", () => {
   test("A text shows the figures that it names, with their date and sources.", () => {
     expect(insertFigures("VAT is {vat}% under the age of {car_age}.", costRates, today)).toBe(
-      "VAT is 16% under the age of 8. As of 15 October 2025: Value Added Tax Act, standard rate; Kenya Bureau of Standards (KEBS), Kenya Standard KS 1515, inspection of road vehicles.",
+      "VAT is 16% under the age of 8. Source, as of 15 October 2025: Value Added Tax Act, standard rate; Kenya Bureau of Standards (KEBS), Kenya Standard KS 1515, inspection of road vehicles.",
     );
     expect(insertFigures("No figures.", costRates, today)).toBe("No figures.");
   });
@@ -186,7 +188,9 @@ describe("figures in texts", () => {
     ["2026-12-31", "2026: 2019"],
     ["2027-01-01", "2027: 2020"],
   ])("On %s, a text has the year and the oldest allowed year of first registration.", (day, text) => {
-    expect(insertFigures("{this_year}: {oldest_car_year}", costRates, day)).toMatch(new RegExp(`^${text} As of`));
+    expect(insertFigures("{this_year}: {oldest_car_year}", costRates, day)).toMatch(
+      new RegExp(`^${text} Source, as of`),
+    );
   });
 
   test.each(["levy", "excise_duty", "documents"])("The error for the unknown figure {%s} quotes the text.", (name) => {
@@ -201,7 +205,9 @@ describe("figures in texts", () => {
     expect(listAnswers("2027-01-01").join(" ")).toMatch(
       /arrives in 2027 must have been registered .* in 2020 or later/,
     );
-    expect(listAnswers("2099-01-01").filter((answer) => answer.includes("Check this rate"))).toHaveLength(3);
+    expect(listAnswers("2099-01-01").filter((answer) => answer.includes("Ask us to confirm this rate"))).toHaveLength(
+      3,
+    );
     expect(listAnswers(today).join()).not.toMatch(/[{}]/);
   });
 });

@@ -6,19 +6,22 @@ const levy: DatedFigure = {
   ...{ date: "2025-07-01", source: "Miscellaneous Fees and Levies Act", check_by: "2026-12-31" },
   note: "2% since 27 December 2024.",
 };
-const reminder =
-  "Check this rate with us. We planned to check this rate again by 31 December 2026, but have not done so yet.";
+const reminder = "Ask us to confirm this rate. Our own check was due by 31 December 2026.";
 
 test.each([
-  ["2027-06-30", [vat], "As of 15 October 2025: Value Added Tax Act."],
-  ["2026-12-31", [levy], "As of 1 July 2025: Miscellaneous Fees and Levies Act. 2% since 27 December 2024."],
+  ["2027-06-30", [vat], "Source, as of 15 October 2025: Value Added Tax Act."],
+  ["2026-12-31", [levy], "Source, as of 1 July 2025: Miscellaneous Fees and Levies Act. 2% since 27 December 2024."],
   [
     "2027-01-01",
     [levy],
-    `As of 1 July 2025: Miscellaneous Fees and Levies Act. 2% since 27 December 2024. ${reminder}`,
+    `Source, as of 1 July 2025: Miscellaneous Fees and Levies Act. 2% since 27 December 2024. ${reminder}`,
   ],
-  ["2026-11-26", [vat, { ...vat, date: "2025-08-01" }], "As of 1 August 2025: Value Added Tax Act."],
-  ["2027-01-01", [vat, levy], `As of 1 July 2025: Value Added Tax Act; Miscellaneous Fees and Levies Act. ${reminder}`],
+  ["2026-11-26", [vat, { ...vat, date: "2025-08-01" }], "Source, as of 1 August 2025: Value Added Tax Act."],
+  [
+    "2027-01-01",
+    [vat, levy],
+    `Source, as of 1 July 2025: Value Added Tax Act; Miscellaneous Fees and Levies Act. ${reminder}`,
+  ],
 ])(
   "On %s, figures are cited with their earliest date, and with a reminder after the first check-by day.",
   (today, figures, text) => {
@@ -27,7 +30,7 @@ test.each([
 );
 
 test("The reminder names the subject.", () => {
-  expect(cite([vat], "2027-07-01", "this tariff")).toContain("Check this tariff with us");
+  expect(cite([vat], "2027-07-01", "this tariff")).toContain("Ask us to confirm this tariff");
 });
 
 test.each(["date", "source", "check_by"])("A dated figure without its %s is invalid.", (field) => {

@@ -11,19 +11,17 @@ export const datedFields = {
 export const DatedFigure = z.strictObject(datedFields);
 export type DatedFigure = z.infer<typeof DatedFigure>;
 
-/** Returns text such as "As of 1 October 2025: Value Added Tax Act." with the earliest date. `today` is YYYY-MM-DD. */
+/** Returns text such as "Source, as of 1 October 2025: VAT Act." with the earliest date. `today` is YYYY-MM-DD. */
 export function cite(figures: DatedFigure[], today: string, subject = "this rate"): string {
   const [date = ""] = figures.map((figure) => figure.date).sort();
   const [checkBy = ""] = figures.map((figure) => figure.check_by).sort();
   const sources = [...new Set(figures.map(({ source }) => source))].join("; ");
   const [{ note } = {}, ...others] = figures;
   const reminder =
-    checkBy < today
-      ? [
-          `Check ${subject} with us. We planned to check ${subject} again by ${calendarDate(checkBy)}, but have not done so yet.`,
-        ]
-      : [];
-  return [`As of ${calendarDate(date)}: ${sources}.`, ...(note && others.length === 0 ? [note] : []), ...reminder].join(
-    " ",
-  );
+    checkBy < today ? [`Ask us to confirm ${subject}. Our own check was due by ${calendarDate(checkBy)}.`] : [];
+  return [
+    `Source, as of ${calendarDate(date)}: ${sources}.`,
+    ...(note && others.length === 0 ? [note] : []),
+    ...reminder,
+  ].join(" ");
 }

@@ -179,12 +179,12 @@ export const uploadHints = {
   limits: `Maximum 10 MB per file. Accepted types: ${acceptedLabels}. Email larger files to`,
   // Phones offer files without an extension only if the field also accepts an unknown type.
   accept: [...listExtensions(FILE_TYPES), "application/octet-stream"].join(),
-  drop: "You can also drag a file onto its document.",
+  drop: "You can drag a file onto its document's row.",
 };
 
 const documentExplanations: Partial<Record<string, string>> = {
   "Commercial Invoice": "The seller's invoice, with the goods, their prices and the total.",
-  "Packing List": "A list of what each package contains, with weights and sizes.",
+  "Packing List": "All packages with their contents, weights and sizes.",
   "Insurance Certificate": "Proof that your cargo is insured for the journey.",
   "Bill of Lading": "The carrier's receipt for your cargo. For air cargo, upload the air waybill (AWB).",
 } satisfies Record<(typeof DEFAULT_DOCUMENTS)[number], string>;

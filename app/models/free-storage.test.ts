@@ -9,7 +9,7 @@ const tariff: StorageTariff = {
     { from_day: 22, per_day: { "20": 45, "40": 90 } },
   ],
 };
-const citation = "As of 1 May 2026: Sample tariff.";
+const citation = "Source, as of 1 May 2026: Sample tariff.";
 const container = (size: number) => ({ arrived: "2026-05-10", freeUntil: "2026-05-14", size });
 
 test.each([
@@ -48,8 +48,8 @@ test("The tariff book 2025 has four free days and no confirmed rates.", () => {
 });
 
 test("After the check-by day of the tariff, a client is asked to check the tariff.", () => {
-  expect(describeFreeStorage(container(20), tariff, "2026-06-01")).not.toContain("Check this tariff");
-  expect(describeFreeStorage(container(20), tariff, "2026-06-02")).toContain("Check this tariff");
+  expect(describeFreeStorage(container(20), tariff, "2026-06-01")).not.toContain("Ask us to confirm this tariff");
+  expect(describeFreeStorage(container(20), tariff, "2026-06-02")).toContain("Ask us to confirm this tariff");
 });
 
 test.each<[today: string, isUrgent: boolean, freeUntil?: string]>([

@@ -45,11 +45,17 @@ test.each([
 });
 
 test.each([
-  ["2026-11-11", "Closed on public holidays. Next: 12 November 2026 (Sample Day). As of 1 November 2026: Sample Act."],
-  ["2026-11-13", "Closed on public holidays. Next: 13 November 2026 (Second Day). As of 1 November 2026: Sample Act."],
+  [
+    "2026-11-11",
+    "Closed on public holidays. Next: 12 November 2026 (Sample Day). Source, as of 1 November 2026: Sample Act.",
+  ],
+  [
+    "2026-11-13",
+    "Closed on public holidays. Next: 13 November 2026 (Second Day). Source, as of 1 November 2026: Sample Act.",
+  ],
   [
     "2027-01-01",
-    "Closed on public holidays. As of 1 November 2026: Sample Act. Check the list of holidays with us. We planned to check the list of holidays again by 31 December 2026, but have not done so yet.",
+    "Closed on public holidays. Source, as of 1 November 2026: Sample Act. Ask us to confirm the list of holidays. Our own check was due by 31 December 2026.",
   ],
 ])("On %s, the contact page names the next public holiday and the date of the list.", (today, text) => {
   expect(describeHolidays(holidays, today)).toBe(text);
@@ -83,7 +89,7 @@ test.each([
   [
     "text for different hours",
     [{ ...week, ...times, closes: "16:00" }, saturday, sunday],
-    /must say "8:00 AM to 4:00 PM"/,
+    /must be "8:00 AM to 4:00 PM"/,
   ],
 ])("Working hours with %s are invalid.", (_what, changed, reason) => {
   expect(parseHours({ ...week, ...times }, saturday as object, sunday as object).success).toBe(true);

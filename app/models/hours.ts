@@ -21,7 +21,7 @@ const HoursLine = z
     if (!opens || !closes) return;
     if (opens >= closes) issues.addIssue('"closes" must be later than "opens"');
     const words = `${formatClock(opens)} to ${formatClock(closes)}`;
-    if (hours !== words) issues.addIssue(`hours must say "${words}", to match opens and closes`);
+    if (hours !== words) issues.addIssue(`"hours" must be "${words}", to match "opens" and "closes"`);
   });
 
 export const WorkingHours = z

@@ -20,7 +20,7 @@ export const CreateShipmentFields = z.object({
     .optional()
     .transform((name) => name ?? ""),
   ...ShipmentNumberFields.shape,
-  idempotencyKey: z.uuid("Reload the page, then send the form again."),
+  idempotencyKey: z.uuid("We received only part of the form. Reload the page, then send the form again."),
 });
 
 /** The database rejects a change after stage 1. `expectedVersion` is the version that the form showed. */

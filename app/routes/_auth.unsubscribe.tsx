@@ -43,8 +43,8 @@ export default function UnsubscribePage({ loaderData, actionData }: Route.Compon
       {loaderData.isKnown ? (
         <>
           <p className="mb-6">
-            These emails are about new stages, files to upload again, payments, the end of free storage, and notes from
-            us. You always get emails about your account and password.
+            These emails are about new stages, requests for a new file, payments, the end of free storage, and notes
+            from us. You always get emails about your account and password.
           </p>
           <div className="flex flex-wrap gap-3">
             <Form method="post" replace>

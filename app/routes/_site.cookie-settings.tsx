@@ -77,7 +77,7 @@ const storageEntries = [
   {
     name: "account",
     time: "30 days after your last visit",
-    text: "Hides your pages from other people in this browser after you sign out.",
+    text: "After you sign out, hides your pages from other people who use this browser.",
   },
   { name: "flash", time: "Until the next page", text: "Shows one message on the next page." },
   { name: "theme", time: "Until the browser closes", text: "Remembers whether you chose the light or dark theme." },
@@ -94,7 +94,7 @@ const storageEntries = [
     time: "A year",
     text: "Remembers this browser, so that you can log in even if someone else enters too many wrong passwords for your account.",
   },
-  { name: "kept", time: "A minute", text: "Checks after a login whether your browser stores cookies." },
+  { name: "kept", time: "A minute", text: "After you log in, checks whether your browser stores cookies." },
   { name: "offline", time: "A year", text: "Remembers that you switched off offline copies." },
   { name: "cookieSettings", time: "A year", text: "Remembers your choices on this page." },
 ] as const;

@@ -66,7 +66,7 @@ export default function DeskTodayPage({ loaderData, actionData }: Route.Componen
         <TodayList
           title="Free storage ending"
           count={storage.count}
-          empty="No free storage has ended or ends within 3 days."
+          empty="No shipment's free storage has ended or will end within 3 days."
         >
           {storage.rows.map(({ shipment_id: shipment, name, free_storage_ends_on: day }) => (
             <TodayRow
@@ -81,7 +81,7 @@ export default function DeskTodayPage({ loaderData, actionData }: Route.Componen
         <TodayList
           title="No update for 7 days"
           count={notUpdated.count}
-          empty="Every shipment with us had an update in the last 7 days."
+          empty="Every shipment that waits for us had an update in the last 7 days."
         >
           {notUpdated.rows.map((item) => (
             <TodayRow

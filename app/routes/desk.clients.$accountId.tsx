@@ -132,7 +132,8 @@ function AccountCard({ client }: { client: Omit<DeskClientDetails, "audit_entrie
       {!client.closed && client.confirmed && (
         <IntentForm intent="send-link" className="px-4 py-3">
           <p className="mb-2 text-sm text-quiet">
-            First check that the caller is the client. We email the link to {client.email}. The link works for one hour.
+            First check the identity of the person who asked for the link. We email the link to {client.email}. The link
+            works for one hour.
           </p>
           <SubmitButton look="plain" pending="Sending…">
             Send password link
@@ -152,7 +153,7 @@ function AccountCard({ client }: { client: Omit<DeskClientDetails, "audit_entrie
         <ReasonForm
           intent="close-account"
           title="Close account"
-          text="Closing the account signs the client out on all devices and prevents logins. The shipments of the client are not deleted."
+          text="Closing the account signs the client out on all devices and prevents logins. The desk still shows the client's shipments."
         />
       )}
       {retentionEnd ? (

@@ -70,7 +70,7 @@ function ShipmentSearch({ filter }: { filter: ShipmentFilter }) {
       />
       <label className="mb-5 flex min-h-11 items-center gap-2 text-sm">
         <input type="checkbox" name="check" value="1" defaultChecked={filter.needsCheck} className="size-5" />
-        With documents to check
+        Only shipments with documents to check
       </label>
       <Button className="mb-5">Find</Button>
     </Form>

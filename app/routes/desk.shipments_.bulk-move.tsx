@@ -29,7 +29,7 @@ export async function loader({ context, url }: Route.LoaderArgs) {
       due:
         due.length > 0
           ? formatAmountsDue(due)
-          : "An amount was due when you tried to move this shipment. No amount is due now.",
+          : "An amount was due when you tried to move this shipment. No amount is due now. Try again.",
       outcome: outcomes[shipment.id] ?? "unknown",
     })),
     unavailableCount,
@@ -117,7 +117,7 @@ function explainOutcome({ outcome, missing, due }: BulkMoveItem): string {
   if (outcome === "missing")
     return missing.length > 0
       ? `These documents are missing: ${missing.join(", ")}.`
-      : "Documents were missing when you tried to move this shipment. No document is missing now.";
+      : "Documents were missing when you tried to move this shipment. No document is missing now. Try again.";
   if (outcome === "due") return due;
   if (outcome === "closed") return "This shipment is closed.";
   if (outcome === "changed") return "Someone changed this shipment after you opened the list.";

@@ -95,7 +95,7 @@ program
 
 program
   .command("backup")
-  .description("back up the database, files and keys of the stopped site into a new file")
+  .description("back up the database, files and keys into a new file; stop the site first")
   .argument("<file>", "the new file, such as backup.tar.gz; keep this file secret")
   .action(async (file: string) => {
     const { createBackup } = await import("./cli/backup.ts");

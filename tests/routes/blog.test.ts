@@ -153,7 +153,7 @@ describe.each(publishedArticles)("written article $slug", (article) => {
     expect(getText(section?.querySelector("h2"))).toBe("Key points");
     const points = section?.querySelectorAll("li").map(getText) ?? [];
     expect(points.slice(0, -1)).toEqual(glance);
-    expect(points.at(-1)).toContain(`As of 15 October 2025: ${figures?.source}.`);
+    expect(points.at(-1)).toContain(`Source, as of 15 October 2025: ${figures?.source}.`);
     expect(page.html.indexOf('id="glance"')).toBeLessThan(page.html.indexOf('class="prose"'));
     const body = getText(page.all(".prose")[0]);
     for (const figure of glance.join(" ").match(/\d[\d,.-]*\d|\d/g) ?? []) expect(body).toContain(figure);

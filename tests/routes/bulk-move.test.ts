@@ -147,7 +147,7 @@ test("Every team member can reopen the result of a bulk move with current data, 
   }
   await uploadDocument(owner.browser, incomplete.portal, allDocuments[0] ?? "");
   expect(listResults(await clerk.open(address))["Not moved"]).toEqual([
-    `${notMoved} Documents were missing when you tried to move this shipment. No document is missing now. Move this shipment: Incomplete coffee`,
+    `${notMoved} Documents were missing when you tried to move this shipment. No document is missing now. Try again. Move this shipment: Incomplete coffee`,
   ]);
   expect((await listStages([complete.id, incomplete.id])).sort()).toEqual([1, 2]);
 

@@ -78,7 +78,7 @@ describe("contact page", () => {
           ["06T16:59:59", "Open now, until 5:00 PM EAT", "Fri, 06 Nov 2026 14:00:00 GMT"],
           ["06T17:00:00", "Closed now, opens Saturday 9:00 AM EAT", "Fri, 06 Nov 2026 21:00:00 GMT"],
           ["07T00:00:00", "Closed now, opens today 9:00 AM EAT", "Sat, 07 Nov 2026 06:00:00 GMT"],
-          ["07T09:00:00", "Next: 12 December 2026 (Jamhuri Day). As of 26", "Sat, 07 Nov 2026 10:00:00 GMT"],
+          ["07T09:00:00", "Next: 12 December 2026 (Jamhuri Day). Source, as of 26", "Sat, 07 Nov 2026 10:00:00 GMT"],
         ] as const) {
           vi.setSystemTime(new Date(`2026-11-${time}+03:00`));
           const page = await site.browser().open(`/contact${search}`);

@@ -67,7 +67,7 @@ test("The estimate for a car has each tax with rate, date and source, and the fo
   const rows = page.all("main tbody tr").map(getText);
   for (const [index, percent] of ["35%", "25%", "16%", "2.5%", "2%"].entries()) {
     expect(rows[index + 1]).toContain(percent);
-    expect(rows[index + 1]).toMatch(/As of \d+ \w+ 20\d\d: .*(Act|Authority)/);
+    expect(rows[index + 1]).toMatch(/Source, as of \d+ \w+ 20\d\d: .*(Act|Authority)/);
   }
   expect(rows[1]).toContain("Until mid-2025, the rate was 25%.");
   expect(rows[4]).toContain("Until 30 June 2023, the fee was 3.5%.");
@@ -128,12 +128,12 @@ describe("turn of the year in East Africa", () => {
       };
       const before = await openAt("2026-12-31T20:59:00Z");
       expect(before.text).toContain(words.replace("YEAR", "2019"));
-      expect(before.text).not.toContain("Check this rate");
+      expect(before.text).not.toContain("Ask us to confirm this rate");
       expect(before.headers.get("Expires")).toBe("Thu, 31 Dec 2026 21:00:00 GMT");
       const after = await openAt("2026-12-31T21:00:00Z");
       expect(after.text).toContain(words.replace("YEAR", "2020"));
       expect((await openAt("2099-01-01T00:00:00Z")).text).toContain(
-        "Check this rate with us. We planned to check this rate again by",
+        "Ask us to confirm this rate. Our own check was due by",
       );
     },
   );

@@ -146,7 +146,9 @@ test.each<Record<string, string>>([
   const page = await parsePage(await client.post("/portal/new", { name: "No key", ...fields }));
   expect(page.status).toBe(400);
   expect(page.title).toMatch(/^Error: /);
-  expect(page.toasts).toEqual(createFailedToast("Reload the page, then send the form again."));
+  expect(page.toasts).toEqual(
+    createFailedToast("We received only part of the form. Reload the page, then send the form again."),
+  );
   expect(page.value("name")).toBe("No key");
   for (const { id } of page.problems) expect(page.has(id), `the link to #${id}`).toBe(true);
   expect(await listShipments()).toEqual(before);

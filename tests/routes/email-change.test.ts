@@ -269,7 +269,7 @@ test("An email change whose email cannot be sent does not count towards the dail
   const sixth = await parsePage(await submitOnAccount(browser, "Change email", typed));
   expect([sixth.status, sixth.problems[0]?.text]).toEqual([
     429,
-    expect.stringMatching(/^Too many changes of email address\. Try again in 24 hours\.$/),
+    expect.stringMatching(/^Too many attempts to change the email address\. Try again in 24 hours\.$/),
   ]);
 });
 

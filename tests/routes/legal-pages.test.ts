@@ -16,7 +16,7 @@ test.each(["/privacy", "/terms", "/legal"])(
     expect(points.length).toBeGreaterThanOrEqual(3);
     expect(page.html.indexOf('id="glance"')).toBeLessThan(page.html.indexOf('class="prose"'));
     const body = getText(page.all(".prose")[0]);
-    const ownPoints = points.filter((point) => !point.startsWith("As of"));
+    const ownPoints = points.filter((point) => !point.startsWith("Source, as of"));
     for (const figure of ownPoints.join(" ").match(/\d+/g) ?? []) expect(body).toContain(figure);
   },
 );
@@ -25,7 +25,7 @@ test("The privacy policy has its date, fifteen numbered sections and the periods
   const page = await visitor.open("/privacy");
   expect(page.title).toBe("Privacy policy · Mizigo Clearing & Forwarding");
   expect(page.text).toMatch(/^Privacy policy Last updated 22 October 2025 /);
-  expect(page.text).toContain("As of 22 October 2025: Data Protection Act, 2019.");
+  expect(page.text).toContain("Source, as of 22 October 2025: Data Protection Act, 2019.");
   expect(listSections(page).map(toNumber)).toEqual(createRange(15));
   const periods = ["no longer than 7 years", "within 72 hours", "within 14 days"];
   for (const text of ["Data Protection Act, 2019", ...periods, "minors under 18"]) expect(page.text).toContain(text);

@@ -42,7 +42,7 @@ describe("rejected login", () => {
   const emailMissing = "Enter your email.";
   const passwordMissing = "Enter your password.";
   const passwordTooLong =
-    "This password is too long. A password can have at most 72 English letters, 36 Arabic letters or 18 emoji.";
+    "This password is too long. A password can have at most 72 English letters and digits. Other letters and emoji count as 2 or more each.";
   test.each([
     ["no email address", { email: "", password }, [emailMissing]],
     ["half an email address", { email: "b@", password }, ["Enter an email such as name@example.com."]],

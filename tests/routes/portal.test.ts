@@ -130,7 +130,7 @@ describe("the page of a shipment", () => {
       "Client Onboarding: Upload the four documents. We start work as soon as we have all four documents.",
     ]);
     expect(page.all("[aria-label=Progress] details li")).toHaveLength(10);
-    expect(page.text).toContain("Packing List Not uploaded A list of what each package contains");
+    expect(page.text).toContain("Packing List Not uploaded All packages with their contents");
     const beside = await client.browser.open(`${portal}?page=1`);
     expect(listLinkAddresses(beside, "main [aria-current=page]")).toEqual([portal]);
   });
@@ -283,10 +283,10 @@ test("Free storage is shown on the page and in print while the cargo is at the p
     [
       0,
       false,
-      /^Free at the port until .*, 4 days left\. You pay for storage from .*\. Ask us for the daily charge\. As of 22 December 2025: /,
+      /^Free at the port until .*, 4 days left\. You pay for storage from .*\. Ask us for the daily charge\. Source, as of 22 December 2025: /,
     ],
     [2, true, /^Free at the port until .*, 2 days left\./],
-    [9, true, /^Free storage ended on .*\. Ask us for the daily charge\. As of 22 December 2025: /],
+    [9, true, /^Free storage ended on .*\. Ask us for the daily charge\. Source, as of 22 December 2025: /],
   ] as const) {
     const day = new Date(Date.now() + 3 * 3_600_000 - daysAgo * 86_400_000).toISOString().slice(0, 10);
     const free_storage_ends_on = getLastFreeDay(day, storageTariff);

@@ -6,7 +6,7 @@ export type ConnectionLostData = { result: null; formError: string };
 export const connectionLostError = "The connection was lost. Your text is still here. Send the form again.";
 
 export const continuesStep = "The next page opens when you are back online.";
-export const retryStep = "This page stays open. Repeat your last step.";
+export const retryStep = "This page stays open. When you are back online, try again.";
 
 /** Returns a new object each time, because a toast is shown only once. */
 export function createConnectionLostToast(nextStep: string): Toast {

@@ -133,7 +133,7 @@ export class RateLimiter {
 
   consumeEmailChange(userId: string, recipient: string): Promise<RateLimitHit | UserError> {
     const limits = [this.#daily("email changes", userId, maxAccountChangesPerDay), ...this.#emailLimits(recipient)];
-    return this.#take("Too many changes of email address.", limits);
+    return this.#take("Too many attempts to change the email address.", limits);
   }
 
   /** Limits password changes, because each change sends an email. Strangers cannot use up the owner's limit. */

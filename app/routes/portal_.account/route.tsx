@@ -122,7 +122,7 @@ function ShipmentEmailsSection({ account }: AccountSectionProps) {
             defaultChecked={account.shipment_emails_enabled}
             className="mt-0.5 size-6 shrink-0"
           />
-          Email me about my shipments: new stages, files to upload again, payments, the end of free storage, and notes
+          Email me about my shipments: new stages, requests for a new file, payments, the end of free storage, and notes
           from us
         </label>
         <SubmitButton look="plain">Save email settings</SubmitButton>

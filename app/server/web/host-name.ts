@@ -36,7 +36,7 @@ export function createHostCheck(origin: string): HostCheck {
         loggedNames.set(name, true);
         log("warn", "other host name", {
           host: name,
-          message: `Forms work only at ${origin}. If the proxy uses the name ${name} for the site, configure the proxy to forward the Host header.`,
+          message: `A request had the host name ${name}, but forms work only at ${origin}. If your proxy replaces the Host header, configure the proxy to forward the visitor's Host header.`,
         });
       }
       const count = redirects.get(address) ?? 0;

@@ -41,7 +41,7 @@ const invalidAddressWarning =
 const sampleValuesWarning =
   "The site still shows sample values, such as a sample phone number. `npm run content` lists them.";
 
-const figuresToCheckWarning = "Some rates or rules on the site were due for a check. `npm run content` lists them.";
+const figuresToCheckWarning = "Some rates or rules on the site are overdue for a check. `npm run content` lists them.";
 
 /** Caddy uses an open connection again within two minutes. If the site closed the connection first, a form could be lost. */
 const proxyIdleMs = 120_000;
