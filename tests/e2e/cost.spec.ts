@@ -5,7 +5,7 @@ import { labels } from "../support/labels.ts";
 const amountCell = (page: Page, line: string) =>
   page
     .getByRole("row")
-    .filter({ has: page.getByRole("rowheader", { name: new RegExp(`^${line}`) }) })
+    .filter({ has: page.getByRole("rowheader", { name: new RegExp(`^${line}(?! plus taxes)`) }) })
     .getByRole("cell")
     .last();
 
