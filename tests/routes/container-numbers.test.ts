@@ -39,7 +39,11 @@ test("A shipment without container numbers says nothing about containers to its 
 test.each([
   ["a wrong check digit", first.replace(/3$/, "4"), wrongDigit],
   ["a letter too few", "CSU3054383", /^Invalid container number: CSU3054383\. A container number has/],
-  ["a text of 1,001 characters", `a${"\u0301".repeat(1000)}`, "Enter at most 20 container numbers."],
+  [
+    "a text of 1,001 characters",
+    `a${"\u0301".repeat(1000)}`,
+    "Enter at most 20 container numbers. You wrote 1,001 characters. The field may show only the first 1,000.",
+  ],
   [
     "21 numbers",
     Array.from({ length: 21 }, (_, index) => createContainerNumber(index)).join(" "),

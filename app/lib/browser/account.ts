@@ -58,6 +58,6 @@ function leave(address?: string): void {
   clearTimeout(timer);
   if (address) {
     isLoading = true;
-    location.replace(address);
+    location.assign(address);
   } else if (!document.hidden) timer = setTimeout(leave, delay, "/login");
 }
