@@ -143,14 +143,6 @@ test.describe("Links without a response", { tag: "@script" }, () => {
       await expect(page).toHaveURL(/\/contact$/);
       await expect(subject).toHaveValue("Coffee");
     });
-    await test.step("a lost choice of the theme", async () => {
-      connection.cut();
-      await page.getByRole("button", { name: labels.useLightTheme }).click();
-      await expect(toast(page, labels.connectionLost)).toContainText(
-        "This page stays open. When you are back online, try again.",
-      );
-      connection.restore();
-    });
     await test.step("a form that stalls and is lost", async () => {
       connection.stall();
       await page.getByLabel("Full Name").fill("Achieng Otieno");

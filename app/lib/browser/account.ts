@@ -58,6 +58,7 @@ function leave(address?: string): void {
   clearTimeout(timer);
   if (address) {
     isLoading = true;
-    location.assign(address);
+    // Firefox would report an error for a response that this document is still reading.
+    setTimeout(() => location.assign(address));
   } else if (!document.hidden) timer = setTimeout(leave, delay, "/login");
 }
