@@ -127,11 +127,13 @@ test("A page restored from the back/forward cache is hidden until its session is
       dispatchEvent(new PageTransitionEvent("pageshow", { persisted: true }));
       return document.body.checkVisibility();
     });
-  const currentData = page.waitForResponse(`**/portal/${id}.data*`);
-  expect(await restore()).toBe(false);
+  // A restored page reloads its data. An idle page loads the script that does so, so the first events may be too early.
+  await expect(async () => {
+    const currentData = page.waitForResponse(`**/portal/${id}.data*`, { timeout: 3000 });
+    expect(await restore()).toBe(false);
+    await currentData;
+  }).toPass();
   await expect(heading(page)).toBeVisible();
-  // A restored page reloads its data.
-  await currentData;
   await context.clearCookies({ name: "session" });
   expect(await restore()).toBe(false);
   await expect(page).toHaveURL(`/login?next=${encodeURIComponent(`/portal/${id}`)}`);
