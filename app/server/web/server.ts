@@ -170,7 +170,7 @@ export async function createSite(): Promise<Server> {
       requestTimeout: deadlines.request,
       headersTimeout: deadlines.headers,
       connectionsCheckingInterval: 1000,
-      keepAliveTimeout: proxyIdleMs + 5000,
+      keepAliveTimeout: trustedProxies.length > 0 ? proxyIdleMs + 5000 : undefined,
       requireHostHeader: false,
     },
     (request, response) => {
