@@ -58,7 +58,7 @@ function leave(address?: string): void {
   clearTimeout(timer);
   if (address) {
     isLoading = true;
-    // Firefox would report an error for a response that this document is still reading.
-    setTimeout(() => location.assign(address));
+    // Firefox reports an error for a response that this document is still reading.
+    setTimeout(() => location.assign(address), 300);
   } else if (!document.hidden) timer = setTimeout(leave, delay, "/login");
 }
