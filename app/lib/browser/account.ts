@@ -59,6 +59,6 @@ function leave(address?: string): void {
   if (address) {
     isLoading = true;
     // Firefox reports an error for a response that this document is still reading.
-    setTimeout(() => location.assign(address), 300);
+    setTimeout(() => location.assign(address), 100);
   } else if (!document.hidden) timer = setTimeout(leave, delay, "/login");
 }

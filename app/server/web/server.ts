@@ -114,6 +114,8 @@ export async function createSite(): Promise<Server> {
   const pages = createPageCache(renderUncompressed, origin.origin);
   // The types of `compression` are for Express, but the package also works with node:http.
   const compress = compression({
+    // React Router's redirects have status 202 and a short body, which would end later if it were compressed.
+    filter: (request, response) => response.statusCode !== 202 && compression.filter(request, response),
     brotli: {
       params: {
         [constants.BROTLI_PARAM_QUALITY]: quickBrotli,
