@@ -68,7 +68,6 @@ export async function createSite(): Promise<Server> {
   const files = readStaticFiles(clientBuildFolder);
   const finishedPages = new LRUCache<string, FinishedCompressedPage>({
     maxSize: 8 * 1024 * 1024,
-    // The cache stores the HTML and two compressed copies.
     sizeCalculation: ({ html }) => 3 * html.length,
     ttl: 5 * 60 * 1000,
   });
