@@ -17,8 +17,6 @@ export const siteServer = {
     PORT: String(port),
     BACKEND_PORT: String(backendPort),
     DATA_DIR: dataDir,
-    // The tests sign up many clients from one IP address.
-    EMAILS_PER_ADDRESS: "10000",
   },
   timeout: 120_000,
   gracefulShutdown: { signal: "SIGTERM" as const, timeout: 15_000 },

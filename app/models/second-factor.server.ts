@@ -125,8 +125,8 @@ export function createTotpUri(secret: string, email: string, issuer: string): st
 }
 
 /**
- * Removes the account's second factors and ends its sessions. Returns the number of factors. Only leads may remove a
- * team member's factors.
+ * Removes the account's second factors and ends its sessions. Returns the email address. Only leads may remove a team
+ * member's factors.
  */
 export async function removeSecondFactors(
   supabase: AppSupabaseClient,

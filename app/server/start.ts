@@ -75,18 +75,19 @@ async function serveSite(
   process.on("unhandledRejection", (reason) => console.error(reason));
   const stopJobs = startBackgroundJobs();
   return async () => {
-    metrics?.close();
     announceStop();
     const jobs = stopJobs();
     await wait(settings.deadlines.stopNotice);
     await Promise.all([
       jobs,
       new Promise<void>((resolve) => {
+        // Otherwise, a connection whose last response ends now stays open for the whole keep-alive time.
+        server.keepAliveTimeout = 1;
         server.close(() => resolve());
-        server.closeIdleConnections();
         setTimeout(() => server.closeAllConnections(), settings.deadlines.drain).unref();
       }),
     ]);
+    metrics?.close();
   };
 }
 

@@ -102,7 +102,12 @@ function toMetadata({ contentType: mimetype, cacheControl, eTag }: ObjectHeader,
 export function withObjectSize(next: Handler): Handler {
   return async (request) => {
     const response = await next(request);
-    if (!response.ok || !new URL(request.url).pathname.startsWith("/storage/v1/object/info/")) return response;
+    if (
+      request.method !== "GET" ||
+      !response.ok ||
+      !new URL(request.url).pathname.startsWith("/storage/v1/object/info/")
+    )
+      return response;
     const info = (await response.json()) as { metadata?: { size?: number } };
     return Response.json({ ...info, size: info.metadata?.size });
   };

@@ -768,7 +768,7 @@ begin
       from actors where actors.name is not null
     )
     select array_agg(actors.name) into names from actors
-    where private.search_form(actors.name) like private.like_pattern(private.search_form(desk_log.actor_name));
+    where private.search_form(actors.name) like private.like_pattern(private.search_form(left(desk_log.actor_name, 254)));
     conditions := conditions || ' and entry.actor_name = any ($1)';
   end if;
   if action is not null then

@@ -44,7 +44,7 @@ test("After a sign-out without script, each open page of the account closes, als
   await secondTab.getByRole("button", { name: "Sign out" }).click();
   await expect(secondTab.getByText(labels.signedOut)).toBeVisible();
   for (const tab of [page, printPage]) {
-    await expect(tab).toHaveURL(/\/login$/);
+    await expect(tab).toHaveURL(/\/login$/, { timeout: 15_000 });
     await expect(heading(tab)).toHaveText("Client Login");
   }
   await fillLogin(secondTab, newcomer);
@@ -78,8 +78,14 @@ test("After the login of another person, an open page of the first person neithe
   });
   await test.step("a file", async () => {
     connection.requests.length = 0;
+    const dialogs: string[] = [];
+    shipmentTab.on("dialog", (dialog) => {
+      dialogs.push(dialog.type());
+      void dialog.accept();
+    });
     await uploadButton(shipmentTab, "Bill of Lading").click();
     await expect(shipmentTab).toHaveURL(/\/portal$/);
+    expect(dialogs).toEqual([]);
     expect(connection.requests.filter((request) => request.includes("/documents"))).toEqual([]);
   });
   await test.step("a link to another page", async () => {
@@ -163,7 +169,8 @@ siteTest(
     await logInWithoutPage(page, newcomer);
     await page.evaluate(() => dispatchEvent(new Event("focus")));
     await expect(main(page)).toBeHidden();
-    await expect(page).toHaveURL(/\/portal$/);
+    // The page waits three seconds before it leaves.
+    await expect(page).toHaveURL(/\/portal$/, { timeout: 15_000 });
     expect(await page.evaluate(() => JSON.stringify(sessionStorage))).not.toContain("A secret cargo");
   },
 );

@@ -16,6 +16,7 @@ import { createAuthenticator, withPostgrest } from "../support/postgrest.ts";
 
 const { BACKEND_PORT, PORT, MAILS_DIR = "" } = process.env;
 const postgres = await startPostgres();
+process.once("exit", () => postgres.remove());
 const { url } = await createDatabase(postgres.url);
 const objectsDir = mkdtempSync(path.join(tmpdir(), "objects-"));
 const embedded = await createBackend({
@@ -37,7 +38,6 @@ process.once("SIGTERM", async () => {
   server.close();
   server.closeAllConnections();
   await backend.close();
-  postgres.remove();
   rmSync(objectsDir, { recursive: true, force: true });
   process.exit(0);
 });

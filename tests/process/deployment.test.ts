@@ -53,6 +53,7 @@ async function startSite(port: number): Promise<SiteProcess> {
     SESSION_SECRET: backend.sessionSecret,
     WRITES_PER_MINUTE: "100000",
     STOP_NOTICE_SECONDS: "2",
+    DRAIN_SECONDS: "60",
     TRUSTED_PROXIES: "127.0.0.1",
   });
   await site.waitUntilReady();

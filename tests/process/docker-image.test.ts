@@ -133,9 +133,10 @@ describe("Files of the image", () => {
 /** Links the packages that npm ci --omit=dev --omit=optional installs. */
 function linkProductionPackages(folder: string): void {
   const lock = JSON.parse(readFileSync(path.join(root, "package-lock.json"), "utf8"));
-  for (const [place, { dev, optional }] of Object.entries<{ dev?: boolean; optional?: boolean }>(lock.packages)) {
+  type LockedPackage = { dev?: boolean; optional?: boolean; devOptional?: boolean };
+  for (const [place, { dev, optional, devOptional }] of Object.entries<LockedPackage>(lock.packages)) {
     const [, name] = /^node_modules\/((?:@[^/]+\/)?[^/]+)$/.exec(place) ?? [];
-    if (!name || dev || optional || !existsSync(path.join(root, place))) continue;
+    if (!name || dev || optional || devOptional || !existsSync(path.join(root, place))) continue;
     mkdirSync(path.dirname(path.join(folder, name)), { recursive: true });
     symlinkSync(path.join(root, place), path.join(folder, name));
   }

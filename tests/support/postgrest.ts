@@ -71,7 +71,10 @@ export function withPostgrest(embedded: Backend, databaseUrl: string): Backend {
       return new Response(response.body, { status: response.status, headers: received });
     },
     close: async () => {
-      await server?.then(({ stop }) => stop());
+      await server?.then(
+        ({ stop }) => stop(),
+        () => undefined,
+      );
       await embedded.close();
     },
   };

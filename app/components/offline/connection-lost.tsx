@@ -54,7 +54,7 @@ export const connectionLostMiddleware: MiddlewareFunction<Record<string, DataStr
   }
   // The page and the typed text stay. Due to the error status, React Router does not reload data over the lost
   // connection.
-  if (pathname !== location.pathname) await handleConnectionLost();
+  if (isFormOfOtherPage()) await handleConnectionLost();
   for (const id of lost) {
     results[id] = {
       type: "data",
@@ -72,6 +72,9 @@ const unwrapError = (result: unknown) => {
 
 const isNavigatingAway = ({ location, navigation } = router.state) =>
   navigation.location !== undefined && createPath(navigation.location) !== createPath(location);
+
+const isFormOfOtherPage = ({ location, navigation } = router.state) =>
+  navigation.location !== undefined && navigation.location.pathname !== location.pathname;
 
 const hasActionSucceeded = ({ navigation } = router.state) =>
   isNavigatingAway() && navigation.state === "loading" && navigation.formMethod === "POST";

@@ -3,6 +3,7 @@ const storageKey = "account";
 const signOutMs = 3000;
 
 let tabAccount = "";
+let hasLeft = false;
 let isLoading = false;
 let timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -19,6 +20,9 @@ export function onAccountCheck(check: () => void, signal?: AbortSignal): void {
 }
 
 export function openTabStorage(): void {
+  addEventListener("pageshow", () => {
+    isLoading = false;
+  });
   try {
     tabAccount = sessionStorage.getItem(storageKey) ?? "";
     if (!isOtherAccount()) return;
@@ -38,7 +42,7 @@ export function claimTab(account: string): void {
 
 /** Returns true and hides the page if the tab's account has signed out or another account has logged in. */
 export function leaveOtherAccount(address?: string): boolean {
-  const isOther = isOtherAccount();
+  const isOther = hasLeft || isOtherAccount();
   if (isOther) leave(address);
   return isOther;
 }
@@ -49,6 +53,7 @@ function isOtherAccount(): boolean {
 }
 
 function leave(address?: string): void {
+  hasLeft = true;
   const delay = document.body.hidden ? 0 : signOutMs;
   document.body.hidden = true;
   try {

@@ -18,7 +18,7 @@ export default function LeaveWarning({ sending, isSending, cancelAll }: LeaveWar
   useEffect(() => {
     if (!sending) return;
     const warn = (event: BeforeUnloadEvent) => {
-      if (isSending()) event.preventDefault();
+      if (isSending() && !document.body.hidden) event.preventDefault();
     };
     addEventListener("beforeunload", warn);
     return () => removeEventListener("beforeunload", warn);

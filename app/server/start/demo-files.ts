@@ -7,7 +7,6 @@ export type DemoCargo = {
   shipper: string;
   consignee: string;
   route: [from: string, to: string, carrier: string];
-  /** The number of the air waybill or bill of lading. */
   awb: string;
   day: string;
   packages: string;

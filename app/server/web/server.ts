@@ -89,7 +89,6 @@ export async function createSite(): Promise<Server> {
     const hasStyles = request.headers.get("Sec-Fetch-Site") === "same-origin";
     const renderKey = response.headers.get(renderedHeader);
     response.headers.delete(renderedHeader);
-    // A HEAD response has no body to cache.
     const key = renderKey && request.method === "GET" ? `${hasStyles} ${renderKey}` : null;
     const cachedPage = key && finishedPages.get(key);
     if (cachedPage) return cachedPage;

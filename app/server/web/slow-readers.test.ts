@@ -36,7 +36,6 @@ afterEach(async () => {
   // Without readers, the next check stops the interval. The interval uses the fake clock of this test.
   vi.advanceTimersByTime(5000);
   vi.useRealTimers();
-  server.setTimeout(0);
 });
 afterAll(async () => {
   vi.unstubAllEnvs();
@@ -109,10 +108,10 @@ test.each([
   ["with all bytes is", "/slow", 5, true],
   ["that still has bytes to receive is not", "/file", 100, false],
 ])("A reader %s cut off by the server's timeout for silent connections.", async (_which, path, bytes, isClosed) => {
-  server.setTimeout(100);
   const { wait } = await open(path, bytes);
   const connection = responses[0]?.socket as Socket;
   const timeout = once(connection, "timeout");
+  connection.setTimeout(100);
   expect(await wait(5)).toBe(false);
   await timeout;
   expect(connection.destroyed).toBe(isClosed);
