@@ -94,7 +94,7 @@ const storageEntries = [
     time: "A year",
     text: "Remembers this browser, so that you can log in even if someone else enters too many wrong passwords for your account.",
   },
-  { name: "kept", time: "A minute", text: "After you log in, checks whether your browser stores cookies." },
+  { name: "test", time: "A minute", text: "After you log in, checks whether your browser stores cookies." },
   { name: "offline", time: "A year", text: "Remembers that you switched off offline copies." },
   { name: "cookieSettings", time: "A year", text: "Remembers your choices on this page." },
 ] as const;

@@ -19,7 +19,8 @@ function getStartArgs(checkout: string): string[] {
   const { scripts } = JSON.parse(readFileSync(path.join(checkout, "package.json"), "utf8")) as {
     scripts: { start: string };
   };
-  return scripts.start.startsWith("tsx ") ? ["--import", "tsx", "app/server/start.ts"] : ["app/server/run.js", "start"];
+  if (scripts.start.startsWith("tsx ")) return ["--import", "tsx", "app/server/start.ts"];
+  return [...(scripts.start.match(/--max-semi-space-size=\d+/) ?? []), "app/server/run.js", "start"];
 }
 
 /** Starts the site of a checkout and its embedded backend, with new ports and this data directory. */

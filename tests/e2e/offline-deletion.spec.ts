@@ -38,7 +38,9 @@ test.describe("Deletion of offline copies", { tag: "@script" }, () => {
   /** Expects that the caches contain no offline copy of the account, and that none is shown without a connection. */
   async function expectNoCopies(page: Page, connection: ConnectionProxy): Promise<void> {
     await pollWithClock(page, () => listAccountPaths(page)).toEqual([]);
-    await pollWithClock(page, async () => (await readCachedPaths(page))["kept1-open"]).toContain("/worker.js?no-page");
+    await pollWithClock(page, async () => (await readCachedPaths(page))["offline1-open"]).toContain(
+      "/worker.js?no-page",
+    );
     await waitUntilSettled(page);
     expect(await listAccountPaths(page)).toEqual([]);
     connection.cut();

@@ -126,7 +126,7 @@ test.describe("Browsers without storage", { tag: "@script" }, () => {
     await followLink(page, "Services");
     await expect(heading(page)).toHaveText("Our Logistics Expertise");
     await waitUntilSettled(page);
-    expect((await readCachedPaths(page))["kept1-open"]).toEqual(
+    expect((await readCachedPaths(page))["offline1-open"]).toEqual(
       expect.arrayContaining(["/about", "/worker.js?no-page"]),
     );
     connection.cut();
@@ -141,10 +141,13 @@ test("A new worker takes over immediately and deletes the caches of other format
 }) => {
   connection.replaceResponse("/worker.js", (body) => ({ status: 200, body }));
   await visitAndCache(page, "/about");
-  connection.replaceResponse("/worker.js", (body) => ({ status: 200, body: body.replaceAll('"kept1-', '"kept2-') }));
+  connection.replaceResponse("/worker.js", (body) => ({
+    status: 200,
+    body: body.replaceAll('"offline1-', '"offline2-'),
+  }));
   // The browser requests the worker only when a page is opened.
   await page.goto("/services");
-  await pollWithClock(page, async () => (await readCachedPaths(page))["kept1-open"] ?? []).not.toContain("/about");
+  await pollWithClock(page, async () => (await readCachedPaths(page))["offline1-open"] ?? []).not.toContain("/about");
   expect(await countWorkers(page)).toBe(1);
 });
 

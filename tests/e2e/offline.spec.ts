@@ -84,13 +84,13 @@ test("An offline copy from an earlier day shows its date, and is deleted after 3
 }) => {
   await visitAndCache(page, "/about");
   await page.evaluate(async () => {
-    const cache = await caches.open("kept1-open");
+    const cache = await caches.open("offline1-open");
     const copy = await cache.match("/about");
     const html = (await copy?.text())?.replace(/<!--\d[^|]+\|/, "<!--2026-05-12T11:05:00.000Z|") ?? "";
     await cache.put("/about", new Response(html, { headers: copy?.headers }));
     const headers = { time: `${Date.now() - 31 * 24 * 3_600_000}`, name: "Long ago" };
     await cache.put("/services", new Response("Long ago", { headers }));
-    await cache.put("/assets/old.css?kept", new Response("", { headers: { time: headers.time } }));
+    await cache.put("/assets/old.css?offline", new Response("", { headers: { time: headers.time } }));
   });
   connection.cut();
   await page.goto("/about");
@@ -104,9 +104,9 @@ test("An offline copy from an earlier day shows its date, and is deleted after 3
   await page.evaluate(deleteWorkerCache);
   await page.goto("/careers");
   await expect
-    .poll(async () => (await readCachedPaths(page))["kept1-open"], pollOptions)
-    .not.toContain("/assets/old.css?kept");
-  expect((await readCachedPaths(page))["kept1-open"]).toContain("/about");
+    .poll(async () => (await readCachedPaths(page))["offline1-open"], pollOptions)
+    .not.toContain("/assets/old.css?offline");
+  expect((await readCachedPaths(page))["offline1-open"]).toContain("/about");
 });
 
 test("An offline copy is shown after 5 s without a response, until the response arrives", { tag: "@script" }, async ({
@@ -144,10 +144,10 @@ test("Offline copies cause one request for the worker a day, refresh their files
     expect(workerRequest).toBeGreaterThan(lastFileOfPage);
   });
 
-  const files = (await readCachedPaths(page))["kept1-open"]?.filter((path) => path.endsWith("?kept")) ?? [];
+  const files = (await readCachedPaths(page))["offline1-open"]?.filter((path) => path.endsWith("?offline")) ?? [];
   expect(files.filter((file) => file.includes(".css"))).not.toEqual([]);
   await page.evaluate(async (files) => {
-    const cache = await caches.open("kept1-open");
+    const cache = await caches.open("offline1-open");
     await cache.delete("/about");
     const headers = { "Content-Type": "text/css", time: `${Date.now() - 25 * 3_600_000}` };
     for (const file of files) await cache.put(file, new Response("from yesterday", { headers }));
@@ -162,19 +162,19 @@ test("Offline copies cause one request for the worker a day, refresh their files
   const fillerCount = 61 - files.length;
   await page.evaluate(
     async ([drawing, fillerCount]) => {
-      const cache = await caches.open("kept1-open");
+      const cache = await caches.open("offline1-open");
       for (const path of ["/about", drawing]) await cache.delete(path);
       const headers = { time: `${Date.now()}` };
       for (let number = 1; number <= fillerCount; number += 1)
-        await cache.put(`/art/${number}.svg?kept`, new Response("", { headers }));
+        await cache.put(`/art/${number}.svg?offline`, new Response("", { headers }));
     },
     [drawing, fillerCount] as const,
   );
   await visitAndCache(page, "/about");
-  const stored = (await readCachedPaths(page))["kept1-open"]?.filter((path) => path.endsWith("?kept")) ?? [];
+  const stored = (await readCachedPaths(page))["offline1-open"]?.filter((path) => path.endsWith("?offline")) ?? [];
   expect(stored).toHaveLength(60);
-  expect(stored).toEqual(expect.arrayContaining([...files, `/art/${fillerCount}.svg?kept`]));
-  expect(stored).not.toContain("/art/1.svg?kept");
+  expect(stored).toEqual(expect.arrayContaining([...files, `/art/${fillerCount}.svg?offline`]));
+  expect(stored).not.toContain("/art/1.svg?offline");
 });
 
 test("Offline copies contain no typed text, no toast and no page of forms or secrets", { tag: "@script" }, async ({
@@ -184,7 +184,7 @@ test("Offline copies contain no typed text, no toast and no page of forms or sec
   await logInWithoutPage(page, newcomer);
   const id = await createAndOpenShipment(page, "Maize");
   await waitUntilCached(page, `/portal/${id}`);
-  const allowed = /^\/(portal(\?q=maize|\/[0-9a-f-]{36})?|about|contact|worker\.js\?no-page|.*\?kept)?$/;
+  const allowed = /^\/(portal(\?q=maize|\/[0-9a-f-]{36})?|about|contact|worker\.js\?no-page|.*\?offline)?$/;
   const expectNoSecret = async () => {
     expect((await listAccountPaths(page)).filter((path) => !allowed.test(path))).toEqual([]);
     expect(await readCachedText(page)).not.toMatch(/typed secret|data-toast="|otpauth|<script|\/s\/[\w-]{20}/);

@@ -114,7 +114,7 @@ test("An offline copy of another account is neither shown nor listed, and is del
   await logInWithoutPage(page, client);
   const storeForeignCopy = () =>
     page.evaluate(async () => {
-      const cache = await caches.open("kept1-account-another");
+      const cache = await caches.open("offline1-account-another");
       const headers = { "Content-Type": "text/html", time: `${Date.now()}`, name: "Tea of the first client" };
       await cache.put("/portal", new Response("<html><head></head>Tea of the first client</html>", { headers }));
     });

@@ -6,10 +6,10 @@
  * worker deletes caches with another digit.
  */
 export const cacheNames = {
-  form: "kept1-",
-  own: "kept1-account-",
-  open: "kept1-open",
-  worker: "kept1-worker",
+  form: "offline1-",
+  own: "offline1-account-",
+  open: "offline1-open",
+  worker: "offline1-worker",
 } as const;
 
 /** First deletes each entry, because browsers leave files on disk if only the whole cache is deleted. */

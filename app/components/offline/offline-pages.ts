@@ -17,7 +17,7 @@ export const isExpired = (copy: Response) => getAge(copy) >= maxAgeMs - (copy.he
 export const fallbackPagePath = "/worker.js?no-page";
 
 /** The service worker responds to URLs with this query only from the cache. */
-export const cachedFileQuery = "?kept";
+export const cachedFileQuery = "?offline";
 
 const portalPages = /^\/portal(\/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})?$/;
 const listFilter = /^(\?(q|stage|waiting|page)=[^&]*(&(q|stage|waiting|page)=[^&]*)*)?$/;

@@ -3,7 +3,7 @@ import { redirect } from "react-router";
 import { hasFlagCookie, serializeCookie } from "../http/cookies.server.ts";
 import { isOwnOrigin } from "../http/request-guard.server.ts";
 
-const testCookieName = "kept";
+const testCookieName = "test";
 const testParam = "cookies";
 const testCookieSeconds = 60;
 

@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from "node:async_hooks";
-import { createHmac, randomUUID } from "node:crypto";
+import { createHmac, randomBytes } from "node:crypto";
 import process from "node:process";
 import type { MiddlewareFunction } from "react-router";
 import { escapeInvisible } from "../../../supabase/contract/invisible-characters.ts";
@@ -8,6 +8,9 @@ import { readIpAddress } from "./ip-address.server.ts";
 import { logChannel } from "./metrics.server.ts";
 
 export const requestIdHeader = "X-Request-Id";
+
+/** Returns 12 characters. They are sent with each page, so they are shorter than a UUID. */
+export const createRequestId = () => randomBytes(9).toString("base64url");
 
 type LogLevel = "info" | "warn" | "error";
 type LogFields = Record<string, string | number | boolean | null | undefined>;
@@ -43,7 +46,7 @@ export function logConsole(): void {
 }
 
 export const logMiddleware: MiddlewareFunction<Response> = ({ request, pattern }, next) => {
-  const requestId = request.headers.get(requestIdHeader) ?? randomUUID();
+  const requestId = request.headers.get(requestIdHeader) ?? createRequestId();
   return requestFields.run({ requestId, address: readIpAddress(request) }, async () => {
     const start = performance.now();
     const response = await next();

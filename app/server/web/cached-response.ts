@@ -1,10 +1,12 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { finished } from "node:stream/promises";
-import { brotliCompressSync, constants, createBrotliCompress, createGzip, gzipSync } from "node:zlib";
+import { promisify } from "node:util";
+import { brotliCompress, brotliCompressSync, constants, gzip, gzipSync } from "node:zlib";
 import fresh from "fresh";
 import { LRUCache } from "lru-cache";
 import Negotiator from "negotiator";
 
+const compressBrotli = promisify(brotliCompress);
+const compressGzip = promisify(gzip);
 const encodings = ["br", "gzip", "identity"] as const;
 type Encoding = (typeof encodings)[number];
 
@@ -36,28 +38,19 @@ export async function encodePage(page: Buffer<ArrayBuffer>, quality = bestBrotli
   };
 }
 
-/** Inserts the page's weight, estimated from the bytes before the insertion. `quality` is 0 to 11, as in Brotli. */
+/**
+ * Inserts the page's weight, estimated from the size of the page without the weight. `quality` is 0 to 11, as in
+ * Brotli.
+ */
 async function encodeAs(encoding: Encoding, page: Buffer<ArrayBuffer>, quality: number): Promise<Buffer<ArrayBuffer>> {
+  const compress = (body: Buffer<ArrayBuffer>): Buffer<ArrayBuffer> | Promise<Buffer<ArrayBuffer>> => {
+    if (encoding === "identity") return body;
+    if (encoding === "gzip") return compressGzip(body, { level: Math.min(quality, 9) });
+    return compressBrotli(body, { params: createBrotliParams(quality, body.length) });
+  };
+  const compressed = await compress(page);
   const html = page.toString("utf8");
-  const weightMatch = weightPattern.exec(html);
-  const weightIndex = weightMatch ? weightMatch.index + weightMatch[0].length : html.length;
-  const renderRest = (bytes: number) =>
-    weightMatch ? insertWeight(html, (bytes * html.length) / weightIndex).slice(weightIndex) : "";
-  if (encoding === "identity") return weightMatch ? Buffer.from(insertWeight(html, html.length)) : page;
-  // Flushes each write, so that the bytes before the weight can be counted.
-  const stream =
-    encoding === "gzip"
-      ? createGzip({ level: Math.min(quality, 9), flush: constants.Z_SYNC_FLUSH })
-      : createBrotliCompress({
-          flush: constants.BROTLI_OPERATION_FLUSH,
-          params: createBrotliParams(quality, page.length),
-        });
-  const chunks: Buffer[] = [];
-  stream.on("data", (chunk: Buffer) => chunks.push(chunk));
-  if (weightMatch) stream.write(html.slice(0, weightIndex), () => stream.end(renderRest(Buffer.concat(chunks).length)));
-  else stream.end(page);
-  await finished(stream);
-  return Buffer.concat(chunks);
+  return weightPattern.test(html) ? compress(Buffer.from(insertWeight(html, compressed.length))) : compressed;
 }
 
 /** Inserts the sum of `bytes` and the size of the page's files in KB. */
@@ -76,7 +69,7 @@ function createBrotliParams(quality: number, bytes: number): Record<number, numb
 /** The compressed bytes per byte of the last page with the same encoding and the same size of its files. */
 const compressionRatios = new LRUCache<string, number>({ max: 500 });
 
-/** Compresses a page for one request. This takes half the time of a compression that counts the bytes before the weight. */
+/** Compresses a page for one request, once instead of twice if a similar page was compressed before. */
 function encodeQuickly(encoding: Encoding, html: string): Buffer<ArrayBuffer> {
   const compress = (bytes: number): Buffer<ArrayBuffer> => {
     const page = Buffer.from(insertWeight(html, bytes));

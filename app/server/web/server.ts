@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import { pathToFileURL } from "node:url";
@@ -11,7 +10,7 @@ import { dayInEastAfrica } from "../../lib/dates.ts";
 import { env } from "../../lib/http/env.server.ts";
 import { assetHeaders, renderedHeader, securityHeaders } from "../../lib/http/headers.server.ts";
 import { compileTrustedProxies, getIpAddress, ipAddressHeader } from "../../lib/http/ip-address.server.ts";
-import { log, requestIdHeader } from "../../lib/http/log.server.ts";
+import { createRequestId, log, requestIdHeader } from "../../lib/http/log.server.ts";
 import { findFiguresToCheck, findSamples } from "../content-report.ts";
 import { clientBuildFolder, serverBuildFile } from "../start/build.ts";
 import {
@@ -174,7 +173,7 @@ export async function createSite(): Promise<Server> {
       requireHostHeader: false,
     },
     (request, response) => {
-      request.headers[requestIdKey] = randomUUID();
+      request.headers[requestIdKey] = createRequestId();
       const address = getIpAddress(request, isTrusted, reportInvalidAddress);
       request.headers[ipAddressKey] = address;
       const otherHost = hosts.getOtherName(request, address);
