@@ -1,24 +1,17 @@
 create function public.find_account_id(email text) returns uuid
-language sql stable security definer
-set search_path = ''
-as $$
+language sql stable security definer set search_path = '' as $$
   select id from auth.users where users.email = lower(find_account_id.email)
 $$;
-grant execute on function public.find_account_id(text) to service_role;
 
 -- Returns the searchable text of an account, normalised by private.search_form.
 create function private.account_search_form(email text, metadata jsonb) returns text
-language sql immutable
-set search_path = ''
-as $$
+language sql immutable set search_path = '' as $$
   select private.search_form(concat_ws(' ', email, metadata ->> 'full_name'))
 $$;
 
 -- Limits the metadata of an account, because the owner can change the metadata by calling Supabase Auth directly.
 create function private.check_user_metadata() returns trigger
-language plpgsql
-set search_path = ''
-as $$
+language plpgsql set search_path = '' as $$
 declare
   name text := new.raw_user_meta_data ->> 'full_name';
 begin
@@ -35,9 +28,7 @@ $$;
 
 -- Locks the account of a client. Raises PT404 if the account is unknown or belongs to a team member.
 create function private.require_client(account_id uuid) returns void
-language plpgsql volatile
-set search_path = ''
-as $$
+language plpgsql volatile set search_path = '' as $$
 begin
   perform from auth.users where id = require_client.account_id
     and not exists (select from public.staff_members where staff_members.account_id = require_client.account_id)
@@ -50,9 +41,7 @@ $$;
 
 -- Closes a client's account, ends its sessions and deletes its password links. Returns the email address. Raises PT409 for a closed account.
 create function public.close_account(account_id uuid, reason text, actor_name text default null) returns text
-language plpgsql volatile security definer
-set search_path = ''
-as $$
+language plpgsql volatile security definer set search_path = '' as $$
 declare
   actor private.actor := private.require_actor('clerk', actor_name);
   trimmed_reason text := private.require_reason(reason);
@@ -71,13 +60,10 @@ begin
   return address;
 end
 $$;
-grant execute on function public.close_account(uuid, text, text) to authenticated, service_role;
 
 -- Reopens a client's closed account and returns its email address. Raises PT409 for an open account.
 create function public.reopen_account(account_id uuid, reason text, actor_name text default null) returns text
-language plpgsql volatile security definer
-set search_path = ''
-as $$
+language plpgsql volatile security definer set search_path = '' as $$
 declare
   actor private.actor := private.require_actor('clerk', actor_name);
   trimmed_reason text := private.require_reason(reason);
@@ -93,15 +79,12 @@ begin
   return address;
 end
 $$;
-grant execute on function public.reopen_account(uuid, text, text) to authenticated, service_role;
 
 -- Removes an account's second factors and ends its sessions. Only a lead can remove a team member's factors.
 -- Raises PT409 if the account has no verified second factor.
 create function public.remove_second_factors(account_id uuid, reason text default null, actor_name text default null)
 returns jsonb
-language plpgsql volatile security definer
-set search_path = ''
-as $$
+language plpgsql volatile security definer set search_path = '' as $$
 declare
   actor private.actor := private.require_actor(private.role_to_change_account(account_id), actor_name);
   removed integer;
@@ -123,13 +106,10 @@ begin
   );
 end
 $$;
-grant execute on function public.remove_second_factors(uuid, text, text) to authenticated, service_role;
 
 -- Returns the data of /portal/account. `account` is null if the session is not valid.
 create function public.portal_account() returns jsonb
-language sql stable security definer
-set search_path = ''
-as $$
+language sql stable security definer set search_path = '' as $$
   select jsonb_build_object(
     'viewer', private.viewer(),
     'account', (
@@ -157,14 +137,11 @@ as $$
     )
   )
 $$;
-grant execute on function public.portal_account() to authenticated;
 
 -- Returns the caller's data for the data export: 50 shipments per call, newest first.
 -- The first call, without `before`, also returns the account.
 create function public.data_export(before timestamptz default null, before_id uuid default null) returns jsonb
-language sql stable security definer
-set search_path = ''
-as $$
+language sql stable security definer set search_path = '' as $$
   select jsonb_build_object(
     'viewer', private.viewer(),
     'account', case when data_export.before is null then (
@@ -254,14 +231,17 @@ as $$
     ) end
   )
 $$;
-grant execute on function public.data_export(timestamp with time zone, uuid) to authenticated;
 
-create trigger check_user_metadata_on_insert
-before insert on auth.users
+create trigger check_user_metadata_on_insert before insert on auth.users
 for each row execute function private.check_user_metadata();
 
-create trigger check_user_metadata_on_update
-before update of raw_user_meta_data on auth.users
+create trigger check_user_metadata_on_update before update of raw_user_meta_data on auth.users
 for each row
 when (new.raw_user_meta_data is distinct from old.raw_user_meta_data)
 execute function private.check_user_metadata();
+
+grant execute on function public.portal_account, public.data_export to authenticated;
+grant execute on function
+  public.close_account, public.reopen_account, public.remove_second_factors
+to authenticated, service_role;
+grant execute on function public.find_account_id to service_role;

@@ -11,9 +11,7 @@ create unique index announcements_one_at_a_time on public.announcements ((true))
 
 -- Publishes an announcement and ends the previous announcement. Raises PT400 for an empty text.
 create function public.announce(text text, idempotency_key uuid default null, actor_name text default null) returns void
-language plpgsql volatile security definer
-set search_path = ''
-as $$
+language plpgsql volatile security definer set search_path = '' as $$
 declare
   actor private.actor := private.require_actor('clerk', actor_name);
   trimmed_text text := btrim(announce.text);
@@ -33,12 +31,9 @@ begin
   );
 end
 $$;
-grant execute on function public.announce(text, uuid, text) to authenticated, service_role;
 
 create function public.end_announcement(actor_name text default null) returns void
-language plpgsql volatile security definer
-set search_path = ''
-as $$
+language plpgsql volatile security definer set search_path = '' as $$
 declare
   actor private.actor := private.require_actor('clerk', actor_name);
   ended_text text;
@@ -49,13 +44,11 @@ begin
   end if;
 end
 $$;
-grant execute on function public.end_announcement(text) to authenticated, service_role;
 
 create policy "the session is active and meets the second factor of the user" on public.announcements
-as restrictive for all to authenticated
-using ((select private.has_valid_session()))
-with check ((select private.has_valid_session()));
+as restrictive for all to authenticated using ((select private.has_valid_session()));
 
 create policy "signed-in accounts read announcements" on public.announcements
-for select to authenticated
-using (true);
+for select to authenticated using (true);
+
+grant execute on function public.announce, public.end_announcement to authenticated, service_role;

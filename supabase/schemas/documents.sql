@@ -45,21 +45,16 @@ values ('upload-chunks', 'upload-chunks', false, 262144, array['application/octe
 
 -- Counts an upload chunk that the site stores for a client. Raises PT429 for a client's 4,001st chunk in a day.
 create function public.count_upload_chunk(account_id uuid) returns void
-language sql volatile security definer
-set search_path = ''
-as $$
+language sql volatile security definer set search_path = '' as $$
   select private.limit_daily_actions(count_upload_chunk.account_id, 'parts of large files', 4000)
 $$;
-grant execute on function public.count_upload_chunk(uuid) to service_role;
 
 create index documents_user_id on public.documents (user_id);
 create index documents_to_check on public.documents (uploaded_at, id) where uploaded and not verified;
 create index documents_rejected on public.documents (user_id, rejected_at) where rejected_at is not null;
 
 create function private.documents_json(shipment_id uuid) returns jsonb
-language sql stable
-set search_path = ''
-as $$
+language sql stable set search_path = '' as $$
   select coalesce(jsonb_agg(jsonb_build_object(
     'id', document.id, 'name', document.name, 'uploaded', document.uploaded, 'verified', document.verified,
     'file_name', document.file_name, 'file_size', document.file_size, 'media_type', document.media_type,
@@ -68,13 +63,10 @@ as $$
   )), '[]'::jsonb)
   from public.documents as document where document.shipment_id = documents_json.shipment_id
 $$;
-grant execute on function private.documents_json(uuid) to authenticated;
 
 -- Creates the four default documents of a new shipment. app/models/document.ts has the same list.
 create function private.add_default_documents() returns trigger
-language plpgsql security definer
-set search_path = ''
-as $$
+language plpgsql security definer set search_path = '' as $$
 begin
   insert into public.documents (shipment_id, user_id, name)
   select new.id, new.user_id, unnest(array[
@@ -87,20 +79,15 @@ $$;
 -- Returns the start of a stored file's name, such as 'bill-of-lading' for 'Bill of Lading'.
 -- app/models/document.server.ts has the same rule.
 create function private.document_slug(document_name text) returns text
-language sql immutable
-set search_path = ''
-as $$
+language sql immutable set search_path = '' as $$
   select lower(btrim(regexp_replace(document_name, '[^A-Za-z0-9]+', '-', 'g'), '-'))
 $$;
-grant execute on function private.document_slug(text) to service_role;
 
 -- Raises PT409 if an uploaded file is replaced or removed, except by private.clear_document_file.
 -- Raises PT429 for a client's 1,001st upload in a day.
 -- Raises PT409 for a verification without a hash, or if the file in storage has been replaced.
 create function private.check_document_file() returns trigger
-language plpgsql security definer
-set search_path = ''
-as $$
+language plpgsql security definer set search_path = '' as $$
 declare
   shipment_stage smallint;
 begin
@@ -162,9 +149,7 @@ $$;
 
 -- Locks a document and returns it. Raises PT404 for an unknown ID, and the errors of private.check_version.
 create function private.lock_document(document_id uuid, expected_version integer) returns public.documents
-language plpgsql volatile
-set search_path = ''
-as $$
+language plpgsql volatile set search_path = '' as $$
 declare
   document public.documents;
 begin
@@ -179,9 +164,7 @@ $$;
 
 -- Raises PT409 if the document has a file or its shipment is closed.
 create function private.check_upload_allowed(uploaded boolean, stage smallint) returns void
-language plpgsql immutable
-set search_path = ''
-as $$
+language plpgsql immutable set search_path = '' as $$
 begin
   if uploaded then
     raise sqlstate 'PT409' using message = 'This document already has a file.';
@@ -191,13 +174,10 @@ begin
   end if;
 end
 $$;
-grant execute on function private.check_upload_allowed(boolean, smallint) to authenticated, service_role;
 
 -- Removes a document's file. `npm run staff -- retention` deletes the stored object later.
 create function private.clear_document_file(document public.documents, rejection_reason text) returns void
-language plpgsql volatile
-set search_path = ''
-as $$
+language plpgsql volatile set search_path = '' as $$
 begin
   perform set_config('portal.cleared_document_id', document.id::text, true);
   update public.documents
@@ -213,10 +193,7 @@ $$;
 -- True if the caller can upload the document's file. Raises PT404 for another client's document. Raises PT409 if the
 -- document has a file or its shipment is closed.
 create function public.require_upload_allowed(document_id uuid) returns boolean
-language plpgsql stable
-security invoker
-set search_path = ''
-as $$
+language plpgsql stable security invoker set search_path = '' as $$
 declare
   target record;
 begin
@@ -231,14 +208,10 @@ begin
   return true;
 end
 $$;
-grant execute on function public.require_upload_allowed(uuid) to authenticated;
 
 -- Returns the viewer and the file of a document. `file` is null for another client's document and for a missing file.
 create function public.portal_file(document_id uuid, shipment_id uuid) returns jsonb
-language sql stable
-security invoker
-set search_path = ''
-as $$
+language sql stable security invoker set search_path = '' as $$
   select jsonb_build_object(
     'viewer', private.viewer(),
     'file', (
@@ -252,13 +225,10 @@ as $$
     )
   )
 $$;
-grant execute on function public.portal_file(uuid, uuid) to authenticated;
 
 -- Records that a team member opens a document's file, and returns its storage path. Raises PT404 if there is no file.
 create function public.open_document(document_id uuid, shipment_id uuid, actor_name text default null) returns jsonb
-language plpgsql volatile security definer
-set search_path = ''
-as $$
+language plpgsql volatile security definer set search_path = '' as $$
 declare
   actor private.actor := private.require_actor('clerk', actor_name);
   document public.documents;
@@ -276,20 +246,13 @@ begin
   );
 end
 $$;
-grant execute on function public.open_document(uuid, uuid, text) to authenticated, service_role;
 
 -- Marks a document as verified and returns its name. The caller reads the stored file and passes the file's `sha256` and `storage_version`.
 create function public.verify_document(
-  document_id uuid,
-  sha256 text,
-  storage_version text,
-  expected_version integer default null,
-  idempotency_key uuid default null,
-  actor_name text default null
+  document_id uuid, sha256 text, storage_version text, expected_version integer default null,
+  idempotency_key uuid default null, actor_name text default null
 ) returns text
-language plpgsql volatile security definer
-set search_path = ''
-as $$
+language plpgsql volatile security definer set search_path = '' as $$
 declare
   actor private.actor := private.require_actor('clerk', actor_name);
   key uuid := private.derive_idempotency_key(idempotency_key, jsonb_build_array('verify', document_id));
@@ -316,19 +279,13 @@ begin
   return document.name;
 end
 $$;
-grant execute on function public.verify_document(uuid, text, text, integer, uuid, text) to authenticated, service_role;
 
 -- Undoes a verification, with a reason, and returns the document's name. Raises PT409 if the document is not verified.
 create function public.unverify_document(
-  document_id uuid,
-  reason text,
-  expected_version integer default null,
-  idempotency_key uuid default null,
+  document_id uuid, reason text, expected_version integer default null, idempotency_key uuid default null,
   actor_name text default null
 ) returns text
-language plpgsql volatile security definer
-set search_path = ''
-as $$
+language plpgsql volatile security definer set search_path = '' as $$
 declare
   actor private.actor := private.require_actor('clerk', actor_name);
   trimmed_reason text := private.require_reason(reason);
@@ -351,20 +308,14 @@ begin
   return document.name;
 end
 $$;
-grant execute on function public.unverify_document(uuid, text, integer, uuid, text) to authenticated, service_role;
 
 -- Rejects a document's file, so that the client must upload another file. Returns the document's name.
 -- Raises PT409 if the document is verified or has no file, or its shipment is closed.
 create function public.reject_document(
-  document_id uuid,
-  reason text,
-  expected_version integer default null,
-  idempotency_key uuid default null,
+  document_id uuid, reason text, expected_version integer default null, idempotency_key uuid default null,
   actor_name text default null
 ) returns text
-language plpgsql volatile security definer
-set search_path = ''
-as $$
+language plpgsql volatile security definer set search_path = '' as $$
 declare
   actor private.actor := private.require_actor('clerk', actor_name);
   trimmed_reason text := private.require_reason(reason);
@@ -397,14 +348,11 @@ begin
   return document.name;
 end
 $$;
-grant execute on function public.reject_document(uuid, text, integer, uuid, text) to authenticated, service_role;
 
 -- Removes the file of the caller's document and returns its path. Raises PT404 for another client's document.
 -- Raises PT409 if the document is verified, has changed or has no file, or if the shipment is closed.
 create function public.remove_file(document_id uuid, expected_version integer) returns text
-language plpgsql volatile security definer
-set search_path = ''
-as $$
+language plpgsql volatile security definer set search_path = '' as $$
 declare
   document public.documents;
 begin
@@ -433,29 +381,30 @@ begin
   return document.storage_path;
 end
 $$;
-grant execute on function public.remove_file(uuid, integer) to authenticated;
 
-create trigger add_default_documents
-after insert on public.shipments
+create trigger add_default_documents after insert on public.shipments
 for each row execute function private.add_default_documents();
 
-create trigger check_document_file
-before insert or update on public.documents
+create trigger check_document_file before insert or update on public.documents
 for each row execute function private.check_document_file();
 
 create policy "the session is active and meets the second factor of the user" on public.documents
-as restrictive for all to authenticated
-using ((select private.has_valid_session()))
-with check ((select private.has_valid_session()));
+as restrictive for all to authenticated using ((select private.has_valid_session()));
 
 create policy "clients read their own documents" on public.documents
-for select to authenticated
-using (user_id = (select auth.uid()));
+for select to authenticated using (user_id = (select auth.uid()));
 
 create policy "the session is active and meets the second factor of the user" on storage.objects
-as restrictive for all to authenticated
-using (bucket_id <> 'documents' or (select private.has_valid_session()))
-with check (bucket_id <> 'documents' or (select private.has_valid_session()));
+as restrictive for all to authenticated using (bucket_id <> 'documents' or (select private.has_valid_session()));
 
 create policy "staff read all documents" on public.documents
 for select to authenticated using ((select private.is_staff()));
+
+grant execute on function
+  private.documents_json, public.require_upload_allowed, public.portal_file, public.remove_file
+to authenticated;
+grant execute on function
+  private.check_upload_allowed, public.open_document, public.verify_document, public.unverify_document,
+  public.reject_document
+to authenticated, service_role;
+grant execute on function public.count_upload_chunk, private.document_slug to service_role;

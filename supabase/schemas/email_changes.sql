@@ -14,9 +14,7 @@ create index email_changes_expires_at on private.email_changes (expires_at);
 -- Returns the token of a confirmation link for a new email address. Raises PT429 within a minute of the previous link.
 -- Returns null if the address has an account. The caller must not reveal this fact.
 create function public.start_email_change(account_id uuid, email text) returns text
-language plpgsql volatile security definer
-set search_path = ''
-as $$
+language plpgsql volatile security definer set search_path = '' as $$
 declare
   token text := encode(extensions.gen_random_bytes(32), 'hex');
 begin
@@ -34,14 +32,11 @@ begin
   return token;
 end
 $$;
-grant execute on function public.start_email_change(uuid, text) to service_role;
 
 -- Returns the account, addresses and second factors of a confirmation link.
 -- Returns null for an invalid link, a closed account and a team member's account.
 create function public.email_change(token text) returns jsonb
-language sql stable security definer
-set search_path = ''
-as $$
+language sql stable security definer set search_path = '' as $$
   select jsonb_build_object(
     'account_id', account.id, 'email', change.email, 'old_email', account.email,
     'factors', (
@@ -57,14 +52,11 @@ as $$
     and change.redeemed_at is null and change.expires_at > now() and coalesce(account.banned_until < now(), true)
     and not exists (select from public.staff_members where staff_members.account_id = account.id)
 $$;
-grant execute on function public.email_change(text) to service_role;
 
 -- Marks a confirmation link as used. Returns true to only one of several parallel calls.
 -- Raises PT409 if another account has the address.
 create function public.redeem_email_change(token text) returns boolean
-language plpgsql volatile security definer
-set search_path = ''
-as $$
+language plpgsql volatile security definer set search_path = '' as $$
 declare
   details jsonb := public.email_change(token);
 begin
@@ -88,34 +80,29 @@ begin
   return true;
 end
 $$;
-grant execute on function public.redeem_email_change(text) to service_role;
 
 -- Makes a used link valid again if Supabase Auth could not change the address. Works for two minutes after the use.
 create function public.restore_email_change(token text) returns void
-language sql volatile security definer
-set search_path = ''
-as $$
+language sql volatile security definer set search_path = '' as $$
   update private.email_changes set redeemed_at = null
   where token_hash = private.token_hash(restore_email_change.token)
     and redeemed_at > now() - interval '2 minutes'
 $$;
-grant execute on function public.restore_email_change(text) to service_role;
 
 -- Deletes the account's confirmation link, because its email could not be sent.
 create function public.cancel_email_change(account_id uuid) returns void
-language sql volatile security definer
-set search_path = ''
-as $$
+language sql volatile security definer set search_path = '' as $$
   delete from private.email_changes where email_changes.account_id = cancel_email_change.account_id
 $$;
-grant execute on function public.cancel_email_change(uuid) to service_role;
 
 -- Deletes the account's password links and its confirmation link for a new email address.
 create function public.revoke_account_links(account_id uuid) returns void
-language sql volatile security definer
-set search_path = ''
-as $$
+language sql volatile security definer set search_path = '' as $$
   with address as (delete from private.email_changes where email_changes.account_id = revoke_account_links.account_id)
   delete from private.password_links where password_links.account_id = revoke_account_links.account_id
 $$;
-grant execute on function public.revoke_account_links(uuid) to service_role;
+
+grant execute on function
+  public.start_email_change, public.email_change, public.redeem_email_change, public.restore_email_change,
+  public.cancel_email_change, public.revoke_account_links
+to service_role;

@@ -8,9 +8,7 @@ alter table private.erasure_requests enable row level security;
 -- Requests the erasure of the caller's account, or withdraws the request. Raises PT403 for team members, PT429 for the
 -- 21st request in a day.
 create function public.set_erasure_request(requested boolean) returns void
-language plpgsql volatile security definer
-set search_path = ''
-as $$
+language plpgsql volatile security definer set search_path = '' as $$
 begin
   if not private.has_valid_session() or not private.is_client() then
     raise sqlstate 'PT403' using message = 'Log in again to continue.';
@@ -25,14 +23,11 @@ begin
   end if;
 end
 $$;
-grant execute on function public.set_erasure_request(boolean) to authenticated;
 
 -- Closes a client's account for its erasure and returns its email address.
 -- Raises PT409 during the retention period of a shipment.
 create function public.start_erasure(account_id uuid, reason text, actor_name text default null) returns text
-language plpgsql volatile security definer
-set search_path = ''
-as $$
+language plpgsql volatile security definer set search_path = '' as $$
 declare
   actor private.actor := private.require_actor('clerk', actor_name);
   trimmed_reason text := private.require_reason(reason);
@@ -55,13 +50,10 @@ begin
   return address;
 end
 $$;
-grant execute on function public.start_erasure(uuid, text, text) to authenticated, service_role;
 
 -- Rejects an erasure request, with a reason, and returns the client's email address. Raises PT409 without a request.
 create function public.reject_erasure(account_id uuid, reason text, actor_name text default null) returns text
-language plpgsql volatile security definer
-set search_path = ''
-as $$
+language plpgsql volatile security definer set search_path = '' as $$
 declare
   actor private.actor := private.require_actor('clerk', actor_name);
   trimmed_reason text := private.require_reason(reason);
@@ -79,4 +71,6 @@ begin
   return address;
 end
 $$;
-grant execute on function public.reject_erasure(uuid, text, text) to authenticated, service_role;
+
+grant execute on function public.set_erasure_request to authenticated;
+grant execute on function public.start_erasure, public.reject_erasure to authenticated, service_role;

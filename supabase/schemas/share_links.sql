@@ -14,9 +14,7 @@ create index share_links_expires_at on private.share_links (expires_at);
 
 -- Returns the active share links of the caller's shipment, oldest first.
 create function private.list_share_links(shipment_id uuid) returns jsonb
-language plpgsql stable security definer
-set search_path = ''
-as $$
+language plpgsql stable security definer set search_path = '' as $$
 #variable_conflict use_column
 begin
   return (
@@ -30,14 +28,11 @@ begin
   );
 end
 $$;
-grant execute on function private.list_share_links(uuid) to authenticated;
 
 -- Creates a share link, once per id, so that a form sent twice creates one link.
 -- Raises PT404 for another client's shipment, PT409 for a sixth active link, PT429 for a client's 101st link in a day.
 create function public.create_share_link(id uuid, shipment_id uuid, token_hash text) returns void
-language plpgsql volatile security definer
-set search_path = ''
-as $$
+language plpgsql volatile security definer set search_path = '' as $$
 begin
   if not private.has_valid_session() then
     raise sqlstate 'PT403' using message = 'Log in again to continue.';
@@ -69,13 +64,10 @@ begin
   values (create_share_link.id, create_share_link.shipment_id, create_share_link.token_hash);
 end
 $$;
-grant execute on function public.create_share_link(uuid, uuid, text) to authenticated;
 
 -- Revokes the caller's share link. The row remains, so that a repeated form cannot create the link again.
 create function public.revoke_share_link(id uuid) returns void
-language plpgsql volatile security definer
-set search_path = ''
-as $$
+language plpgsql volatile security definer set search_path = '' as $$
 begin
   if not private.has_valid_session() then
     raise sqlstate 'PT403' using message = 'Log in again to continue.';
@@ -86,14 +78,11 @@ begin
     and shipment.user_id = (select auth.uid()) and expires_at > now();
 end
 $$;
-grant execute on function public.revoke_share_link(uuid) to authenticated;
 
 -- Returns the shipment of a share link, with its 15 newest events first.
 -- Returns null for an invalid or expired link and for a closed account.
 create function public.shared_shipment(token text) returns jsonb
-language sql stable security definer
-set search_path = ''
-as $$
+language sql stable security definer set search_path = '' as $$
   select jsonb_build_object(
     'name', shipment.name, 'stage', shipment.stage, 'status', shipment.status, 'changed_at', shipment.changed_at,
     'tracking_events', (
@@ -114,4 +103,6 @@ as $$
   where share.token_hash = private.token_hash(shared_shipment.token)
     and share.expires_at > now() and coalesce(account.banned_until < now(), true)
 $$;
-grant execute on function public.shared_shipment(text) to service_role;
+
+grant execute on function private.list_share_links, public.create_share_link, public.revoke_share_link to authenticated;
+grant execute on function public.shared_shipment to service_role;

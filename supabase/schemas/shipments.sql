@@ -1,60 +1,45 @@
 -- Returns the name of a stage from 1 to 10. app/models/shipment.ts has the same list.
 create function private.stage_name(stage smallint) returns text
-language sql immutable
-set search_path = ''
-as $$
+language sql immutable set search_path = '' as $$
   select (array[
     'Client Onboarding', 'Document Verification', 'IDF Application', 'Customs Declaration', 'Payment Clearance',
     'Cargo Tracking', 'Inspection & Release', 'Loading Services', 'Additional Services', 'Shipment Closed'
   ])[stage]
 $$;
-grant execute on function private.stage_name(smallint) to authenticated, service_role;
 
 -- True for a container number with the right check digit (ISO 6346).
 -- app/models/container-number.ts has the same rule.
 create function private.is_container_number(value text) returns boolean
-language sql immutable
-set search_path = ''
-as $$
+language sql immutable set search_path = '' as $$
   select case when value ~ '^[A-Z]{3}[UJZ][0-9]{7}$' then (
     select sum((strpos('0123456789A?BCDEFGHIJK?LMNOPQRSTU?VWXYZ', substr(value, place + 1, 1)) - 1) * (1 << place)) % 11 % 10
     from generate_series(0, 9) as place
   ) = right(value, 1)::integer else false end
 $$;
-grant execute on function private.is_container_number(text) to authenticated, service_role;
 
 -- True for a list of at most 20 different container numbers. The limit is also in container-number.ts.
 create function private.are_container_numbers(numbers text[]) returns boolean
-language sql immutable
-set search_path = ''
-as $$
+language sql immutable set search_path = '' as $$
   select cardinality(numbers) <= 20
     and (numbers = '{}' or (array_ndims(numbers) = 1 and array_lower(numbers, 1) = 1))
     and not exists (select from unnest(numbers) as number where private.is_container_number(number) is not true)
     and cardinality(numbers) = (select count(distinct number) from unnest(numbers) as number)
 $$;
-grant execute on function private.are_container_numbers(text[]) to authenticated, service_role;
 
 -- Returns the searchable texts of a shipment, one per line, normalised by private.search_form.
 create function private.shipment_search_words(name text, awb text, container_numbers text[]) returns text
-language sql immutable
-set search_path = ''
-as $$
+language sql immutable set search_path = '' as $$
   select private.search_form(concat_ws(E'\n', name, awb, nullif(array_to_string(container_numbers, E'\n'), '')))
 $$;
-grant execute on function private.shipment_search_words(text, text, text[]) to authenticated, service_role;
 
 -- Returns the searchable numbers of a shipment, one per line.
 -- private.code_pattern removes the same characters from the search.
 create function private.shipment_search_codes(awb text, container_numbers text[]) returns text
-language sql immutable
-set search_path = ''
-as $$
+language sql immutable set search_path = '' as $$
   select translate(
     private.search_form(concat_ws(E'\n', awb, nullif(array_to_string(container_numbers, E'\n'), ''))), ' -/.', ''
   )
 $$;
-grant execute on function private.shipment_search_codes(text, text[]) to authenticated, service_role;
 
 create table public.shipments (
   id uuid primary key default gen_random_uuid(),
@@ -113,9 +98,7 @@ create index shipments_by_user_and_waiting_on on public.shipments (user_id, wait
 -- Returns the fields of a shipment that pages, downloads and emails show.
 -- app/models/shipment-fields.server.ts has the same fields.
 create function private.shipment_json(shipment public.shipments) returns jsonb
-language sql stable
-set search_path = ''
-as $$
+language sql stable set search_path = '' as $$
   select jsonb_build_object(
     'id', shipment.id, 'name', shipment.name, 'awb', shipment.awb, 'container_numbers', shipment.container_numbers,
     'stage', shipment.stage, 'status', shipment.status, 'waiting_on', shipment.waiting_on,
@@ -127,17 +110,15 @@ as $$
     ) end
   )
 $$;
-grant execute on function private.shipment_json(public.shipments) to authenticated;
 
 -- Returns the SQL conditions of a list of shipments. A shipment matches `q` if each word of `q` occurs in the
 -- shipment's name or numbers. For team members, a word can also occur in the client's name or email. A shipment also
 -- matches if a number contains `q` or the shipment's ID starts with `q`.
 create function private.shipment_conditions(
-  q text, searches_clients boolean, stage integer, waiting_on text, time_column text, before timestamptz, before_id uuid
+  q text, searches_clients boolean, stage integer, waiting_on text, time_column text, before timestamptz,
+  before_id uuid
 ) returns text
-language plpgsql stable
-set search_path = ''
-as $$
+language plpgsql stable set search_path = '' as $$
 declare
   words constant text[] := private.word_patterns(q);
   ids constant uuid[] := private.id_prefix_range(q);
@@ -181,12 +162,9 @@ begin
   return conditions;
 end
 $$;
-grant execute on function private.shipment_conditions(text, boolean, integer, text, text, timestamptz, uuid) to authenticated;
 
 create function private.set_shipment_status() returns trigger
-language plpgsql
-set search_path = ''
-as $$
+language plpgsql set search_path = '' as $$
 begin
   new.status := private.stage_name(new.stage);
   return new;
@@ -195,9 +173,7 @@ $$;
 
 -- Raises PT429 for a client's 301st shipment within a day.
 create function private.limit_daily_shipments() returns trigger
-language plpgsql security definer
-set search_path = ''
-as $$
+language plpgsql security definer set search_path = '' as $$
 begin
   if auth.role() = 'authenticated' then
     perform private.limit_daily_actions(auth.uid(), 'new shipments', 300);
@@ -208,9 +184,7 @@ $$;
 
 -- Locks a shipment and returns it. Raises PT404 for an unknown ID.
 create function private.lock_shipment(shipment_id uuid) returns public.shipments
-language plpgsql volatile
-set search_path = ''
-as $$
+language plpgsql volatile set search_path = '' as $$
 declare
   shipment public.shipments;
 begin
@@ -227,9 +201,7 @@ $$;
 create function public.change_shipment(
   shipment_id uuid, name text, awb text, container_numbers text[], expected_version integer
 ) returns void
-language plpgsql volatile security definer
-set search_path = ''
-as $$
+language plpgsql volatile security definer set search_path = '' as $$
 declare
   shipment public.shipments;
   new_awb text := nullif(btrim(awb), '');
@@ -260,25 +232,17 @@ begin
   where id = change_shipment.shipment_id;
 end
 $$;
-grant execute on function public.change_shipment(uuid, text, text, text[], integer) to authenticated;
 
 -- Moves a shipment to its next stage and returns {"stage", "status"}. Raises PT409 at stage 10.
 -- If documents have no file, changes nothing and returns {"missing"}, their names. `despite_missing` skips this check.
 -- If the move would close a shipment with an amount due, changes nothing and returns {"due"}, the amounts due.
 -- `despite_due` skips this check.
 create function public.move_shipment(
-  shipment_id uuid,
-  location text default null,
-  note text default null,
-  despite_missing boolean default false,
-  despite_due boolean default false,
-  expected_version integer default null,
-  idempotency_key uuid default null,
+  shipment_id uuid, location text default null, note text default null, despite_missing boolean default false,
+  despite_due boolean default false, expected_version integer default null, idempotency_key uuid default null,
   actor_name text default null
 ) returns jsonb
-language plpgsql volatile security definer
-set search_path = ''
-as $$
+language plpgsql volatile security definer set search_path = '' as $$
 declare
   actor private.actor := private.require_actor('clerk', actor_name);
   key uuid := private.derive_idempotency_key(idempotency_key, jsonb_build_array('move', shipment_id, location, note));
@@ -320,21 +284,15 @@ begin
   return jsonb_build_object('stage', shipment.stage + 1, 'status', private.stage_name((shipment.stage + 1)::smallint));
 end
 $$;
-grant execute on function public.move_shipment(uuid, text, text, boolean, boolean, integer, uuid, text) to authenticated, service_role;
 
 -- Moves up to 50 shipments to their next stage, independently of each other. `moves` is [{"id", "expected_version"}].
 -- Returns [{"id", "failure"}]. `failure` is null after a move. Otherwise, `failure` is "unknown" (no such shipment),
 -- "closed" (already closed), "changed" (outdated version), "missing" (a document has no file) or "due" (the move would
 -- close a shipment with an amount due).
 create function public.move_shipments(
-  moves jsonb,
-  location text default null,
-  idempotency_key uuid default null,
-  actor_name text default null
+  moves jsonb, location text default null, idempotency_key uuid default null, actor_name text default null
 ) returns jsonb
-language plpgsql volatile security definer
-set search_path = ''
-as $$
+language plpgsql volatile security definer set search_path = '' as $$
 declare
   actor private.actor := private.require_actor('clerk', actor_name);
   requested record;
@@ -368,23 +326,15 @@ begin
   return results;
 end
 $$;
-grant execute on function public.move_shipments(jsonb, text, uuid, text) to authenticated, service_role;
 
 -- Sets a shipment to any stage, with a reason. Raises PT400 for an unknown stage, and PT409 for the current stage.
 -- If the new stage would close a shipment with an amount due, changes nothing and returns {"due"}, the amounts due.
 -- `despite_due` skips this check.
 create function public.correct_stage(
-  shipment_id uuid,
-  stage integer,
-  reason text,
-  despite_due boolean default false,
-  expected_version integer default null,
-  idempotency_key uuid default null,
-  actor_name text default null
+  shipment_id uuid, stage integer, reason text, despite_due boolean default false,
+  expected_version integer default null, idempotency_key uuid default null, actor_name text default null
 ) returns jsonb
-language plpgsql volatile security definer
-set search_path = ''
-as $$
+language plpgsql volatile security definer set search_path = '' as $$
 declare
   actor private.actor := private.require_actor('clerk', actor_name);
   trimmed_reason text := private.require_reason(reason);
@@ -423,22 +373,14 @@ begin
   );
 end
 $$;
-grant execute on function public.correct_stage(uuid, integer, text, boolean, integer, uuid, text) to authenticated, service_role;
 
 -- Saves the AWB/BL and the container numbers. Null leaves a value unchanged. An empty value removes the value.
 -- Replacing or removing a saved number needs a reason. Raises PT409 if nothing changes.
 create function public.save_shipment_numbers(
-  shipment_id uuid,
-  awb text default null,
-  container_numbers text[] default null,
-  reason text default null,
-  expected_version integer default null,
-  idempotency_key uuid default null,
-  actor_name text default null
+  shipment_id uuid, awb text default null, container_numbers text[] default null, reason text default null,
+  expected_version integer default null, idempotency_key uuid default null, actor_name text default null
 ) returns void
-language plpgsql volatile security definer
-set search_path = ''
-as $$
+language plpgsql volatile security definer set search_path = '' as $$
 declare
   actor private.actor := private.require_actor('clerk', actor_name);
   key uuid := private.derive_idempotency_key(idempotency_key, jsonb_build_array('numbers', shipment_id, awb, container_numbers));
@@ -475,23 +417,13 @@ begin
   );
 end
 $$;
-grant execute on function public.save_shipment_numbers(uuid, text, text[], text, integer, uuid, text)
-to authenticated, service_role;
 
 -- Saves an arrival. The caller calculates `free_storage_ends_on` from the storage tariff.
 create function public.save_arrival(
-  shipment_id uuid,
-  storage_location text,
-  day date,
-  size integer,
-  free_storage_ends_on date,
-  expected_version integer default null,
-  idempotency_key uuid default null,
-  actor_name text default null
+  shipment_id uuid, storage_location text, day date, size integer, free_storage_ends_on date,
+  expected_version integer default null, idempotency_key uuid default null, actor_name text default null
 ) returns void
-language plpgsql volatile security definer
-set search_path = ''
-as $$
+language plpgsql volatile security definer set search_path = '' as $$
 declare
   actor private.actor := private.require_actor('clerk', actor_name);
   key uuid := private.derive_idempotency_key(idempotency_key, jsonb_build_array('arrival', shipment_id, storage_location, day, size));
@@ -517,25 +449,18 @@ begin
   );
 end
 $$;
-grant execute on function public.save_arrival(uuid, text, date, integer, date, integer, uuid, text)
-to authenticated, service_role;
 
-create trigger set_shipment_status
-before insert or update on public.shipments
+create trigger set_shipment_status before insert or update on public.shipments
 for each row execute function private.set_shipment_status();
 
-create trigger limit_daily_shipments
-before insert on public.shipments
+create trigger limit_daily_shipments before insert on public.shipments
 for each row execute function private.limit_daily_shipments();
 
 create policy "the session is active and meets the second factor of the user" on public.shipments
-as restrictive for all to authenticated
-using ((select private.has_valid_session()))
-with check ((select private.has_valid_session()));
+as restrictive for all to authenticated using ((select private.has_valid_session()));
 
 create policy "clients read their own shipments" on public.shipments
-for select to authenticated
-using (user_id = (select auth.uid()));
+for select to authenticated using (user_id = (select auth.uid()));
 
 create policy "clients create their own shipments at stage 1" on public.shipments
 for insert to authenticated
@@ -546,3 +471,10 @@ with check (
 
 create policy "staff read all shipments" on public.shipments
 for select to authenticated using ((select private.is_staff()));
+
+grant execute on function private.shipment_json, private.shipment_conditions, public.change_shipment to authenticated;
+grant execute on function
+  private.stage_name, private.is_container_number, private.are_container_numbers, private.shipment_search_words,
+  private.shipment_search_codes, public.move_shipment, public.move_shipments, public.correct_stage,
+  public.save_shipment_numbers, public.save_arrival
+to authenticated, service_role;

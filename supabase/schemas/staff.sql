@@ -32,9 +32,7 @@ alter table private.staff_invites enable row level security;
 -- Returns the person who performs a staff action: a team member, or `actor_name` if the caller is the service role.
 -- Raises PT403 for other callers, and for a clerk if `required_role` is 'lead'.
 create function private.require_actor(required_role text, actor_name text) returns private.actor
-language plpgsql stable security definer
-set search_path = ''
-as $$
+language plpgsql stable security definer set search_path = '' as $$
 declare
   found_name text;
   found_role text;
@@ -58,9 +56,7 @@ $$;
 
 -- Raises PT409 if `expected_version` is outdated, and PT400 if a team member omits it. `noun` is the kind of record.
 create function private.check_version(expected_version integer, version integer, noun text) returns void
-language plpgsql stable
-set search_path = ''
-as $$
+language plpgsql stable set search_path = '' as $$
 begin
   if expected_version is null and current_setting('role', true) <> 'service_role' then
     raise sqlstate 'PT400' using message = 'We received only part of the form. Reload the page, then try again.';
@@ -76,9 +72,7 @@ $$;
 
 -- Returns the role needed to change an account's access: 'lead' for a team member's account, 'clerk' for a client's.
 create function private.role_to_change_account(account_id uuid) returns text
-language sql stable security definer
-set search_path = ''
-as $$
+language sql stable security definer set search_path = '' as $$
   select case when exists (
     select from public.staff_members where staff_members.account_id = role_to_change_account.account_id
   ) then 'lead' else 'clerk' end
@@ -86,9 +80,7 @@ $$;
 
 -- True if the caller is a current team member whose session is active and has AAL2.
 create function private.is_staff() returns boolean
-language plpgsql stable security definer
-set search_path = ''
-as $$
+language plpgsql stable security definer set search_path = '' as $$
 declare
   claims constant jsonb := auth.jwt();
   caller constant uuid := auth.uid();
@@ -103,23 +95,17 @@ begin
     );
 end
 $$;
-grant execute on function private.is_staff() to authenticated;
 
 -- True if the caller's account has never belonged to a team member.
 create function private.is_client() returns boolean
-language sql stable security definer
-set search_path = ''
-as $$
+language sql stable security definer set search_path = '' as $$
   select not exists (select from public.staff_members where account_id = (select auth.uid()))
 $$;
-grant execute on function private.is_client() to authenticated;
 
 -- Raises PT409 if the account belongs to the last lead. If this lead has logged in, only other leads who have
 -- logged in count, because a newly invited lead may never log in.
 create function private.require_another_lead(account_id uuid) returns void
-language plpgsql volatile
-set search_path = ''
-as $$
+language plpgsql volatile set search_path = '' as $$
 declare
   other_leads uuid[];
   has_logged_in boolean;
@@ -155,9 +141,7 @@ $$;
 create function public.invite_staff_member(
   email text, name text, role text, idempotency_key uuid default null, actor_name text default null
 ) returns jsonb
-language plpgsql volatile security definer
-set search_path = ''
-as $$
+language plpgsql volatile security definer set search_path = '' as $$
 declare
   actor private.actor := private.require_actor('lead', actor_name);
   address text := lower(btrim(email));
@@ -210,13 +194,10 @@ begin
   return jsonb_build_object('account_id', existing_id);
 end
 $$;
-grant execute on function public.invite_staff_member(text, text, text, uuid, text) to authenticated, service_role;
 
 -- Changes a team member's role and returns the member's name. Raises PT404 for any other account, and PT409 if no lead would remain.
 create function public.change_staff_role(account_id uuid, role text, actor_name text default null) returns text
-language plpgsql volatile security definer
-set search_path = ''
-as $$
+language plpgsql volatile security definer set search_path = '' as $$
 declare
   actor private.actor := private.require_actor('lead', actor_name);
   member_name text;
@@ -241,14 +222,11 @@ begin
   return member_name;
 end
 $$;
-grant execute on function public.change_staff_role(uuid, text, text) to authenticated, service_role;
 
 -- Closes a team member's account, ends its sessions and returns the member's name. Raises PT404 for other accounts, and
 -- PT409 if no lead would remain.
 create function public.remove_staff_member(account_id uuid, reason text, actor_name text default null) returns text
-language plpgsql volatile security definer
-set search_path = ''
-as $$
+language plpgsql volatile security definer set search_path = '' as $$
 declare
   actor private.actor := private.require_actor('lead', actor_name);
   trimmed_reason text := private.require_reason(reason);
@@ -272,27 +250,21 @@ begin
   return member_name;
 end
 $$;
-grant execute on function public.remove_staff_member(uuid, text, text) to authenticated, service_role;
 
 -- Returns the current team members, ordered by name.
 create function public.list_staff_members()
 returns table (account_id uuid, name text, role text, email text, has_logged_in boolean)
-language sql stable security definer
-set search_path = ''
-as $$
+language sql stable security definer set search_path = '' as $$
   select staff_members.account_id, staff_members.name, staff_members.role, users.email, users.last_sign_in_at is not null
   from public.staff_members
   join auth.users on users.id = staff_members.account_id
   where removed_at is null
   order by staff_members.name, staff_members.account_id
 $$;
-grant execute on function public.list_staff_members() to service_role;
 
 -- Returns the data of /desk/team to a lead, and only the viewer to a clerk or client.
 create function public.desk_team() returns jsonb
-language plpgsql stable security definer
-set search_path = ''
-as $$
+language plpgsql stable security definer set search_path = '' as $$
 begin
   if not private.is_staff()
     or not exists (select from public.staff_members where account_id = auth.uid() and role = 'lead')
@@ -317,8 +289,12 @@ begin
   );
 end
 $$;
-grant execute on function public.desk_team() to authenticated;
 
 create policy "staff read staff members" on public.staff_members
-for select to authenticated
-using ((select private.is_staff()));
+for select to authenticated using ((select private.is_staff()));
+
+grant execute on function private.is_staff, private.is_client, public.desk_team to authenticated;
+grant execute on function
+  public.invite_staff_member, public.change_staff_role, public.remove_staff_member
+to authenticated, service_role;
+grant execute on function public.list_staff_members to service_role;
