@@ -199,12 +199,6 @@ language sql stable security definer set search_path = '' as $$
     )
 $$;
 
--- Deletes every session of an account. The site then rejects the account's access tokens and refresh tokens.
-create function private.end_sessions(account_id uuid) returns void
-language sql volatile security definer set search_path = '' as $$
-  delete from auth.sessions where user_id = end_sessions.account_id
-$$;
-
 grant execute on function private.viewer, private.has_valid_session, public.get_viewer to authenticated;
 
 -- schemas/staff.sql
@@ -453,7 +447,7 @@ begin
   end if;
   update auth.users set banned_until = now() + interval '100 years' where id = remove_staff_member.account_id;
   delete from private.password_links where password_links.account_id = remove_staff_member.account_id;
-  perform private.end_sessions(remove_staff_member.account_id);
+  delete from auth.sessions where user_id = remove_staff_member.account_id;
   perform private.insert_audit_entry(
     actor, 'team remove', account_id => remove_staff_member.account_id,
     before => jsonb_build_object('role', old_role), reason => trimmed_reason
@@ -786,7 +780,7 @@ begin
     raise sqlstate 'PT409' using message = 'This account is already closed.';
   end if;
   delete from private.password_links where password_links.account_id = close_account.account_id;
-  perform private.end_sessions(close_account.account_id);
+  delete from auth.sessions where user_id = close_account.account_id;
   perform private.insert_audit_entry(actor, 'account close', account_id => close_account.account_id, reason => trimmed_reason);
   return address;
 end
@@ -827,7 +821,7 @@ begin
   if removed = 0 then
     raise sqlstate 'PT409' using message = '2FA is not set up on this account.';
   end if;
-  perform private.end_sessions(remove_second_factors.account_id);
+  delete from auth.sessions where user_id = remove_second_factors.account_id;
   perform private.insert_audit_entry(
     actor, 'account reset-2fa', account_id => remove_second_factors.account_id, reason => reason,
     after => jsonb_build_object('removed', removed)
@@ -882,37 +876,33 @@ language sql stable security definer set search_path = '' as $$
         'client_id_issued_for', (select issued_for from public.client_ids where account_id = users.id),
         'client_id_sent_to', (select sent_to from public.client_ids where account_id = users.id),
         'second_factors', (
-          select coalesce(jsonb_agg(jsonb_build_object(
-            'name', factor.friendly_name, 'created_at', factor.created_at, 'status', factor.status
-          ) order by factor.created_at), '[]'::jsonb)
-          from auth.mfa_factors as factor where factor.user_id = users.id
+          select coalesce(jsonb_agg(factor order by factor.created_at), '[]'::jsonb)
+          from (
+            select friendly_name as name, created_at, status from auth.mfa_factors where user_id = users.id
+          ) as factor
         ),
         'sessions', (
-          select coalesce(jsonb_agg(jsonb_build_object(
-            'started_at', session.created_at, 'last_used_at', session.updated_at
-          ) order by session.created_at), '[]'::jsonb)
-          from auth.sessions as session where session.user_id = users.id
+          select coalesce(jsonb_agg(session order by session.started_at), '[]'::jsonb)
+          from (
+            select created_at as started_at, updated_at as last_used_at from auth.sessions where user_id = users.id
+          ) as session
         ),
         'shipment_emails', (
-          select coalesce(jsonb_agg(jsonb_build_object(
-            'shipment_id', email.shipment_id, 'kind', email.kind, 'detail', email.detail, 'reason', email.reason,
-            'created_at', email.created_at, 'sent_at', email.sent_at
-          ) order by email.created_at), '[]'::jsonb)
-          from public.email_outbox as email where email.account_id = users.id
+          select coalesce(jsonb_agg(email order by email.created_at), '[]'::jsonb)
+          from (
+            select shipment_id, kind, detail, reason, created_at, sent_at from public.email_outbox where account_id = users.id
+          ) as email
         ),
         'failed_emails', (
-          select coalesce(jsonb_agg(jsonb_build_object(
-            'kind', email.kind, 'sent_to', email.sent_to, 'failed_at', email.failed_at
-          ) order by email.failed_at), '[]'::jsonb)
-          from public.failed_emails as email where email.account_id = users.id
+          select coalesce(jsonb_agg(email order by email.failed_at), '[]'::jsonb)
+          from (select kind, sent_to, failed_at from public.failed_emails where account_id = users.id) as email
         ),
         -- The export omits the actor's name, which is personal data of the team member.
         'audit_entries', (
-          select coalesce(jsonb_agg(jsonb_build_object(
-            'created_at', entry.created_at, 'action', entry.action,
-            'before', entry.before, 'after', entry.after, 'reason', entry.reason
-          ) order by entry.created_at), '[]'::jsonb)
-          from public.audit_log as entry where entry.account_id = users.id
+          select coalesce(jsonb_agg(entry order by entry.created_at), '[]'::jsonb)
+          from (
+            select created_at, action, audit_log.before, after, reason from public.audit_log where account_id = users.id
+          ) as entry
         )
       )
       from auth.users
@@ -921,34 +911,31 @@ language sql stable security definer set search_path = '' as $$
     'shipments', case when (select private.has_valid_session()) then (
       select coalesce(jsonb_agg(private.shipment_json(shipment) || jsonb_build_object(
         'documents', (
-          select coalesce(jsonb_agg(jsonb_build_object(
-            'id', document.id, 'name', document.name, 'uploaded', document.uploaded, 'verified', document.verified,
-            'file_name', document.file_name, 'file_size', document.file_size, 'media_type', document.media_type,
-            'uploaded_at', document.uploaded_at, 'sha256', document.sha256, 'storage_path', document.storage_path,
-            'storage_version', document.storage_version, 'rejected_at', document.rejected_at,
-            'rejection_reason', document.rejection_reason
-          ) order by document.name), '[]'::jsonb)
-          from public.documents as document where document.shipment_id = shipment.id
+          select coalesce(jsonb_agg(document order by document.name), '[]'::jsonb)
+          from (
+            select id, name, uploaded, verified, file_name, file_size, media_type, uploaded_at, sha256, storage_path,
+              storage_version, rejected_at, rejection_reason
+            from public.documents where shipment_id = shipment.id
+          ) as document
         ),
         'charges', private.charges_json(shipment.id),
         'tracking_events', (
-          select coalesce(jsonb_agg(jsonb_build_object(
-            'created_at', event.created_at, 'stage', event.stage, 'status', event.status, 'location', event.location, 'note', event.note
-          ) order by event.created_at, event.id), '[]'::jsonb)
-          from public.tracking_events as event where event.shipment_id = shipment.id
+          select coalesce(jsonb_agg(event), '[]'::jsonb)
+          from (
+            select created_at, tracking_events.stage, tracking_events.status, location, note from public.tracking_events
+            where shipment_id = shipment.id order by created_at, tracking_events.id
+          ) as event
         ),
         'share_links', (
-          select coalesce(jsonb_agg(jsonb_build_object(
-            'created_at', share.created_at, 'expires_at', share.expires_at
-          ) order by share.created_at), '[]'::jsonb)
-          from private.share_links as share where share.shipment_id = shipment.id
+          select coalesce(jsonb_agg(share order by share.created_at), '[]'::jsonb)
+          from (select created_at, expires_at from private.share_links where shipment_id = shipment.id) as share
         ),
         'audit_entries', (
-          select coalesce(jsonb_agg(jsonb_build_object(
-            'created_at', entry.created_at, 'action', entry.action, 'document_id', entry.document_id,
-            'before', entry.before, 'after', entry.after, 'reason', entry.reason
-          ) order by entry.created_at), '[]'::jsonb)
-          from public.audit_log as entry where entry.shipment_id = shipment.id
+          select coalesce(jsonb_agg(entry order by entry.created_at), '[]'::jsonb)
+          from (
+            select created_at, action, document_id, audit_log.before, after, reason
+            from public.audit_log where shipment_id = shipment.id
+          ) as entry
         )
       ) order by shipment.created_at desc, shipment.id desc), '[]'::jsonb)
       from public.shipments as shipment
@@ -963,13 +950,8 @@ language sql stable security definer set search_path = '' as $$
   )
 $$;
 
-create trigger check_user_metadata_on_insert before insert on auth.users
+create trigger check_user_metadata before insert or update of raw_user_meta_data on auth.users
 for each row execute function private.check_user_metadata();
-
-create trigger check_user_metadata_on_update before update of raw_user_meta_data on auth.users
-for each row
-when (new.raw_user_meta_data is distinct from old.raw_user_meta_data)
-execute function private.check_user_metadata();
 
 grant execute on function public.portal_account, public.data_export to authenticated;
 grant execute on function
@@ -1234,7 +1216,7 @@ begin
   update auth.users set banned_until = now() + interval '100 years'
   where id = start_erasure.account_id
   returning email into address;
-  perform private.end_sessions(start_erasure.account_id);
+  delete from auth.sessions where user_id = start_erasure.account_id;
   perform private.insert_audit_entry(actor, 'account erase', account_id => start_erasure.account_id, reason => trimmed_reason);
   return address;
 end
@@ -1412,7 +1394,7 @@ begin
   return jsonb_build_object(
     'viewer', private.viewer(),
     'invitations', (
-      select coalesce(jsonb_agg(to_jsonb(unused) order by unused.created_at desc, unused.client_id), '[]'::jsonb)
+      select coalesce(jsonb_agg(unused order by unused.created_at desc, unused.client_id), '[]'::jsonb)
       from (
         select client_id, issued_for, sent_to, created_at
         from public.client_ids
@@ -2144,13 +2126,11 @@ create index documents_rejected on public.documents (user_id, rejected_at) where
 
 create function private.documents_json(shipment_id uuid) returns jsonb
 language sql stable set search_path = '' as $$
-  select coalesce(jsonb_agg(jsonb_build_object(
-    'id', document.id, 'name', document.name, 'uploaded', document.uploaded, 'verified', document.verified,
-    'file_name', document.file_name, 'file_size', document.file_size, 'media_type', document.media_type,
-    'uploaded_at', document.uploaded_at, 'version', document.version,
-    'rejected_at', document.rejected_at, 'rejection_reason', document.rejection_reason
-  )), '[]'::jsonb)
-  from public.documents as document where document.shipment_id = documents_json.shipment_id
+  select coalesce(jsonb_agg(document), '[]'::jsonb)
+  from (
+    select id, name, uploaded, verified, file_name, file_size, media_type, uploaded_at, version, rejected_at, rejection_reason
+    from public.documents where documents.shipment_id = documents_json.shipment_id
+  ) as document
 $$;
 
 -- Creates the four default documents of a new shipment. app/models/document.ts has the same list.
@@ -2538,11 +2518,9 @@ create index tracking_events_newest_first on public.tracking_events (shipment_id
 -- Returns the events of a shipment, newest first. If `max_count` is null, returns all events.
 create function private.tracking_events_json(shipment_id uuid, max_count integer default null) returns jsonb
 language sql stable set search_path = '' as $$
-  select coalesce(jsonb_agg(jsonb_build_object(
-    'id', event.id, 'status', event.status, 'location', event.location, 'note', event.note, 'created_at', event.created_at
-  ) order by event.created_at desc, event.id desc), '[]'::jsonb)
+  select coalesce(jsonb_agg(event order by event.created_at desc, event.id desc), '[]'::jsonb)
   from (
-    select * from public.tracking_events
+    select id, status, location, note, created_at from public.tracking_events
     where tracking_events.shipment_id = tracking_events_json.shipment_id
     order by created_at desc, id desc limit max_count
   ) as event
@@ -2610,11 +2588,11 @@ grant select on table public.charges to authenticated, service_role;
 
 create function private.charges_json(shipment_id uuid) returns jsonb
 language sql stable set search_path = '' as $$
-  select coalesce(jsonb_agg(jsonb_build_object(
-    'item', charge.item, 'amount', charge.amount, 'currency', charge.currency, 'due_on', charge.due_on,
-    'note', charge.note, 'paid_at', charge.paid_at, 'version', charge.version
-  ) order by charge.item), '[]'::jsonb)
-  from public.charges as charge where charge.shipment_id = charges_json.shipment_id
+  select coalesce(jsonb_agg(charge order by charge.item), '[]'::jsonb)
+  from (
+    select item, amount, currency, due_on, note, paid_at, version
+    from public.charges where charges.shipment_id = charges_json.shipment_id
+  ) as charge
 $$;
 
 -- Returns the unpaid amounts of a shipment as [{"currency", "amount"}], or null if nothing is due.
@@ -2820,13 +2798,13 @@ language plpgsql stable security definer set search_path = '' as $$
 #variable_conflict use_column
 begin
   return (
-    select coalesce(jsonb_agg(jsonb_build_object(
-      'id', share.id, 'token_hash', share.token_hash, 'created_at', share.created_at, 'expires_at', share.expires_at
-    ) order by share.created_at, share.id), '[]'::jsonb)
-    from private.share_links as share
-    join public.shipments as shipment on shipment.id = share.shipment_id
-    where share.shipment_id = list_share_links.shipment_id and share.expires_at > now()
-      and shipment.user_id = (select auth.uid()) and (select private.has_valid_session())
+    select coalesce(jsonb_agg(share order by share.created_at, share.id), '[]'::jsonb)
+    from (
+      select share_links.id, token_hash, share_links.created_at, expires_at
+      from private.share_links join public.shipments as shipment on shipment.id = share_links.shipment_id
+      where share_links.shipment_id = list_share_links.shipment_id and expires_at > now()
+        and shipment.user_id = (select auth.uid()) and (select private.has_valid_session())
+    ) as share
   );
 end
 $$;
@@ -2888,11 +2866,9 @@ language sql stable security definer set search_path = '' as $$
   select jsonb_build_object(
     'name', shipment.name, 'stage', shipment.stage, 'status', shipment.status, 'changed_at', shipment.changed_at,
     'tracking_events', (
-      select coalesce(jsonb_agg(jsonb_build_object(
-        'status', event.status, 'location', event.location, 'created_at', event.created_at
-      ) order by event.created_at desc, event.id desc), '[]'::jsonb)
+      select coalesce(jsonb_agg(event), '[]'::jsonb)
       from (
-        select * from public.tracking_events
+        select tracking_events.status, location, created_at from public.tracking_events
         -- Notes are for the client only.
         where tracking_events.shipment_id = shipment.id and tracking_events.kind <> 'note'
         order by created_at desc, id desc limit 15
@@ -3108,15 +3084,13 @@ begin
       'ids', grouped.ids, 'account_id', shipment.user_id, 'email', account.email, 'shipment_id', shipment.id,
       'full_name', account.raw_user_meta_data ->> 'full_name', 'events', grouped.events,
       'documents', (
-        select coalesce(jsonb_agg(jsonb_build_object(
-          'name', document.name, 'uploaded', document.uploaded, 'rejected_at', document.rejected_at
-        ) order by document.name), '[]'::jsonb)
-        from public.documents as document where document.shipment_id = shipment.id
+        select coalesce(jsonb_agg(document order by document.name), '[]'::jsonb)
+        from (select name, uploaded, rejected_at from public.documents where shipment_id = shipment.id) as document
       ),
       -- Omits amounts and due days, because shipment emails must not contain them.
       'charges', (
-        select coalesce(jsonb_agg(jsonb_build_object('item', charge.item, 'paid_at', charge.paid_at) order by charge.item), '[]'::jsonb)
-        from public.charges as charge where charge.shipment_id = shipment.id
+        select coalesce(jsonb_agg(charge order by charge.item), '[]'::jsonb)
+        from (select item, paid_at from public.charges where shipment_id = shipment.id) as charge
       )
     )), '[]'::jsonb)
     into claimed
@@ -3464,9 +3438,7 @@ language sql stable security definer set search_path = '' as $$
         )
     ),
     'accounts', (
-      select coalesce(jsonb_agg(jsonb_build_object(
-        'id', account.id, 'email', account.email, 'last_seen_at', account.last_seen_at
-      ) order by account.last_seen_at, account.id), '[]'::jsonb)
+      select coalesce(jsonb_agg(account order by account.last_seen_at, account.id), '[]'::jsonb)
       from account
       where account.last_seen_at < now() - interval '7 years'
     )
@@ -3499,11 +3471,8 @@ language sql volatile security definer set search_path = '' as $$
   ) as deleted
 $$;
 
-create trigger set_retention_on_insert before insert on public.shipments
+create trigger set_retention_ends_on before insert or update of stage on public.shipments
 for each row execute function private.set_retention_ends_on();
-
-create trigger set_retention_on_stage_change before update of stage on public.shipments
-for each row when (new.stage is distinct from old.stage) execute function private.set_retention_ends_on();
 
 grant execute on function
   public.extend_shipment_retention, public.beyond_retention, public.list_upload_chunks, public.delete_expired_links
@@ -3575,16 +3544,16 @@ begin
         select coalesce(jsonb_agg(jsonb_build_object(
           'id', shown.id, 'name', shown.name, 'stage', shown.stage,
           'documents', (
-            select coalesce(jsonb_agg(jsonb_build_object(
-              'id', document.id, 'name', document.name, 'uploaded', document.uploaded, 'rejected_at', document.rejected_at
-            )), '[]'::jsonb)
-            from public.documents as document where document.shipment_id = shown.id and not document.uploaded
+            select coalesce(jsonb_agg(document), '[]'::jsonb)
+            from (
+              select id, name, uploaded, rejected_at from public.documents where shipment_id = shown.id and not uploaded
+            ) as document
           ),
           'charges', (
-            select coalesce(jsonb_agg(jsonb_build_object(
-              'item', charge.item, 'due_on', charge.due_on, 'paid_at', charge.paid_at
-            )), '[]'::jsonb)
-            from public.charges as charge where charge.shipment_id = shown.id and charge.paid_at is null
+            select coalesce(jsonb_agg(charge), '[]'::jsonb)
+            from (
+              select item, due_on, paid_at from public.charges where shipment_id = shown.id and paid_at is null
+            ) as charge
           )
         ) order by shown.rank, shown.at, shown.id), '[]'::jsonb)
         from shown
@@ -3915,12 +3884,10 @@ begin
         ),
         'retention_ends_on', (select max(retention_ends_on) from public.shipments where user_id = account.id),
         'shipments', (
-          select coalesce(jsonb_agg(jsonb_build_object(
-            'id', shipment.id, 'name', shipment.name, 'stage', shipment.stage, 'status', shipment.status,
-            'waiting_on', shipment.waiting_on, 'changed_at', shipment.changed_at
-          ) order by shipment.changed_at desc, shipment.id desc), '[]'::jsonb)
+          select coalesce(jsonb_agg(shipment order by shipment.changed_at desc, shipment.id desc), '[]'::jsonb)
           from (
-            select * from public.shipments where user_id = account.id order by created_at desc, id desc limit 20
+            select id, name, stage, status, waiting_on, changed_at
+            from public.shipments where user_id = account.id order by created_at desc, id desc limit 20
           ) as shipment
         ),
         'audit_entries', private.audit_entries_json(array(

@@ -55,7 +55,7 @@ begin
     raise sqlstate 'PT409' using message = 'This account is already closed.';
   end if;
   delete from private.password_links where password_links.account_id = close_account.account_id;
-  perform private.end_sessions(close_account.account_id);
+  delete from auth.sessions where user_id = close_account.account_id;
   perform private.insert_audit_entry(actor, 'account close', account_id => close_account.account_id, reason => trimmed_reason);
   return address;
 end
@@ -96,7 +96,7 @@ begin
   if removed = 0 then
     raise sqlstate 'PT409' using message = '2FA is not set up on this account.';
   end if;
-  perform private.end_sessions(remove_second_factors.account_id);
+  delete from auth.sessions where user_id = remove_second_factors.account_id;
   perform private.insert_audit_entry(
     actor, 'account reset-2fa', account_id => remove_second_factors.account_id, reason => reason,
     after => jsonb_build_object('removed', removed)
@@ -151,37 +151,33 @@ language sql stable security definer set search_path = '' as $$
         'client_id_issued_for', (select issued_for from public.client_ids where account_id = users.id),
         'client_id_sent_to', (select sent_to from public.client_ids where account_id = users.id),
         'second_factors', (
-          select coalesce(jsonb_agg(jsonb_build_object(
-            'name', factor.friendly_name, 'created_at', factor.created_at, 'status', factor.status
-          ) order by factor.created_at), '[]'::jsonb)
-          from auth.mfa_factors as factor where factor.user_id = users.id
+          select coalesce(jsonb_agg(factor order by factor.created_at), '[]'::jsonb)
+          from (
+            select friendly_name as name, created_at, status from auth.mfa_factors where user_id = users.id
+          ) as factor
         ),
         'sessions', (
-          select coalesce(jsonb_agg(jsonb_build_object(
-            'started_at', session.created_at, 'last_used_at', session.updated_at
-          ) order by session.created_at), '[]'::jsonb)
-          from auth.sessions as session where session.user_id = users.id
+          select coalesce(jsonb_agg(session order by session.started_at), '[]'::jsonb)
+          from (
+            select created_at as started_at, updated_at as last_used_at from auth.sessions where user_id = users.id
+          ) as session
         ),
         'shipment_emails', (
-          select coalesce(jsonb_agg(jsonb_build_object(
-            'shipment_id', email.shipment_id, 'kind', email.kind, 'detail', email.detail, 'reason', email.reason,
-            'created_at', email.created_at, 'sent_at', email.sent_at
-          ) order by email.created_at), '[]'::jsonb)
-          from public.email_outbox as email where email.account_id = users.id
+          select coalesce(jsonb_agg(email order by email.created_at), '[]'::jsonb)
+          from (
+            select shipment_id, kind, detail, reason, created_at, sent_at from public.email_outbox where account_id = users.id
+          ) as email
         ),
         'failed_emails', (
-          select coalesce(jsonb_agg(jsonb_build_object(
-            'kind', email.kind, 'sent_to', email.sent_to, 'failed_at', email.failed_at
-          ) order by email.failed_at), '[]'::jsonb)
-          from public.failed_emails as email where email.account_id = users.id
+          select coalesce(jsonb_agg(email order by email.failed_at), '[]'::jsonb)
+          from (select kind, sent_to, failed_at from public.failed_emails where account_id = users.id) as email
         ),
         -- The export omits the actor's name, which is personal data of the team member.
         'audit_entries', (
-          select coalesce(jsonb_agg(jsonb_build_object(
-            'created_at', entry.created_at, 'action', entry.action,
-            'before', entry.before, 'after', entry.after, 'reason', entry.reason
-          ) order by entry.created_at), '[]'::jsonb)
-          from public.audit_log as entry where entry.account_id = users.id
+          select coalesce(jsonb_agg(entry order by entry.created_at), '[]'::jsonb)
+          from (
+            select created_at, action, audit_log.before, after, reason from public.audit_log where account_id = users.id
+          ) as entry
         )
       )
       from auth.users
@@ -190,34 +186,31 @@ language sql stable security definer set search_path = '' as $$
     'shipments', case when (select private.has_valid_session()) then (
       select coalesce(jsonb_agg(private.shipment_json(shipment) || jsonb_build_object(
         'documents', (
-          select coalesce(jsonb_agg(jsonb_build_object(
-            'id', document.id, 'name', document.name, 'uploaded', document.uploaded, 'verified', document.verified,
-            'file_name', document.file_name, 'file_size', document.file_size, 'media_type', document.media_type,
-            'uploaded_at', document.uploaded_at, 'sha256', document.sha256, 'storage_path', document.storage_path,
-            'storage_version', document.storage_version, 'rejected_at', document.rejected_at,
-            'rejection_reason', document.rejection_reason
-          ) order by document.name), '[]'::jsonb)
-          from public.documents as document where document.shipment_id = shipment.id
+          select coalesce(jsonb_agg(document order by document.name), '[]'::jsonb)
+          from (
+            select id, name, uploaded, verified, file_name, file_size, media_type, uploaded_at, sha256, storage_path,
+              storage_version, rejected_at, rejection_reason
+            from public.documents where shipment_id = shipment.id
+          ) as document
         ),
         'charges', private.charges_json(shipment.id),
         'tracking_events', (
-          select coalesce(jsonb_agg(jsonb_build_object(
-            'created_at', event.created_at, 'stage', event.stage, 'status', event.status, 'location', event.location, 'note', event.note
-          ) order by event.created_at, event.id), '[]'::jsonb)
-          from public.tracking_events as event where event.shipment_id = shipment.id
+          select coalesce(jsonb_agg(event), '[]'::jsonb)
+          from (
+            select created_at, tracking_events.stage, tracking_events.status, location, note from public.tracking_events
+            where shipment_id = shipment.id order by created_at, tracking_events.id
+          ) as event
         ),
         'share_links', (
-          select coalesce(jsonb_agg(jsonb_build_object(
-            'created_at', share.created_at, 'expires_at', share.expires_at
-          ) order by share.created_at), '[]'::jsonb)
-          from private.share_links as share where share.shipment_id = shipment.id
+          select coalesce(jsonb_agg(share order by share.created_at), '[]'::jsonb)
+          from (select created_at, expires_at from private.share_links where shipment_id = shipment.id) as share
         ),
         'audit_entries', (
-          select coalesce(jsonb_agg(jsonb_build_object(
-            'created_at', entry.created_at, 'action', entry.action, 'document_id', entry.document_id,
-            'before', entry.before, 'after', entry.after, 'reason', entry.reason
-          ) order by entry.created_at), '[]'::jsonb)
-          from public.audit_log as entry where entry.shipment_id = shipment.id
+          select coalesce(jsonb_agg(entry order by entry.created_at), '[]'::jsonb)
+          from (
+            select created_at, action, document_id, audit_log.before, after, reason
+            from public.audit_log where shipment_id = shipment.id
+          ) as entry
         )
       ) order by shipment.created_at desc, shipment.id desc), '[]'::jsonb)
       from public.shipments as shipment
@@ -232,13 +225,8 @@ language sql stable security definer set search_path = '' as $$
   )
 $$;
 
-create trigger check_user_metadata_on_insert before insert on auth.users
+create trigger check_user_metadata before insert or update of raw_user_meta_data on auth.users
 for each row execute function private.check_user_metadata();
-
-create trigger check_user_metadata_on_update before update of raw_user_meta_data on auth.users
-for each row
-when (new.raw_user_meta_data is distinct from old.raw_user_meta_data)
-execute function private.check_user_metadata();
 
 grant execute on function public.portal_account, public.data_export to authenticated;
 grant execute on function

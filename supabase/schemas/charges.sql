@@ -16,11 +16,11 @@ grant select on table public.charges to authenticated, service_role;
 
 create function private.charges_json(shipment_id uuid) returns jsonb
 language sql stable set search_path = '' as $$
-  select coalesce(jsonb_agg(jsonb_build_object(
-    'item', charge.item, 'amount', charge.amount, 'currency', charge.currency, 'due_on', charge.due_on,
-    'note', charge.note, 'paid_at', charge.paid_at, 'version', charge.version
-  ) order by charge.item), '[]'::jsonb)
-  from public.charges as charge where charge.shipment_id = charges_json.shipment_id
+  select coalesce(jsonb_agg(charge order by charge.item), '[]'::jsonb)
+  from (
+    select item, amount, currency, due_on, note, paid_at, version
+    from public.charges where charges.shipment_id = charges_json.shipment_id
+  ) as charge
 $$;
 
 -- Returns the unpaid amounts of a shipment as [{"currency", "amount"}], or null if nothing is due.

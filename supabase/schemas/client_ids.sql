@@ -144,7 +144,7 @@ begin
   return jsonb_build_object(
     'viewer', private.viewer(),
     'invitations', (
-      select coalesce(jsonb_agg(to_jsonb(unused) order by unused.created_at desc, unused.client_id), '[]'::jsonb)
+      select coalesce(jsonb_agg(unused order by unused.created_at desc, unused.client_id), '[]'::jsonb)
       from (
         select client_id, issued_for, sent_to, created_at
         from public.client_ids

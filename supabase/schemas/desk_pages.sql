@@ -231,12 +231,10 @@ begin
         ),
         'retention_ends_on', (select max(retention_ends_on) from public.shipments where user_id = account.id),
         'shipments', (
-          select coalesce(jsonb_agg(jsonb_build_object(
-            'id', shipment.id, 'name', shipment.name, 'stage', shipment.stage, 'status', shipment.status,
-            'waiting_on', shipment.waiting_on, 'changed_at', shipment.changed_at
-          ) order by shipment.changed_at desc, shipment.id desc), '[]'::jsonb)
+          select coalesce(jsonb_agg(shipment order by shipment.changed_at desc, shipment.id desc), '[]'::jsonb)
           from (
-            select * from public.shipments where user_id = account.id order by created_at desc, id desc limit 20
+            select id, name, stage, status, waiting_on, changed_at
+            from public.shipments where user_id = account.id order by created_at desc, id desc limit 20
           ) as shipment
         ),
         'audit_entries', private.audit_entries_json(array(

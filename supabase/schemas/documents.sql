@@ -55,13 +55,11 @@ create index documents_rejected on public.documents (user_id, rejected_at) where
 
 create function private.documents_json(shipment_id uuid) returns jsonb
 language sql stable set search_path = '' as $$
-  select coalesce(jsonb_agg(jsonb_build_object(
-    'id', document.id, 'name', document.name, 'uploaded', document.uploaded, 'verified', document.verified,
-    'file_name', document.file_name, 'file_size', document.file_size, 'media_type', document.media_type,
-    'uploaded_at', document.uploaded_at, 'version', document.version,
-    'rejected_at', document.rejected_at, 'rejection_reason', document.rejection_reason
-  )), '[]'::jsonb)
-  from public.documents as document where document.shipment_id = documents_json.shipment_id
+  select coalesce(jsonb_agg(document), '[]'::jsonb)
+  from (
+    select id, name, uploaded, verified, file_name, file_size, media_type, uploaded_at, version, rejected_at, rejection_reason
+    from public.documents where documents.shipment_id = documents_json.shipment_id
+  ) as document
 $$;
 
 -- Creates the four default documents of a new shipment. app/models/document.ts has the same list.

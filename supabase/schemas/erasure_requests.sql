@@ -45,7 +45,7 @@ begin
   update auth.users set banned_until = now() + interval '100 years'
   where id = start_erasure.account_id
   returning email into address;
-  perform private.end_sessions(start_erasure.account_id);
+  delete from auth.sessions where user_id = start_erasure.account_id;
   perform private.insert_audit_entry(actor, 'account erase', account_id => start_erasure.account_id, reason => trimmed_reason);
   return address;
 end

@@ -62,16 +62,16 @@ begin
         select coalesce(jsonb_agg(jsonb_build_object(
           'id', shown.id, 'name', shown.name, 'stage', shown.stage,
           'documents', (
-            select coalesce(jsonb_agg(jsonb_build_object(
-              'id', document.id, 'name', document.name, 'uploaded', document.uploaded, 'rejected_at', document.rejected_at
-            )), '[]'::jsonb)
-            from public.documents as document where document.shipment_id = shown.id and not document.uploaded
+            select coalesce(jsonb_agg(document), '[]'::jsonb)
+            from (
+              select id, name, uploaded, rejected_at from public.documents where shipment_id = shown.id and not uploaded
+            ) as document
           ),
           'charges', (
-            select coalesce(jsonb_agg(jsonb_build_object(
-              'item', charge.item, 'due_on', charge.due_on, 'paid_at', charge.paid_at
-            )), '[]'::jsonb)
-            from public.charges as charge where charge.shipment_id = shown.id and charge.paid_at is null
+            select coalesce(jsonb_agg(charge), '[]'::jsonb)
+            from (
+              select item, due_on, paid_at from public.charges where shipment_id = shown.id and paid_at is null
+            ) as charge
           )
         ) order by shown.rank, shown.at, shown.id), '[]'::jsonb)
         from shown

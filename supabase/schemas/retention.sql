@@ -85,9 +85,7 @@ language sql stable security definer set search_path = '' as $$
         )
     ),
     'accounts', (
-      select coalesce(jsonb_agg(jsonb_build_object(
-        'id', account.id, 'email', account.email, 'last_seen_at', account.last_seen_at
-      ) order by account.last_seen_at, account.id), '[]'::jsonb)
+      select coalesce(jsonb_agg(account order by account.last_seen_at, account.id), '[]'::jsonb)
       from account
       where account.last_seen_at < now() - interval '7 years'
     )
@@ -120,11 +118,8 @@ language sql volatile security definer set search_path = '' as $$
   ) as deleted
 $$;
 
-create trigger set_retention_on_insert before insert on public.shipments
+create trigger set_retention_ends_on before insert or update of stage on public.shipments
 for each row execute function private.set_retention_ends_on();
-
-create trigger set_retention_on_stage_change before update of stage on public.shipments
-for each row when (new.stage is distinct from old.stage) execute function private.set_retention_ends_on();
 
 grant execute on function
   public.extend_shipment_retention, public.beyond_retention, public.list_upload_chunks, public.delete_expired_links

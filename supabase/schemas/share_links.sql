@@ -18,13 +18,13 @@ language plpgsql stable security definer set search_path = '' as $$
 #variable_conflict use_column
 begin
   return (
-    select coalesce(jsonb_agg(jsonb_build_object(
-      'id', share.id, 'token_hash', share.token_hash, 'created_at', share.created_at, 'expires_at', share.expires_at
-    ) order by share.created_at, share.id), '[]'::jsonb)
-    from private.share_links as share
-    join public.shipments as shipment on shipment.id = share.shipment_id
-    where share.shipment_id = list_share_links.shipment_id and share.expires_at > now()
-      and shipment.user_id = (select auth.uid()) and (select private.has_valid_session())
+    select coalesce(jsonb_agg(share order by share.created_at, share.id), '[]'::jsonb)
+    from (
+      select share_links.id, token_hash, share_links.created_at, expires_at
+      from private.share_links join public.shipments as shipment on shipment.id = share_links.shipment_id
+      where share_links.shipment_id = list_share_links.shipment_id and expires_at > now()
+        and shipment.user_id = (select auth.uid()) and (select private.has_valid_session())
+    ) as share
   );
 end
 $$;
@@ -86,11 +86,9 @@ language sql stable security definer set search_path = '' as $$
   select jsonb_build_object(
     'name', shipment.name, 'stage', shipment.stage, 'status', shipment.status, 'changed_at', shipment.changed_at,
     'tracking_events', (
-      select coalesce(jsonb_agg(jsonb_build_object(
-        'status', event.status, 'location', event.location, 'created_at', event.created_at
-      ) order by event.created_at desc, event.id desc), '[]'::jsonb)
+      select coalesce(jsonb_agg(event), '[]'::jsonb)
       from (
-        select * from public.tracking_events
+        select tracking_events.status, location, created_at from public.tracking_events
         -- Notes are for the client only.
         where tracking_events.shipment_id = shipment.id and tracking_events.kind <> 'note'
         order by created_at desc, id desc limit 15

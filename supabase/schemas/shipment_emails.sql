@@ -138,15 +138,13 @@ begin
       'ids', grouped.ids, 'account_id', shipment.user_id, 'email', account.email, 'shipment_id', shipment.id,
       'full_name', account.raw_user_meta_data ->> 'full_name', 'events', grouped.events,
       'documents', (
-        select coalesce(jsonb_agg(jsonb_build_object(
-          'name', document.name, 'uploaded', document.uploaded, 'rejected_at', document.rejected_at
-        ) order by document.name), '[]'::jsonb)
-        from public.documents as document where document.shipment_id = shipment.id
+        select coalesce(jsonb_agg(document order by document.name), '[]'::jsonb)
+        from (select name, uploaded, rejected_at from public.documents where shipment_id = shipment.id) as document
       ),
       -- Omits amounts and due days, because shipment emails must not contain them.
       'charges', (
-        select coalesce(jsonb_agg(jsonb_build_object('item', charge.item, 'paid_at', charge.paid_at) order by charge.item), '[]'::jsonb)
-        from public.charges as charge where charge.shipment_id = shipment.id
+        select coalesce(jsonb_agg(charge order by charge.item), '[]'::jsonb)
+        from (select item, paid_at from public.charges where shipment_id = shipment.id) as charge
       )
     )), '[]'::jsonb)
     into claimed

@@ -242,7 +242,7 @@ begin
   end if;
   update auth.users set banned_until = now() + interval '100 years' where id = remove_staff_member.account_id;
   delete from private.password_links where password_links.account_id = remove_staff_member.account_id;
-  perform private.end_sessions(remove_staff_member.account_id);
+  delete from auth.sessions where user_id = remove_staff_member.account_id;
   perform private.insert_audit_entry(
     actor, 'team remove', account_id => remove_staff_member.account_id,
     before => jsonb_build_object('role', old_role), reason => trimmed_reason

@@ -36,11 +36,9 @@ create index tracking_events_newest_first on public.tracking_events (shipment_id
 -- Returns the events of a shipment, newest first. If `max_count` is null, returns all events.
 create function private.tracking_events_json(shipment_id uuid, max_count integer default null) returns jsonb
 language sql stable set search_path = '' as $$
-  select coalesce(jsonb_agg(jsonb_build_object(
-    'id', event.id, 'status', event.status, 'location', event.location, 'note', event.note, 'created_at', event.created_at
-  ) order by event.created_at desc, event.id desc), '[]'::jsonb)
+  select coalesce(jsonb_agg(event order by event.created_at desc, event.id desc), '[]'::jsonb)
   from (
-    select * from public.tracking_events
+    select id, status, location, note, created_at from public.tracking_events
     where tracking_events.shipment_id = tracking_events_json.shipment_id
     order by created_at desc, id desc limit max_count
   ) as event

@@ -72,10 +72,4 @@ language sql stable security definer set search_path = '' as $$
     )
 $$;
 
--- Deletes every session of an account. The site then rejects the account's access tokens and refresh tokens.
-create function private.end_sessions(account_id uuid) returns void
-language sql volatile security definer set search_path = '' as $$
-  delete from auth.sessions where user_id = end_sessions.account_id
-$$;
-
 grant execute on function private.viewer, private.has_valid_session, public.get_viewer to authenticated;
