@@ -888,14 +888,15 @@ language sql stable security definer set search_path = '' as $$
           ) as session
         ),
         'shipment_emails', (
-          select coalesce(jsonb_agg(email order by email.created_at), '[]'::jsonb)
+          select coalesce(jsonb_agg(shipment_email order by shipment_email.created_at), '[]'::jsonb)
           from (
-            select shipment_id, kind, detail, reason, created_at, sent_at from public.email_outbox where account_id = users.id
-          ) as email
+            select shipment_id, kind, detail, reason, created_at, sent_at
+            from public.email_outbox where account_id = users.id
+          ) as shipment_email
         ),
         'failed_emails', (
-          select coalesce(jsonb_agg(email order by email.failed_at), '[]'::jsonb)
-          from (select kind, sent_to, failed_at from public.failed_emails where account_id = users.id) as email
+          select coalesce(jsonb_agg(failed_email order by failed_email.failed_at), '[]'::jsonb)
+          from (select kind, sent_to, failed_at from public.failed_emails where account_id = users.id) as failed_email
         ),
         -- The export omits the actor's name, which is personal data of the team member.
         'audit_entries', (
