@@ -2,7 +2,6 @@ import type { App } from "@supabase/lite";
 import type { Handler } from "./auth/sessions.ts";
 import type { SqlSession } from "./database/database.ts";
 
-type PostgrestErrorsOptions = { next: Handler; connection: App["connection"] };
 type DatabaseError = { code?: unknown; message?: string; detail?: string; hint?: string };
 
 /**
@@ -23,7 +22,7 @@ const statusBySqlState = new Map(
 const passedThroughCode = /^(42501|PT\d{3}|PGRST)$/;
 
 /** Gives database errors PostgREST's status and body. Requests run one at a time, because they share `lastError`. */
-export function withPostgrestErrors({ next, connection }: PostgrestErrorsOptions): Handler {
+export function withPostgrestErrors(next: Handler, connection: App["connection"]): Handler {
   let lastError: DatabaseError | null = null;
   const normalize = connection.normalizeDbError.bind(connection);
   connection.normalizeDbError = (error) => {

@@ -1,5 +1,6 @@
 import { decodeJwt } from "jose";
 import type { SessionMutex, SqlSession } from "../database/database.ts";
+import type { Mailer } from "../mailer.ts";
 import type { AccessTokens } from "./access-tokens.ts";
 import { authError, userBannedError } from "./errors.ts";
 
@@ -7,12 +8,25 @@ export type Handler = (request: Request) => Promise<Response>;
 export type AuthOptions = {
   next: Handler;
   db: SqlSession;
+  mailer: Mailer;
   runUnlocked: SessionMutex["runUnlocked"];
   tokens: AccessTokens;
+  secretKey: string;
   jwtExpirySeconds: number;
   siteUrl: string;
   securePasswordChange: boolean;
   issuer: string;
+  /** The hook's URI, `pg-functions://postgres/<schema>/<function>`, or null. */
+  beforeUserCreated: string | null;
+  otpLength: number;
+  resendAfterSeconds: number;
+};
+export type FactorRow = {
+  id: string;
+  friendly_name: string | null;
+  status: "unverified" | "verified";
+  secret: string;
+  accepted_step: number;
 };
 type SessionUser = { id: string; email: string; app_metadata: object; user_metadata: object };
 /** An authentication method in a token's `amr` claim. `timestamp` is in seconds since 1970. */
@@ -130,9 +144,14 @@ export async function addFactorsToUser<T>(db: SqlSession, user: T & { id?: strin
   return factors.length > 0 ? { ...user, factors } : user;
 }
 
+/** Returns the factors without their secrets. */
 export async function listPublicFactors(db: SqlSession, userId: string) {
-  const { rows } = await db.query<{ status: string }>(
-    `select id, friendly_name, factor_type, status, created_at, updated_at, last_challenged_at
+  return (await listFactors(db, userId)).map(({ secret: _, accepted_step: __, ...factor }) => factor);
+}
+
+export async function listFactors(db: SqlSession, userId: string): Promise<FactorRow[]> {
+  const { rows } = await db.query<FactorRow>(
+    `select id, friendly_name, factor_type, status, created_at, updated_at, last_challenged_at, secret, accepted_step
      from auth.mfa_factors where user_id = $1 order by created_at`,
     [userId],
   );

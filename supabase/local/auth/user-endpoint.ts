@@ -17,11 +17,10 @@ type UserUpdateParams = {
   app_metadata?: unknown;
 };
 
-export async function handleUserRequest(options: AuthOptions, request: Request, route: string): Promise<Response> {
+export async function handleUserRequest(options: AuthOptions, request: Request): Promise<Response> {
   const caller = await authenticate(options, request);
   if (caller instanceof Response) return caller;
-  if (route === "GET /auth/v1/user") return Response.json(await addFactorsToUser(options.db, caller.user));
-  if (route !== "PUT /auth/v1/user") return options.next(request);
+  if (request.method === "GET") return Response.json(await addFactorsToUser(options.db, caller.user));
 
   const change = await readJsonBody<UserUpdateParams>(request.clone());
   const error = await userUpdateError(options, caller, change);

@@ -1,14 +1,12 @@
 import type { SqlSession } from "../database/database.ts";
 import { authError, userBannedError } from "./errors.ts";
-import { type Handler, readJsonBody } from "./sessions.ts";
+import { type AuthOptions, readJsonBody, reissueTokenResponse } from "./sessions.ts";
 
 type VerifyParams = { type: unknown; token: unknown; token_hash: unknown; email: unknown; phone: unknown };
 
 /** Exchanges a one-time token for a session. @supabase/lite finds the token and checks the token's age. */
-export async function verifyOneTimeToken(
-  { next, db }: { next: Handler; db: SqlSession },
-  request: Request,
-): Promise<Response> {
+export async function verifyOneTimeToken(options: AuthOptions, request: Request): Promise<Response> {
+  const { next, db } = options;
   const { type, token, token_hash: hash, email, phone } = await readJsonBody<VerifyParams>(request.clone());
   if (type && !token === !hash) {
     return authError(400, "validation_failed", "Verify requires either a token or a token hash");
@@ -27,7 +25,7 @@ export async function verifyOneTimeToken(
   // Using one token invalidates the account's other tokens.
   const { user } = (await response.clone().json()) as { user: { id: string } };
   await db.query("update auth.users set confirmation_token = null, recovery_token = null where id = $1", [user.id]);
-  return response;
+  return reissueTokenResponse(options, response, "otp");
 }
 
 async function isBanned(db: SqlSession, hash: unknown, email: unknown): Promise<boolean> {
