@@ -1760,6 +1760,32 @@ begin
 end
 $$;
 
+-- Sets the columns that follow from the other columns, documents and charges. A new stage extends the retention.
+create function private.update_shipment_state() returns trigger
+language plpgsql security definer set search_path = '' as $$
+declare
+  unversioned constant text[] := '{waiting_on, waiting_since, changed_at, version, retention_ends_on}';
+begin
+  if tg_op = 'INSERT' or new.stage <> old.stage then
+    new.retention_ends_on := greatest(new.retention_ends_on, (now() at time zone 'UTC' + interval '7 years')::date);
+  end if;
+  if tg_op = 'INSERT' then
+    -- A new shipment waits for the client, because its default documents are inserted later and have no file.
+    new.waiting_on := case when new.stage = 10 then 'nobody' else 'client' end;
+    return new;
+  end if;
+  if private.shipment_json(new) - unversioned <> private.shipment_json(old) - unversioned then
+    new.version := old.version + 1;
+    new.changed_at := now();
+  end if;
+  new.waiting_on := private.shipment_waiting_on(new.id, new.stage);
+  if new.waiting_on <> old.waiting_on then
+    new.waiting_since := now();
+  end if;
+  return new;
+end
+$$;
+
 -- Raises PT429 for a client's 301st shipment within a day.
 create function private.limit_daily_shipments() returns trigger
 language plpgsql security definer set search_path = '' as $$
@@ -2041,6 +2067,9 @@ $$;
 
 create trigger set_shipment_status before insert or update on public.shipments
 for each row execute function private.set_shipment_status();
+
+create trigger update_shipment_state before insert or update on public.shipments
+for each row execute function private.update_shipment_state();
 
 create trigger limit_daily_shipments before insert on public.shipments
 for each row execute function private.limit_daily_shipments();
@@ -2739,31 +2768,6 @@ begin
 end
 $$;
 
-create function private.update_shipment_state() returns trigger
-language plpgsql security definer set search_path = '' as $$
-declare
-  unversioned constant text[] := '{waiting_on, waiting_since, changed_at, version, retention_ends_on}';
-begin
-  if tg_op = 'INSERT' then
-    -- A new shipment waits for the client, because its default documents are inserted later and have no file.
-    new.waiting_on := case when new.stage = 10 then 'nobody' else 'client' end;
-    return new;
-  end if;
-  if private.shipment_json(new) - unversioned <> private.shipment_json(old) - unversioned then
-    new.version := old.version + 1;
-    new.changed_at := now();
-  end if;
-  new.waiting_on := private.shipment_waiting_on(new.id, new.stage);
-  if new.waiting_on <> old.waiting_on then
-    new.waiting_since := now();
-  end if;
-  return new;
-end
-$$;
-
-create trigger update_shipment_state before insert or update on public.shipments
-for each row execute function private.update_shipment_state();
-
 create trigger touch_shipment after update on public.documents
 for each row when ((new.uploaded, new.verified) is distinct from (old.uploaded, old.verified))
 execute function private.touch_shipment();
@@ -3372,15 +3376,6 @@ language sql stable security definer set search_path = '' as $$
   end
 $$;
 
--- Extends the retention of a shipment to at least seven years from now.
-create function private.set_retention_ends_on() returns trigger
-language plpgsql set search_path = '' as $$
-begin
-  new.retention_ends_on := greatest(new.retention_ends_on, (now() at time zone 'UTC' + interval '7 years')::date);
-  return new;
-end
-$$;
-
 -- Sets a later end of retention for a shipment and returns the old end. Raises PT409 if `day` is not after the old end.
 create function public.extend_shipment_retention(shipment_id uuid, day date, actor_name text default null) returns date
 language plpgsql volatile security definer set search_path = '' as $$
@@ -3471,9 +3466,6 @@ language sql volatile security definer set search_path = '' as $$
     select * from share union all select * from address union all select * from password union all select * from email
   ) as deleted
 $$;
-
-create trigger set_retention_ends_on before insert or update of stage on public.shipments
-for each row execute function private.set_retention_ends_on();
 
 grant execute on function
   public.extend_shipment_retention, public.beyond_retention, public.list_upload_chunks, public.delete_expired_links

@@ -18,15 +18,6 @@ language sql stable security definer set search_path = '' as $$
   end
 $$;
 
--- Extends the retention of a shipment to at least seven years from now.
-create function private.set_retention_ends_on() returns trigger
-language plpgsql set search_path = '' as $$
-begin
-  new.retention_ends_on := greatest(new.retention_ends_on, (now() at time zone 'UTC' + interval '7 years')::date);
-  return new;
-end
-$$;
-
 -- Sets a later end of retention for a shipment and returns the old end. Raises PT409 if `day` is not after the old end.
 create function public.extend_shipment_retention(shipment_id uuid, day date, actor_name text default null) returns date
 language plpgsql volatile security definer set search_path = '' as $$
@@ -117,9 +108,6 @@ language sql volatile security definer set search_path = '' as $$
     select * from share union all select * from address union all select * from password union all select * from email
   ) as deleted
 $$;
-
-create trigger set_retention_ends_on before insert or update of stage on public.shipments
-for each row execute function private.set_retention_ends_on();
 
 grant execute on function
   public.extend_shipment_retention, public.beyond_retention, public.list_upload_chunks, public.delete_expired_links

@@ -171,6 +171,32 @@ begin
 end
 $$;
 
+-- Sets the columns that follow from the other columns, documents and charges. A new stage extends the retention.
+create function private.update_shipment_state() returns trigger
+language plpgsql security definer set search_path = '' as $$
+declare
+  unversioned constant text[] := '{waiting_on, waiting_since, changed_at, version, retention_ends_on}';
+begin
+  if tg_op = 'INSERT' or new.stage <> old.stage then
+    new.retention_ends_on := greatest(new.retention_ends_on, (now() at time zone 'UTC' + interval '7 years')::date);
+  end if;
+  if tg_op = 'INSERT' then
+    -- A new shipment waits for the client, because its default documents are inserted later and have no file.
+    new.waiting_on := case when new.stage = 10 then 'nobody' else 'client' end;
+    return new;
+  end if;
+  if private.shipment_json(new) - unversioned <> private.shipment_json(old) - unversioned then
+    new.version := old.version + 1;
+    new.changed_at := now();
+  end if;
+  new.waiting_on := private.shipment_waiting_on(new.id, new.stage);
+  if new.waiting_on <> old.waiting_on then
+    new.waiting_since := now();
+  end if;
+  return new;
+end
+$$;
+
 -- Raises PT429 for a client's 301st shipment within a day.
 create function private.limit_daily_shipments() returns trigger
 language plpgsql security definer set search_path = '' as $$
@@ -452,6 +478,9 @@ $$;
 
 create trigger set_shipment_status before insert or update on public.shipments
 for each row execute function private.set_shipment_status();
+
+create trigger update_shipment_state before insert or update on public.shipments
+for each row execute function private.update_shipment_state();
 
 create trigger limit_daily_shipments before insert on public.shipments
 for each row execute function private.limit_daily_shipments();

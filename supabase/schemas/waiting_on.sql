@@ -32,31 +32,6 @@ begin
 end
 $$;
 
-create function private.update_shipment_state() returns trigger
-language plpgsql security definer set search_path = '' as $$
-declare
-  unversioned constant text[] := '{waiting_on, waiting_since, changed_at, version, retention_ends_on}';
-begin
-  if tg_op = 'INSERT' then
-    -- A new shipment waits for the client, because its default documents are inserted later and have no file.
-    new.waiting_on := case when new.stage = 10 then 'nobody' else 'client' end;
-    return new;
-  end if;
-  if private.shipment_json(new) - unversioned <> private.shipment_json(old) - unversioned then
-    new.version := old.version + 1;
-    new.changed_at := now();
-  end if;
-  new.waiting_on := private.shipment_waiting_on(new.id, new.stage);
-  if new.waiting_on <> old.waiting_on then
-    new.waiting_since := now();
-  end if;
-  return new;
-end
-$$;
-
-create trigger update_shipment_state before insert or update on public.shipments
-for each row execute function private.update_shipment_state();
-
 create trigger touch_shipment after update on public.documents
 for each row when ((new.uploaded, new.verified) is distinct from (old.uploaded, old.verified))
 execute function private.touch_shipment();
