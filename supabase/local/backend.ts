@@ -85,8 +85,7 @@ async function createBackendOnDatabase(database: OpenDatabase, options: BackendO
       jwt_expiry: auth.jwt_expiry,
       publishable_key: options.publishableKey,
       secret_key: options.secretKey,
-      // @supabase/lite has no reuse interval for refresh tokens. With rotation, parallel refreshes would end the
-      // session.
+      // Without a reuse interval, which @supabase/lite lacks, parallel refreshes would end the session.
       enable_refresh_token_rotation: false,
       enable_signup: true,
       minimum_password_length: auth.minimum_password_length,

@@ -4,9 +4,7 @@ import type { SqlSession } from "./database/database.ts";
 
 type DatabaseError = { code?: unknown; message?: string; detail?: string; hint?: string };
 
-/**
- * The HTTP status codes of PostgREST's manual, by SQLSTATE or its first two characters. Other errors have status 400.
- */
+/** The HTTP status codes of PostgREST's manual, by SQLSTATE or its first two characters. Others have 400. */
 const statusBySqlState = new Map(
   Object.entries({
     400: "P0001",

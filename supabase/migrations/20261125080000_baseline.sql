@@ -37,7 +37,6 @@ language sql immutable set search_path = '' as $$
   select value !~ '[\t\n]' and private.is_plain_text(value)
 $$;
 
--- True if the text has at least one visible character.
 create function private.is_visible(value text) returns boolean
 language sql immutable set search_path = '' as $$
   select value ~ '[^\s\u00a0\u00ad\u0300-\u036f\u061c\u115f\u1160\u17b4\u17b5\u180e\u2000-\u200f\u2028-\u202f'
@@ -341,8 +340,7 @@ begin
 end
 $$;
 
--- Invites a team member. Returns {"invite_id"} for a new account, and {"account_id"} for a second invitation. Raises
--- PT409 if the email address belongs to a client, or to a current team member who has logged in.
+-- Invites a team member. Returns {"invite_id"} for a new account, and {"account_id"} for a second invitation.
 create function public.invite_staff_member(
   email text, name text, role text, idempotency_key uuid default null, actor_name text default null
 ) returns jsonb
@@ -400,7 +398,7 @@ begin
 end
 $$;
 
--- Changes a team member's role and returns the member's name. Raises PT404 for any other account, and PT409 if no lead would remain.
+-- Changes a team member's role and returns the member's name.
 create function public.change_staff_role(account_id uuid, role text, actor_name text default null) returns text
 language plpgsql volatile security definer set search_path = '' as $$
 declare
@@ -428,8 +426,7 @@ begin
 end
 $$;
 
--- Closes a team member's account, ends its sessions and returns the member's name. Raises PT404 for other accounts, and
--- PT409 if no lead would remain.
+-- Closes a team member's account, ends its sessions and returns the member's name.
 create function public.remove_staff_member(account_id uuid, reason text, actor_name text default null) returns text
 language plpgsql volatile security definer set search_path = '' as $$
 declare
@@ -728,7 +725,6 @@ language sql stable security definer set search_path = '' as $$
   select id from auth.users where users.email = lower(find_account_id.email)
 $$;
 
--- Returns the searchable text of an account, normalised by private.search_form.
 create function private.account_search_form(email text, metadata jsonb) returns text
 language sql immutable set search_path = '' as $$
   select private.search_form(concat_ws(' ', email, metadata ->> 'full_name'))
@@ -806,7 +802,6 @@ end
 $$;
 
 -- Removes an account's second factors and ends its sessions. Only a lead can remove a team member's factors.
--- Raises PT409 if the account has no verified second factor.
 create function public.remove_second_factors(account_id uuid, reason text default null, actor_name text default null)
 returns jsonb
 language plpgsql volatile security definer set search_path = '' as $$
@@ -973,8 +968,7 @@ alter table private.password_links enable row level security;
 
 create index password_links_account_id on private.password_links (account_id);
 
--- Records that a password link will be emailed, and returns the email address. Raises PT409 for a closed or unconfirmed
--- account. Only a lead can send a link to a team member.
+-- Records that a password link will be emailed, and returns the email address.
 create function public.request_password_link(account_id uuid, actor_name text default null) returns text
 language plpgsql volatile security definer set search_path = '' as $$
 declare
@@ -1115,7 +1109,6 @@ language sql stable security definer set search_path = '' as $$
 $$;
 
 -- Marks a confirmation link as used. Returns true to only one of several parallel calls.
--- Raises PT409 if another account has the address.
 create function public.redeem_email_change(token text) returns boolean
 language plpgsql volatile security definer set search_path = '' as $$
 declare
@@ -1124,8 +1117,7 @@ begin
   if details is null then
     return false;
   end if;
-  -- The account itself may already have the new address, if the response of Supabase Auth to an earlier attempt was
-  -- lost.
+  -- If the response of Supabase Auth to an earlier attempt was lost, the account already has the new address.
   if exists (
     select from auth.users where users.email = details ->> 'email' and users.id <> (details ->> 'account_id')::uuid
   ) then
@@ -1156,7 +1148,6 @@ language sql volatile security definer set search_path = '' as $$
   delete from private.email_changes where email_changes.account_id = cancel_email_change.account_id
 $$;
 
--- Deletes the account's password links and its confirmation link for a new email address.
 create function public.revoke_account_links(account_id uuid) returns void
 language sql volatile security definer set search_path = '' as $$
   with address as (delete from private.email_changes where email_changes.account_id = revoke_account_links.account_id)
@@ -1177,8 +1168,7 @@ create table private.erasure_requests (
 );
 alter table private.erasure_requests enable row level security;
 
--- Requests the erasure of the caller's account, or withdraws the request. Raises PT403 for team members, PT429 for the
--- 21st request in a day.
+-- Requests the erasure of the caller's account, or withdraws the request.
 create function public.set_erasure_request(requested boolean) returns void
 language plpgsql volatile security definer set search_path = '' as $$
 begin
@@ -1197,7 +1187,6 @@ end
 $$;
 
 -- Closes a client's account for its erasure and returns its email address.
--- Raises PT409 during the retention period of a shipment.
 create function public.start_erasure(account_id uuid, reason text, actor_name text default null) returns text
 language plpgsql volatile security definer set search_path = '' as $$
 declare
@@ -1328,7 +1317,6 @@ end
 $$;
 
 -- Records that a Client ID will be emailed, and returns its email address.
--- Raises PT409 if the Client ID is unknown, used or has no email address.
 create function public.send_client_id(client_id text, idempotency_key uuid default null, actor_name text default null)
 returns text
 language plpgsql volatile security definer set search_path = '' as $$
@@ -1369,8 +1357,7 @@ begin
 end
 $$;
 
--- Ties a Client ID to the email address of a sign-up. Returns false if the Client ID is unknown or tied to another
--- address.
+-- Ties a Client ID to the email address of a sign-up. Returns false for an unknown or otherwise tied Client ID.
 create function public.redeem_client_id(client_id text, email text) returns boolean
 language sql volatile security definer set search_path = '' as $$
   with redeemed as (
@@ -1416,8 +1403,7 @@ grant execute on function private.generate_client_id, public.redeem_client_id to
 
 -- schemas/sign_up.sql
 
--- Supabase's before-user-created hook: accepts a sign-up if its Client ID is not tied to an account or to another email
--- address.
+-- Supabase's before-user-created hook, which provides the error message for a sign-up with a wrong Client ID.
 create function private.before_user_created(event jsonb) returns jsonb
 language plpgsql stable security definer set search_path = '' as $$
 declare
@@ -1547,8 +1533,7 @@ begin
 end
 $$;
 
--- Replaces the hash of an email address with '' in Client IDs without an account. A Client ID with the hash '' still
--- counts as used.
+-- A Client ID with the hash '' still counts as used.
 create function public.clear_email_hashes(email text) returns void
 language sql volatile security definer set search_path = '' as $$
   update public.client_ids set email_hash = ''
@@ -1615,13 +1600,11 @@ language sql immutable set search_path = '' as $$
     and cardinality(numbers) = (select count(distinct number) from unnest(numbers) as number)
 $$;
 
--- Returns the searchable texts of a shipment, one per line, normalised by private.search_form.
 create function private.shipment_search_words(name text, awb text, container_numbers text[]) returns text
 language sql immutable set search_path = '' as $$
   select private.search_form(concat_ws(E'\n', name, awb, nullif(array_to_string(container_numbers, E'\n'), '')))
 $$;
 
--- Returns the searchable numbers of a shipment, one per line.
 -- private.code_pattern removes the same characters from the search.
 create function private.shipment_search_codes(awb text, container_numbers text[]) returns text
 language sql immutable set search_path = '' as $$
@@ -1797,7 +1780,6 @@ begin
 end
 $$;
 
--- Locks a shipment and returns it. Raises PT404 for an unknown ID.
 create function private.lock_shipment(shipment_id uuid) returns public.shipments
 language plpgsql volatile set search_path = '' as $$
 declare
@@ -1811,8 +1793,7 @@ begin
 end
 $$;
 
--- Changes the name and numbers of the caller's shipment. Raises PT404 for another client's shipment. Raises PT409 after
--- stage 1, or if `expected_version` is outdated.
+-- Changes the name and numbers of the caller's shipment at stage 1.
 create function public.change_shipment(
   shipment_id uuid, name text, awb text, container_numbers text[], expected_version integer
 ) returns void
@@ -1942,9 +1923,7 @@ begin
 end
 $$;
 
--- Sets a shipment to any stage, with a reason. Raises PT400 for an unknown stage, and PT409 for the current stage.
--- If the new stage would close a shipment with an amount due, changes nothing and returns {"due"}, the amounts due.
--- `despite_due` skips this check.
+-- Sets a shipment to any stage, with a reason. Returns {"due"} as public.move_shipment does.
 create function public.correct_stage(
   shipment_id uuid, stage integer, reason text, despite_due boolean default false,
   expected_version integer default null, idempotency_key uuid default null, actor_name text default null
@@ -2182,9 +2161,7 @@ language sql immutable set search_path = '' as $$
   select lower(btrim(regexp_replace(document_name, '[^A-Za-z0-9]+', '-', 'g'), '-'))
 $$;
 
--- Raises PT409 if an uploaded file is replaced or removed, except by private.clear_document_file.
--- Raises PT429 for a client's 1,001st upload in a day.
--- Raises PT409 for a verification without a hash, or if the file in storage has been replaced.
+-- Checks each new file and each verification. Only private.clear_document_file can remove a file.
 create function private.check_document_file() returns trigger
 language plpgsql security definer set search_path = '' as $$
 declare
@@ -2261,7 +2238,6 @@ begin
 end
 $$;
 
--- Raises PT409 if the document has a file or its shipment is closed.
 create function private.check_upload_allowed(uploaded boolean, stage smallint) returns void
 language plpgsql immutable set search_path = '' as $$
 begin
@@ -2289,8 +2265,7 @@ begin
 end
 $$;
 
--- True if the caller can upload the document's file. Raises PT404 for another client's document. Raises PT409 if the
--- document has a file or its shipment is closed.
+-- True if the caller can upload the document's file. Otherwise, raises PT404 or PT409.
 create function public.require_upload_allowed(document_id uuid) returns boolean
 language plpgsql stable security invoker set search_path = '' as $$
 declare
@@ -2409,7 +2384,6 @@ end
 $$;
 
 -- Rejects a document's file, so that the client must upload another file. Returns the document's name.
--- Raises PT409 if the document is verified or has no file, or its shipment is closed.
 create function public.reject_document(
   document_id uuid, reason text, expected_version integer default null, idempotency_key uuid default null,
   actor_name text default null
@@ -2448,8 +2422,7 @@ begin
 end
 $$;
 
--- Removes the file of the caller's document and returns its path. Raises PT404 for another client's document.
--- Raises PT409 if the document is verified, has changed or has no file, or if the shipment is closed.
+-- Removes the file of the caller's document and returns its path.
 create function public.remove_file(document_id uuid, expected_version integer) returns text
 language plpgsql volatile security definer set search_path = '' as $$
 declare
@@ -2633,7 +2606,6 @@ language sql stable set search_path = '' as $$
 $$;
 
 -- Creates or changes a charge. `expected_version` is -1 for a new charge.
--- Raises PT409 if `expected_version` is outdated, or if the amount or currency of a paid charge would change.
 create function public.set_charge(
   shipment_id uuid, item text, amount numeric, currency text, due_on date default null, note text default null,
   expected_version integer default null, idempotency_key uuid default null, actor_name text default null
@@ -2677,8 +2649,7 @@ begin
 end
 $$;
 
--- Marks a charge as paid or, with a reason, as unpaid. Raises PT404 for an unknown charge. Raises PT409 if
--- `expected_version` is outdated, or if the charge already has this status.
+-- Marks a charge as paid or, with a reason, as unpaid.
 create function public.set_charge_paid(
   shipment_id uuid, item text, paid boolean, reason text default null, expected_version integer default null,
   idempotency_key uuid default null, actor_name text default null
@@ -2815,7 +2786,6 @@ end
 $$;
 
 -- Creates a share link, once per id, so that a form sent twice creates one link.
--- Raises PT404 for another client's shipment, PT409 for a sixth active link, PT429 for a client's 101st link in a day.
 create function public.create_share_link(id uuid, shipment_id uuid, token_hash text) returns void
 language plpgsql volatile security definer set search_path = '' as $$
 begin
@@ -2978,8 +2948,7 @@ create table private.email_opt_outs (
 );
 alter table private.email_opt_outs enable row level security;
 
--- Queues an email to the shipment's client, unless the account is unconfirmed or closed, or the client has turned shipment
--- emails off.
+-- Queues an email to the shipment's client, if the account is open and receives shipment emails.
 create function private.queue_shipment_email(shipment_id uuid, kind text, detail text, reason text default null) returns void
 language sql volatile set search_path = '' as $$
   insert into public.email_outbox (account_id, shipment_id, kind, detail, reason)
@@ -3014,8 +2983,7 @@ begin
 end
 $$;
 
--- Returns the text of the note for a queued email about a note or a stage change, or null. One transaction wrote the
--- email and the tracking event, so their times are equal.
+-- One transaction wrote the email and the note's tracking event, so their times are equal.
 create function private.email_note(shipment_id uuid, kind text, created_at timestamptz) returns text
 language sql stable set search_path = '' as $$
   select event.note from public.tracking_events as event
@@ -3024,8 +2992,7 @@ language sql stable set search_path = '' as $$
   limit 1
 $$;
 
--- Returns the stage before a queued move or correction, or null for other emails. Before its first event, a shipment is
--- at stage 1.
+-- Returns null for emails about other news. Before its first event, a shipment is at stage 1.
 create function private.email_previous_stage(shipment_id uuid, kind text, created_at timestamptz) returns smallint
 language sql stable set search_path = '' as $$
   select case email_previous_stage.kind when 'stage' then coalesce((
@@ -3036,8 +3003,7 @@ language sql stable set search_path = '' as $$
   ), 1::smallint) end
 $$;
 
--- Claims the due emails of at most `max_count` shipments for five minutes. Returns the emails grouped by shipment, with
--- the notes and the client's name. Deletes obsolete emails, and all emails after 30 days.
+-- Claims the due emails of at most `max_count` shipments for five minutes. Returns the emails grouped by shipment.
 create function public.claim_shipment_emails(max_count integer default 50) returns jsonb
 language plpgsql volatile security definer set search_path = '' as $$
 declare
@@ -3563,8 +3529,7 @@ begin
 end
 $$;
 
--- Returns the caller's shipments, newest first, that are older than the shipment `before_id`, which was created at
--- `before`.
+-- Returns the caller's shipments, newest first, that follow the shipment `before_id`, created at `before`.
 create function private.list_client_shipments(
   q text, stage integer, waiting_on text, row_offset integer, row_limit integer, before timestamptz default null,
   before_id uuid default null
@@ -3622,8 +3587,7 @@ begin
 end
 $$;
 
--- Returns 500 shipments for /portal/shipments.csv that are older than the shipment `before_id`, which was created at
--- `before`.
+-- Returns 500 shipments for /portal/shipments.csv that follow the shipment `before_id`, created at `before`.
 create function public.portal_shipments_export(
   q text default null, stage integer default null, waiting_on text default null, before timestamptz default null,
   before_id uuid default null
@@ -3780,8 +3744,7 @@ begin
 end
 $$;
 
--- Returns 500 shipments for /desk/shipments.csv that are older than the shipment `before_id`, which was created at
--- `before`.
+-- Returns 500 shipments for /desk/shipments.csv, the ones after the shipment `before_id`, created at `before`.
 create function public.desk_shipments_export(
   q text default null, stage integer default null, waiting_on text default null, to_check boolean default false,
   before timestamptz default null, before_id uuid default null

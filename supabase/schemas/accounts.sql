@@ -3,7 +3,6 @@ language sql stable security definer set search_path = '' as $$
   select id from auth.users where users.email = lower(find_account_id.email)
 $$;
 
--- Returns the searchable text of an account, normalised by private.search_form.
 create function private.account_search_form(email text, metadata jsonb) returns text
 language sql immutable set search_path = '' as $$
   select private.search_form(concat_ws(' ', email, metadata ->> 'full_name'))
@@ -81,7 +80,6 @@ end
 $$;
 
 -- Removes an account's second factors and ends its sessions. Only a lead can remove a team member's factors.
--- Raises PT409 if the account has no verified second factor.
 create function public.remove_second_factors(account_id uuid, reason text default null, actor_name text default null)
 returns jsonb
 language plpgsql volatile security definer set search_path = '' as $$

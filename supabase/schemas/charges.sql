@@ -31,7 +31,6 @@ language sql stable set search_path = '' as $$
 $$;
 
 -- Creates or changes a charge. `expected_version` is -1 for a new charge.
--- Raises PT409 if `expected_version` is outdated, or if the amount or currency of a paid charge would change.
 create function public.set_charge(
   shipment_id uuid, item text, amount numeric, currency text, due_on date default null, note text default null,
   expected_version integer default null, idempotency_key uuid default null, actor_name text default null
@@ -75,8 +74,7 @@ begin
 end
 $$;
 
--- Marks a charge as paid or, with a reason, as unpaid. Raises PT404 for an unknown charge. Raises PT409 if
--- `expected_version` is outdated, or if the charge already has this status.
+-- Marks a charge as paid or, with a reason, as unpaid.
 create function public.set_charge_paid(
   shipment_id uuid, item text, paid boolean, reason text default null, expected_version integer default null,
   idempotency_key uuid default null, actor_name text default null

@@ -77,7 +77,6 @@ end
 $$;
 
 -- Records that a Client ID will be emailed, and returns its email address.
--- Raises PT409 if the Client ID is unknown, used or has no email address.
 create function public.send_client_id(client_id text, idempotency_key uuid default null, actor_name text default null)
 returns text
 language plpgsql volatile security definer set search_path = '' as $$
@@ -118,8 +117,7 @@ begin
 end
 $$;
 
--- Ties a Client ID to the email address of a sign-up. Returns false if the Client ID is unknown or tied to another
--- address.
+-- Ties a Client ID to the email address of a sign-up. Returns false for an unknown or otherwise tied Client ID.
 create function public.redeem_client_id(client_id text, email text) returns boolean
 language sql volatile security definer set search_path = '' as $$
   with redeemed as (

@@ -134,8 +134,7 @@ begin
 end
 $$;
 
--- Returns 500 shipments for /desk/shipments.csv that are older than the shipment `before_id`, which was created at
--- `before`.
+-- Returns 500 shipments for /desk/shipments.csv, the ones after the shipment `before_id`, created at `before`.
 create function public.desk_shipments_export(
   q text default null, stage integer default null, waiting_on text default null, to_check boolean default false,
   before timestamptz default null, before_id uuid default null

@@ -81,9 +81,7 @@ language sql immutable set search_path = '' as $$
   select lower(btrim(regexp_replace(document_name, '[^A-Za-z0-9]+', '-', 'g'), '-'))
 $$;
 
--- Raises PT409 if an uploaded file is replaced or removed, except by private.clear_document_file.
--- Raises PT429 for a client's 1,001st upload in a day.
--- Raises PT409 for a verification without a hash, or if the file in storage has been replaced.
+-- Checks each new file and each verification. Only private.clear_document_file can remove a file.
 create function private.check_document_file() returns trigger
 language plpgsql security definer set search_path = '' as $$
 declare
@@ -160,7 +158,6 @@ begin
 end
 $$;
 
--- Raises PT409 if the document has a file or its shipment is closed.
 create function private.check_upload_allowed(uploaded boolean, stage smallint) returns void
 language plpgsql immutable set search_path = '' as $$
 begin
@@ -188,8 +185,7 @@ begin
 end
 $$;
 
--- True if the caller can upload the document's file. Raises PT404 for another client's document. Raises PT409 if the
--- document has a file or its shipment is closed.
+-- True if the caller can upload the document's file. Otherwise, raises PT404 or PT409.
 create function public.require_upload_allowed(document_id uuid) returns boolean
 language plpgsql stable security invoker set search_path = '' as $$
 declare
@@ -308,7 +304,6 @@ end
 $$;
 
 -- Rejects a document's file, so that the client must upload another file. Returns the document's name.
--- Raises PT409 if the document is verified or has no file, or its shipment is closed.
 create function public.reject_document(
   document_id uuid, reason text, expected_version integer default null, idempotency_key uuid default null,
   actor_name text default null
@@ -347,8 +342,7 @@ begin
 end
 $$;
 
--- Removes the file of the caller's document and returns its path. Raises PT404 for another client's document.
--- Raises PT409 if the document is verified, has changed or has no file, or if the shipment is closed.
+-- Removes the file of the caller's document and returns its path.
 create function public.remove_file(document_id uuid, expected_version integer) returns text
 language plpgsql volatile security definer set search_path = '' as $$
 declare

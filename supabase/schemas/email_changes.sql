@@ -54,7 +54,6 @@ language sql stable security definer set search_path = '' as $$
 $$;
 
 -- Marks a confirmation link as used. Returns true to only one of several parallel calls.
--- Raises PT409 if another account has the address.
 create function public.redeem_email_change(token text) returns boolean
 language plpgsql volatile security definer set search_path = '' as $$
 declare
@@ -63,8 +62,7 @@ begin
   if details is null then
     return false;
   end if;
-  -- The account itself may already have the new address, if the response of Supabase Auth to an earlier attempt was
-  -- lost.
+  -- If the response of Supabase Auth to an earlier attempt was lost, the account already has the new address.
   if exists (
     select from auth.users where users.email = details ->> 'email' and users.id <> (details ->> 'account_id')::uuid
   ) then
@@ -95,7 +93,6 @@ language sql volatile security definer set search_path = '' as $$
   delete from private.email_changes where email_changes.account_id = cancel_email_change.account_id
 $$;
 
--- Deletes the account's password links and its confirmation link for a new email address.
 create function public.revoke_account_links(account_id uuid) returns void
 language sql volatile security definer set search_path = '' as $$
   with address as (delete from private.email_changes where email_changes.account_id = revoke_account_links.account_id)

@@ -5,8 +5,7 @@ create table private.erasure_requests (
 );
 alter table private.erasure_requests enable row level security;
 
--- Requests the erasure of the caller's account, or withdraws the request. Raises PT403 for team members, PT429 for the
--- 21st request in a day.
+-- Requests the erasure of the caller's account, or withdraws the request.
 create function public.set_erasure_request(requested boolean) returns void
 language plpgsql volatile security definer set search_path = '' as $$
 begin
@@ -25,7 +24,6 @@ end
 $$;
 
 -- Closes a client's account for its erasure and returns its email address.
--- Raises PT409 during the retention period of a shipment.
 create function public.start_erasure(account_id uuid, reason text, actor_name text default null) returns text
 language plpgsql volatile security definer set search_path = '' as $$
 declare

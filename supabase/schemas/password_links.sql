@@ -9,8 +9,7 @@ alter table private.password_links enable row level security;
 
 create index password_links_account_id on private.password_links (account_id);
 
--- Records that a password link will be emailed, and returns the email address. Raises PT409 for a closed or unconfirmed
--- account. Only a lead can send a link to a team member.
+-- Records that a password link will be emailed, and returns the email address.
 create function public.request_password_link(account_id uuid, actor_name text default null) returns text
 language plpgsql volatile security definer set search_path = '' as $$
 declare

@@ -88,8 +88,7 @@ begin
 end
 $$;
 
--- Returns the caller's shipments, newest first, that are older than the shipment `before_id`, which was created at
--- `before`.
+-- Returns the caller's shipments, newest first, that follow the shipment `before_id`, created at `before`.
 create function private.list_client_shipments(
   q text, stage integer, waiting_on text, row_offset integer, row_limit integer, before timestamptz default null,
   before_id uuid default null
@@ -147,8 +146,7 @@ begin
 end
 $$;
 
--- Returns 500 shipments for /portal/shipments.csv that are older than the shipment `before_id`, which was created at
--- `before`.
+-- Returns 500 shipments for /portal/shipments.csv that follow the shipment `before_id`, created at `before`.
 create function public.portal_shipments_export(
   q text default null, stage integer default null, waiting_on text default null, before timestamptz default null,
   before_id uuid default null

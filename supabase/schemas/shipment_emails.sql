@@ -27,8 +27,7 @@ create table private.email_opt_outs (
 );
 alter table private.email_opt_outs enable row level security;
 
--- Queues an email to the shipment's client, unless the account is unconfirmed or closed, or the client has turned shipment
--- emails off.
+-- Queues an email to the shipment's client, if the account is open and receives shipment emails.
 create function private.queue_shipment_email(shipment_id uuid, kind text, detail text, reason text default null) returns void
 language sql volatile set search_path = '' as $$
   insert into public.email_outbox (account_id, shipment_id, kind, detail, reason)
@@ -63,8 +62,7 @@ begin
 end
 $$;
 
--- Returns the text of the note for a queued email about a note or a stage change, or null. One transaction wrote the
--- email and the tracking event, so their times are equal.
+-- One transaction wrote the email and the note's tracking event, so their times are equal.
 create function private.email_note(shipment_id uuid, kind text, created_at timestamptz) returns text
 language sql stable set search_path = '' as $$
   select event.note from public.tracking_events as event
@@ -73,8 +71,7 @@ language sql stable set search_path = '' as $$
   limit 1
 $$;
 
--- Returns the stage before a queued move or correction, or null for other emails. Before its first event, a shipment is
--- at stage 1.
+-- Returns null for emails about other news. Before its first event, a shipment is at stage 1.
 create function private.email_previous_stage(shipment_id uuid, kind text, created_at timestamptz) returns smallint
 language sql stable set search_path = '' as $$
   select case email_previous_stage.kind when 'stage' then coalesce((
@@ -85,8 +82,7 @@ language sql stable set search_path = '' as $$
   ), 1::smallint) end
 $$;
 
--- Claims the due emails of at most `max_count` shipments for five minutes. Returns the emails grouped by shipment, with
--- the notes and the client's name. Deletes obsolete emails, and all emails after 30 days.
+-- Claims the due emails of at most `max_count` shipments for five minutes. Returns the emails grouped by shipment.
 create function public.claim_shipment_emails(max_count integer default 50) returns jsonb
 language plpgsql volatile security definer set search_path = '' as $$
 declare

@@ -26,13 +26,11 @@ language sql immutable set search_path = '' as $$
     and cardinality(numbers) = (select count(distinct number) from unnest(numbers) as number)
 $$;
 
--- Returns the searchable texts of a shipment, one per line, normalised by private.search_form.
 create function private.shipment_search_words(name text, awb text, container_numbers text[]) returns text
 language sql immutable set search_path = '' as $$
   select private.search_form(concat_ws(E'\n', name, awb, nullif(array_to_string(container_numbers, E'\n'), '')))
 $$;
 
--- Returns the searchable numbers of a shipment, one per line.
 -- private.code_pattern removes the same characters from the search.
 create function private.shipment_search_codes(awb text, container_numbers text[]) returns text
 language sql immutable set search_path = '' as $$
@@ -208,7 +206,6 @@ begin
 end
 $$;
 
--- Locks a shipment and returns it. Raises PT404 for an unknown ID.
 create function private.lock_shipment(shipment_id uuid) returns public.shipments
 language plpgsql volatile set search_path = '' as $$
 declare
@@ -222,8 +219,7 @@ begin
 end
 $$;
 
--- Changes the name and numbers of the caller's shipment. Raises PT404 for another client's shipment. Raises PT409 after
--- stage 1, or if `expected_version` is outdated.
+-- Changes the name and numbers of the caller's shipment at stage 1.
 create function public.change_shipment(
   shipment_id uuid, name text, awb text, container_numbers text[], expected_version integer
 ) returns void
@@ -353,9 +349,7 @@ begin
 end
 $$;
 
--- Sets a shipment to any stage, with a reason. Raises PT400 for an unknown stage, and PT409 for the current stage.
--- If the new stage would close a shipment with an amount due, changes nothing and returns {"due"}, the amounts due.
--- `despite_due` skips this check.
+-- Sets a shipment to any stage, with a reason. Returns {"due"} as public.move_shipment does.
 create function public.correct_stage(
   shipment_id uuid, stage integer, reason text, despite_due boolean default false,
   expected_version integer default null, idempotency_key uuid default null, actor_name text default null

@@ -1,5 +1,4 @@
--- Supabase's before-user-created hook: accepts a sign-up if its Client ID is not tied to an account or to another email
--- address.
+-- Supabase's before-user-created hook, which provides the error message for a sign-up with a wrong Client ID.
 create function private.before_user_created(event jsonb) returns jsonb
 language plpgsql stable security definer set search_path = '' as $$
 declare
@@ -129,8 +128,7 @@ begin
 end
 $$;
 
--- Replaces the hash of an email address with '' in Client IDs without an account. A Client ID with the hash '' still
--- counts as used.
+-- A Client ID with the hash '' still counts as used.
 create function public.clear_email_hashes(email text) returns void
 language sql volatile security definer set search_path = '' as $$
   update public.client_ids set email_hash = ''

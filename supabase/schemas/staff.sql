@@ -136,8 +136,7 @@ begin
 end
 $$;
 
--- Invites a team member. Returns {"invite_id"} for a new account, and {"account_id"} for a second invitation. Raises
--- PT409 if the email address belongs to a client, or to a current team member who has logged in.
+-- Invites a team member. Returns {"invite_id"} for a new account, and {"account_id"} for a second invitation.
 create function public.invite_staff_member(
   email text, name text, role text, idempotency_key uuid default null, actor_name text default null
 ) returns jsonb
@@ -195,7 +194,7 @@ begin
 end
 $$;
 
--- Changes a team member's role and returns the member's name. Raises PT404 for any other account, and PT409 if no lead would remain.
+-- Changes a team member's role and returns the member's name.
 create function public.change_staff_role(account_id uuid, role text, actor_name text default null) returns text
 language plpgsql volatile security definer set search_path = '' as $$
 declare
@@ -223,8 +222,7 @@ begin
 end
 $$;
 
--- Closes a team member's account, ends its sessions and returns the member's name. Raises PT404 for other accounts, and
--- PT409 if no lead would remain.
+-- Closes a team member's account, ends its sessions and returns the member's name.
 create function public.remove_staff_member(account_id uuid, reason text, actor_name text default null) returns text
 language plpgsql volatile security definer set search_path = '' as $$
 declare

@@ -13,7 +13,6 @@ language sql immutable set search_path = '' as $$
   select value !~ '[\t\n]' and private.is_plain_text(value)
 $$;
 
--- True if the text has at least one visible character.
 create function private.is_visible(value text) returns boolean
 language sql immutable set search_path = '' as $$
   select value ~ '[^\s\u00a0\u00ad\u0300-\u036f\u061c\u115f\u1160\u17b4\u17b5\u180e\u2000-\u200f\u2028-\u202f'

@@ -16,10 +16,7 @@ import { accountAreas, authAreas, publicPages, quoteParam, secretLinkAreas } fro
 import { bestBrotli, type CachedResponse, encodePage, quickBrotli } from "./cached-response.ts";
 
 const maxCacheBytes = 48 * 1024 * 1024;
-/**
- * The size of a separate cache for URLs that have parameter values or are spelled differently from the site's links.
- * Visitors can invent such URLs, which must not displace other pages.
- */
+/** Visitors can invent URLs with parameter values or other spellings, which must not displace other pages. */
 const maxVariantBytes = 4 * 1024 * 1024;
 const maxUrlLength = 512;
 const personalAreas = [...accountAreas, ...authAreas, ...secretLinkAreas];
@@ -41,10 +38,7 @@ export const varyHeader = "Cookie, Save-Data, ECT, Sec-Fetch-Site";
 
 export type PageCache = {
   getCached: (request: IncomingMessage) => CachedResponse | undefined;
-  /**
-   * Errors are not cached. `shared` is true if the page was rendered for another request. Returns null for a request
-   * that needs a separate response.
-   */
+  /** `shared` is true for a page of another request. Returns null if the request needs a separate response. */
   getOrRender: (request: IncomingMessage) => Promise<{ page: CachedResponse | Response; shared: boolean } | null>;
 };
 

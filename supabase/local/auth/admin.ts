@@ -31,7 +31,6 @@ export async function handleAdminRequest(options: AuthOptions, request: Request,
   return Response.json({ id: factor.id });
 }
 
-/** Returns the body with a checked email address, or the error for an unknown field or an invalid email address. */
 async function readUserParams(request: Request, fields: (keyof AdminUserParams)[]) {
   const params = await readJsonBody<AdminUserParams>(request);
   const unknown = Object.keys(params).find((name) => !fields.some((field) => field === name));

@@ -14,7 +14,6 @@ export function createOneTimeToken(email: string, digits: number): { otp: string
   return { otp, tokenHash };
 }
 
-/** Replaces the account's recovery token and returns the link with the new token, as only the secret key may. */
 export async function generateRecoveryLink(options: AuthOptions, request: Request): Promise<Response> {
   const { db, issuer, otpLength, siteUrl } = options;
   type LinkParams = { type: unknown; email: unknown; redirect_to: unknown };

@@ -44,7 +44,6 @@ async function logOut(options: AuthOptions, request: Request): Promise<Response>
 
 const refreshTokenPattern = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** Like Supabase Auth, distinguishes a malformed token from an unknown token. */
 async function refreshSession(options: AuthOptions, request: Request): Promise<Response> {
   const { refresh_token } = await readJsonBody<{ refresh_token: unknown }>(request.clone());
   if (typeof refresh_token !== "string" || refresh_token === "") return options.next(request);

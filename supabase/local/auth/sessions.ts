@@ -144,7 +144,6 @@ export async function addFactorsToUser<T>(db: SqlSession, user: T & { id?: strin
   return factors.length > 0 ? { ...user, factors } : user;
 }
 
-/** Returns the factors without their secrets. */
 export async function listPublicFactors(db: SqlSession, userId: string) {
   return (await listFactors(db, userId)).map(({ secret: _, accepted_step: __, ...factor }) => factor);
 }

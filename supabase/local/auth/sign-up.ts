@@ -27,10 +27,7 @@ export function hashPassword(password: string): Promise<string> {
   return bcrypt.hash(password, bcryptCost());
 }
 
-/**
- * Returns a dummy hash. Comparing a password with it makes a login with an unknown email address as slow as any other
- * login.
- */
+/** Makes a login with an unknown email address as slow as any other login. */
 export function dummyPasswordHash(): Promise<string> {
   const hash = dummyHashByCost.get(bcryptCost()) ?? hashPassword(randomUUID());
   dummyHashByCost.set(bcryptCost(), hash);
@@ -124,9 +121,7 @@ export async function findAccount(db: SqlSession, email: unknown): Promise<Passw
   return rows[0] ?? null;
 }
 
-/**
- * Returns the response for a known email address. As in Supabase Auth, it looks like the response for a new address.
- */
+/** Returns a response for a known email address that looks like the response for a new address. */
 function obfuscatedUser(email: string, data: Record<string, unknown>) {
   const now = new Date().toISOString();
   return {

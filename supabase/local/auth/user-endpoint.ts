@@ -36,7 +36,6 @@ async function userUpdateError(
   caller: AuthenticatedSession,
   change: UserUpdateParams,
 ): Promise<Response | null> {
-  // bcrypt ignores all bytes after the first 72.
   if (Buffer.byteLength(String(change.password ?? "")) > 72) {
     return authError(400, "validation_failed", "Password cannot be longer than 72 characters");
   }
