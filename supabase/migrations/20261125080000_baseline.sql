@@ -20,6 +20,16 @@ alter default privileges in schema public revoke all on tables from anon, authen
 alter default privileges in schema public revoke all on sequences from anon, authenticated, service_role;
 alter default privileges in schema public revoke execute on functions from anon, authenticated, service_role;
 
+-- Raises an error with the SQLSTATE PT<status> if the condition is true. The data API responds with this HTTP status.
+create function private.reject_if(condition boolean, status integer, message text) returns void
+language plpgsql set search_path = '' as $$
+begin
+  if condition then
+    raise exception using errcode = 'PT' || status, message = reject_if.message;
+  end if;
+end
+$$;
+
 -- schemas/text.sql
 
 -- True if the text has only characters that a form field of several lines stores unchanged.
@@ -248,12 +258,8 @@ begin
   if private.is_staff() then
     select name, role into found_name, found_role from public.staff_members where account_id = auth.uid();
   end if;
-  if found_name is null then
-    raise sqlstate 'PT403' using message = 'Only team members can take this action.';
-  end if;
-  if required_role = 'lead' and found_role <> 'lead' then
-    raise sqlstate 'PT403' using message = 'Only leads can take this action.';
-  end if;
+  perform private.reject_if(found_name is null, 403, 'Only team members can take this action.');
+  perform private.reject_if(required_role = 'lead' and found_role <> 'lead', 403, 'Only leads can take this action.');
   return row(found_name, auth.uid())::private.actor;
 end
 $$;
@@ -265,12 +271,11 @@ begin
   if expected_version is null and current_setting('role', true) <> 'service_role' then
     raise sqlstate 'PT400' using message = 'We received only part of the form. Reload the page, then try again.';
   end if;
-  if expected_version <> version then
-    raise sqlstate 'PT409' using message = format(
-      'Someone has changed this %s. Check the %s, then try again.',
-      noun, case noun when 'document' then noun else 'new values' end
-    );
-  end if;
+  perform private.reject_if(
+    expected_version <> version, 409,
+    format('Someone has changed this %s. Check the %s, then try again.',
+      noun, case noun when 'document' then noun else 'new values' end)
+  );
 end
 $$;
 
@@ -334,9 +339,9 @@ begin
       and staff_members.removed_at is null
       and (users.last_sign_in_at is not null or not has_logged_in)
   );
-  if cardinality(other_leads) = 0 then
-    raise sqlstate 'PT409' using message = 'This team member is the last lead. Make another team member a lead first.';
-  end if;
+  perform private.reject_if(
+    cardinality(other_leads) = 0, 409, 'This team member is the last lead. Make another team member a lead first.'
+  );
 end
 $$;
 
@@ -371,10 +376,9 @@ begin
     return jsonb_build_object('invite_id', new_invite_id);
   end if;
   select * into staff_member from public.staff_members where account_id = existing_id for update;
-  if not found then
-    raise sqlstate 'PT409' using
-      message = 'A client uses this email address. Enter another email address for the team member.';
-  end if;
+  perform private.reject_if(
+    not found, 409, 'A client uses this email address. Enter another email address for the team member.'
+  );
   if staff_member.removed_at is null and exists (
     select from auth.users where users.id = existing_id and users.last_sign_in_at is not null
   ) then
@@ -411,9 +415,7 @@ begin
   end if;
   select staff_members.name, staff_members.role into member_name, old_role from public.staff_members
   where staff_members.account_id = change_staff_role.account_id and removed_at is null for update;
-  if not found then
-    raise sqlstate 'PT404' using message = 'Team member not found.';
-  end if;
+  perform private.reject_if(not found, 404, 'Team member not found.');
   if old_role = change_staff_role.role then
     return member_name;
   end if;
@@ -439,9 +441,7 @@ begin
   update public.staff_members set removed_at = now()
   where staff_members.account_id = remove_staff_member.account_id and removed_at is null
   returning name, role into member_name, old_role;
-  if not found then
-    raise sqlstate 'PT404' using message = 'Team member not found.';
-  end if;
+  perform private.reject_if(not found, 404, 'Team member not found.');
   update auth.users set banned_until = now() + interval '100 years' where id = remove_staff_member.account_id;
   delete from private.password_links where password_links.account_id = remove_staff_member.account_id;
   delete from auth.sessions where user_id = remove_staff_member.account_id;
@@ -578,15 +578,11 @@ $$;
 create function private.require_reason(reason text) returns text
 language plpgsql immutable set search_path = '' as $$
 begin
-  if coalesce(btrim(reason), '') = '' then
-    raise sqlstate 'PT400' using message = 'Enter a reason.';
-  end if;
-  if char_length(reason) > 500 then
-    raise sqlstate 'PT400' using message = 'Use at most 500 characters.';
-  end if;
-  if not private.is_plain_text(reason) then
-    raise sqlstate 'PT400' using message = 'The text contains invisible characters. Delete the text and type it again.';
-  end if;
+  perform private.reject_if(coalesce(btrim(reason), '') = '', 400, 'Enter a reason.');
+  perform private.reject_if(char_length(reason) > 500, 400, 'Use at most 500 characters.');
+  perform private.reject_if(
+    not private.is_plain_text(reason), 400, 'The text contains invisible characters. Delete the text and type it again.'
+  );
   return btrim(reason);
 end
 $$;
@@ -754,9 +750,7 @@ begin
   perform from auth.users where id = require_client.account_id
     and not exists (select from public.staff_members where staff_members.account_id = require_client.account_id)
   for update;
-  if not found then
-    raise sqlstate 'PT404' using message = 'Client account not found.';
-  end if;
+  perform private.reject_if(not found, 404, 'Client account not found.');
 end
 $$;
 
@@ -772,9 +766,7 @@ begin
   update auth.users set banned_until = now() + interval '100 years'
   where id = close_account.account_id and coalesce(banned_until < now(), true)
   returning email into address;
-  if not found then
-    raise sqlstate 'PT409' using message = 'This account is already closed.';
-  end if;
+  perform private.reject_if(not found, 409, 'This account is already closed.');
   delete from private.password_links where password_links.account_id = close_account.account_id;
   delete from auth.sessions where user_id = close_account.account_id;
   perform private.insert_audit_entry(actor, 'account close', account_id => close_account.account_id, reason => trimmed_reason);
@@ -793,9 +785,7 @@ begin
   perform private.require_client(reopen_account.account_id);
   update auth.users set banned_until = null where id = reopen_account.account_id and banned_until > now()
   returning email into address;
-  if not found then
-    raise sqlstate 'PT409' using message = 'This account is already open.';
-  end if;
+  perform private.reject_if(not found, 409, 'This account is already open.');
   perform private.insert_audit_entry(actor, 'account reopen', account_id => reopen_account.account_id, reason => trimmed_reason);
   return address;
 end
@@ -813,9 +803,7 @@ begin
     delete from auth.mfa_factors where user_id = remove_second_factors.account_id returning status
   )
   select count(*) filter (where status = 'verified') into removed from deleted;
-  if removed = 0 then
-    raise sqlstate 'PT409' using message = '2FA is not set up on this account.';
-  end if;
+  perform private.reject_if(removed = 0, 409, '2FA is not set up on this account.');
   delete from auth.sessions where user_id = remove_second_factors.account_id;
   perform private.insert_audit_entry(
     actor, 'account reset-2fa', account_id => remove_second_factors.account_id, reason => reason,
@@ -977,9 +965,9 @@ declare
 begin
   select email into address from auth.users
   where id = request_password_link.account_id and email_confirmed_at is not null and coalesce(banned_until < now(), true);
-  if not found then
-    raise sqlstate 'PT409' using message = 'You can send a password link only to an open account with a confirmed email address.';
-  end if;
+  perform private.reject_if(
+    not found, 409, 'You can send a password link only to an open account with a confirmed email address.'
+  );
   perform private.insert_audit_entry(actor, 'account send-password-link', account_id => request_password_link.account_id);
   return address;
 end
@@ -1078,9 +1066,7 @@ begin
   on conflict on constraint email_changes_pkey do update
   set token_hash = excluded.token_hash, email = excluded.email, expires_at = excluded.expires_at, redeemed_at = null
   where change.expires_at < now() + interval '1 day' - interval '1 minute' or change.redeemed_at is not null;
-  if not found then
-    raise sqlstate 'PT429' using message = 'We have just sent you an email. Wait one minute, then try again.';
-  end if;
+  perform private.reject_if(not found, 429, 'We have just sent you an email. Wait one minute, then try again.');
   if exists (select from auth.users where users.email = lower(start_email_change.email)) then
     return null;
   end if;
@@ -1172,9 +1158,7 @@ alter table private.erasure_requests enable row level security;
 create function public.set_erasure_request(requested boolean) returns void
 language plpgsql volatile security definer set search_path = '' as $$
 begin
-  if not private.has_valid_session() or not private.is_client() then
-    raise sqlstate 'PT403' using message = 'Log in again to continue.';
-  end if;
+  perform private.reject_if(not private.has_valid_session() or not private.is_client(), 403, 'Log in again to continue.');
   if requested then
     insert into private.erasure_requests (account_id) values (auth.uid()) on conflict do nothing;
     if found then
@@ -1197,12 +1181,11 @@ declare
 begin
   perform private.require_client(start_erasure.account_id);
   select max(retention_ends_on) into retention_end from public.shipments where user_id = start_erasure.account_id;
-  if retention_end >= (now() at time zone 'UTC')::date then
-    raise sqlstate 'PT409' using message = format(
-      'Nothing was deleted. We must store the shipment records of this account until %s.',
-      to_char(retention_end, 'FMDD FMMonth YYYY')
-    );
-  end if;
+  perform private.reject_if(
+    retention_end >= (now() at time zone 'UTC')::date, 409,
+    format('Nothing was deleted. We must store the shipment records of this account until %s.',
+      to_char(retention_end, 'FMDD FMMonth YYYY'))
+  );
   update auth.users set banned_until = now() + interval '100 years'
   where id = start_erasure.account_id
   returning email into address;
@@ -1223,9 +1206,7 @@ begin
   delete from private.erasure_requests as erasure using auth.users
   where erasure.account_id = reject_erasure.account_id and users.id = erasure.account_id
   returning users.email into address;
-  if address is null then
-    raise sqlstate 'PT409' using message = 'This client has no open erasure request.';
-  end if;
+  perform private.reject_if(address is null, 409, 'This client has no open erasure request.');
   perform private.insert_audit_entry(
     actor, 'account reject-erasure', account_id => reject_erasure.account_id, reason => trimmed_reason
   );
@@ -1290,9 +1271,7 @@ declare
   actor private.actor := private.require_actor('clerk', actor_name);
   key uuid := private.derive_idempotency_key(idempotency_key, jsonb_build_array('issue', how_many, issued_for, sent_to));
 begin
-  if how_many is null or how_many not between 1 and 1000 then
-    raise sqlstate 'PT400' using message = 'Enter a number from 1 to 1000.';
-  end if;
+  perform private.reject_if(how_many is null or how_many not between 1 and 1000, 400, 'Enter a number from 1 to 1000.');
   if private.is_repeated_action(key) then
     return query select issued.* from public.client_ids as issued where issued.idempotency_key = key;
     return;
@@ -1327,9 +1306,9 @@ declare
 begin
   select sent_to into address from public.client_ids
   where client_ids.client_id = send_client_id.client_id and email_hash is null and sent_to is not null;
-  if not found then
-    raise sqlstate 'PT409' using message = 'Only an unused Client ID with an email address can be sent again. Issue a new Client ID.';
-  end if;
+  perform private.reject_if(
+    not found, 409, 'Only an unused Client ID with an email address can be sent again. Issue a new Client ID.'
+  );
   if private.is_repeated_action(key) then
     return address;
   end if;
@@ -1348,9 +1327,7 @@ declare
   trimmed_reason text := private.require_reason(reason);
 begin
   delete from public.client_ids where client_ids.client_id = withdraw_client_id.client_id and email_hash is null;
-  if not found then
-    raise sqlstate 'PT409' using message = 'This Client ID is unknown or has already been used.';
-  end if;
+  perform private.reject_if(not found, 409, 'This Client ID is unknown or has already been used.');
   perform private.insert_audit_entry(
     actor, 'client-id withdraw', before => jsonb_build_object('client_id', withdraw_client_id.client_id), reason => trimmed_reason
   );
@@ -1786,9 +1763,7 @@ declare
   shipment public.shipments;
 begin
   select * into shipment from public.shipments where id = shipment_id for update;
-  if not found then
-    raise sqlstate 'PT404' using message = 'Shipment not found.';
-  end if;
+  perform private.reject_if(not found, 404, 'Shipment not found.');
   return shipment;
 end
 $$;
@@ -1802,23 +1777,19 @@ declare
   shipment public.shipments;
   new_awb text := nullif(btrim(awb), '');
 begin
-  if not private.has_valid_session() then
-    raise sqlstate 'PT403' using message = 'Log in again to continue.';
-  end if;
+  perform private.reject_if(not private.has_valid_session(), 403, 'Log in again to continue.');
   select * into shipment from public.shipments
   where id = change_shipment.shipment_id and user_id = (select auth.uid())
   for update;
-  if not found then
-    raise sqlstate 'PT404' using message = 'Shipment not found.';
-  end if;
+  perform private.reject_if(not found, 404, 'Shipment not found.');
   if (shipment.name, shipment.awb, shipment.container_numbers)
     is not distinct from (change_shipment.name, new_awb, change_shipment.container_numbers)
   then
     return;
   end if;
-  if shipment.stage > 1 then
-    raise sqlstate 'PT409' using message = 'This shipment is past stage 1. Call us to change the name or numbers.';
-  end if;
+  perform private.reject_if(
+    shipment.stage > 1, 409, 'This shipment is past stage 1. Call us to change the name or numbers.'
+  );
   if shipment.version is distinct from change_shipment.expected_version then
     raise sqlstate 'PT409' using message = 'This shipment has changed. Check the new values, then try again.';
   end if;
@@ -1852,9 +1823,7 @@ begin
   end if;
   shipment := private.lock_shipment(move_shipment.shipment_id);
   perform private.check_version(expected_version, shipment.version, 'shipment');
-  if shipment.stage = 10 then
-    raise sqlstate 'PT409' using message = 'This shipment is closed.';
-  end if;
+  perform private.reject_if(shipment.stage = 10, 409, 'This shipment is closed.');
   if despite_missing is not true then
     select jsonb_agg(document.name order by document.name) into missing
     from public.documents as document
@@ -1896,9 +1865,7 @@ declare
   failure text;
   results jsonb := '[]';
 begin
-  if jsonb_array_length(moves) > 50 then
-    raise sqlstate 'PT400' using message = 'Select at most 50 shipments.';
-  end if;
+  perform private.reject_if(jsonb_array_length(moves) > 50, 400, 'Select at most 50 shipments.');
   -- A fixed order prevents deadlocks between bulk actions on the same shipments.
   for requested in
     select distinct on (id) id, expected_version
@@ -1939,12 +1906,8 @@ begin
   if not private.is_repeated_action(key) then
     shipment := private.lock_shipment(correct_stage.shipment_id);
     perform private.check_version(expected_version, shipment.version, 'shipment');
-    if correct_stage.stage not between 1 and 10 then
-      raise sqlstate 'PT400' using message = 'Choose a stage from 1 to 10.';
-    end if;
-    if shipment.stage = correct_stage.stage then
-      raise sqlstate 'PT409' using message = 'The shipment is already at this stage.';
-    end if;
+    perform private.reject_if(correct_stage.stage not between 1 and 10, 400, 'Choose a stage from 1 to 10.');
+    perform private.reject_if(shipment.stage = correct_stage.stage, 409, 'The shipment is already at this stage.');
     if correct_stage.stage = 10 and despite_due is not true then
       due := private.amounts_due(shipment.id);
       if due is not null then
@@ -1992,9 +1955,7 @@ begin
   saved := shipment;
   saved.awb := nullif(btrim(coalesce(save_shipment_numbers.awb, shipment.awb)), '');
   saved.container_numbers := coalesce(save_shipment_numbers.container_numbers, shipment.container_numbers);
-  if saved is not distinct from shipment then
-    raise sqlstate 'PT409' using message = 'The shipment already has these numbers.';
-  end if;
+  perform private.reject_if(saved is not distinct from shipment, 409, 'The shipment already has these numbers.');
   if shipment.awb is distinct from saved.awb and shipment.awb is not null
     or not shipment.container_numbers <@ saved.container_numbers
   then
@@ -2230,9 +2191,7 @@ declare
   document public.documents;
 begin
   select * into document from public.documents where id = document_id for update;
-  if not found then
-    raise sqlstate 'PT404' using message = 'Document not found.';
-  end if;
+  perform private.reject_if(not found, 404, 'Document not found.');
   perform private.check_version(expected_version, document.version, 'document');
   return document;
 end
@@ -2309,9 +2268,7 @@ declare
 begin
   select * into document from public.documents
   where id = open_document.document_id and documents.shipment_id = open_document.shipment_id and uploaded;
-  if not found then
-    raise sqlstate 'PT404' using message = 'File not found.';
-  end if;
+  perform private.reject_if(not found, 404, 'File not found.');
   perform private.insert_audit_entry(actor, 'document open', shipment_id => document.shipment_id, document_id => document.id);
   return jsonb_build_object(
     'shipment_id', document.shipment_id, 'name', document.name, 'storage_path', document.storage_path,
@@ -2336,12 +2293,10 @@ begin
     return (select name from public.documents where documents.id = verify_document.document_id);
   end if;
   document := private.lock_document(verify_document.document_id, expected_version);
-  if not document.uploaded then
-    raise sqlstate 'PT409' using message = format('The %s has no file yet.', document.name);
-  end if;
-  if document.verified and document.sha256 is not null then
-    raise sqlstate 'PT409' using message = format('The %s is already verified.', document.name);
-  end if;
+  perform private.reject_if(not document.uploaded, 409, format('The %s has no file yet.', document.name));
+  perform private.reject_if(
+    document.verified and document.sha256 is not null, 409, format('The %s is already verified.', document.name)
+  );
   update public.documents
   set verified = true, sha256 = verify_document.sha256, storage_version = verify_document.storage_version
   where id = document.id;
@@ -2370,9 +2325,7 @@ begin
     return (select name from public.documents where documents.id = unverify_document.document_id);
   end if;
   document := private.lock_document(unverify_document.document_id, expected_version);
-  if not document.verified then
-    raise sqlstate 'PT409' using message = format('The %s is not verified.', document.name);
-  end if;
+  perform private.reject_if(not document.verified, 409, format('The %s is not verified.', document.name));
   update public.documents set verified = false where id = document.id;
   update public.shipments set staff_action_at = now() where id = document.shipment_id;
   perform private.insert_audit_entry(
@@ -2400,17 +2353,13 @@ begin
     return (select name from public.documents where documents.id = reject_document.document_id);
   end if;
   document := private.lock_document(reject_document.document_id, expected_version);
-  if not document.uploaded then
-    raise sqlstate 'PT409' using message = format('The %s has no file yet.', document.name);
-  end if;
-  if document.verified then
-    raise sqlstate 'PT409' using message = format('The %s is verified. Undo the verification first.', document.name);
-  end if;
+  perform private.reject_if(not document.uploaded, 409, format('The %s has no file yet.', document.name));
+  perform private.reject_if(
+    document.verified, 409, format('The %s is verified. Undo the verification first.', document.name)
+  );
   -- With share locks, two rejections could deadlock, because each rejection also updates the shipment.
   select shipments.stage into stage from public.shipments where id = document.shipment_id for no key update;
-  if stage = 10 then
-    raise sqlstate 'PT409' using message = 'This shipment is closed. Reopen the shipment to request a new file.';
-  end if;
+  perform private.reject_if(stage = 10, 409, 'This shipment is closed. Reopen the shipment to request a new file.');
   perform private.clear_document_file(document, trimmed_reason);
   update public.shipments set staff_action_at = now() where id = document.shipment_id;
   perform private.insert_audit_entry(
@@ -2428,27 +2377,20 @@ language plpgsql volatile security definer set search_path = '' as $$
 declare
   document public.documents;
 begin
-  if not private.has_valid_session() then
-    raise sqlstate 'PT403' using message = 'Log in again to continue.';
-  end if;
+  perform private.reject_if(not private.has_valid_session(), 403, 'Log in again to continue.');
   select * into document from public.documents
   where id = remove_file.document_id and user_id = (select auth.uid())
   for update;
-  if not found then
-    raise sqlstate 'PT404' using message = 'Document not found.';
-  end if;
-  if document.verified then
-    raise sqlstate 'PT409' using
-      message = format('We have already verified the %s. Call us if the file is wrong.', document.name);
-  end if;
-  if not document.uploaded or document.version is distinct from remove_file.expected_version then
-    raise sqlstate 'PT409' using
-      message = format('The %s has changed. Check the document, then try again.', document.name);
-  end if;
+  perform private.reject_if(not found, 404, 'Document not found.');
+  perform private.reject_if(
+    document.verified, 409, format('We have already verified the %s. Call us if the file is wrong.', document.name)
+  );
+  perform private.reject_if(
+    not document.uploaded or document.version is distinct from remove_file.expected_version, 409,
+    format('The %s has changed. Check the document, then try again.', document.name)
+  );
   perform from public.shipments where id = document.shipment_id and stage < 10 for no key update;
-  if not found then
-    raise sqlstate 'PT409' using message = 'This shipment is closed. Call us to change a document.';
-  end if;
+  perform private.reject_if(not found, 409, 'This shipment is closed. Call us to change a document.');
   perform private.clear_document_file(document, null);
   return document.storage_path;
 end
@@ -2543,9 +2485,7 @@ begin
   if private.is_repeated_action(key) then
     return;
   end if;
-  if trimmed_note is null then
-    raise sqlstate 'PT400' using message = 'Enter a note.';
-  end if;
+  perform private.reject_if(trimmed_note is null, 400, 'Enter a note.');
   shipment := private.lock_shipment(send_note.shipment_id);
   insert into public.tracking_events (shipment_id, kind, note) values (shipment.id, 'note', trimmed_note);
   update public.shipments set staff_action_at = now(), changed_at = now() where id = shipment.id;
@@ -2668,14 +2608,12 @@ begin
   shipment := private.lock_shipment(set_charge_paid.shipment_id);
   select * into charge from public.charges
   where charges.shipment_id = shipment.id and charges.item = set_charge_paid.item;
-  if not found then
-    raise sqlstate 'PT404' using message = 'There is no charge for this item yet. Add the charge first.';
-  end if;
+  perform private.reject_if(not found, 404, 'There is no charge for this item yet. Add the charge first.');
   perform private.check_version(expected_version, charge.version, 'charge');
-  if (charge.paid_at is not null) = paid then
-    raise sqlstate 'PT409' using message =
-      case when paid then 'This charge is already marked as paid.' else 'This charge is already marked as unpaid.' end;
-  end if;
+  perform private.reject_if(
+    (charge.paid_at is not null) = paid, 409,
+    case when paid then 'This charge is already marked as paid.' else 'This charge is already marked as unpaid.' end
+  );
   update public.charges set paid_at = case when paid then now() end
   where charges.shipment_id = shipment.id and charges.item = set_charge_paid.item;
   update public.shipments set staff_action_at = now() where id = shipment.id;
@@ -2789,16 +2727,12 @@ $$;
 create function public.create_share_link(id uuid, shipment_id uuid, token_hash text) returns void
 language plpgsql volatile security definer set search_path = '' as $$
 begin
-  if not private.has_valid_session() then
-    raise sqlstate 'PT403' using message = 'Log in again to continue.';
-  end if;
+  perform private.reject_if(not private.has_valid_session(), 403, 'Log in again to continue.');
   -- Serialises parallel calls for one shipment, so that each call counts the links of earlier calls.
   perform from public.shipments
   where shipments.id = create_share_link.shipment_id and user_id = (select auth.uid())
   for no key update;
-  if not found then
-    raise sqlstate 'PT404' using message = 'Shipment not found.';
-  end if;
+  perform private.reject_if(not found, 404, 'Shipment not found.');
   if exists (
     select from private.share_links
     where share_links.id = create_share_link.id and share_links.shipment_id = create_share_link.shipment_id
@@ -2824,9 +2758,7 @@ $$;
 create function public.revoke_share_link(id uuid) returns void
 language plpgsql volatile security definer set search_path = '' as $$
 begin
-  if not private.has_valid_session() then
-    raise sqlstate 'PT403' using message = 'Log in again to continue.';
-  end if;
+  perform private.reject_if(not private.has_valid_session(), 403, 'Log in again to continue.');
   update private.share_links set expires_at = now()
   from public.shipments as shipment
   where share_links.id = revoke_share_link.id and shipment.id = share_links.shipment_id
@@ -2884,9 +2816,7 @@ begin
   if private.is_repeated_action(key) then
     return;
   end if;
-  if coalesce(trimmed_text, '') = '' then
-    raise sqlstate 'PT400' using message = 'Enter an announcement.';
-  end if;
+  perform private.reject_if(coalesce(trimmed_text, '') = '', 400, 'Enter an announcement.');
   perform pg_advisory_xact_lock(hashtextextended('announcement', 0));
   update public.announcements set ended_at = now() where ended_at is null;
   insert into public.announcements (text) values (trimmed_text);
@@ -3181,9 +3111,7 @@ declare
   resolved public.failed_emails;
 begin
   select sent_to into recipient from public.failed_emails where id = resolve_failed_email.email_id;
-  if not found then
-    raise sqlstate 'PT404' using message = 'Email not found.';
-  end if;
+  perform private.reject_if(not found, 404, 'Email not found.');
   update public.failed_emails set resolved_at = now()
   where id = resolve_failed_email.email_id and resolved_at is null returning * into resolved;
   if found then

@@ -32,9 +32,7 @@ begin
   perform from auth.users where id = require_client.account_id
     and not exists (select from public.staff_members where staff_members.account_id = require_client.account_id)
   for update;
-  if not found then
-    raise sqlstate 'PT404' using message = 'Client account not found.';
-  end if;
+  perform private.reject_if(not found, 404, 'Client account not found.');
 end
 $$;
 
@@ -50,9 +48,7 @@ begin
   update auth.users set banned_until = now() + interval '100 years'
   where id = close_account.account_id and coalesce(banned_until < now(), true)
   returning email into address;
-  if not found then
-    raise sqlstate 'PT409' using message = 'This account is already closed.';
-  end if;
+  perform private.reject_if(not found, 409, 'This account is already closed.');
   delete from private.password_links where password_links.account_id = close_account.account_id;
   delete from auth.sessions where user_id = close_account.account_id;
   perform private.insert_audit_entry(actor, 'account close', account_id => close_account.account_id, reason => trimmed_reason);
@@ -71,9 +67,7 @@ begin
   perform private.require_client(reopen_account.account_id);
   update auth.users set banned_until = null where id = reopen_account.account_id and banned_until > now()
   returning email into address;
-  if not found then
-    raise sqlstate 'PT409' using message = 'This account is already open.';
-  end if;
+  perform private.reject_if(not found, 409, 'This account is already open.');
   perform private.insert_audit_entry(actor, 'account reopen', account_id => reopen_account.account_id, reason => trimmed_reason);
   return address;
 end
@@ -91,9 +85,7 @@ begin
     delete from auth.mfa_factors where user_id = remove_second_factors.account_id returning status
   )
   select count(*) filter (where status = 'verified') into removed from deleted;
-  if removed = 0 then
-    raise sqlstate 'PT409' using message = '2FA is not set up on this account.';
-  end if;
+  perform private.reject_if(removed = 0, 409, '2FA is not set up on this account.');
   delete from auth.sessions where user_id = remove_second_factors.account_id;
   perform private.insert_audit_entry(
     actor, 'account reset-2fa', account_id => remove_second_factors.account_id, reason => reason,

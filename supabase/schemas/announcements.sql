@@ -20,9 +20,7 @@ begin
   if private.is_repeated_action(key) then
     return;
   end if;
-  if coalesce(trimmed_text, '') = '' then
-    raise sqlstate 'PT400' using message = 'Enter an announcement.';
-  end if;
+  perform private.reject_if(coalesce(trimmed_text, '') = '', 400, 'Enter an announcement.');
   perform pg_advisory_xact_lock(hashtextextended('announcement', 0));
   update public.announcements set ended_at = now() where ended_at is null;
   insert into public.announcements (text) values (trimmed_text);

@@ -73,15 +73,11 @@ $$;
 create function private.require_reason(reason text) returns text
 language plpgsql immutable set search_path = '' as $$
 begin
-  if coalesce(btrim(reason), '') = '' then
-    raise sqlstate 'PT400' using message = 'Enter a reason.';
-  end if;
-  if char_length(reason) > 500 then
-    raise sqlstate 'PT400' using message = 'Use at most 500 characters.';
-  end if;
-  if not private.is_plain_text(reason) then
-    raise sqlstate 'PT400' using message = 'The text contains invisible characters. Delete the text and type it again.';
-  end if;
+  perform private.reject_if(coalesce(btrim(reason), '') = '', 400, 'Enter a reason.');
+  perform private.reject_if(char_length(reason) > 500, 400, 'Use at most 500 characters.');
+  perform private.reject_if(
+    not private.is_plain_text(reason), 400, 'The text contains invisible characters. Delete the text and type it again.'
+  );
   return btrim(reason);
 end
 $$;

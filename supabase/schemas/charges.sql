@@ -93,14 +93,12 @@ begin
   shipment := private.lock_shipment(set_charge_paid.shipment_id);
   select * into charge from public.charges
   where charges.shipment_id = shipment.id and charges.item = set_charge_paid.item;
-  if not found then
-    raise sqlstate 'PT404' using message = 'There is no charge for this item yet. Add the charge first.';
-  end if;
+  perform private.reject_if(not found, 404, 'There is no charge for this item yet. Add the charge first.');
   perform private.check_version(expected_version, charge.version, 'charge');
-  if (charge.paid_at is not null) = paid then
-    raise sqlstate 'PT409' using message =
-      case when paid then 'This charge is already marked as paid.' else 'This charge is already marked as unpaid.' end;
-  end if;
+  perform private.reject_if(
+    (charge.paid_at is not null) = paid, 409,
+    case when paid then 'This charge is already marked as paid.' else 'This charge is already marked as unpaid.' end
+  );
   update public.charges set paid_at = case when paid then now() end
   where charges.shipment_id = shipment.id and charges.item = set_charge_paid.item;
   update public.shipments set staff_action_at = now() where id = shipment.id;

@@ -50,9 +50,7 @@ declare
   actor private.actor := private.require_actor('clerk', actor_name);
   key uuid := private.derive_idempotency_key(idempotency_key, jsonb_build_array('issue', how_many, issued_for, sent_to));
 begin
-  if how_many is null or how_many not between 1 and 1000 then
-    raise sqlstate 'PT400' using message = 'Enter a number from 1 to 1000.';
-  end if;
+  perform private.reject_if(how_many is null or how_many not between 1 and 1000, 400, 'Enter a number from 1 to 1000.');
   if private.is_repeated_action(key) then
     return query select issued.* from public.client_ids as issued where issued.idempotency_key = key;
     return;
@@ -87,9 +85,9 @@ declare
 begin
   select sent_to into address from public.client_ids
   where client_ids.client_id = send_client_id.client_id and email_hash is null and sent_to is not null;
-  if not found then
-    raise sqlstate 'PT409' using message = 'Only an unused Client ID with an email address can be sent again. Issue a new Client ID.';
-  end if;
+  perform private.reject_if(
+    not found, 409, 'Only an unused Client ID with an email address can be sent again. Issue a new Client ID.'
+  );
   if private.is_repeated_action(key) then
     return address;
   end if;
@@ -108,9 +106,7 @@ declare
   trimmed_reason text := private.require_reason(reason);
 begin
   delete from public.client_ids where client_ids.client_id = withdraw_client_id.client_id and email_hash is null;
-  if not found then
-    raise sqlstate 'PT409' using message = 'This Client ID is unknown or has already been used.';
-  end if;
+  perform private.reject_if(not found, 409, 'This Client ID is unknown or has already been used.');
   perform private.insert_audit_entry(
     actor, 'client-id withdraw', before => jsonb_build_object('client_id', withdraw_client_id.client_id), reason => trimmed_reason
   );

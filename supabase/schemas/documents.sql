@@ -150,9 +150,7 @@ declare
   document public.documents;
 begin
   select * into document from public.documents where id = document_id for update;
-  if not found then
-    raise sqlstate 'PT404' using message = 'Document not found.';
-  end if;
+  perform private.reject_if(not found, 404, 'Document not found.');
   perform private.check_version(expected_version, document.version, 'document');
   return document;
 end
@@ -229,9 +227,7 @@ declare
 begin
   select * into document from public.documents
   where id = open_document.document_id and documents.shipment_id = open_document.shipment_id and uploaded;
-  if not found then
-    raise sqlstate 'PT404' using message = 'File not found.';
-  end if;
+  perform private.reject_if(not found, 404, 'File not found.');
   perform private.insert_audit_entry(actor, 'document open', shipment_id => document.shipment_id, document_id => document.id);
   return jsonb_build_object(
     'shipment_id', document.shipment_id, 'name', document.name, 'storage_path', document.storage_path,
@@ -256,12 +252,10 @@ begin
     return (select name from public.documents where documents.id = verify_document.document_id);
   end if;
   document := private.lock_document(verify_document.document_id, expected_version);
-  if not document.uploaded then
-    raise sqlstate 'PT409' using message = format('The %s has no file yet.', document.name);
-  end if;
-  if document.verified and document.sha256 is not null then
-    raise sqlstate 'PT409' using message = format('The %s is already verified.', document.name);
-  end if;
+  perform private.reject_if(not document.uploaded, 409, format('The %s has no file yet.', document.name));
+  perform private.reject_if(
+    document.verified and document.sha256 is not null, 409, format('The %s is already verified.', document.name)
+  );
   update public.documents
   set verified = true, sha256 = verify_document.sha256, storage_version = verify_document.storage_version
   where id = document.id;
@@ -290,9 +284,7 @@ begin
     return (select name from public.documents where documents.id = unverify_document.document_id);
   end if;
   document := private.lock_document(unverify_document.document_id, expected_version);
-  if not document.verified then
-    raise sqlstate 'PT409' using message = format('The %s is not verified.', document.name);
-  end if;
+  perform private.reject_if(not document.verified, 409, format('The %s is not verified.', document.name));
   update public.documents set verified = false where id = document.id;
   update public.shipments set staff_action_at = now() where id = document.shipment_id;
   perform private.insert_audit_entry(
@@ -320,17 +312,13 @@ begin
     return (select name from public.documents where documents.id = reject_document.document_id);
   end if;
   document := private.lock_document(reject_document.document_id, expected_version);
-  if not document.uploaded then
-    raise sqlstate 'PT409' using message = format('The %s has no file yet.', document.name);
-  end if;
-  if document.verified then
-    raise sqlstate 'PT409' using message = format('The %s is verified. Undo the verification first.', document.name);
-  end if;
+  perform private.reject_if(not document.uploaded, 409, format('The %s has no file yet.', document.name));
+  perform private.reject_if(
+    document.verified, 409, format('The %s is verified. Undo the verification first.', document.name)
+  );
   -- With share locks, two rejections could deadlock, because each rejection also updates the shipment.
   select shipments.stage into stage from public.shipments where id = document.shipment_id for no key update;
-  if stage = 10 then
-    raise sqlstate 'PT409' using message = 'This shipment is closed. Reopen the shipment to request a new file.';
-  end if;
+  perform private.reject_if(stage = 10, 409, 'This shipment is closed. Reopen the shipment to request a new file.');
   perform private.clear_document_file(document, trimmed_reason);
   update public.shipments set staff_action_at = now() where id = document.shipment_id;
   perform private.insert_audit_entry(
@@ -348,27 +336,20 @@ language plpgsql volatile security definer set search_path = '' as $$
 declare
   document public.documents;
 begin
-  if not private.has_valid_session() then
-    raise sqlstate 'PT403' using message = 'Log in again to continue.';
-  end if;
+  perform private.reject_if(not private.has_valid_session(), 403, 'Log in again to continue.');
   select * into document from public.documents
   where id = remove_file.document_id and user_id = (select auth.uid())
   for update;
-  if not found then
-    raise sqlstate 'PT404' using message = 'Document not found.';
-  end if;
-  if document.verified then
-    raise sqlstate 'PT409' using
-      message = format('We have already verified the %s. Call us if the file is wrong.', document.name);
-  end if;
-  if not document.uploaded or document.version is distinct from remove_file.expected_version then
-    raise sqlstate 'PT409' using
-      message = format('The %s has changed. Check the document, then try again.', document.name);
-  end if;
+  perform private.reject_if(not found, 404, 'Document not found.');
+  perform private.reject_if(
+    document.verified, 409, format('We have already verified the %s. Call us if the file is wrong.', document.name)
+  );
+  perform private.reject_if(
+    not document.uploaded or document.version is distinct from remove_file.expected_version, 409,
+    format('The %s has changed. Check the document, then try again.', document.name)
+  );
   perform from public.shipments where id = document.shipment_id and stage < 10 for no key update;
-  if not found then
-    raise sqlstate 'PT409' using message = 'This shipment is closed. Call us to change a document.';
-  end if;
+  perform private.reject_if(not found, 409, 'This shipment is closed. Call us to change a document.');
   perform private.clear_document_file(document, null);
   return document.storage_path;
 end

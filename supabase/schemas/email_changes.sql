@@ -23,9 +23,7 @@ begin
   on conflict on constraint email_changes_pkey do update
   set token_hash = excluded.token_hash, email = excluded.email, expires_at = excluded.expires_at, redeemed_at = null
   where change.expires_at < now() + interval '1 day' - interval '1 minute' or change.redeemed_at is not null;
-  if not found then
-    raise sqlstate 'PT429' using message = 'We have just sent you an email. Wait one minute, then try again.';
-  end if;
+  perform private.reject_if(not found, 429, 'We have just sent you an email. Wait one minute, then try again.');
   if exists (select from auth.users where users.email = lower(start_email_change.email)) then
     return null;
   end if;

@@ -9,9 +9,7 @@ alter table private.erasure_requests enable row level security;
 create function public.set_erasure_request(requested boolean) returns void
 language plpgsql volatile security definer set search_path = '' as $$
 begin
-  if not private.has_valid_session() or not private.is_client() then
-    raise sqlstate 'PT403' using message = 'Log in again to continue.';
-  end if;
+  perform private.reject_if(not private.has_valid_session() or not private.is_client(), 403, 'Log in again to continue.');
   if requested then
     insert into private.erasure_requests (account_id) values (auth.uid()) on conflict do nothing;
     if found then
@@ -34,12 +32,11 @@ declare
 begin
   perform private.require_client(start_erasure.account_id);
   select max(retention_ends_on) into retention_end from public.shipments where user_id = start_erasure.account_id;
-  if retention_end >= (now() at time zone 'UTC')::date then
-    raise sqlstate 'PT409' using message = format(
-      'Nothing was deleted. We must store the shipment records of this account until %s.',
-      to_char(retention_end, 'FMDD FMMonth YYYY')
-    );
-  end if;
+  perform private.reject_if(
+    retention_end >= (now() at time zone 'UTC')::date, 409,
+    format('Nothing was deleted. We must store the shipment records of this account until %s.',
+      to_char(retention_end, 'FMDD FMMonth YYYY'))
+  );
   update auth.users set banned_until = now() + interval '100 years'
   where id = start_erasure.account_id
   returning email into address;
@@ -60,9 +57,7 @@ begin
   delete from private.erasure_requests as erasure using auth.users
   where erasure.account_id = reject_erasure.account_id and users.id = erasure.account_id
   returning users.email into address;
-  if address is null then
-    raise sqlstate 'PT409' using message = 'This client has no open erasure request.';
-  end if;
+  perform private.reject_if(address is null, 409, 'This client has no open erasure request.');
   perform private.insert_audit_entry(
     actor, 'account reject-erasure', account_id => reject_erasure.account_id, reason => trimmed_reason
   );

@@ -37,9 +37,7 @@ declare
   resolved public.failed_emails;
 begin
   select sent_to into recipient from public.failed_emails where id = resolve_failed_email.email_id;
-  if not found then
-    raise sqlstate 'PT404' using message = 'Email not found.';
-  end if;
+  perform private.reject_if(not found, 404, 'Email not found.');
   update public.failed_emails set resolved_at = now()
   where id = resolve_failed_email.email_id and resolved_at is null returning * into resolved;
   if found then

@@ -18,9 +18,9 @@ declare
 begin
   select email into address from auth.users
   where id = request_password_link.account_id and email_confirmed_at is not null and coalesce(banned_until < now(), true);
-  if not found then
-    raise sqlstate 'PT409' using message = 'You can send a password link only to an open account with a confirmed email address.';
-  end if;
+  perform private.reject_if(
+    not found, 409, 'You can send a password link only to an open account with a confirmed email address.'
+  );
   perform private.insert_audit_entry(actor, 'account send-password-link', account_id => request_password_link.account_id);
   return address;
 end

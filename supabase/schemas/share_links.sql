@@ -33,16 +33,12 @@ $$;
 create function public.create_share_link(id uuid, shipment_id uuid, token_hash text) returns void
 language plpgsql volatile security definer set search_path = '' as $$
 begin
-  if not private.has_valid_session() then
-    raise sqlstate 'PT403' using message = 'Log in again to continue.';
-  end if;
+  perform private.reject_if(not private.has_valid_session(), 403, 'Log in again to continue.');
   -- Serialises parallel calls for one shipment, so that each call counts the links of earlier calls.
   perform from public.shipments
   where shipments.id = create_share_link.shipment_id and user_id = (select auth.uid())
   for no key update;
-  if not found then
-    raise sqlstate 'PT404' using message = 'Shipment not found.';
-  end if;
+  perform private.reject_if(not found, 404, 'Shipment not found.');
   if exists (
     select from private.share_links
     where share_links.id = create_share_link.id and share_links.shipment_id = create_share_link.shipment_id
@@ -68,9 +64,7 @@ $$;
 create function public.revoke_share_link(id uuid) returns void
 language plpgsql volatile security definer set search_path = '' as $$
 begin
-  if not private.has_valid_session() then
-    raise sqlstate 'PT403' using message = 'Log in again to continue.';
-  end if;
+  perform private.reject_if(not private.has_valid_session(), 403, 'Log in again to continue.');
   update private.share_links set expires_at = now()
   from public.shipments as shipment
   where share_links.id = revoke_share_link.id and shipment.id = share_links.shipment_id

@@ -212,9 +212,7 @@ declare
   shipment public.shipments;
 begin
   select * into shipment from public.shipments where id = shipment_id for update;
-  if not found then
-    raise sqlstate 'PT404' using message = 'Shipment not found.';
-  end if;
+  perform private.reject_if(not found, 404, 'Shipment not found.');
   return shipment;
 end
 $$;
@@ -228,23 +226,19 @@ declare
   shipment public.shipments;
   new_awb text := nullif(btrim(awb), '');
 begin
-  if not private.has_valid_session() then
-    raise sqlstate 'PT403' using message = 'Log in again to continue.';
-  end if;
+  perform private.reject_if(not private.has_valid_session(), 403, 'Log in again to continue.');
   select * into shipment from public.shipments
   where id = change_shipment.shipment_id and user_id = (select auth.uid())
   for update;
-  if not found then
-    raise sqlstate 'PT404' using message = 'Shipment not found.';
-  end if;
+  perform private.reject_if(not found, 404, 'Shipment not found.');
   if (shipment.name, shipment.awb, shipment.container_numbers)
     is not distinct from (change_shipment.name, new_awb, change_shipment.container_numbers)
   then
     return;
   end if;
-  if shipment.stage > 1 then
-    raise sqlstate 'PT409' using message = 'This shipment is past stage 1. Call us to change the name or numbers.';
-  end if;
+  perform private.reject_if(
+    shipment.stage > 1, 409, 'This shipment is past stage 1. Call us to change the name or numbers.'
+  );
   if shipment.version is distinct from change_shipment.expected_version then
     raise sqlstate 'PT409' using message = 'This shipment has changed. Check the new values, then try again.';
   end if;
@@ -278,9 +272,7 @@ begin
   end if;
   shipment := private.lock_shipment(move_shipment.shipment_id);
   perform private.check_version(expected_version, shipment.version, 'shipment');
-  if shipment.stage = 10 then
-    raise sqlstate 'PT409' using message = 'This shipment is closed.';
-  end if;
+  perform private.reject_if(shipment.stage = 10, 409, 'This shipment is closed.');
   if despite_missing is not true then
     select jsonb_agg(document.name order by document.name) into missing
     from public.documents as document
@@ -322,9 +314,7 @@ declare
   failure text;
   results jsonb := '[]';
 begin
-  if jsonb_array_length(moves) > 50 then
-    raise sqlstate 'PT400' using message = 'Select at most 50 shipments.';
-  end if;
+  perform private.reject_if(jsonb_array_length(moves) > 50, 400, 'Select at most 50 shipments.');
   -- A fixed order prevents deadlocks between bulk actions on the same shipments.
   for requested in
     select distinct on (id) id, expected_version
@@ -365,12 +355,8 @@ begin
   if not private.is_repeated_action(key) then
     shipment := private.lock_shipment(correct_stage.shipment_id);
     perform private.check_version(expected_version, shipment.version, 'shipment');
-    if correct_stage.stage not between 1 and 10 then
-      raise sqlstate 'PT400' using message = 'Choose a stage from 1 to 10.';
-    end if;
-    if shipment.stage = correct_stage.stage then
-      raise sqlstate 'PT409' using message = 'The shipment is already at this stage.';
-    end if;
+    perform private.reject_if(correct_stage.stage not between 1 and 10, 400, 'Choose a stage from 1 to 10.');
+    perform private.reject_if(shipment.stage = correct_stage.stage, 409, 'The shipment is already at this stage.');
     if correct_stage.stage = 10 and despite_due is not true then
       due := private.amounts_due(shipment.id);
       if due is not null then
@@ -418,9 +404,7 @@ begin
   saved := shipment;
   saved.awb := nullif(btrim(coalesce(save_shipment_numbers.awb, shipment.awb)), '');
   saved.container_numbers := coalesce(save_shipment_numbers.container_numbers, shipment.container_numbers);
-  if saved is not distinct from shipment then
-    raise sqlstate 'PT409' using message = 'The shipment already has these numbers.';
-  end if;
+  perform private.reject_if(saved is not distinct from shipment, 409, 'The shipment already has these numbers.');
   if shipment.awb is distinct from saved.awb and shipment.awb is not null
     or not shipment.container_numbers <@ saved.container_numbers
   then

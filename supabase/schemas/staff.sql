@@ -44,12 +44,8 @@ begin
   if private.is_staff() then
     select name, role into found_name, found_role from public.staff_members where account_id = auth.uid();
   end if;
-  if found_name is null then
-    raise sqlstate 'PT403' using message = 'Only team members can take this action.';
-  end if;
-  if required_role = 'lead' and found_role <> 'lead' then
-    raise sqlstate 'PT403' using message = 'Only leads can take this action.';
-  end if;
+  perform private.reject_if(found_name is null, 403, 'Only team members can take this action.');
+  perform private.reject_if(required_role = 'lead' and found_role <> 'lead', 403, 'Only leads can take this action.');
   return row(found_name, auth.uid())::private.actor;
 end
 $$;
@@ -61,12 +57,11 @@ begin
   if expected_version is null and current_setting('role', true) <> 'service_role' then
     raise sqlstate 'PT400' using message = 'We received only part of the form. Reload the page, then try again.';
   end if;
-  if expected_version <> version then
-    raise sqlstate 'PT409' using message = format(
-      'Someone has changed this %s. Check the %s, then try again.',
-      noun, case noun when 'document' then noun else 'new values' end
-    );
-  end if;
+  perform private.reject_if(
+    expected_version <> version, 409,
+    format('Someone has changed this %s. Check the %s, then try again.',
+      noun, case noun when 'document' then noun else 'new values' end)
+  );
 end
 $$;
 
@@ -130,9 +125,9 @@ begin
       and staff_members.removed_at is null
       and (users.last_sign_in_at is not null or not has_logged_in)
   );
-  if cardinality(other_leads) = 0 then
-    raise sqlstate 'PT409' using message = 'This team member is the last lead. Make another team member a lead first.';
-  end if;
+  perform private.reject_if(
+    cardinality(other_leads) = 0, 409, 'This team member is the last lead. Make another team member a lead first.'
+  );
 end
 $$;
 
@@ -167,10 +162,9 @@ begin
     return jsonb_build_object('invite_id', new_invite_id);
   end if;
   select * into staff_member from public.staff_members where account_id = existing_id for update;
-  if not found then
-    raise sqlstate 'PT409' using
-      message = 'A client uses this email address. Enter another email address for the team member.';
-  end if;
+  perform private.reject_if(
+    not found, 409, 'A client uses this email address. Enter another email address for the team member.'
+  );
   if staff_member.removed_at is null and exists (
     select from auth.users where users.id = existing_id and users.last_sign_in_at is not null
   ) then
@@ -207,9 +201,7 @@ begin
   end if;
   select staff_members.name, staff_members.role into member_name, old_role from public.staff_members
   where staff_members.account_id = change_staff_role.account_id and removed_at is null for update;
-  if not found then
-    raise sqlstate 'PT404' using message = 'Team member not found.';
-  end if;
+  perform private.reject_if(not found, 404, 'Team member not found.');
   if old_role = change_staff_role.role then
     return member_name;
   end if;
@@ -235,9 +227,7 @@ begin
   update public.staff_members set removed_at = now()
   where staff_members.account_id = remove_staff_member.account_id and removed_at is null
   returning name, role into member_name, old_role;
-  if not found then
-    raise sqlstate 'PT404' using message = 'Team member not found.';
-  end if;
+  perform private.reject_if(not found, 404, 'Team member not found.');
   update auth.users set banned_until = now() + interval '100 years' where id = remove_staff_member.account_id;
   delete from private.password_links where password_links.account_id = remove_staff_member.account_id;
   delete from auth.sessions where user_id = remove_staff_member.account_id;

@@ -58,9 +58,7 @@ begin
   if private.is_repeated_action(key) then
     return;
   end if;
-  if trimmed_note is null then
-    raise sqlstate 'PT400' using message = 'Enter a note.';
-  end if;
+  perform private.reject_if(trimmed_note is null, 400, 'Enter a note.');
   shipment := private.lock_shipment(send_note.shipment_id);
   insert into public.tracking_events (shipment_id, kind, note) values (shipment.id, 'note', trimmed_note);
   update public.shipments set staff_action_at = now(), changed_at = now() where id = shipment.id;
