@@ -29,10 +29,7 @@ const routesParam = "_routes";
 const paramsByPath = new Map(
   publicPages.map(({ page, cachedParams = [], uncachedParams = [] }) => [page.path, { cachedParams, uncachedParams }]),
 );
-const noParams: { cachedParams: readonly string[]; uncachedParams: readonly string[] } = {
-  cachedParams: [],
-  uncachedParams: [],
-};
+const noParams = { cachedParams: [] as readonly string[], uncachedParams: [] as readonly string[] };
 
 export const varyHeader = "Cookie, Save-Data, ECT, Sec-Fetch-Site";
 
@@ -174,13 +171,7 @@ async function toAnonymousRequest(incoming: IncomingMessage, origin: string) {
   return { request, key: createPageKey(request.url, isLite(request), isLight, signedIn, isNext) };
 }
 
-function createPageKey(
-  url: string,
-  lite: boolean,
-  light: boolean,
-  signedIn: boolean | "staff",
-  isNext: boolean,
-): string {
+function createPageKey(url: string, lite: boolean, light: boolean, signedIn: boolean | "staff", isNext: boolean) {
   return `${url} ${lite} ${light} ${signedIn} ${isNext}`;
 }
 
