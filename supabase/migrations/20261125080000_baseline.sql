@@ -294,9 +294,7 @@ declare
   claims constant jsonb := auth.jwt();
   caller constant uuid := auth.uid();
 begin
-  if claims ->> 'aal' is distinct from 'aal2' then
-    return false;
-  end if;
+  if claims ->> 'aal' is distinct from 'aal2' then return false; end if;
   return exists (select from public.staff_members where account_id = caller and removed_at is null)
     and exists (
       select from auth.sessions
@@ -359,13 +357,9 @@ declare
   new_invite_id uuid;
 begin
   select users.id into existing_id from auth.users where users.email = address;
-  if private.is_repeated_action(key) then
-    return jsonb_build_object('account_id', existing_id);
-  end if;
+  if private.is_repeated_action(key) then return jsonb_build_object('account_id', existing_id); end if;
   select invitation.id into new_invite_id from private.staff_invites as invitation where invitation.idempotency_key = key;
-  if found then
-    return jsonb_build_object('invite_id', new_invite_id);
-  end if;
+  if found then return jsonb_build_object('invite_id', new_invite_id); end if;
   if existing_id is null then
     insert into private.staff_invites as invitation (email, name, role, invited_by_name, invited_by_id, idempotency_key)
     values (address, btrim(invite_staff_member.name), invite_staff_member.role, actor.name, actor.staff_id, key)
@@ -416,9 +410,7 @@ begin
   select staff_members.name, staff_members.role into member_name, old_role from public.staff_members
   where staff_members.account_id = change_staff_role.account_id and removed_at is null for update;
   perform private.reject_if(not found, 404, 'Team member not found.');
-  if old_role = change_staff_role.role then
-    return member_name;
-  end if;
+  if old_role = change_staff_role.role then return member_name; end if;
   update public.staff_members set role = change_staff_role.role where staff_members.account_id = change_staff_role.account_id;
   perform private.insert_audit_entry(
     actor, 'team role', account_id => change_staff_role.account_id,
@@ -471,7 +463,7 @@ begin
   if not private.is_staff()
     or not exists (select from public.staff_members where account_id = auth.uid() and role = 'lead')
   then
-    return jsonb_build_object('viewer', private.viewer());
+    return public.get_viewer();
   end if;
   return jsonb_build_object(
     'viewer', private.viewer(),
@@ -560,9 +552,7 @@ $$;
 create function private.is_repeated_action(key uuid) returns boolean
 language plpgsql volatile set search_path = '' as $$
 begin
-  if key is null then
-    return false;
-  end if;
+  if key is null then return false; end if;
   perform pg_advisory_xact_lock(hashtextextended(key::text, 0));
   return exists (select from public.audit_log where audit_log.idempotency_key = key);
 end
@@ -593,9 +583,7 @@ create function private.protect_audit_log() returns trigger
 language plpgsql set search_path = '' as $$
 begin
   if tg_op = 'DELETE' and tg_level = 'ROW' then
-    if old.created_at < now() - interval '7 years' then
-      return old;
-    end if;
+    if old.created_at < now() - interval '7 years' then return old; end if;
   end if;
   raise sqlstate 'PT403' using message = 'Entries in the audit log cannot be changed or deleted.';
 end
@@ -653,9 +641,7 @@ declare
   ids uuid[];
   entries public.audit_log[];
 begin
-  if not private.is_staff() then
-    return jsonb_build_object('viewer', private.viewer());
-  end if;
+  if not private.is_staff() then return public.get_viewer(); end if;
   if actor_name is not null then
     -- Reads each distinct name only once from the index, because a name can have many thousand entries.
     with recursive actors as (
@@ -1100,9 +1086,7 @@ language plpgsql volatile security definer set search_path = '' as $$
 declare
   details jsonb := public.email_change(token);
 begin
-  if details is null then
-    return false;
-  end if;
+  if details is null then return false; end if;
   -- If the response of Supabase Auth to an earlier attempt was lost, the account already has the new address.
   if exists (
     select from auth.users where users.email = details ->> 'email' and users.id <> (details ->> 'account_id')::uuid
@@ -1111,9 +1095,7 @@ begin
   end if;
   update private.email_changes as change set redeemed_at = now()
   where change.token_hash = private.token_hash(redeem_email_change.token) and change.redeemed_at is null;
-  if not found then
-    return false;
-  end if;
+  if not found then return false; end if;
   -- Password links were sent to the old email address, whose mailbox may no longer belong to the client.
   delete from private.password_links where password_links.account_id = (details ->> 'account_id')::uuid;
   return true;
@@ -1309,9 +1291,7 @@ begin
   perform private.reject_if(
     not found, 409, 'Only an unused Client ID with an email address can be sent again. Issue a new Client ID.'
   );
-  if private.is_repeated_action(key) then
-    return address;
-  end if;
+  if private.is_repeated_action(key) then return address; end if;
   update public.failed_emails set resolved_at = now()
   where failed_emails.client_id = send_client_id.client_id and resolved_at is null;
   perform private.insert_audit_entry(actor, 'client-id send', idempotency_key => key);
@@ -1353,9 +1333,7 @@ $$;
 create function public.desk_invitations(page integer default 1) returns jsonb
 language plpgsql stable security definer set search_path = '' as $$
 begin
-  if not private.is_staff() then
-    return jsonb_build_object('viewer', private.viewer());
-  end if;
+  if not private.is_staff() then return public.get_viewer(); end if;
   return jsonb_build_object(
     'viewer', private.viewer(),
     'invitations', (
@@ -1445,9 +1423,7 @@ begin
   from public.client_ids as issued
   where issued.client_id = admit_sign_up.client_id and coalesce(issued.email_hash, new_email_hash) = new_email_hash
   for update;
-  if not found then
-    return false;
-  end if;
+  if not found then return false; end if;
   select account.id into pending_id
   from auth.users as account
   where account.email = lower(admit_sign_up.email)
@@ -1910,9 +1886,7 @@ begin
     perform private.reject_if(shipment.stage = correct_stage.stage, 409, 'The shipment is already at this stage.');
     if correct_stage.stage = 10 and despite_due is not true then
       due := private.amounts_due(shipment.id);
-      if due is not null then
-        return jsonb_build_object('due', due);
-      end if;
+      if due is not null then return jsonb_build_object('due', due); end if;
     end if;
     update public.shipments set stage = correct_stage.stage, staff_action_at = now() where id = shipment.id;
     insert into public.tracking_events (shipment_id, kind, status) values (
@@ -1947,9 +1921,7 @@ declare
   after jsonb;
   trimmed_reason text;
 begin
-  if private.is_repeated_action(key) then
-    return;
-  end if;
+  if private.is_repeated_action(key) then return; end if;
   shipment := private.lock_shipment(save_shipment_numbers.shipment_id);
   perform private.check_version(expected_version, shipment.version, 'shipment');
   saved := shipment;
@@ -1985,9 +1957,7 @@ declare
   shipment public.shipments;
   before jsonb;
 begin
-  if private.is_repeated_action(key) then
-    return;
-  end if;
+  if private.is_repeated_action(key) then return; end if;
   shipment := private.lock_shipment(save_arrival.shipment_id);
   perform private.check_version(expected_version, shipment.version, 'shipment');
   before := jsonb_build_object(
@@ -2482,9 +2452,7 @@ declare
   key uuid := private.derive_idempotency_key(idempotency_key, jsonb_build_array('note', shipment_id, note));
   shipment public.shipments;
 begin
-  if private.is_repeated_action(key) then
-    return;
-  end if;
+  if private.is_repeated_action(key) then return; end if;
   perform private.reject_if(trimmed_note is null, 400, 'Enter a note.');
   shipment := private.lock_shipment(send_note.shipment_id);
   insert into public.tracking_events (shipment_id, kind, note) values (shipment.id, 'note', trimmed_note);
@@ -2559,9 +2527,7 @@ declare
   shipment public.shipments;
   charge public.charges;
 begin
-  if private.is_repeated_action(key) then
-    return;
-  end if;
+  if private.is_repeated_action(key) then return; end if;
   shipment := private.lock_shipment(set_charge.shipment_id);
   select * into charge from public.charges
   where charges.shipment_id = shipment.id and charges.item = set_charge.item;
@@ -2602,9 +2568,7 @@ declare
   shipment public.shipments;
   charge public.charges;
 begin
-  if private.is_repeated_action(key) then
-    return;
-  end if;
+  if private.is_repeated_action(key) then return; end if;
   shipment := private.lock_shipment(set_charge_paid.shipment_id);
   select * into charge from public.charges
   where charges.shipment_id = shipment.id and charges.item = set_charge_paid.item;
@@ -2813,9 +2777,7 @@ declare
   trimmed_text text := btrim(announce.text);
   key uuid := private.derive_idempotency_key(idempotency_key, jsonb_build_array('announce', announce.text));
 begin
-  if private.is_repeated_action(key) then
-    return;
-  end if;
+  if private.is_repeated_action(key) then return; end if;
   perform private.reject_if(coalesce(trimmed_text, '') = '', 400, 'Enter an announcement.');
   perform pg_advisory_xact_lock(hashtextextended('announcement', 0));
   update public.announcements set ended_at = now() where ended_at is null;
@@ -3589,9 +3551,7 @@ $$;
 create function public.desk_today() returns jsonb
 language plpgsql stable security definer set search_path = '' as $$
 begin
-  if not private.is_staff() then
-    return jsonb_build_object('viewer', private.viewer());
-  end if;
+  if not private.is_staff() then return public.get_viewer(); end if;
   return jsonb_build_object(
     'viewer', private.viewer(),
     'announcement', (
@@ -3641,9 +3601,7 @@ create function public.desk_shipments(
 ) returns jsonb
 language plpgsql stable security definer set search_path = '' as $$
 begin
-  if not private.is_staff() then
-    return jsonb_build_object('viewer', private.viewer());
-  end if;
+  if not private.is_staff() then return public.get_viewer(); end if;
   return jsonb_build_object(
     'viewer', private.viewer(),
     'shipments', private.list_desk_shipments(
@@ -3679,9 +3637,7 @@ create function public.desk_shipments_export(
 ) returns jsonb
 language plpgsql stable security definer set search_path = '' as $$
 begin
-  if not private.is_staff() then
-    return jsonb_build_object('viewer', private.viewer());
-  end if;
+  if not private.is_staff() then return public.get_viewer(); end if;
   return jsonb_build_object(
     'viewer', private.viewer(),
     'shipments', private.list_desk_shipments(
@@ -3696,9 +3652,7 @@ $$;
 create function public.desk_move_result(shipment_ids uuid[]) returns jsonb
 language plpgsql stable security definer set search_path = '' as $$
 begin
-  if not private.is_staff() then
-    return jsonb_build_object('viewer', private.viewer());
-  end if;
+  if not private.is_staff() then return public.get_viewer(); end if;
   return jsonb_build_object(
     'viewer', private.viewer(),
     'shipments', (
@@ -3727,9 +3681,7 @@ declare
   words constant text[] := private.word_patterns(q);
   typed_id constant text := upper(btrim(private.search_form(left(q, 64))));
 begin
-  if not private.is_staff() then
-    return jsonb_build_object('viewer', private.viewer());
-  end if;
+  if not private.is_staff() then return public.get_viewer(); end if;
   return jsonb_build_object(
     'viewer', private.viewer(),
     'clients', case when opened_id is not null then '[]'::jsonb else (

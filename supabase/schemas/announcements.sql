@@ -17,9 +17,7 @@ declare
   trimmed_text text := btrim(announce.text);
   key uuid := private.derive_idempotency_key(idempotency_key, jsonb_build_array('announce', announce.text));
 begin
-  if private.is_repeated_action(key) then
-    return;
-  end if;
+  if private.is_repeated_action(key) then return; end if;
   perform private.reject_if(coalesce(trimmed_text, '') = '', 400, 'Enter an announcement.');
   perform pg_advisory_xact_lock(hashtextextended('announcement', 0));
   update public.announcements set ended_at = now() where ended_at is null;

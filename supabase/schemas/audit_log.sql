@@ -55,9 +55,7 @@ $$;
 create function private.is_repeated_action(key uuid) returns boolean
 language plpgsql volatile set search_path = '' as $$
 begin
-  if key is null then
-    return false;
-  end if;
+  if key is null then return false; end if;
   perform pg_advisory_xact_lock(hashtextextended(key::text, 0));
   return exists (select from public.audit_log where audit_log.idempotency_key = key);
 end
@@ -88,9 +86,7 @@ create function private.protect_audit_log() returns trigger
 language plpgsql set search_path = '' as $$
 begin
   if tg_op = 'DELETE' and tg_level = 'ROW' then
-    if old.created_at < now() - interval '7 years' then
-      return old;
-    end if;
+    if old.created_at < now() - interval '7 years' then return old; end if;
   end if;
   raise sqlstate 'PT403' using message = 'Entries in the audit log cannot be changed or deleted.';
 end
@@ -148,9 +144,7 @@ declare
   ids uuid[];
   entries public.audit_log[];
 begin
-  if not private.is_staff() then
-    return jsonb_build_object('viewer', private.viewer());
-  end if;
+  if not private.is_staff() then return public.get_viewer(); end if;
   if actor_name is not null then
     -- Reads each distinct name only once from the index, because a name can have many thousand entries.
     with recursive actors as (

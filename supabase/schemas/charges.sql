@@ -44,9 +44,7 @@ declare
   shipment public.shipments;
   charge public.charges;
 begin
-  if private.is_repeated_action(key) then
-    return;
-  end if;
+  if private.is_repeated_action(key) then return; end if;
   shipment := private.lock_shipment(set_charge.shipment_id);
   select * into charge from public.charges
   where charges.shipment_id = shipment.id and charges.item = set_charge.item;
@@ -87,9 +85,7 @@ declare
   shipment public.shipments;
   charge public.charges;
 begin
-  if private.is_repeated_action(key) then
-    return;
-  end if;
+  if private.is_repeated_action(key) then return; end if;
   shipment := private.lock_shipment(set_charge_paid.shipment_id);
   select * into charge from public.charges
   where charges.shipment_id = shipment.id and charges.item = set_charge_paid.item;

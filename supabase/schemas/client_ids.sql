@@ -88,9 +88,7 @@ begin
   perform private.reject_if(
     not found, 409, 'Only an unused Client ID with an email address can be sent again. Issue a new Client ID.'
   );
-  if private.is_repeated_action(key) then
-    return address;
-  end if;
+  if private.is_repeated_action(key) then return address; end if;
   update public.failed_emails set resolved_at = now()
   where failed_emails.client_id = send_client_id.client_id and resolved_at is null;
   perform private.insert_audit_entry(actor, 'client-id send', idempotency_key => key);
@@ -132,9 +130,7 @@ $$;
 create function public.desk_invitations(page integer default 1) returns jsonb
 language plpgsql stable security definer set search_path = '' as $$
 begin
-  if not private.is_staff() then
-    return jsonb_build_object('viewer', private.viewer());
-  end if;
+  if not private.is_staff() then return public.get_viewer(); end if;
   return jsonb_build_object(
     'viewer', private.viewer(),
     'invitations', (

@@ -51,9 +51,7 @@ $$;
 create function public.desk_today() returns jsonb
 language plpgsql stable security definer set search_path = '' as $$
 begin
-  if not private.is_staff() then
-    return jsonb_build_object('viewer', private.viewer());
-  end if;
+  if not private.is_staff() then return public.get_viewer(); end if;
   return jsonb_build_object(
     'viewer', private.viewer(),
     'announcement', (
@@ -103,9 +101,7 @@ create function public.desk_shipments(
 ) returns jsonb
 language plpgsql stable security definer set search_path = '' as $$
 begin
-  if not private.is_staff() then
-    return jsonb_build_object('viewer', private.viewer());
-  end if;
+  if not private.is_staff() then return public.get_viewer(); end if;
   return jsonb_build_object(
     'viewer', private.viewer(),
     'shipments', private.list_desk_shipments(
@@ -141,9 +137,7 @@ create function public.desk_shipments_export(
 ) returns jsonb
 language plpgsql stable security definer set search_path = '' as $$
 begin
-  if not private.is_staff() then
-    return jsonb_build_object('viewer', private.viewer());
-  end if;
+  if not private.is_staff() then return public.get_viewer(); end if;
   return jsonb_build_object(
     'viewer', private.viewer(),
     'shipments', private.list_desk_shipments(
@@ -158,9 +152,7 @@ $$;
 create function public.desk_move_result(shipment_ids uuid[]) returns jsonb
 language plpgsql stable security definer set search_path = '' as $$
 begin
-  if not private.is_staff() then
-    return jsonb_build_object('viewer', private.viewer());
-  end if;
+  if not private.is_staff() then return public.get_viewer(); end if;
   return jsonb_build_object(
     'viewer', private.viewer(),
     'shipments', (
@@ -189,9 +181,7 @@ declare
   words constant text[] := private.word_patterns(q);
   typed_id constant text := upper(btrim(private.search_form(left(q, 64))));
 begin
-  if not private.is_staff() then
-    return jsonb_build_object('viewer', private.viewer());
-  end if;
+  if not private.is_staff() then return public.get_viewer(); end if;
   return jsonb_build_object(
     'viewer', private.viewer(),
     'clients', case when opened_id is not null then '[]'::jsonb else (

@@ -57,9 +57,7 @@ language plpgsql volatile security definer set search_path = '' as $$
 declare
   details jsonb := public.email_change(token);
 begin
-  if details is null then
-    return false;
-  end if;
+  if details is null then return false; end if;
   -- If the response of Supabase Auth to an earlier attempt was lost, the account already has the new address.
   if exists (
     select from auth.users where users.email = details ->> 'email' and users.id <> (details ->> 'account_id')::uuid
@@ -68,9 +66,7 @@ begin
   end if;
   update private.email_changes as change set redeemed_at = now()
   where change.token_hash = private.token_hash(redeem_email_change.token) and change.redeemed_at is null;
-  if not found then
-    return false;
-  end if;
+  if not found then return false; end if;
   -- Password links were sent to the old email address, whose mailbox may no longer belong to the client.
   delete from private.password_links where password_links.account_id = (details ->> 'account_id')::uuid;
   return true;

@@ -359,9 +359,7 @@ begin
     perform private.reject_if(shipment.stage = correct_stage.stage, 409, 'The shipment is already at this stage.');
     if correct_stage.stage = 10 and despite_due is not true then
       due := private.amounts_due(shipment.id);
-      if due is not null then
-        return jsonb_build_object('due', due);
-      end if;
+      if due is not null then return jsonb_build_object('due', due); end if;
     end if;
     update public.shipments set stage = correct_stage.stage, staff_action_at = now() where id = shipment.id;
     insert into public.tracking_events (shipment_id, kind, status) values (
@@ -396,9 +394,7 @@ declare
   after jsonb;
   trimmed_reason text;
 begin
-  if private.is_repeated_action(key) then
-    return;
-  end if;
+  if private.is_repeated_action(key) then return; end if;
   shipment := private.lock_shipment(save_shipment_numbers.shipment_id);
   perform private.check_version(expected_version, shipment.version, 'shipment');
   saved := shipment;
@@ -434,9 +430,7 @@ declare
   shipment public.shipments;
   before jsonb;
 begin
-  if private.is_repeated_action(key) then
-    return;
-  end if;
+  if private.is_repeated_action(key) then return; end if;
   shipment := private.lock_shipment(save_arrival.shipment_id);
   perform private.check_version(expected_version, shipment.version, 'shipment');
   before := jsonb_build_object(

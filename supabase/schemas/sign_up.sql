@@ -63,9 +63,7 @@ begin
   from public.client_ids as issued
   where issued.client_id = admit_sign_up.client_id and coalesce(issued.email_hash, new_email_hash) = new_email_hash
   for update;
-  if not found then
-    return false;
-  end if;
+  if not found then return false; end if;
   select account.id into pending_id
   from auth.users as account
   where account.email = lower(admit_sign_up.email)

@@ -80,9 +80,7 @@ declare
   claims constant jsonb := auth.jwt();
   caller constant uuid := auth.uid();
 begin
-  if claims ->> 'aal' is distinct from 'aal2' then
-    return false;
-  end if;
+  if claims ->> 'aal' is distinct from 'aal2' then return false; end if;
   return exists (select from public.staff_members where account_id = caller and removed_at is null)
     and exists (
       select from auth.sessions
@@ -145,13 +143,9 @@ declare
   new_invite_id uuid;
 begin
   select users.id into existing_id from auth.users where users.email = address;
-  if private.is_repeated_action(key) then
-    return jsonb_build_object('account_id', existing_id);
-  end if;
+  if private.is_repeated_action(key) then return jsonb_build_object('account_id', existing_id); end if;
   select invitation.id into new_invite_id from private.staff_invites as invitation where invitation.idempotency_key = key;
-  if found then
-    return jsonb_build_object('invite_id', new_invite_id);
-  end if;
+  if found then return jsonb_build_object('invite_id', new_invite_id); end if;
   if existing_id is null then
     insert into private.staff_invites as invitation (email, name, role, invited_by_name, invited_by_id, idempotency_key)
     values (address, btrim(invite_staff_member.name), invite_staff_member.role, actor.name, actor.staff_id, key)
@@ -202,9 +196,7 @@ begin
   select staff_members.name, staff_members.role into member_name, old_role from public.staff_members
   where staff_members.account_id = change_staff_role.account_id and removed_at is null for update;
   perform private.reject_if(not found, 404, 'Team member not found.');
-  if old_role = change_staff_role.role then
-    return member_name;
-  end if;
+  if old_role = change_staff_role.role then return member_name; end if;
   update public.staff_members set role = change_staff_role.role where staff_members.account_id = change_staff_role.account_id;
   perform private.insert_audit_entry(
     actor, 'team role', account_id => change_staff_role.account_id,
@@ -257,7 +249,7 @@ begin
   if not private.is_staff()
     or not exists (select from public.staff_members where account_id = auth.uid() and role = 'lead')
   then
-    return jsonb_build_object('viewer', private.viewer());
+    return public.get_viewer();
   end if;
   return jsonb_build_object(
     'viewer', private.viewer(),

@@ -55,9 +55,7 @@ declare
   key uuid := private.derive_idempotency_key(idempotency_key, jsonb_build_array('note', shipment_id, note));
   shipment public.shipments;
 begin
-  if private.is_repeated_action(key) then
-    return;
-  end if;
+  if private.is_repeated_action(key) then return; end if;
   perform private.reject_if(trimmed_note is null, 400, 'Enter a note.');
   shipment := private.lock_shipment(send_note.shipment_id);
   insert into public.tracking_events (shipment_id, kind, note) values (shipment.id, 'note', trimmed_note);
