@@ -5,10 +5,10 @@ import type { SqlSession } from "../database/database.ts";
 import { transaction } from "../database/migrations.ts";
 import { authError } from "./errors.ts";
 import {
-  type AuthenticatedSession,
   type AuthOptions,
   addFactorsToUser,
   authenticate,
+  type Caller,
   createTokenResponse,
   type FactorRow,
   listFactors,
@@ -35,7 +35,7 @@ export async function handleFactorRequest(options: AuthOptions, request: Request
   return new Response(null, { status: 405 });
 }
 
-async function enrollFactor(options: AuthOptions, request: Request, caller: AuthenticatedSession): Promise<Response> {
+async function enrollFactor(options: AuthOptions, request: Request, caller: Caller): Promise<Response> {
   const { db } = options;
   const input = await readJsonBody<{ factor_type?: string; friendly_name?: string; issuer?: string }>(request);
   if (input.factor_type === "phone" || input.factor_type === "webauthn") {
@@ -91,12 +91,7 @@ async function challengeFactor(db: SqlSession, factor: FactorRow): Promise<Respo
 }
 
 /** Accepts a code of the current, previous or next 30 seconds, and only once. Ends the user's AAL1 sessions. */
-async function verifyFactor(
-  options: AuthOptions,
-  request: Request,
-  caller: AuthenticatedSession,
-  factor: FactorRow,
-): Promise<Response> {
+async function verifyFactor(options: AuthOptions, request: Request, caller: Caller, factor: FactorRow) {
   const { db } = options;
   const { sessionId, user } = caller;
   const input = await readJsonBody<{ challenge_id?: string; code?: string }>(request);
@@ -148,7 +143,7 @@ async function checkChallenge(db: SqlSession, factorId: string, id: string): Pro
   return "open";
 }
 
-async function unenrollFactor(db: SqlSession, caller: AuthenticatedSession, factor: FactorRow): Promise<Response> {
+async function unenrollFactor(db: SqlSession, caller: Caller, factor: FactorRow): Promise<Response> {
   if (factor.status === "verified" && caller.aal !== "aal2") {
     return authError(422, "insufficient_aal", "AAL2 required to unenroll verified factor");
   }

@@ -33,7 +33,7 @@ type SessionUser = { id: string; email: string; app_metadata: object; user_metad
 export type AmrEntry = { method: string; timestamp: number };
 type AccessTokenResponse = { access_token: string; refresh_token: string; user: SessionUser };
 /** A session is `recent` within 24 hours of its start, and `linked` if an emailed link started it. */
-export type AuthenticatedSession = {
+export type Caller = {
   user: SessionUser;
   sessionId: string;
   aal: string;
@@ -41,7 +41,7 @@ export type AuthenticatedSession = {
   linked: boolean;
 };
 
-export async function authenticate(options: AuthOptions, request: Request): Promise<AuthenticatedSession | Response> {
+export async function authenticate(options: AuthOptions, request: Request): Promise<Caller | Response> {
   const url = new URL(request.url);
   url.pathname = "/auth/v1/user";
   const headers = new Headers();
@@ -70,11 +70,7 @@ export async function authenticate(options: AuthOptions, request: Request): Prom
     : { user: (await response.json()) as SessionUser, sessionId: session_id, ...session };
 }
 
-export async function reissueTokenResponse(
-  options: AuthOptions,
-  response: Response,
-  method: string | null,
-): Promise<Response> {
+export async function reissueTokenResponse(options: AuthOptions, response: Response, method: string | null) {
   const session = (await response.json()) as AccessTokenResponse;
   const { session_id: id } = decodeJwt<{ session_id: string }>(session.access_token);
   if (method) await recordAmrClaim(options.db, id, method);
@@ -99,44 +95,32 @@ async function listAmrEntries(db: SqlSession, sessionId: string): Promise<AmrEnt
   return rows;
 }
 
-function signAccessToken(
-  options: AuthOptions,
+export async function createTokenResponse(
+  { db, issuer, jwtExpirySeconds, tokens }: AuthOptions,
   user: SessionUser,
-  sessionId: string,
-  methods: AmrEntry[],
-): Promise<string> {
+  session: { id: string; refreshToken: string; methods?: AmrEntry[] },
+): Promise<Response> {
+  const amr = session.methods ?? (await listAmrEntries(db, session.id));
+  const { id, email, app_metadata, user_metadata } = user;
   const now = Math.floor(Date.now() / 1000);
-  return options.tokens.sign({
-    iss: options.issuer,
-    sub: user.id,
+  const access_token = await tokens.sign({
+    iss: issuer,
+    sub: id,
     aud: "authenticated",
     iat: now,
-    exp: now + options.jwtExpirySeconds,
-    email: user.email,
+    exp: now + jwtExpirySeconds,
+    email,
     phone: "",
-    app_metadata: user.app_metadata,
-    user_metadata: user.user_metadata,
+    app_metadata,
+    user_metadata,
     role: "authenticated",
-    aal: methods.some(({ method }) => method === "totp") ? "aal2" : "aal1",
-    amr: methods,
-    session_id: sessionId,
+    aal: amr.some(({ method }) => method === "totp") ? "aal2" : "aal1",
+    amr,
+    session_id: session.id,
     is_anonymous: false,
   });
-}
-
-export async function createTokenResponse(
-  options: AuthOptions,
-  user: SessionUser,
-  { id, refreshToken, methods }: { id: string; refreshToken: string; methods?: AmrEntry[] },
-): Promise<Response> {
-  return Response.json({
-    access_token: await signAccessToken(options, user, id, methods ?? (await listAmrEntries(options.db, id))),
-    token_type: "bearer",
-    expires_in: options.jwtExpirySeconds,
-    expires_at: Math.floor(Date.now() / 1000) + options.jwtExpirySeconds,
-    refresh_token: refreshToken,
-    user,
-  });
+  const expiry = { expires_in: jwtExpirySeconds, expires_at: now + jwtExpirySeconds };
+  return Response.json({ access_token, token_type: "bearer", ...expiry, refresh_token: session.refreshToken, user });
 }
 
 export async function addFactorsToUser<T>(db: SqlSession, user: T & { id?: string }): Promise<T> {
