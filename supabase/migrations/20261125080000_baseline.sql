@@ -314,7 +314,6 @@ $$;
 create function private.require_another_lead(account_id uuid) returns void
 language plpgsql volatile set search_path = '' as $$
 declare
-  other_leads uuid[];
   has_logged_in boolean;
 begin
   -- Locks all leads, so that two leads cannot remove each other in parallel. The fixed order prevents deadlocks.
@@ -322,24 +321,15 @@ begin
   where role = 'lead' and removed_at is null
   order by staff_members.account_id
   for update;
-  if not exists (
-    select from public.staff_members
-    where staff_members.account_id = require_another_lead.account_id and role = 'lead' and removed_at is null
-  ) then
-    return;
-  end if;
   select users.last_sign_in_at is not null into has_logged_in
-  from auth.users where users.id = require_another_lead.account_id;
-  other_leads := array(
-    select staff_members.account_id from public.staff_members
-    join auth.users on users.id = staff_members.account_id
-    where staff_members.account_id <> require_another_lead.account_id and staff_members.role = 'lead'
-      and staff_members.removed_at is null
+  from public.staff_members as member join auth.users on users.id = member.account_id
+  where member.account_id = require_another_lead.account_id and member.role = 'lead' and member.removed_at is null;
+  if not found then return; end if;
+  perform private.reject_if(not exists (
+    select from public.staff_members as member join auth.users on users.id = member.account_id
+    where member.account_id <> require_another_lead.account_id and member.role = 'lead' and member.removed_at is null
       and (users.last_sign_in_at is not null or not has_logged_in)
-  );
-  perform private.reject_if(
-    cardinality(other_leads) = 0, 409, 'This team member is the last lead. Make another team member a lead first.'
-  );
+  ), 409, 'This team member is the last lead. Make another team member a lead first.');
 end
 $$;
 
@@ -373,11 +363,9 @@ begin
   perform private.reject_if(
     not found, 409, 'A client uses this email address. Enter another email address for the team member.'
   );
-  if staff_member.removed_at is null and exists (
+  perform private.reject_if(staff_member.removed_at is null and exists (
     select from auth.users where users.id = existing_id and users.last_sign_in_at is not null
-  ) then
-    raise sqlstate 'PT409' using message = 'A team member already uses this email address.';
-  end if;
+  ), 409, 'A team member already uses this email address.');
   update public.staff_members
   set removed_at = null, name = btrim(invite_staff_member.name), role = invite_staff_member.role
   where account_id = existing_id;
@@ -1088,11 +1076,9 @@ declare
 begin
   if details is null then return false; end if;
   -- If the response of Supabase Auth to an earlier attempt was lost, the account already has the new address.
-  if exists (
+  perform private.reject_if(exists (
     select from auth.users where users.email = details ->> 'email' and users.id <> (details ->> 'account_id')::uuid
-  ) then
-    raise sqlstate 'PT409' using message = 'You cannot use this email address. Enter another address on your account page.';
-  end if;
+  ), 409, 'You cannot use this email address. Enter another address on your account page.');
   update private.email_changes as change set redeemed_at = now()
   where change.token_hash = private.token_hash(redeem_email_change.token) and change.redeemed_at is null;
   if not found then return false; end if;
@@ -2704,14 +2690,12 @@ begin
   ) then
     return;
   end if;
-  if exists (select from private.share_links where share_links.id = create_share_link.id) then
-    raise sqlstate 'PT409' using message = 'This share link has ended. Reload the page to create a new link.';
-  end if;
-  if (
+  perform private.reject_if(exists (
+    select from private.share_links where share_links.id = create_share_link.id
+  ), 409, 'This share link has ended. Reload the page to create a new link.');
+  perform private.reject_if((
     select count(*) from private.share_links where share_links.shipment_id = create_share_link.shipment_id and expires_at > now()
-  ) >= 5 then
-    raise sqlstate 'PT409' using message = 'This shipment already has 5 share links, which is the maximum. End a link first.';
-  end if;
+  ) >= 5, 409, 'This shipment already has 5 share links, which is the maximum. End a link first.');
   perform private.limit_daily_actions(auth.uid(), 'share links', 100);
   insert into private.share_links (id, shipment_id, token_hash)
   values (create_share_link.id, create_share_link.shipment_id, create_share_link.token_hash);

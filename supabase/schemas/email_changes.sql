@@ -59,11 +59,9 @@ declare
 begin
   if details is null then return false; end if;
   -- If the response of Supabase Auth to an earlier attempt was lost, the account already has the new address.
-  if exists (
+  perform private.reject_if(exists (
     select from auth.users where users.email = details ->> 'email' and users.id <> (details ->> 'account_id')::uuid
-  ) then
-    raise sqlstate 'PT409' using message = 'You cannot use this email address. Enter another address on your account page.';
-  end if;
+  ), 409, 'You cannot use this email address. Enter another address on your account page.');
   update private.email_changes as change set redeemed_at = now()
   where change.token_hash = private.token_hash(redeem_email_change.token) and change.redeemed_at is null;
   if not found then return false; end if;

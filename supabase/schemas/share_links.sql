@@ -46,14 +46,12 @@ begin
   ) then
     return;
   end if;
-  if exists (select from private.share_links where share_links.id = create_share_link.id) then
-    raise sqlstate 'PT409' using message = 'This share link has ended. Reload the page to create a new link.';
-  end if;
-  if (
+  perform private.reject_if(exists (
+    select from private.share_links where share_links.id = create_share_link.id
+  ), 409, 'This share link has ended. Reload the page to create a new link.');
+  perform private.reject_if((
     select count(*) from private.share_links where share_links.shipment_id = create_share_link.shipment_id and expires_at > now()
-  ) >= 5 then
-    raise sqlstate 'PT409' using message = 'This shipment already has 5 share links, which is the maximum. End a link first.';
-  end if;
+  ) >= 5, 409, 'This shipment already has 5 share links, which is the maximum. End a link first.');
   perform private.limit_daily_actions(auth.uid(), 'share links', 100);
   insert into private.share_links (id, shipment_id, token_hash)
   values (create_share_link.id, create_share_link.shipment_id, create_share_link.token_hash);

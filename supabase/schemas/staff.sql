@@ -100,7 +100,6 @@ $$;
 create function private.require_another_lead(account_id uuid) returns void
 language plpgsql volatile set search_path = '' as $$
 declare
-  other_leads uuid[];
   has_logged_in boolean;
 begin
   -- Locks all leads, so that two leads cannot remove each other in parallel. The fixed order prevents deadlocks.
@@ -108,24 +107,15 @@ begin
   where role = 'lead' and removed_at is null
   order by staff_members.account_id
   for update;
-  if not exists (
-    select from public.staff_members
-    where staff_members.account_id = require_another_lead.account_id and role = 'lead' and removed_at is null
-  ) then
-    return;
-  end if;
   select users.last_sign_in_at is not null into has_logged_in
-  from auth.users where users.id = require_another_lead.account_id;
-  other_leads := array(
-    select staff_members.account_id from public.staff_members
-    join auth.users on users.id = staff_members.account_id
-    where staff_members.account_id <> require_another_lead.account_id and staff_members.role = 'lead'
-      and staff_members.removed_at is null
+  from public.staff_members as member join auth.users on users.id = member.account_id
+  where member.account_id = require_another_lead.account_id and member.role = 'lead' and member.removed_at is null;
+  if not found then return; end if;
+  perform private.reject_if(not exists (
+    select from public.staff_members as member join auth.users on users.id = member.account_id
+    where member.account_id <> require_another_lead.account_id and member.role = 'lead' and member.removed_at is null
       and (users.last_sign_in_at is not null or not has_logged_in)
-  );
-  perform private.reject_if(
-    cardinality(other_leads) = 0, 409, 'This team member is the last lead. Make another team member a lead first.'
-  );
+  ), 409, 'This team member is the last lead. Make another team member a lead first.');
 end
 $$;
 
@@ -159,11 +149,9 @@ begin
   perform private.reject_if(
     not found, 409, 'A client uses this email address. Enter another email address for the team member.'
   );
-  if staff_member.removed_at is null and exists (
+  perform private.reject_if(staff_member.removed_at is null and exists (
     select from auth.users where users.id = existing_id and users.last_sign_in_at is not null
-  ) then
-    raise sqlstate 'PT409' using message = 'A team member already uses this email address.';
-  end if;
+  ), 409, 'A team member already uses this email address.');
   update public.staff_members
   set removed_at = null, name = btrim(invite_staff_member.name), role = invite_staff_member.role
   where account_id = existing_id;
