@@ -59,8 +59,6 @@ export function createSmtpDelivery(url: string, seconds = smtpSeconds): DeliverE
   };
 }
 
-export type EmailDeliverySettings = { smtpUrl: string | null; dataDir: string };
-
-export function createEmailDelivery({ smtpUrl, dataDir }: EmailDeliverySettings): DeliverEmail {
+export function createEmailDelivery({ smtpUrl, dataDir }: { smtpUrl: string | null; dataDir: string }): DeliverEmail {
   return smtpUrl ? createSmtpDelivery(smtpUrl) : createOutboxDelivery(path.join(dataDir, "outbox"));
 }

@@ -139,9 +139,9 @@ create function public.desk_log(
 ) returns jsonb
 language plpgsql stable security definer set search_path = '' as $$
 declare
-  conditions text := 'true';
+  conditions text;
   names text[];
-  ids uuid[];
+  ids constant uuid[] := private.id_prefix_range(shipment_prefix);
   entries public.audit_log[];
 begin
   if not private.is_staff() then return public.get_viewer(); end if;
@@ -155,25 +155,19 @@ begin
     )
     select array_agg(actors.name) into names from actors
     where private.search_form(actors.name) like private.like_pattern(private.search_form(left(desk_log.actor_name, 254)));
-    conditions := conditions || ' and entry.actor_name = any ($1)';
   end if;
-  if action is not null then
-    conditions := conditions || ' and entry.action = $2';
-  end if;
-  if shipment_prefix is not null then
-    ids := private.id_prefix_range(shipment_prefix);
-    conditions := conditions || case when ids[1] = ids[2] then ' and entry.shipment_id = $3' else
-      ' and entry.shipment_id between $3 and $4' end;
-  end if;
-  if account_id is not null then
-    conditions := conditions || ' and entry.account_id = $5';
-  end if;
-  if day is not null then
-    conditions := conditions || ' and entry.created_at >= $6 and entry.created_at < $7';
-  end if;
-  if before is not null then
-    conditions := conditions || ' and (entry.created_at, entry.id) < ($8, $9)';
-  end if;
+  conditions := concat_ws(
+    ' and ', 'true',
+    case when actor_name is not null then 'entry.actor_name = any ($1)' end,
+    case when action is not null then 'entry.action = $2' end,
+    case
+      when ids[1] = ids[2] then 'entry.shipment_id = $3'
+      when shipment_prefix is not null then 'entry.shipment_id between $3 and $4'
+    end,
+    case when account_id is not null then 'entry.account_id = $5' end,
+    case when day is not null then 'entry.created_at >= $6 and entry.created_at < $7' end,
+    case when before is not null then '(entry.created_at, entry.id) < ($8, $9)' end
+  );
   execute format(
     'select array(
        select entry from public.audit_log as entry where %s

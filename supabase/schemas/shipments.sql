@@ -148,16 +148,12 @@ begin
     end loop;
     conditions := conditions || '))';
   end if;
-  if stage is not null then
-    conditions := conditions || format(' and shipment.stage = %s', stage);
-  end if;
-  if waiting_on is not null then
-    conditions := conditions || format(' and shipment.waiting_on = %L', waiting_on);
-  end if;
-  if before is not null then
-    conditions := conditions || format(' and (shipment.%I, shipment.id) < (%L, %L)', time_column, before, before_id);
-  end if;
-  return conditions;
+  return concat_ws(
+    ' and ', conditions,
+    case when stage is not null then format('shipment.stage = %s', stage) end,
+    case when waiting_on is not null then format('shipment.waiting_on = %L', waiting_on) end,
+    case when before is not null then format('(shipment.%I, shipment.id) < (%L, %L)', time_column, before, before_id) end
+  );
 end
 $$;
 

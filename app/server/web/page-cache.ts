@@ -33,12 +33,6 @@ const noParams = { cachedParams: [] as readonly string[], uncachedParams: [] as 
 
 export const varyHeader = "Cookie, Save-Data, ECT, Sec-Fetch-Site";
 
-export type PageCache = {
-  getCached: (request: IncomingMessage) => CachedResponse | undefined;
-  /** `shared` is true for a page of another request. Returns null if the request needs a separate response. */
-  getOrRender: (request: IncomingMessage) => Promise<{ page: CachedResponse | Response; shared: boolean } | null>;
-};
-
 type RenderResult = CachedResponse | (() => Response) | null;
 
 /** True if the response to this request contains nothing personal and no free text from a parameter. */
@@ -99,7 +93,7 @@ function decodeUrl(url: string): string {
   }
 }
 
-export function createPageCache(render: (request: Request) => Promise<Response>, origin: string): PageCache {
+export function createPageCache(render: (request: Request) => Promise<Response>, origin: string) {
   const cached = createCache(maxCacheBytes);
   const cachedVariants = createCache(maxVariantBytes);
   const findCached = (key: string) => unlessExpired(cached.get(key) ?? cachedVariants.get(key));
@@ -116,7 +110,7 @@ export function createPageCache(render: (request: Request) => Promise<Response>,
   };
 
   return {
-    getCached(request) {
+    getCached(request: IncomingMessage) {
       const { headers } = request;
       if (headers.cookie !== undefined) return undefined;
       // This fast lookup does not parse the URL, and finds only the usual spelling of a URL.
@@ -124,7 +118,8 @@ export function createPageCache(render: (request: Request) => Promise<Response>,
       const isNext = headers["sec-fetch-site"] === "same-origin";
       return findCached(createPageKey(origin + getPageUrl(request), isSlow, false, false, isNext));
     },
-    async getOrRender(incoming) {
+    /** `shared` is true for a page of another request. Returns null if the request needs a separate response. */
+    async getOrRender(incoming: IncomingMessage) {
       const { key, request } = await toAnonymousRequest(incoming, origin);
       const cachedPage = findCached(key);
       if (cachedPage) return { page: cachedPage, shared: true };
