@@ -42,8 +42,8 @@ export async function recordDeletion(supabase: AppSupabaseClient, by: string, en
 
 export function createDeletionReporter(supabase: AppSupabaseClient, by: string, action: string): ReportDeletion {
   return (fields) => {
-    const isRecord = !("files" in fields || "parts" in fields);
-    return recordDeletion(supabase, by, isRecord ? { action, ...fields } : { action, after: fields });
+    const entry = "files" in fields || "parts" in fields ? { action, after: fields } : { action, ...fields };
+    return recordDeletion(supabase, by, entry);
   };
 }
 
