@@ -12,26 +12,25 @@ const root = path.resolve(import.meta.dirname, "../..");
 
 /** Returns lines such as "content/data/company.yaml: offices.0.phone: +254 700 000 001". */
 export function findSamples(): string[] {
-  return [
-    ...(isPresent("content/data") ? findDataSamples() : []),
-    ...(isPresent("supabase/config.toml") ? findEmailSamples("supabase/config.toml") : []),
-    ...(isPresent("supabase/templates") ? findTemplateSamples() : []),
-    ...(isPresent("content/blog") ? findPlaceholderArticles() : []),
-  ];
+  const data = readFiles("content/data").flatMap(({ file, text }) =>
+    listSampleValues(parseDocument(text).contents, []).map((sample) => `${file}: ${sample}`),
+  );
+  const emails = ["supabase", "supabase/templates"].flatMap(readFiles).flatMap(({ file, text }) => {
+    const lines = text.split("\n").filter((line) => samplePattern.test(line));
+    return lines.map((line) => `${file}: ${line.replace(" = ", ": ").replaceAll('"', "")}`);
+  });
+  const articles = readFiles("content/blog")
+    .filter(({ text }) => /^placeholder: true$/m.test(text))
+    .map(({ file }) => `${file}: write the text of this article`);
+  return [...data, ...emails, ...articles];
 }
 
-const listFiles = (folder: string) =>
-  readdirSync(path.join(root, folder), { withFileTypes: true })
-    .filter((entry) => entry.isFile() && /\.(yaml|mdx|html)$/.test(entry.name))
-    .map(({ name }) => `${folder}/${name}`);
-
-const isPresent = (file: string) => existsSync(path.join(root, file));
-
-function findDataSamples(): string[] {
-  return listFiles("content/data").flatMap((file) => {
-    const { contents } = parseDocument(readFileSync(path.join(root, file), "utf8"));
-    return listSampleValues(contents, []).map((sample) => `${file}: ${sample}`);
-  });
+/** Returns the files of a folder, without its subfolders. Returns an empty list if the folder is missing. */
+function readFiles(folder: string): { file: string; text: string }[] {
+  if (!existsSync(path.join(root, folder))) return [];
+  return readdirSync(path.join(root, folder), { withFileTypes: true })
+    .filter((entry) => entry.isFile() && /\.(yaml|mdx|html|toml)$/.test(entry.name))
+    .map(({ name }) => ({ file: `${folder}/${name}`, text: readFileSync(path.join(root, folder, name), "utf8") }));
 }
 
 function listSampleValues(node: unknown, keyPath: unknown[]): string[] {
@@ -41,28 +40,9 @@ function listSampleValues(node: unknown, keyPath: unknown[]): string[] {
   return isSample ? [`${keyPath.join(".")}: ${node.value}`] : [];
 }
 
-function findTemplateSamples(): string[] {
-  return listFiles("supabase/templates").flatMap(findEmailSamples);
-}
-
-function findEmailSamples(file: string): string[] {
-  return readFileSync(path.join(root, file), "utf8")
-    .split("\n")
-    .filter((line) => samplePattern.test(line))
-    .map((line) => `${file}: ${line.replace(" = ", ": ").replaceAll('"', "")}`);
-}
-
-function findPlaceholderArticles(): string[] {
-  return listFiles("content/blog")
-    .filter((file) => /^placeholder: true$/m.test(readFileSync(path.join(root, file), "utf8")))
-    .map((file) => `${file}: write the text of this article`);
-}
-
 /** Returns a line for each figure whose check-by day is before `today`, the day in East Africa. */
 export function findFiguresToCheck(today: string): string[] {
-  const folders = ["content/data", "content/blog", "content/pages"].filter(isPresent);
-  return folders.flatMap(listFiles).flatMap((file) => {
-    const text = readFileSync(path.join(root, file), "utf8");
+  return ["content/data", "content/blog", "content/pages"].flatMap(readFiles).flatMap(({ file, text }) => {
     const yaml = file.endsWith(".mdx") ? (/^---\n(.*?)\n---/s.exec(text)?.[1] ?? "") : text;
     return listFiguresToCheck(parseDocument(yaml).contents, [file], today);
   });

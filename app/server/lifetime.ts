@@ -11,10 +11,7 @@ export function ignoreOutputErrors(): void {
   for (const stream of [process.stdout, process.stderr]) stream.on("error", () => undefined);
 }
 
-/**
- * Calls `stop` on SIGINT or SIGTERM, or when the process `parent` ends. Without a terminal (nohup, a service), SIGHUP
- * only stops the check of `parent`, because the same signal may have ended the parent.
- */
+/** Without a terminal (nohup, a service), the SIGHUP that ended the parent must not end the site. */
 export function stopOnSignals(parent: number | null, stop: () => Promise<void>): void {
   const hasTerminal = [0, 1, 2].some((stream) => isatty(stream));
   const parentWatch =

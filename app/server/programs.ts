@@ -13,10 +13,8 @@ export function findProgram(names: string[], folders: string[] = []): string | n
 /** Returns the path of the newest version, because newer versions can also dump databases of older servers. */
 export function findPostgres(name: string): string | null {
   const versions = existsSync(debianPostgres) ? readdirSync(debianPostgres).sort((a, b) => Number(b) - Number(a)) : [];
-  return findProgram(
-    [name],
-    versions.map((version) => path.join(debianPostgres, version, "bin")),
-  );
+  const folders = versions.map((version) => path.join(debianPostgres, version, "bin"));
+  return findProgram([name], folders);
 }
 
 function isExecutable(file: string): boolean {

@@ -6,10 +6,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 
 // The old Node versions that this file rejects have no import.meta.dirname.
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "../..");
-/**
- * Two levels deep like app/server, so that `../..` is the root from both. The folder build/ is unsuitable, because each
- * build empties it.
- */
+/** Two levels deep like app/server, so that `../..` is the root from both. Each build empties the folder build/. */
 const outputFolder = path.join(root, "dist/programs");
 const programs = {
   start: "app/server/start.ts",

@@ -60,10 +60,7 @@ async function importSite() {
   return { createSite, startBackgroundJobs };
 }
 
-/**
- * Returns a function that stops the site. During `deadlines.stopNotice`, the site still accepts requests, so that a
- * load balancer can detect the stop. After that, open requests must finish within `deadlines.drain`.
- */
+/** Returns a function that stops the site. A load balancer can detect the stop during `deadlines.stopNotice`. */
 async function serveSite(
   settings: Settings,
   { createSite, startBackgroundJobs }: Awaited<ReturnType<typeof importSite>>,

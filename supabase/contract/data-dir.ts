@@ -63,9 +63,7 @@ export function rethrowAsDataDirError<T>(dataDir: string, job: () => T): T {
   }
 }
 
-/**
- * Returns the folder for unpacking a backup. The folder exists only during a restore, or after an interrupted restore.
- */
+/** The folder exists only during a restore, or after an interrupted restore. */
 export const restoreFolder = (dataDir: string) => path.join(dataDir, "restoring");
 
 export function assertRestoreFinished(dataDir: string): void {
@@ -75,10 +73,7 @@ export function assertRestoreFinished(dataDir: string): void {
   );
 }
 
-/**
- * Removes the permissions of group and others from the contents. The folder itself is unchanged if it contains other
- * files, because the folder may be a home directory.
- */
+/** A folder with other files, such as a home directory, is unchanged itself. */
 export function restrictPermissions(dataDir: string): void {
   const names = readdirSync(dataDir);
   for (const name of names) if (dataEntryPattern.test(name)) restrictEntry(path.join(dataDir, name));

@@ -30,10 +30,7 @@ export function createOutboxDelivery(folder: string): DeliverEmail {
   };
 }
 
-/**
- * Time limits in seconds: for one reply of the SMTP server, and for sending a whole email. A sign-up waits for its
- * email.
- */
+/** In seconds: for one reply of the SMTP server, and for a whole email, for which a sign-up waits. */
 const smtpSeconds = { silence: 4, email: 6 };
 
 export function createSmtpDelivery(url: string, seconds = smtpSeconds): DeliverEmail {
@@ -62,8 +59,6 @@ export function createSmtpDelivery(url: string, seconds = smtpSeconds): DeliverE
   };
 }
 
-export type EmailDeliverySettings = { smtpUrl: string | null; dataDir: string };
-
-export function createEmailDelivery({ smtpUrl, dataDir }: EmailDeliverySettings): DeliverEmail {
+export function createEmailDelivery({ smtpUrl, dataDir }: { smtpUrl: string | null; dataDir: string }): DeliverEmail {
   return smtpUrl ? createSmtpDelivery(smtpUrl) : createOutboxDelivery(path.join(dataDir, "outbox"));
 }

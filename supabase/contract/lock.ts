@@ -20,10 +20,7 @@ export function findRunningBackend(dataDir: string): LockHolder | null {
   }
 }
 
-/**
- * Throws a DataDirError when a backend still holds the data directory after 500 ms. Returns true when the backend's site
- * has died, so that the backend will end soon. Returns false when no backend holds the directory.
- */
+/** Returns true if the backend will end soon, because its site has died. Throws a DataDirError after 500 ms. */
 export async function waitUntilUnlocked(dataDir: string): Promise<boolean> {
   const deadline = Date.now() + 500;
   for (;;) {
@@ -35,10 +32,7 @@ export async function waitUntilUnlocked(dataDir: string): Promise<boolean> {
   }
 }
 
-/**
- * Locks the data directory for this process. The lock file contains `site`, the ID of the site's process. A backend
- * ends when its site ends. Throws a DataDirError if another process has the lock or is about to get it.
- */
+/** `site` is the ID of the site's process, with which the backend ends. Throws a DataDirError if the lock is taken. */
 export function lockDataDir(dataDir: string, site?: number) {
   openDataDir(dataDir);
   const holder = findRunningBackend(dataDir);
@@ -93,9 +87,7 @@ function takeLockFile(dataDir: string, draft: string): void {
   }
 }
 
-/**
- * The maximum time to wait for other processes' claims. A process normally holds a claim for one or two milliseconds.
- */
+/** A process normally holds a claim for one or two milliseconds. */
 const claimTimeoutMs = 1000;
 
 /** Waits for the claims of other processes. Throws if a process with a lower ID claims the lock, or after a timeout. */

@@ -52,10 +52,7 @@ export async function openPostgresSession(url: string, create: CreateDriver = po
   }
 }
 
-/**
- * Returns a driver that connects only once, at its first statement. The driver's own reconnection would continue outside
- * the transaction that was lost with the connection.
- */
+/** Connects only once, because the driver's own reconnection would continue outside the lost transaction. */
 function createDriver(url: string, create: CreateDriver): { driver: Sql; socket: Promise<Socket> } {
   let resolveSocket: (socket: Socket) => void = () => undefined;
   const socket = new Promise<Socket>((resolve) => {

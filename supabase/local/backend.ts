@@ -7,10 +7,8 @@ import { projectRoot } from "../contract/data-dir.ts";
 import type { DeliverEmail } from "../contract/email-delivery.ts";
 import { createRoles, DatabaseUnavailableError } from "../contract/postgres.ts";
 import { createAccessTokens, endSessionsAfterKeyChange } from "./auth/access-tokens.ts";
-import { withAdminRoutes } from "./auth/admin.ts";
 import { withApiVersion, withBodyValidation } from "./auth/api-format.ts";
-import { withMfaRoutes } from "./auth/mfa.ts";
-import { withAuthRoutes } from "./auth/sign-up.ts";
+import { withAuthRoutes } from "./auth/routes.ts";
 import { createSessionMutex, type OpenDatabase, type SqlSession } from "./database/database.ts";
 import { applyMigrations, runSeedOnce } from "./database/migrations.ts";
 import { openPglite } from "./database/pglite.ts";
@@ -87,8 +85,7 @@ async function createBackendOnDatabase(database: OpenDatabase, options: BackendO
       jwt_expiry: auth.jwt_expiry,
       publishable_key: options.publishableKey,
       secret_key: options.secretKey,
-      // @supabase/lite has no reuse interval for refresh tokens. With rotation, parallel refreshes would end the
-      // session.
+      // Without a reuse interval, which @supabase/lite lacks, parallel refreshes would end the session.
       enable_refresh_token_rotation: false,
       enable_signup: true,
       minimum_password_length: auth.minimum_password_length,
@@ -126,22 +123,15 @@ async function createBackendOnDatabase(database: OpenDatabase, options: BackendO
   }
   await connection.clearSchemaCache();
   const quoteRpcArguments = await createRpcArgumentQuoter(db);
-  const authRoutes = withAuthRoutes({
-    next: withPostgrestErrors({
-      next: withObjectSize((request) => app.fetch(request, { peerAddress: null })),
-      connection,
-    }),
-    db,
-    mailer,
-    beforeUserCreated: auth.hook.before_user_created.enabled ? auth.hook.before_user_created.uri : null,
-    otpLength: auth.email.otp_length,
-    resendAfterSeconds: parseDurationSeconds("auth.email.max_frequency", auth.email.max_frequency),
-  });
   const mutex = createSessionMutex();
   let closing = false;
-  const mfaRoutes = withMfaRoutes({
-    next: authRoutes,
+  const authRoutes = withAuthRoutes({
+    next: withPostgrestErrors(
+      withObjectSize((request) => app.fetch(request, { peerAddress: null })),
+      connection,
+    ),
     db,
+    mailer,
     runUnlocked: async (work) => {
       const result = await mutex.runUnlocked(work);
       if (closing) throw new DatabaseUnavailableError("The backend is shutting down.");
@@ -149,15 +139,16 @@ async function createBackendOnDatabase(database: OpenDatabase, options: BackendO
       return result;
     },
     tokens,
+    secretKey: options.secretKey,
     jwtExpirySeconds: auth.jwt_expiry,
     siteUrl: options.siteUrl,
     securePasswordChange: auth.email.secure_password_change,
     issuer: `http://127.0.0.1:${config.api.port}/auth/v1`,
+    beforeUserCreated: auth.hook.before_user_created.enabled ? auth.hook.before_user_created.uri : null,
+    otpLength: auth.email.otp_length,
+    resendAfterSeconds: parseDurationSeconds("auth.email.max_frequency", auth.email.max_frequency),
   });
-
-  const handleRequest = withApiVersion(
-    withAdminRoutes({ next: withBodyValidation(mfaRoutes), db, secretKey: options.secretKey }),
-  );
+  const handleRequest = withApiVersion(withBodyValidation(authRoutes));
 
   return {
     db,

@@ -4,7 +4,6 @@ import type { DeliverEmail, Mailbox } from "../contract/email-delivery.ts";
 
 export type Mailer = NonNullable<App["_mailer"]>;
 
-/** Returns a mailer that sends confirmation emails as plain text. Throws for other kinds of email. */
 export function createTemplateMailer(options: {
   from: Mailbox;
   siteUrl: string;

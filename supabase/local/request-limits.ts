@@ -64,7 +64,6 @@ function errorResponse(status: number, message: string): Response {
   return Response.json({ message }, { status });
 }
 
-/** Returns the depth and number of the parentheses outside quoted names. */
 function countParentheses(value: string): { maxDepth: number; total: number } {
   let [open, maxDepth, total] = [0, 0, 0];
   for (const character of value.replace(/"(?:[^"\\]|\\.)*"/g, "")) {

@@ -2,12 +2,9 @@ import type { App } from "@supabase/lite";
 import type { Handler } from "./auth/sessions.ts";
 import type { SqlSession } from "./database/database.ts";
 
-type PostgrestErrorsOptions = { next: Handler; connection: App["connection"] };
 type DatabaseError = { code?: unknown; message?: string; detail?: string; hint?: string };
 
-/**
- * The HTTP status codes of PostgREST's manual, by SQLSTATE or its first two characters. Other errors have status 400.
- */
+/** The HTTP status codes of PostgREST's manual, by SQLSTATE or its first two characters. Others have 400. */
 const statusBySqlState = new Map(
   Object.entries({
     400: "P0001",
@@ -23,7 +20,7 @@ const statusBySqlState = new Map(
 const passedThroughCode = /^(42501|PT\d{3}|PGRST)$/;
 
 /** Gives database errors PostgREST's status and body. Requests run one at a time, because they share `lastError`. */
-export function withPostgrestErrors({ next, connection }: PostgrestErrorsOptions): Handler {
+export function withPostgrestErrors(next: Handler, connection: App["connection"]): Handler {
   let lastError: DatabaseError | null = null;
   const normalize = connection.normalizeDbError.bind(connection);
   connection.normalizeDbError = (error) => {

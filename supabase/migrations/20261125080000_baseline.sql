@@ -20,45 +20,43 @@ alter default privileges in schema public revoke all on tables from anon, authen
 alter default privileges in schema public revoke all on sequences from anon, authenticated, service_role;
 alter default privileges in schema public revoke execute on functions from anon, authenticated, service_role;
 
+-- Raises an error with the SQLSTATE PT<status> if the condition is true. The data API responds with this HTTP status.
+create function private.reject_if(condition boolean, status integer, message text) returns void
+language plpgsql set search_path = '' as $$
+begin
+  if condition then
+    raise exception using errcode = 'PT' || status, message = reject_if.message;
+  end if;
+end
+$$;
+
 -- schemas/text.sql
 
 -- True if the text has only characters that a form field of several lines stores unchanged.
 -- app/lib/forms/text-fields.ts has the same rule.
 create function private.is_plain_text(value text) returns boolean
-language sql immutable
-set search_path = ''
-as $$
+language sql immutable set search_path = '' as $$
   select value !~ '[\u0001-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b\u200e\u200f'
     '\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\uFFF0-\uFFFB\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e00ff'
     '\U000e01f0-\U000e0fff]'
 $$;
-grant execute on function private.is_plain_text(text) to authenticated, service_role, supabase_auth_admin;
 
 -- True if the text is plain and has no tab or line break.
 create function private.is_one_line(value text) returns boolean
-language sql immutable
-set search_path = ''
-as $$
+language sql immutable set search_path = '' as $$
   select value !~ '[\t\n]' and private.is_plain_text(value)
 $$;
-grant execute on function private.is_one_line(text) to authenticated, service_role, supabase_auth_admin;
 
--- True if the text has at least one visible character.
 create function private.is_visible(value text) returns boolean
-language sql immutable
-set search_path = ''
-as $$
+language sql immutable set search_path = '' as $$
   select value ~ '[^\s\u00a0\u00ad\u0300-\u036f\u061c\u115f\u1160\u17b4\u17b5\u180e\u2000-\u200f\u2028-\u202f'
     '\u205f-\u206f\u2800\u3000\u3164\ufe00-\ufe0f\ufeff\uffa0\U000e0001-\U000e01ef]'
 $$;
-grant execute on function private.is_visible(text) to authenticated, service_role;
 
 -- Returns the form of a text that searches compare: small letters without accents, apostrophes and invisible
 -- characters. All kinds of dashes become the same dash. Quotes and digits of other scripts become ASCII.
 create function private.search_form(value text) returns text
-language sql immutable
-set search_path = ''
-as $$
+language sql immutable set search_path = '' as $$
   select case when octet_length(value) = char_length(value) then translate(lower(value), '''`', '') else
     replace(replace(replace(translate(
       regexp_replace(
@@ -71,14 +69,11 @@ as $$
     ), 'ß', 'ss'), 'æ', 'ae'), 'œ', 'oe')
   end
 $$;
-grant execute on function private.search_form(text) to authenticated, service_role;
 
 -- Returns a LIKE pattern for each of the first eight words of a search, or an empty list if the search has only spaces.
 -- Returns null for a search without a letter, digit or sign, or of over 254 characters.
 create function private.word_patterns(q text) returns text[]
-language sql immutable
-set search_path = ''
-as $$
+language sql immutable set search_path = '' as $$
   select case
     when coalesce(btrim(q), '') = '' then '{}'
     when char_length(q) <= 254 then nullif((array(
@@ -86,23 +81,17 @@ as $$
     ))[:8], '{}')
   end
 $$;
-grant execute on function private.word_patterns(text) to authenticated;
 
 -- Returns a LIKE pattern for an AWB/BL or container number. Removes spaces, hyphens, slashes and dots from the search.
 create function private.code_pattern(q text) returns text
-language sql immutable
-set search_path = ''
-as $$
+language sql immutable set search_path = '' as $$
   select private.like_pattern(coalesce(nullif(translate(normalized, ' -/.', ''), ''), normalized))
   from private.search_form(left(q, 254)) as normalized
 $$;
-grant execute on function private.code_pattern(text) to authenticated;
 
 -- Returns the lowest and highest UUID with a prefix, such as #4f2a, or null if the prefix is invalid or has under 4 characters.
 create function private.id_prefix_range(prefix text) returns uuid[]
-language plpgsql immutable
-set search_path = ''
-as $$
+language plpgsql immutable set search_path = '' as $$
 declare
   shape constant text := '00000000-0000-0000-0000-000000000000';
   beginning text := ltrim(btrim(private.search_form(left(prefix, 64))), '#');
@@ -118,37 +107,37 @@ begin
   return null;
 end
 $$;
-grant execute on function private.id_prefix_range(text) to authenticated;
 
 -- Returns a LIKE pattern that matches normalised texts containing `normalized`.
 -- Returns null if `normalized` is empty or has over 254 characters.
 create function private.like_pattern(normalized text) returns text
-language sql immutable
-set search_path = ''
-as $$
+language sql immutable set search_path = '' as $$
   select case
     when char_length(normalized) <= 254
       then '%' || nullif(regexp_replace(btrim(normalized), '([\\%_])', '\\\1', 'g'), '') || '%'
   end
 $$;
-grant execute on function private.like_pattern(text) to authenticated;
 
 -- Returns the SHA-256 hash, in hexadecimal, under which the token of a link is stored.
 create function private.token_hash(token text) returns text
-language sql immutable
-set search_path = ''
-as $$
+language sql immutable set search_path = '' as $$
   select encode(sha256(convert_to(token, 'UTF8')), 'hex')
 $$;
+
+grant execute on function
+  private.word_patterns, private.code_pattern, private.id_prefix_range, private.like_pattern
+to authenticated;
+grant execute on function private.is_visible, private.search_form to authenticated, service_role;
+grant execute on function
+  private.is_plain_text, private.is_one_line
+to authenticated, service_role, supabase_auth_admin;
 
 -- schemas/viewer.sql
 
 -- Returns the caller's account, verified factors, authenticator assurance level (AAL) and staff role.
 -- Returns null if the session has ended, even if the access token has not expired.
 create function private.viewer() returns jsonb
-language plpgsql stable security definer
-set search_path = ''
-as $$
+language plpgsql stable security definer set search_path = '' as $$
 begin
   return (
     select jsonb_build_object(
@@ -174,15 +163,12 @@ begin
   );
 end
 $$;
-grant execute on function private.viewer() to authenticated;
 
 -- True if the caller's session is active, and has AAL2 if the account has a verified factor.
 -- The session is checked too, because an access token still claims aal2 after its factor is removed.
 -- The function is PL/pgSQL, which caches the query plan between calls.
 create function private.has_valid_session() returns boolean
-language plpgsql stable security definer
-set search_path = ''
-as $$
+language plpgsql stable security definer set search_path = '' as $$
 declare
   claims constant jsonb := auth.jwt();
   caller constant uuid := auth.uid();
@@ -199,25 +185,18 @@ begin
   );
 end
 $$;
-grant execute on function private.has_valid_session() to authenticated;
 
 -- Returns the viewer for requests that need no page data, such as form submissions.
 create function public.get_viewer() returns jsonb
-language plpgsql stable
-security invoker
-set search_path = ''
-as $$
+language plpgsql stable security invoker set search_path = '' as $$
 begin
   return jsonb_build_object('viewer', private.viewer());
 end
 $$;
-grant execute on function public.get_viewer() to authenticated;
 
 -- Returns the sessions that were used within 30 days and, if the account has a verified factor, have AAL2.
 create function private.active_sessions(account_id uuid) returns setof uuid
-language sql stable security definer
-set search_path = ''
-as $$
+language sql stable security definer set search_path = '' as $$
   select session.id
   from auth.sessions as session
   where session.user_id = active_sessions.account_id
@@ -229,13 +208,7 @@ as $$
     )
 $$;
 
--- Deletes every session of an account. The site then rejects the account's access tokens and refresh tokens.
-create function private.end_sessions(account_id uuid) returns void
-language sql volatile security definer
-set search_path = ''
-as $$
-  delete from auth.sessions where user_id = end_sessions.account_id
-$$;
+grant execute on function private.viewer, private.has_valid_session, public.get_viewer to authenticated;
 
 -- schemas/staff.sql
 
@@ -273,9 +246,7 @@ alter table private.staff_invites enable row level security;
 -- Returns the person who performs a staff action: a team member, or `actor_name` if the caller is the service role.
 -- Raises PT403 for other callers, and for a clerk if `required_role` is 'lead'.
 create function private.require_actor(required_role text, actor_name text) returns private.actor
-language plpgsql stable security definer
-set search_path = ''
-as $$
+language plpgsql stable security definer set search_path = '' as $$
 declare
   found_name text;
   found_role text;
@@ -287,39 +258,30 @@ begin
   if private.is_staff() then
     select name, role into found_name, found_role from public.staff_members where account_id = auth.uid();
   end if;
-  if found_name is null then
-    raise sqlstate 'PT403' using message = 'Only team members can take this action.';
-  end if;
-  if required_role = 'lead' and found_role <> 'lead' then
-    raise sqlstate 'PT403' using message = 'Only leads can take this action.';
-  end if;
+  perform private.reject_if(found_name is null, 403, 'Only team members can take this action.');
+  perform private.reject_if(required_role = 'lead' and found_role <> 'lead', 403, 'Only leads can take this action.');
   return row(found_name, auth.uid())::private.actor;
 end
 $$;
 
 -- Raises PT409 if `expected_version` is outdated, and PT400 if a team member omits it. `noun` is the kind of record.
 create function private.check_version(expected_version integer, version integer, noun text) returns void
-language plpgsql stable
-set search_path = ''
-as $$
+language plpgsql stable set search_path = '' as $$
 begin
   if expected_version is null and current_setting('role', true) <> 'service_role' then
     raise sqlstate 'PT400' using message = 'We received only part of the form. Reload the page, then try again.';
   end if;
-  if expected_version <> version then
-    raise sqlstate 'PT409' using message = format(
-      'Someone has changed this %s. Check the %s, then try again.',
-      noun, case noun when 'document' then noun else 'new values' end
-    );
-  end if;
+  perform private.reject_if(
+    expected_version <> version, 409,
+    format('Someone has changed this %s. Check the %s, then try again.',
+      noun, case noun when 'document' then noun else 'new values' end)
+  );
 end
 $$;
 
 -- Returns the role needed to change an account's access: 'lead' for a team member's account, 'clerk' for a client's.
 create function private.role_to_change_account(account_id uuid) returns text
-language sql stable security definer
-set search_path = ''
-as $$
+language sql stable security definer set search_path = '' as $$
   select case when exists (
     select from public.staff_members where staff_members.account_id = role_to_change_account.account_id
   ) then 'lead' else 'clerk' end
@@ -327,16 +289,12 @@ $$;
 
 -- True if the caller is a current team member whose session is active and has AAL2.
 create function private.is_staff() returns boolean
-language plpgsql stable security definer
-set search_path = ''
-as $$
+language plpgsql stable security definer set search_path = '' as $$
 declare
   claims constant jsonb := auth.jwt();
   caller constant uuid := auth.uid();
 begin
-  if claims ->> 'aal' is distinct from 'aal2' then
-    return false;
-  end if;
+  if claims ->> 'aal' is distinct from 'aal2' then return false; end if;
   return exists (select from public.staff_members where account_id = caller and removed_at is null)
     and exists (
       select from auth.sessions
@@ -344,25 +302,18 @@ begin
     );
 end
 $$;
-grant execute on function private.is_staff() to authenticated;
 
 -- True if the caller's account has never belonged to a team member.
 create function private.is_client() returns boolean
-language sql stable security definer
-set search_path = ''
-as $$
+language sql stable security definer set search_path = '' as $$
   select not exists (select from public.staff_members where account_id = (select auth.uid()))
 $$;
-grant execute on function private.is_client() to authenticated;
 
 -- Raises PT409 if the account belongs to the last lead. If this lead has logged in, only other leads who have
 -- logged in count, because a newly invited lead may never log in.
 create function private.require_another_lead(account_id uuid) returns void
-language plpgsql volatile
-set search_path = ''
-as $$
+language plpgsql volatile set search_path = '' as $$
 declare
-  other_leads uuid[];
   has_logged_in boolean;
 begin
   -- Locks all leads, so that two leads cannot remove each other in parallel. The fixed order prevents deadlocks.
@@ -370,35 +321,23 @@ begin
   where role = 'lead' and removed_at is null
   order by staff_members.account_id
   for update;
-  if not exists (
-    select from public.staff_members
-    where staff_members.account_id = require_another_lead.account_id and role = 'lead' and removed_at is null
-  ) then
-    return;
-  end if;
   select users.last_sign_in_at is not null into has_logged_in
-  from auth.users where users.id = require_another_lead.account_id;
-  other_leads := array(
-    select staff_members.account_id from public.staff_members
-    join auth.users on users.id = staff_members.account_id
-    where staff_members.account_id <> require_another_lead.account_id and staff_members.role = 'lead'
-      and staff_members.removed_at is null
+  from public.staff_members as member join auth.users on users.id = member.account_id
+  where member.account_id = require_another_lead.account_id and member.role = 'lead' and member.removed_at is null;
+  if not found then return; end if;
+  perform private.reject_if(not exists (
+    select from public.staff_members as member join auth.users on users.id = member.account_id
+    where member.account_id <> require_another_lead.account_id and member.role = 'lead' and member.removed_at is null
       and (users.last_sign_in_at is not null or not has_logged_in)
-  );
-  if cardinality(other_leads) = 0 then
-    raise sqlstate 'PT409' using message = 'This team member is the last lead. Make another team member a lead first.';
-  end if;
+  ), 409, 'This team member is the last lead. Make another team member a lead first.');
 end
 $$;
 
--- Invites a team member. Returns {"invite_id"} for a new account, and {"account_id"} for a second invitation. Raises
--- PT409 if the email address belongs to a client, or to a current team member who has logged in.
+-- Invites a team member. Returns {"invite_id"} for a new account, and {"account_id"} for a second invitation.
 create function public.invite_staff_member(
   email text, name text, role text, idempotency_key uuid default null, actor_name text default null
 ) returns jsonb
-language plpgsql volatile security definer
-set search_path = ''
-as $$
+language plpgsql volatile security definer set search_path = '' as $$
 declare
   actor private.actor := private.require_actor('lead', actor_name);
   address text := lower(btrim(email));
@@ -408,13 +347,9 @@ declare
   new_invite_id uuid;
 begin
   select users.id into existing_id from auth.users where users.email = address;
-  if private.is_repeated_action(key) then
-    return jsonb_build_object('account_id', existing_id);
-  end if;
+  if private.is_repeated_action(key) then return jsonb_build_object('account_id', existing_id); end if;
   select invitation.id into new_invite_id from private.staff_invites as invitation where invitation.idempotency_key = key;
-  if found then
-    return jsonb_build_object('invite_id', new_invite_id);
-  end if;
+  if found then return jsonb_build_object('invite_id', new_invite_id); end if;
   if existing_id is null then
     insert into private.staff_invites as invitation (email, name, role, invited_by_name, invited_by_id, idempotency_key)
     values (address, btrim(invite_staff_member.name), invite_staff_member.role, actor.name, actor.staff_id, key)
@@ -425,15 +360,12 @@ begin
     return jsonb_build_object('invite_id', new_invite_id);
   end if;
   select * into staff_member from public.staff_members where account_id = existing_id for update;
-  if not found then
-    raise sqlstate 'PT409' using
-      message = 'A client uses this email address. Enter another email address for the team member.';
-  end if;
-  if staff_member.removed_at is null and exists (
+  perform private.reject_if(
+    not found, 409, 'A client uses this email address. Enter another email address for the team member.'
+  );
+  perform private.reject_if(staff_member.removed_at is null and exists (
     select from auth.users where users.id = existing_id and users.last_sign_in_at is not null
-  ) then
-    raise sqlstate 'PT409' using message = 'A team member already uses this email address.';
-  end if;
+  ), 409, 'A team member already uses this email address.');
   update public.staff_members
   set removed_at = null, name = btrim(invite_staff_member.name), role = invite_staff_member.role
   where account_id = existing_id;
@@ -451,13 +383,10 @@ begin
   return jsonb_build_object('account_id', existing_id);
 end
 $$;
-grant execute on function public.invite_staff_member(text, text, text, uuid, text) to authenticated, service_role;
 
--- Changes a team member's role and returns the member's name. Raises PT404 for any other account, and PT409 if no lead would remain.
+-- Changes a team member's role and returns the member's name.
 create function public.change_staff_role(account_id uuid, role text, actor_name text default null) returns text
-language plpgsql volatile security definer
-set search_path = ''
-as $$
+language plpgsql volatile security definer set search_path = '' as $$
 declare
   actor private.actor := private.require_actor('lead', actor_name);
   member_name text;
@@ -468,12 +397,8 @@ begin
   end if;
   select staff_members.name, staff_members.role into member_name, old_role from public.staff_members
   where staff_members.account_id = change_staff_role.account_id and removed_at is null for update;
-  if not found then
-    raise sqlstate 'PT404' using message = 'Team member not found.';
-  end if;
-  if old_role = change_staff_role.role then
-    return member_name;
-  end if;
+  perform private.reject_if(not found, 404, 'Team member not found.');
+  if old_role = change_staff_role.role then return member_name; end if;
   update public.staff_members set role = change_staff_role.role where staff_members.account_id = change_staff_role.account_id;
   perform private.insert_audit_entry(
     actor, 'team role', account_id => change_staff_role.account_id,
@@ -482,14 +407,10 @@ begin
   return member_name;
 end
 $$;
-grant execute on function public.change_staff_role(uuid, text, text) to authenticated, service_role;
 
--- Closes a team member's account, ends its sessions and returns the member's name. Raises PT404 for other accounts, and
--- PT409 if no lead would remain.
+-- Closes a team member's account, ends its sessions and returns the member's name.
 create function public.remove_staff_member(account_id uuid, reason text, actor_name text default null) returns text
-language plpgsql volatile security definer
-set search_path = ''
-as $$
+language plpgsql volatile security definer set search_path = '' as $$
 declare
   actor private.actor := private.require_actor('lead', actor_name);
   trimmed_reason text := private.require_reason(reason);
@@ -500,12 +421,10 @@ begin
   update public.staff_members set removed_at = now()
   where staff_members.account_id = remove_staff_member.account_id and removed_at is null
   returning name, role into member_name, old_role;
-  if not found then
-    raise sqlstate 'PT404' using message = 'Team member not found.';
-  end if;
+  perform private.reject_if(not found, 404, 'Team member not found.');
   update auth.users set banned_until = now() + interval '100 years' where id = remove_staff_member.account_id;
   delete from private.password_links where password_links.account_id = remove_staff_member.account_id;
-  perform private.end_sessions(remove_staff_member.account_id);
+  delete from auth.sessions where user_id = remove_staff_member.account_id;
   perform private.insert_audit_entry(
     actor, 'team remove', account_id => remove_staff_member.account_id,
     before => jsonb_build_object('role', old_role), reason => trimmed_reason
@@ -513,32 +432,26 @@ begin
   return member_name;
 end
 $$;
-grant execute on function public.remove_staff_member(uuid, text, text) to authenticated, service_role;
 
 -- Returns the current team members, ordered by name.
 create function public.list_staff_members()
 returns table (account_id uuid, name text, role text, email text, has_logged_in boolean)
-language sql stable security definer
-set search_path = ''
-as $$
+language sql stable security definer set search_path = '' as $$
   select staff_members.account_id, staff_members.name, staff_members.role, users.email, users.last_sign_in_at is not null
   from public.staff_members
   join auth.users on users.id = staff_members.account_id
   where removed_at is null
   order by staff_members.name, staff_members.account_id
 $$;
-grant execute on function public.list_staff_members() to service_role;
 
 -- Returns the data of /desk/team to a lead, and only the viewer to a clerk or client.
 create function public.desk_team() returns jsonb
-language plpgsql stable security definer
-set search_path = ''
-as $$
+language plpgsql stable security definer set search_path = '' as $$
 begin
   if not private.is_staff()
     or not exists (select from public.staff_members where account_id = auth.uid() and role = 'lead')
   then
-    return jsonb_build_object('viewer', private.viewer());
+    return public.get_viewer();
   end if;
   return jsonb_build_object(
     'viewer', private.viewer(),
@@ -558,11 +471,15 @@ begin
   );
 end
 $$;
-grant execute on function public.desk_team() to authenticated;
 
 create policy "staff read staff members" on public.staff_members
-for select to authenticated
-using ((select private.is_staff()));
+for select to authenticated using ((select private.is_staff()));
+
+grant execute on function private.is_staff, private.is_client, public.desk_team to authenticated;
+grant execute on function
+  public.invite_staff_member, public.change_staff_role, public.remove_staff_member
+to authenticated, service_role;
+grant execute on function public.list_staff_members to service_role;
 
 -- schemas/audit_log.sql
 
@@ -596,19 +513,11 @@ create index audit_log_action on public.audit_log (action, created_at);
 
 -- Records a staff action. Each staff action calls this function in its own transaction.
 create function private.insert_audit_entry(
-  actor private.actor,
-  action text,
-  shipment_id uuid default null,
-  document_id uuid default null,
-  account_id uuid default null,
-  before jsonb default null,
-  after jsonb default null,
-  reason text default null,
+  actor private.actor, action text, shipment_id uuid default null, document_id uuid default null,
+  account_id uuid default null, before jsonb default null, after jsonb default null, reason text default null,
   idempotency_key uuid default null
 ) returns void
-language sql volatile security definer
-set search_path = ''
-as $$
+language sql volatile security definer set search_path = '' as $$
   insert into public.audit_log (
     actor_name, staff_id, action, shipment_id, document_id, account_id, before, after, reason, idempotency_key
   )
@@ -622,22 +531,16 @@ $$;
 
 -- Returns a separate idempotency key for each staff action of a form. Null if the form has no key.
 create function private.derive_idempotency_key(idempotency_key uuid, payload jsonb) returns uuid
-language sql immutable
-set search_path = ''
-as $$
+language sql immutable set search_path = '' as $$
   select md5(idempotency_key::text || ' ' || payload::text)::uuid
 $$;
 
 -- True if the audit log has an action with this idempotency key.
 -- Locks the key, so that a parallel call waits until the first call has finished.
 create function private.is_repeated_action(key uuid) returns boolean
-language plpgsql volatile
-set search_path = ''
-as $$
+language plpgsql volatile set search_path = '' as $$
 begin
-  if key is null then
-    return false;
-  end if;
+  if key is null then return false; end if;
   perform pg_advisory_xact_lock(hashtextextended(key::text, 0));
   return exists (select from public.audit_log where audit_log.idempotency_key = key);
 end
@@ -645,27 +548,19 @@ $$;
 
 -- Returns the entries of `state` whose values are different in `other_state`.
 create function private.changed_values(state jsonb, other_state jsonb) returns jsonb
-language sql immutable
-set search_path = ''
-as $$
+language sql immutable set search_path = '' as $$
   select jsonb_object_agg(key, value) from jsonb_each(state) where value is distinct from other_state -> key
 $$;
 
 -- Returns the trimmed reason. Raises PT400 if the reason is empty, has over 500 characters or a control character.
 create function private.require_reason(reason text) returns text
-language plpgsql immutable
-set search_path = ''
-as $$
+language plpgsql immutable set search_path = '' as $$
 begin
-  if coalesce(btrim(reason), '') = '' then
-    raise sqlstate 'PT400' using message = 'Enter a reason.';
-  end if;
-  if char_length(reason) > 500 then
-    raise sqlstate 'PT400' using message = 'Use at most 500 characters.';
-  end if;
-  if not private.is_plain_text(reason) then
-    raise sqlstate 'PT400' using message = 'The text contains invisible characters. Delete the text and type it again.';
-  end if;
+  perform private.reject_if(coalesce(btrim(reason), '') = '', 400, 'Enter a reason.');
+  perform private.reject_if(char_length(reason) > 500, 400, 'Use at most 500 characters.');
+  perform private.reject_if(
+    not private.is_plain_text(reason), 400, 'The text contains invisible characters. Delete the text and type it again.'
+  );
   return btrim(reason);
 end
 $$;
@@ -673,14 +568,10 @@ $$;
 -- Prevents updates of the audit log, and deletions within seven years. A trigger is needed, because privileges do not
 -- restrict the table's owner.
 create function private.protect_audit_log() returns trigger
-language plpgsql
-set search_path = ''
-as $$
+language plpgsql set search_path = '' as $$
 begin
   if tg_op = 'DELETE' and tg_level = 'ROW' then
-    if old.created_at < now() - interval '7 years' then
-      return old;
-    end if;
+    if old.created_at < now() - interval '7 years' then return old; end if;
   end if;
   raise sqlstate 'PT403' using message = 'Entries in the audit log cannot be changed or deleted.';
 end
@@ -688,46 +579,29 @@ $$;
 
 -- Records a staff action that a staff command has performed.
 create function public.record_audit_entry(
-  actor_name text,
-  action text,
-  shipment_id uuid default null,
-  document_id uuid default null,
-  account_id uuid default null,
-  before jsonb default null,
-  after jsonb default null,
-  reason text default null
+  actor_name text, action text, shipment_id uuid default null, document_id uuid default null,
+  account_id uuid default null, before jsonb default null, after jsonb default null, reason text default null
 ) returns void
-language sql volatile security definer
-set search_path = ''
-as $$
+language sql volatile security definer set search_path = '' as $$
   select private.insert_audit_entry(
     row(actor_name, null)::private.actor, action, shipment_id, document_id, account_id, before, after, reason
   )
 $$;
-grant execute on function public.record_audit_entry(text, text, uuid, uuid, uuid, jsonb, jsonb, text) to service_role;
 
 create function public.count_expired_audit_entries() returns bigint
-language sql stable security definer
-set search_path = ''
-as $$
+language sql stable security definer set search_path = '' as $$
   select count(*) from public.audit_log where created_at < now() - interval '7 years'
 $$;
-grant execute on function public.count_expired_audit_entries() to service_role;
 
 create function public.delete_expired_audit_entries() returns bigint
-language sql volatile security definer
-set search_path = ''
-as $$
+language sql volatile security definer set search_path = '' as $$
   with deleted as (delete from public.audit_log where created_at < now() - interval '7 years' returning id)
   select count(*) from deleted
 $$;
-grant execute on function public.delete_expired_audit_entries() to service_role;
 
 -- Returns audit entries for the desk, newest first, with the current names of the shipment, document and account.
 create function private.audit_entries_json(entries public.audit_log[]) returns jsonb
-language sql stable
-set search_path = ''
-as $$
+language sql stable set search_path = '' as $$
   select coalesce(jsonb_agg(jsonb_build_object(
     'id', entry.id, 'created_at', entry.created_at, 'actor_name', entry.actor_name, 'action', entry.action,
     'shipment_id', entry.shipment_id, 'account_id', entry.account_id,
@@ -744,21 +618,18 @@ $$;
 -- Returns the data of /desk/log. `day` is in East Africa Time. For the CSV, page 0 returns 500 entries that are older
 -- than the entry `before_id`, which was recorded at `before`.
 create function public.desk_log(
-  actor_name text default null, action text default null, shipment_prefix text default null, account_id uuid default null,
-  day date default null, page integer default 1, before timestamptz default null, before_id uuid default null
+  actor_name text default null, action text default null, shipment_prefix text default null,
+  account_id uuid default null, day date default null, page integer default 1, before timestamptz default null,
+  before_id uuid default null
 ) returns jsonb
-language plpgsql stable security definer
-set search_path = ''
-as $$
+language plpgsql stable security definer set search_path = '' as $$
 declare
-  conditions text := 'true';
+  conditions text;
   names text[];
-  ids uuid[];
+  ids constant uuid[] := private.id_prefix_range(shipment_prefix);
   entries public.audit_log[];
 begin
-  if not private.is_staff() then
-    return jsonb_build_object('viewer', private.viewer());
-  end if;
+  if not private.is_staff() then return public.get_viewer(); end if;
   if actor_name is not null then
     -- Reads each distinct name only once from the index, because a name can have many thousand entries.
     with recursive actors as (
@@ -769,25 +640,19 @@ begin
     )
     select array_agg(actors.name) into names from actors
     where private.search_form(actors.name) like private.like_pattern(private.search_form(left(desk_log.actor_name, 254)));
-    conditions := conditions || ' and entry.actor_name = any ($1)';
   end if;
-  if action is not null then
-    conditions := conditions || ' and entry.action = $2';
-  end if;
-  if shipment_prefix is not null then
-    ids := private.id_prefix_range(shipment_prefix);
-    conditions := conditions || case when ids[1] = ids[2] then ' and entry.shipment_id = $3' else
-      ' and entry.shipment_id between $3 and $4' end;
-  end if;
-  if account_id is not null then
-    conditions := conditions || ' and entry.account_id = $5';
-  end if;
-  if day is not null then
-    conditions := conditions || ' and entry.created_at >= $6 and entry.created_at < $7';
-  end if;
-  if before is not null then
-    conditions := conditions || ' and (entry.created_at, entry.id) < ($8, $9)';
-  end if;
+  conditions := concat_ws(
+    ' and ', 'true',
+    case when actor_name is not null then 'entry.actor_name = any ($1)' end,
+    case when action is not null then 'entry.action = $2' end,
+    case
+      when ids[1] = ids[2] then 'entry.shipment_id = $3'
+      when shipment_prefix is not null then 'entry.shipment_id between $3 and $4'
+    end,
+    case when account_id is not null then 'entry.account_id = $5' end,
+    case when day is not null then 'entry.created_at >= $6 and entry.created_at < $7' end,
+    case when before is not null then '(entry.created_at, entry.id) < ($8, $9)' end
+  );
   execute format(
     'select array(
        select entry from public.audit_log as entry where %s
@@ -802,43 +667,36 @@ begin
   return jsonb_build_object('viewer', private.viewer(), 'audit_entries', private.audit_entries_json(entries));
 end
 $$;
-grant execute on function public.desk_log(text, text, text, uuid, date, integer, timestamptz, uuid) to authenticated;
 
-create trigger protect_audit_log_rows
-before update or delete on public.audit_log
+create trigger protect_audit_log_rows before update or delete on public.audit_log
 for each row execute function private.protect_audit_log();
 
-create trigger protect_audit_log_truncate
-before truncate on public.audit_log
+create trigger protect_audit_log_truncate before truncate on public.audit_log
 for each statement execute function private.protect_audit_log();
 
 create policy "staff read the audit log" on public.audit_log
-for select to authenticated
-using ((select private.is_staff()));
+for select to authenticated using ((select private.is_staff()));
+
+grant execute on function public.desk_log to authenticated;
+grant execute on function
+  public.record_audit_entry, public.count_expired_audit_entries, public.delete_expired_audit_entries
+to service_role;
 
 -- schemas/accounts.sql
 
 create function public.find_account_id(email text) returns uuid
-language sql stable security definer
-set search_path = ''
-as $$
+language sql stable security definer set search_path = '' as $$
   select id from auth.users where users.email = lower(find_account_id.email)
 $$;
-grant execute on function public.find_account_id(text) to service_role;
 
--- Returns the searchable text of an account, normalised by private.search_form.
 create function private.account_search_form(email text, metadata jsonb) returns text
-language sql immutable
-set search_path = ''
-as $$
+language sql immutable set search_path = '' as $$
   select private.search_form(concat_ws(' ', email, metadata ->> 'full_name'))
 $$;
 
 -- Limits the metadata of an account, because the owner can change the metadata by calling Supabase Auth directly.
 create function private.check_user_metadata() returns trigger
-language plpgsql
-set search_path = ''
-as $$
+language plpgsql set search_path = '' as $$
 declare
   name text := new.raw_user_meta_data ->> 'full_name';
 begin
@@ -855,24 +713,18 @@ $$;
 
 -- Locks the account of a client. Raises PT404 if the account is unknown or belongs to a team member.
 create function private.require_client(account_id uuid) returns void
-language plpgsql volatile
-set search_path = ''
-as $$
+language plpgsql volatile set search_path = '' as $$
 begin
   perform from auth.users where id = require_client.account_id
     and not exists (select from public.staff_members where staff_members.account_id = require_client.account_id)
   for update;
-  if not found then
-    raise sqlstate 'PT404' using message = 'Client account not found.';
-  end if;
+  perform private.reject_if(not found, 404, 'Client account not found.');
 end
 $$;
 
 -- Closes a client's account, ends its sessions and deletes its password links. Returns the email address. Raises PT409 for a closed account.
 create function public.close_account(account_id uuid, reason text, actor_name text default null) returns text
-language plpgsql volatile security definer
-set search_path = ''
-as $$
+language plpgsql volatile security definer set search_path = '' as $$
 declare
   actor private.actor := private.require_actor('clerk', actor_name);
   trimmed_reason text := private.require_reason(reason);
@@ -882,22 +734,17 @@ begin
   update auth.users set banned_until = now() + interval '100 years'
   where id = close_account.account_id and coalesce(banned_until < now(), true)
   returning email into address;
-  if not found then
-    raise sqlstate 'PT409' using message = 'This account is already closed.';
-  end if;
+  perform private.reject_if(not found, 409, 'This account is already closed.');
   delete from private.password_links where password_links.account_id = close_account.account_id;
-  perform private.end_sessions(close_account.account_id);
+  delete from auth.sessions where user_id = close_account.account_id;
   perform private.insert_audit_entry(actor, 'account close', account_id => close_account.account_id, reason => trimmed_reason);
   return address;
 end
 $$;
-grant execute on function public.close_account(uuid, text, text) to authenticated, service_role;
 
 -- Reopens a client's closed account and returns its email address. Raises PT409 for an open account.
 create function public.reopen_account(account_id uuid, reason text, actor_name text default null) returns text
-language plpgsql volatile security definer
-set search_path = ''
-as $$
+language plpgsql volatile security definer set search_path = '' as $$
 declare
   actor private.actor := private.require_actor('clerk', actor_name);
   trimmed_reason text := private.require_reason(reason);
@@ -906,22 +753,16 @@ begin
   perform private.require_client(reopen_account.account_id);
   update auth.users set banned_until = null where id = reopen_account.account_id and banned_until > now()
   returning email into address;
-  if not found then
-    raise sqlstate 'PT409' using message = 'This account is already open.';
-  end if;
+  perform private.reject_if(not found, 409, 'This account is already open.');
   perform private.insert_audit_entry(actor, 'account reopen', account_id => reopen_account.account_id, reason => trimmed_reason);
   return address;
 end
 $$;
-grant execute on function public.reopen_account(uuid, text, text) to authenticated, service_role;
 
 -- Removes an account's second factors and ends its sessions. Only a lead can remove a team member's factors.
--- Raises PT409 if the account has no verified second factor.
 create function public.remove_second_factors(account_id uuid, reason text default null, actor_name text default null)
 returns jsonb
-language plpgsql volatile security definer
-set search_path = ''
-as $$
+language plpgsql volatile security definer set search_path = '' as $$
 declare
   actor private.actor := private.require_actor(private.role_to_change_account(account_id), actor_name);
   removed integer;
@@ -930,10 +771,8 @@ begin
     delete from auth.mfa_factors where user_id = remove_second_factors.account_id returning status
   )
   select count(*) filter (where status = 'verified') into removed from deleted;
-  if removed = 0 then
-    raise sqlstate 'PT409' using message = '2FA is not set up on this account.';
-  end if;
-  perform private.end_sessions(remove_second_factors.account_id);
+  perform private.reject_if(removed = 0, 409, '2FA is not set up on this account.');
+  delete from auth.sessions where user_id = remove_second_factors.account_id;
   perform private.insert_audit_entry(
     actor, 'account reset-2fa', account_id => remove_second_factors.account_id, reason => reason,
     after => jsonb_build_object('removed', removed)
@@ -943,13 +782,10 @@ begin
   );
 end
 $$;
-grant execute on function public.remove_second_factors(uuid, text, text) to authenticated, service_role;
 
 -- Returns the data of /portal/account. `account` is null if the session is not valid.
 create function public.portal_account() returns jsonb
-language sql stable security definer
-set search_path = ''
-as $$
+language sql stable security definer set search_path = '' as $$
   select jsonb_build_object(
     'viewer', private.viewer(),
     'account', (
@@ -977,14 +813,11 @@ as $$
     )
   )
 $$;
-grant execute on function public.portal_account() to authenticated;
 
 -- Returns the caller's data for the data export: 50 shipments per call, newest first.
 -- The first call, without `before`, also returns the account.
 create function public.data_export(before timestamptz default null, before_id uuid default null) returns jsonb
-language sql stable security definer
-set search_path = ''
-as $$
+language sql stable security definer set search_path = '' as $$
   select jsonb_build_object(
     'viewer', private.viewer(),
     'account', case when data_export.before is null then (
@@ -994,37 +827,34 @@ as $$
         'client_id_issued_for', (select issued_for from public.client_ids where account_id = users.id),
         'client_id_sent_to', (select sent_to from public.client_ids where account_id = users.id),
         'second_factors', (
-          select coalesce(jsonb_agg(jsonb_build_object(
-            'name', factor.friendly_name, 'created_at', factor.created_at, 'status', factor.status
-          ) order by factor.created_at), '[]'::jsonb)
-          from auth.mfa_factors as factor where factor.user_id = users.id
+          select coalesce(jsonb_agg(factor order by factor.created_at), '[]'::jsonb)
+          from (
+            select friendly_name as name, created_at, status from auth.mfa_factors where user_id = users.id
+          ) as factor
         ),
         'sessions', (
-          select coalesce(jsonb_agg(jsonb_build_object(
-            'started_at', session.created_at, 'last_used_at', session.updated_at
-          ) order by session.created_at), '[]'::jsonb)
-          from auth.sessions as session where session.user_id = users.id
+          select coalesce(jsonb_agg(session order by session.started_at), '[]'::jsonb)
+          from (
+            select created_at as started_at, updated_at as last_used_at from auth.sessions where user_id = users.id
+          ) as session
         ),
         'shipment_emails', (
-          select coalesce(jsonb_agg(jsonb_build_object(
-            'shipment_id', email.shipment_id, 'kind', email.kind, 'detail', email.detail, 'reason', email.reason,
-            'created_at', email.created_at, 'sent_at', email.sent_at
-          ) order by email.created_at), '[]'::jsonb)
-          from public.email_outbox as email where email.account_id = users.id
+          select coalesce(jsonb_agg(shipment_email order by shipment_email.created_at), '[]'::jsonb)
+          from (
+            select shipment_id, kind, detail, reason, created_at, sent_at
+            from public.email_outbox where account_id = users.id
+          ) as shipment_email
         ),
         'failed_emails', (
-          select coalesce(jsonb_agg(jsonb_build_object(
-            'kind', email.kind, 'sent_to', email.sent_to, 'failed_at', email.failed_at
-          ) order by email.failed_at), '[]'::jsonb)
-          from public.failed_emails as email where email.account_id = users.id
+          select coalesce(jsonb_agg(failed_email order by failed_email.failed_at), '[]'::jsonb)
+          from (select kind, sent_to, failed_at from public.failed_emails where account_id = users.id) as failed_email
         ),
         -- The export omits the actor's name, which is personal data of the team member.
         'audit_entries', (
-          select coalesce(jsonb_agg(jsonb_build_object(
-            'created_at', entry.created_at, 'action', entry.action,
-            'before', entry.before, 'after', entry.after, 'reason', entry.reason
-          ) order by entry.created_at), '[]'::jsonb)
-          from public.audit_log as entry where entry.account_id = users.id
+          select coalesce(jsonb_agg(entry order by entry.created_at), '[]'::jsonb)
+          from (
+            select created_at, action, audit_log.before, after, reason from public.audit_log where account_id = users.id
+          ) as entry
         )
       )
       from auth.users
@@ -1033,34 +863,31 @@ as $$
     'shipments', case when (select private.has_valid_session()) then (
       select coalesce(jsonb_agg(private.shipment_json(shipment) || jsonb_build_object(
         'documents', (
-          select coalesce(jsonb_agg(jsonb_build_object(
-            'id', document.id, 'name', document.name, 'uploaded', document.uploaded, 'verified', document.verified,
-            'file_name', document.file_name, 'file_size', document.file_size, 'media_type', document.media_type,
-            'uploaded_at', document.uploaded_at, 'sha256', document.sha256, 'storage_path', document.storage_path,
-            'storage_version', document.storage_version, 'rejected_at', document.rejected_at,
-            'rejection_reason', document.rejection_reason
-          ) order by document.name), '[]'::jsonb)
-          from public.documents as document where document.shipment_id = shipment.id
+          select coalesce(jsonb_agg(document order by document.name), '[]'::jsonb)
+          from (
+            select id, name, uploaded, verified, file_name, file_size, media_type, uploaded_at, sha256, storage_path,
+              storage_version, rejected_at, rejection_reason
+            from public.documents where shipment_id = shipment.id
+          ) as document
         ),
         'charges', private.charges_json(shipment.id),
         'tracking_events', (
-          select coalesce(jsonb_agg(jsonb_build_object(
-            'created_at', event.created_at, 'stage', event.stage, 'status', event.status, 'location', event.location, 'note', event.note
-          ) order by event.created_at, event.id), '[]'::jsonb)
-          from public.tracking_events as event where event.shipment_id = shipment.id
+          select coalesce(jsonb_agg(event), '[]'::jsonb)
+          from (
+            select created_at, tracking_events.stage, tracking_events.status, location, note from public.tracking_events
+            where shipment_id = shipment.id order by created_at, tracking_events.id
+          ) as event
         ),
         'share_links', (
-          select coalesce(jsonb_agg(jsonb_build_object(
-            'created_at', share.created_at, 'expires_at', share.expires_at
-          ) order by share.created_at), '[]'::jsonb)
-          from private.share_links as share where share.shipment_id = shipment.id
+          select coalesce(jsonb_agg(share order by share.created_at), '[]'::jsonb)
+          from (select created_at, expires_at from private.share_links where shipment_id = shipment.id) as share
         ),
         'audit_entries', (
-          select coalesce(jsonb_agg(jsonb_build_object(
-            'created_at', entry.created_at, 'action', entry.action, 'document_id', entry.document_id,
-            'before', entry.before, 'after', entry.after, 'reason', entry.reason
-          ) order by entry.created_at), '[]'::jsonb)
-          from public.audit_log as entry where entry.shipment_id = shipment.id
+          select coalesce(jsonb_agg(entry order by entry.created_at), '[]'::jsonb)
+          from (
+            select created_at, action, document_id, audit_log.before, after, reason
+            from public.audit_log where shipment_id = shipment.id
+          ) as entry
         )
       ) order by shipment.created_at desc, shipment.id desc), '[]'::jsonb)
       from public.shipments as shipment
@@ -1074,17 +901,15 @@ as $$
     ) end
   )
 $$;
-grant execute on function public.data_export(timestamp with time zone, uuid) to authenticated;
 
-create trigger check_user_metadata_on_insert
-before insert on auth.users
+create trigger check_user_metadata before insert or update of raw_user_meta_data on auth.users
 for each row execute function private.check_user_metadata();
 
-create trigger check_user_metadata_on_update
-before update of raw_user_meta_data on auth.users
-for each row
-when (new.raw_user_meta_data is distinct from old.raw_user_meta_data)
-execute function private.check_user_metadata();
+grant execute on function public.portal_account, public.data_export to authenticated;
+grant execute on function
+  public.close_account, public.reopen_account, public.remove_second_factors
+to authenticated, service_role;
+grant execute on function public.find_account_id to service_role;
 
 -- schemas/password_links.sql
 
@@ -1099,32 +924,26 @@ alter table private.password_links enable row level security;
 
 create index password_links_account_id on private.password_links (account_id);
 
--- Records that a password link will be emailed, and returns the email address. Raises PT409 for a closed or unconfirmed
--- account. Only a lead can send a link to a team member.
+-- Records that a password link will be emailed, and returns the email address.
 create function public.request_password_link(account_id uuid, actor_name text default null) returns text
-language plpgsql volatile security definer
-set search_path = ''
-as $$
+language plpgsql volatile security definer set search_path = '' as $$
 declare
   actor private.actor := private.require_actor(private.role_to_change_account(account_id), actor_name);
   address text;
 begin
   select email into address from auth.users
   where id = request_password_link.account_id and email_confirmed_at is not null and coalesce(banned_until < now(), true);
-  if not found then
-    raise sqlstate 'PT409' using message = 'You can send a password link only to an open account with a confirmed email address.';
-  end if;
+  perform private.reject_if(
+    not found, 409, 'You can send a password link only to an open account with a confirmed email address.'
+  );
   perform private.insert_audit_entry(actor, 'account send-password-link', account_id => request_password_link.account_id);
   return address;
 end
 $$;
-grant execute on function public.request_password_link(uuid, text) to authenticated, service_role;
 
 -- Creates a password link and deletes the account's older links. Returns the token: 256 random bits in hexadecimal.
 create function public.issue_password_link(account_id uuid, valid_hours integer) returns text
-language plpgsql volatile security definer
-set search_path = ''
-as $$
+language plpgsql volatile security definer set search_path = '' as $$
 declare
   token text := encode(extensions.gen_random_bytes(32), 'hex');
 begin
@@ -1139,13 +958,10 @@ begin
   return token;
 end
 $$;
-grant execute on function public.issue_password_link(uuid, integer) to service_role;
 
 -- Returns the account and second factors of a password link, or null if the link is invalid or the account is closed.
 create function public.password_link(token text) returns jsonb
-language sql stable security definer
-set search_path = ''
-as $$
+language sql stable security definer set search_path = '' as $$
   select jsonb_build_object(
     'account_id', account.id,
     'email', account.email,
@@ -1165,13 +981,10 @@ as $$
     and link.redeemed_at is null and link.expires_at > now()
     and coalesce(account.banned_until < now(), true)
 $$;
-grant execute on function public.password_link(text) to service_role;
 
 -- Marks a password link as used. Returns true to only one of several parallel calls.
 create function public.redeem_password_link(token text) returns boolean
-language sql volatile security definer
-set search_path = ''
-as $$
+language sql volatile security definer set search_path = '' as $$
   with redeemed as (
     update private.password_links set redeemed_at = now()
     where token_hash = private.token_hash(redeem_password_link.token)
@@ -1180,18 +993,19 @@ as $$
   )
   select exists (select from redeemed)
 $$;
-grant execute on function public.redeem_password_link(text) to service_role;
 
 -- Makes a used link valid again if Supabase Auth could not set the password. Works for two minutes after the use.
 create function public.restore_password_link(token text) returns void
-language sql volatile security definer
-set search_path = ''
-as $$
+language sql volatile security definer set search_path = '' as $$
   update private.password_links set redeemed_at = null
   where token_hash = private.token_hash(restore_password_link.token)
     and redeemed_at > now() - interval '2 minutes'
 $$;
-grant execute on function public.restore_password_link(text) to service_role;
+
+grant execute on function public.request_password_link to authenticated, service_role;
+grant execute on function
+  public.issue_password_link, public.password_link, public.redeem_password_link, public.restore_password_link
+to service_role;
 
 -- schemas/email_changes.sql
 
@@ -1211,9 +1025,7 @@ create index email_changes_expires_at on private.email_changes (expires_at);
 -- Returns the token of a confirmation link for a new email address. Raises PT429 within a minute of the previous link.
 -- Returns null if the address has an account. The caller must not reveal this fact.
 create function public.start_email_change(account_id uuid, email text) returns text
-language plpgsql volatile security definer
-set search_path = ''
-as $$
+language plpgsql volatile security definer set search_path = '' as $$
 declare
   token text := encode(extensions.gen_random_bytes(32), 'hex');
 begin
@@ -1222,23 +1034,18 @@ begin
   on conflict on constraint email_changes_pkey do update
   set token_hash = excluded.token_hash, email = excluded.email, expires_at = excluded.expires_at, redeemed_at = null
   where change.expires_at < now() + interval '1 day' - interval '1 minute' or change.redeemed_at is not null;
-  if not found then
-    raise sqlstate 'PT429' using message = 'We have just sent you an email. Wait one minute, then try again.';
-  end if;
+  perform private.reject_if(not found, 429, 'We have just sent you an email. Wait one minute, then try again.');
   if exists (select from auth.users where users.email = lower(start_email_change.email)) then
     return null;
   end if;
   return token;
 end
 $$;
-grant execute on function public.start_email_change(uuid, text) to service_role;
 
 -- Returns the account, addresses and second factors of a confirmation link.
 -- Returns null for an invalid link, a closed account and a team member's account.
 create function public.email_change(token text) returns jsonb
-language sql stable security definer
-set search_path = ''
-as $$
+language sql stable security definer set search_path = '' as $$
   select jsonb_build_object(
     'account_id', account.id, 'email', change.email, 'old_email', account.email,
     'factors', (
@@ -1254,68 +1061,51 @@ as $$
     and change.redeemed_at is null and change.expires_at > now() and coalesce(account.banned_until < now(), true)
     and not exists (select from public.staff_members where staff_members.account_id = account.id)
 $$;
-grant execute on function public.email_change(text) to service_role;
 
 -- Marks a confirmation link as used. Returns true to only one of several parallel calls.
--- Raises PT409 if another account has the address.
 create function public.redeem_email_change(token text) returns boolean
-language plpgsql volatile security definer
-set search_path = ''
-as $$
+language plpgsql volatile security definer set search_path = '' as $$
 declare
   details jsonb := public.email_change(token);
 begin
-  if details is null then
-    return false;
-  end if;
-  -- The account itself may already have the new address, if the response of Supabase Auth to an earlier attempt was
-  -- lost.
-  if exists (
+  if details is null then return false; end if;
+  -- If the response of Supabase Auth to an earlier attempt was lost, the account already has the new address.
+  perform private.reject_if(exists (
     select from auth.users where users.email = details ->> 'email' and users.id <> (details ->> 'account_id')::uuid
-  ) then
-    raise sqlstate 'PT409' using message = 'You cannot use this email address. Enter another address on your account page.';
-  end if;
+  ), 409, 'You cannot use this email address. Enter another address on your account page.');
   update private.email_changes as change set redeemed_at = now()
   where change.token_hash = private.token_hash(redeem_email_change.token) and change.redeemed_at is null;
-  if not found then
-    return false;
-  end if;
+  if not found then return false; end if;
   -- Password links were sent to the old email address, whose mailbox may no longer belong to the client.
   delete from private.password_links where password_links.account_id = (details ->> 'account_id')::uuid;
   return true;
 end
 $$;
-grant execute on function public.redeem_email_change(text) to service_role;
 
 -- Makes a used link valid again if Supabase Auth could not change the address. Works for two minutes after the use.
 create function public.restore_email_change(token text) returns void
-language sql volatile security definer
-set search_path = ''
-as $$
+language sql volatile security definer set search_path = '' as $$
   update private.email_changes set redeemed_at = null
   where token_hash = private.token_hash(restore_email_change.token)
     and redeemed_at > now() - interval '2 minutes'
 $$;
-grant execute on function public.restore_email_change(text) to service_role;
 
 -- Deletes the account's confirmation link, because its email could not be sent.
 create function public.cancel_email_change(account_id uuid) returns void
-language sql volatile security definer
-set search_path = ''
-as $$
+language sql volatile security definer set search_path = '' as $$
   delete from private.email_changes where email_changes.account_id = cancel_email_change.account_id
 $$;
-grant execute on function public.cancel_email_change(uuid) to service_role;
 
--- Deletes the account's password links and its confirmation link for a new email address.
 create function public.revoke_account_links(account_id uuid) returns void
-language sql volatile security definer
-set search_path = ''
-as $$
+language sql volatile security definer set search_path = '' as $$
   with address as (delete from private.email_changes where email_changes.account_id = revoke_account_links.account_id)
   delete from private.password_links where password_links.account_id = revoke_account_links.account_id
 $$;
-grant execute on function public.revoke_account_links(uuid) to service_role;
+
+grant execute on function
+  public.start_email_change, public.email_change, public.redeem_email_change, public.restore_email_change,
+  public.cancel_email_change, public.revoke_account_links
+to service_role;
 
 -- schemas/erasure_requests.sql
 
@@ -1326,16 +1116,11 @@ create table private.erasure_requests (
 );
 alter table private.erasure_requests enable row level security;
 
--- Requests the erasure of the caller's account, or withdraws the request. Raises PT403 for team members, PT429 for the
--- 21st request in a day.
+-- Requests the erasure of the caller's account, or withdraws the request.
 create function public.set_erasure_request(requested boolean) returns void
-language plpgsql volatile security definer
-set search_path = ''
-as $$
+language plpgsql volatile security definer set search_path = '' as $$
 begin
-  if not private.has_valid_session() or not private.is_client() then
-    raise sqlstate 'PT403' using message = 'Log in again to continue.';
-  end if;
+  perform private.reject_if(not private.has_valid_session() or not private.is_client(), 403, 'Log in again to continue.');
   if requested then
     insert into private.erasure_requests (account_id) values (auth.uid()) on conflict do nothing;
     if found then
@@ -1346,14 +1131,10 @@ begin
   end if;
 end
 $$;
-grant execute on function public.set_erasure_request(boolean) to authenticated;
 
 -- Closes a client's account for its erasure and returns its email address.
--- Raises PT409 during the retention period of a shipment.
 create function public.start_erasure(account_id uuid, reason text, actor_name text default null) returns text
-language plpgsql volatile security definer
-set search_path = ''
-as $$
+language plpgsql volatile security definer set search_path = '' as $$
 declare
   actor private.actor := private.require_actor('clerk', actor_name);
   trimmed_reason text := private.require_reason(reason);
@@ -1362,27 +1143,23 @@ declare
 begin
   perform private.require_client(start_erasure.account_id);
   select max(retention_ends_on) into retention_end from public.shipments where user_id = start_erasure.account_id;
-  if retention_end >= (now() at time zone 'UTC')::date then
-    raise sqlstate 'PT409' using message = format(
-      'Nothing was deleted. We must store the shipment records of this account until %s.',
-      to_char(retention_end, 'FMDD FMMonth YYYY')
-    );
-  end if;
+  perform private.reject_if(
+    retention_end >= (now() at time zone 'UTC')::date, 409,
+    format('Nothing was deleted. We must store the shipment records of this account until %s.',
+      to_char(retention_end, 'FMDD FMMonth YYYY'))
+  );
   update auth.users set banned_until = now() + interval '100 years'
   where id = start_erasure.account_id
   returning email into address;
-  perform private.end_sessions(start_erasure.account_id);
+  delete from auth.sessions where user_id = start_erasure.account_id;
   perform private.insert_audit_entry(actor, 'account erase', account_id => start_erasure.account_id, reason => trimmed_reason);
   return address;
 end
 $$;
-grant execute on function public.start_erasure(uuid, text, text) to authenticated, service_role;
 
 -- Rejects an erasure request, with a reason, and returns the client's email address. Raises PT409 without a request.
 create function public.reject_erasure(account_id uuid, reason text, actor_name text default null) returns text
-language plpgsql volatile security definer
-set search_path = ''
-as $$
+language plpgsql volatile security definer set search_path = '' as $$
 declare
   actor private.actor := private.require_actor('clerk', actor_name);
   trimmed_reason text := private.require_reason(reason);
@@ -1391,24 +1168,22 @@ begin
   delete from private.erasure_requests as erasure using auth.users
   where erasure.account_id = reject_erasure.account_id and users.id = erasure.account_id
   returning users.email into address;
-  if address is null then
-    raise sqlstate 'PT409' using message = 'This client has no open erasure request.';
-  end if;
+  perform private.reject_if(address is null, 409, 'This client has no open erasure request.');
   perform private.insert_audit_entry(
     actor, 'account reject-erasure', account_id => reject_erasure.account_id, reason => trimmed_reason
   );
   return address;
 end
 $$;
-grant execute on function public.reject_erasure(uuid, text, text) to authenticated, service_role;
+
+grant execute on function public.set_erasure_request to authenticated;
+grant execute on function public.start_erasure, public.reject_erasure to authenticated, service_role;
 
 -- schemas/client_ids.sql
 
 -- Returns a new Client ID such as 7K3Q-X9MD-2HTV-W5BC: 16 characters of Crockford's base 32, 80 random bits.
 create function private.generate_client_id() returns text
-language sql volatile
-set search_path = ''
-as $$
+language sql volatile set search_path = '' as $$
   select string_agg(
     substr('0123456789ABCDEFGHJKMNPQRSTVWXYZ', get_byte(random.bytes, i) % 32 + 1, 1)
       || case when i in (3, 7, 11) then '-' else '' end,
@@ -1416,13 +1191,10 @@ as $$
   )
   from (select extensions.gen_random_bytes(16) as bytes) as random, generate_series(0, 15) as i
 $$;
-grant execute on function private.generate_client_id() to service_role;
 
 -- Returns a hash that ties an email address to a Client ID without storing the address.
 create function private.client_id_email_hash(client_id text, email text) returns text
-language sql immutable
-set search_path = ''
-as $$
+language sql immutable set search_path = '' as $$
   select encode(sha256(convert_to(client_id || ' ' || lower(email), 'UTF8')), 'hex')
 $$;
 
@@ -1453,22 +1225,15 @@ create index client_ids_idempotency_key on public.client_ids (idempotency_key) w
 
 -- Creates `how_many` Client IDs, from 1 to 1000, with the same label (`issued_for`) and email address (`sent_to`).
 create function public.issue_client_ids(
-  how_many integer default 1,
-  issued_for text default null,
-  sent_to text default null,
-  idempotency_key uuid default null,
-  actor_name text default null
+  how_many integer default 1, issued_for text default null, sent_to text default null,
+  idempotency_key uuid default null, actor_name text default null
 ) returns setof public.client_ids
-language plpgsql volatile security definer
-set search_path = ''
-as $$
+language plpgsql volatile security definer set search_path = '' as $$
 declare
   actor private.actor := private.require_actor('clerk', actor_name);
   key uuid := private.derive_idempotency_key(idempotency_key, jsonb_build_array('issue', how_many, issued_for, sent_to));
 begin
-  if how_many is null or how_many not between 1 and 1000 then
-    raise sqlstate 'PT400' using message = 'Enter a number from 1 to 1000.';
-  end if;
+  perform private.reject_if(how_many is null or how_many not between 1 and 1000, 400, 'Enter a number from 1 to 1000.');
   if private.is_repeated_action(key) then
     return query select issued.* from public.client_ids as issued where issued.idempotency_key = key;
     return;
@@ -1491,15 +1256,11 @@ begin
   select issued.* from issued, logged;
 end
 $$;
-grant execute on function public.issue_client_ids(integer, text, text, uuid, text) to authenticated, service_role;
 
 -- Records that a Client ID will be emailed, and returns its email address.
--- Raises PT409 if the Client ID is unknown, used or has no email address.
 create function public.send_client_id(client_id text, idempotency_key uuid default null, actor_name text default null)
 returns text
-language plpgsql volatile security definer
-set search_path = ''
-as $$
+language plpgsql volatile security definer set search_path = '' as $$
 declare
   actor private.actor := private.require_actor('clerk', actor_name);
   key uuid := private.derive_idempotency_key(idempotency_key, jsonb_build_array('send client ID', client_id));
@@ -1507,46 +1268,35 @@ declare
 begin
   select sent_to into address from public.client_ids
   where client_ids.client_id = send_client_id.client_id and email_hash is null and sent_to is not null;
-  if not found then
-    raise sqlstate 'PT409' using message = 'Only an unused Client ID with an email address can be sent again. Issue a new Client ID.';
-  end if;
-  if private.is_repeated_action(key) then
-    return address;
-  end if;
+  perform private.reject_if(
+    not found, 409, 'Only an unused Client ID with an email address can be sent again. Issue a new Client ID.'
+  );
+  if private.is_repeated_action(key) then return address; end if;
   update public.failed_emails set resolved_at = now()
   where failed_emails.client_id = send_client_id.client_id and resolved_at is null;
   perform private.insert_audit_entry(actor, 'client-id send', idempotency_key => key);
   return address;
 end
 $$;
-grant execute on function public.send_client_id(text, uuid, text) to authenticated, service_role;
 
 -- Deletes an unused Client ID. Raises PT409 if the Client ID is unknown or used.
 create function public.withdraw_client_id(client_id text, reason text, actor_name text default null) returns void
-language plpgsql volatile security definer
-set search_path = ''
-as $$
+language plpgsql volatile security definer set search_path = '' as $$
 declare
   actor private.actor := private.require_actor('clerk', actor_name);
   trimmed_reason text := private.require_reason(reason);
 begin
   delete from public.client_ids where client_ids.client_id = withdraw_client_id.client_id and email_hash is null;
-  if not found then
-    raise sqlstate 'PT409' using message = 'This Client ID is unknown or has already been used.';
-  end if;
+  perform private.reject_if(not found, 409, 'This Client ID is unknown or has already been used.');
   perform private.insert_audit_entry(
     actor, 'client-id withdraw', before => jsonb_build_object('client_id', withdraw_client_id.client_id), reason => trimmed_reason
   );
 end
 $$;
-grant execute on function public.withdraw_client_id(text, text, text) to authenticated, service_role;
 
--- Ties a Client ID to the email address of a sign-up. Returns false if the Client ID is unknown or tied to another
--- address.
+-- Ties a Client ID to the email address of a sign-up. Returns false for an unknown or otherwise tied Client ID.
 create function public.redeem_client_id(client_id text, email text) returns boolean
-language sql volatile security definer
-set search_path = ''
-as $$
+language sql volatile security definer set search_path = '' as $$
   with redeemed as (
     update public.client_ids as invitation
     set email_hash = private.client_id_email_hash(redeem_client_id.client_id, redeem_client_id.email),
@@ -1558,21 +1308,16 @@ as $$
   )
   select exists (select from redeemed)
 $$;
-grant execute on function public.redeem_client_id(text, text) to service_role;
 
 -- Returns the data of /desk/invitations: 21 unused Client IDs, newest first. Row 21 means that a next page exists.
 create function public.desk_invitations(page integer default 1) returns jsonb
-language plpgsql stable security definer
-set search_path = ''
-as $$
+language plpgsql stable security definer set search_path = '' as $$
 begin
-  if not private.is_staff() then
-    return jsonb_build_object('viewer', private.viewer());
-  end if;
+  if not private.is_staff() then return public.get_viewer(); end if;
   return jsonb_build_object(
     'viewer', private.viewer(),
     'invitations', (
-      select coalesce(jsonb_agg(to_jsonb(unused) order by unused.created_at desc, unused.client_id), '[]'::jsonb)
+      select coalesce(jsonb_agg(unused order by unused.created_at desc, unused.client_id), '[]'::jsonb)
       from (
         select client_id, issued_for, sent_to, created_at
         from public.client_ids
@@ -1584,16 +1329,18 @@ begin
   );
 end
 $$;
-grant execute on function public.desk_invitations(integer) to authenticated;
+
+grant execute on function public.desk_invitations to authenticated;
+grant execute on function
+  public.issue_client_ids, public.send_client_id, public.withdraw_client_id
+to authenticated, service_role;
+grant execute on function private.generate_client_id, public.redeem_client_id to service_role;
 
 -- schemas/sign_up.sql
 
--- Supabase's before-user-created hook: accepts a sign-up if its Client ID is not tied to an account or to another email
--- address.
+-- Supabase's before-user-created hook, which provides the error message for a sign-up with a wrong Client ID.
 create function private.before_user_created(event jsonb) returns jsonb
-language plpgsql stable security definer
-set search_path = ''
-as $$
+language plpgsql stable security definer set search_path = '' as $$
 declare
   id text := event -> 'user' -> 'user_metadata' ->> 'client_id';
   new_email_hash text := private.client_id_email_hash(id, event -> 'user' ->> 'email');
@@ -1610,13 +1357,10 @@ begin
   ));
 end
 $$;
-grant execute on function private.before_user_created(jsonb) to supabase_auth_admin;
 
 -- Redeems the Client ID or team invite in a new account's metadata. Rejects an account whose metadata has neither.
 create function private.redeem_client_id_or_invite() returns trigger
-language plpgsql security definer
-set search_path = ''
-as $$
+language plpgsql security definer set search_path = '' as $$
 declare
   id text := new.raw_user_meta_data ->> 'client_id';
   new_email_hash text := private.client_id_email_hash(id, new.email);
@@ -1649,9 +1393,7 @@ $$;
 -- after an hour, because a stranger may have created the account and chosen the password.
 -- A Client ID that has created an account can replace only that account, at most once a minute, to limit the emails.
 create function public.admit_sign_up(client_id text, email text) returns boolean
-language plpgsql volatile security definer
-set search_path = ''
-as $$
+language plpgsql volatile security definer set search_path = '' as $$
 declare
   new_email_hash text := private.client_id_email_hash(client_id, email);
   invitation public.client_ids;
@@ -1661,9 +1403,7 @@ begin
   from public.client_ids as issued
   where issued.client_id = admit_sign_up.client_id and coalesce(issued.email_hash, new_email_hash) = new_email_hash
   for update;
-  if not found then
-    return false;
-  end if;
+  if not found then return false; end if;
   select account.id into pending_id
   from auth.users as account
   where account.email = lower(admit_sign_up.email)
@@ -1693,13 +1433,10 @@ begin
   return true;
 end
 $$;
-grant execute on function public.admit_sign_up(text, text) to service_role;
 
 -- Records that Supabase Auth accepted the password of an unconfirmed sign-up. Returns false for a wrong token.
 create function public.mark_password_proven(email text, token text) returns boolean
-language sql volatile security definer
-set search_path = ''
-as $$
+language sql volatile security definer set search_path = '' as $$
   with proven as (
     update public.client_ids as invitation
     set password_proven_at = now()
@@ -1712,13 +1449,10 @@ as $$
   )
   select exists (select from proven)
 $$;
-grant execute on function public.mark_password_proven(text, text) to service_role;
 
 -- Rejects a confirmation without the sign-up's password, because a stranger may have signed up with the email address.
 create function private.check_email_confirmation() returns trigger
-language plpgsql security definer
-set search_path = ''
-as $$
+language plpgsql security definer set search_path = '' as $$
 begin
   if not exists (
       select from public.client_ids
@@ -1732,22 +1466,16 @@ begin
 end
 $$;
 
--- Replaces the hash of an email address with '' in Client IDs without an account. A Client ID with the hash '' still
--- counts as used.
+-- A Client ID with the hash '' still counts as used.
 create function public.clear_email_hashes(email text) returns void
-language sql volatile security definer
-set search_path = ''
-as $$
+language sql volatile security definer set search_path = '' as $$
   update public.client_ids set email_hash = ''
   where account_id is null and email_hash = private.client_id_email_hash(client_id, email)
 $$;
-grant execute on function public.clear_email_hashes(text) to service_role;
 
 -- Deletes entries about deleted accounts from the log of Supabase Auth, because the entries contain email addresses.
 create function public.delete_orphaned_auth_log() returns integer
-language sql volatile security definer
-set search_path = ''
-as $$
+language sql volatile security definer set search_path = '' as $$
   with deleted as (
     delete from auth.audit_log_entries as entry
     where exists (
@@ -1762,76 +1490,61 @@ as $$
   )
   select count(*)::integer from deleted
 $$;
-grant execute on function public.delete_orphaned_auth_log() to service_role;
 
-create trigger redeem_client_id_or_invite
-after insert on auth.users
+create trigger redeem_client_id_or_invite after insert on auth.users
 for each row execute function private.redeem_client_id_or_invite();
 
-create trigger check_email_confirmation
-before update on auth.users
+create trigger check_email_confirmation before update on auth.users
 for each row when (old.email_confirmed_at is null and new.email_confirmed_at is not null)
 execute function private.check_email_confirmation();
+
+grant execute on function
+  public.admit_sign_up, public.mark_password_proven, public.clear_email_hashes, public.delete_orphaned_auth_log
+to service_role;
+grant execute on function private.before_user_created to supabase_auth_admin;
 
 -- schemas/shipments.sql
 
 -- Returns the name of a stage from 1 to 10. app/models/shipment.ts has the same list.
 create function private.stage_name(stage smallint) returns text
-language sql immutable
-set search_path = ''
-as $$
+language sql immutable set search_path = '' as $$
   select (array[
     'Client Onboarding', 'Document Verification', 'IDF Application', 'Customs Declaration', 'Payment Clearance',
     'Cargo Tracking', 'Inspection & Release', 'Loading Services', 'Additional Services', 'Shipment Closed'
   ])[stage]
 $$;
-grant execute on function private.stage_name(smallint) to authenticated, service_role;
 
 -- True for a container number with the right check digit (ISO 6346).
 -- app/models/container-number.ts has the same rule.
 create function private.is_container_number(value text) returns boolean
-language sql immutable
-set search_path = ''
-as $$
+language sql immutable set search_path = '' as $$
   select case when value ~ '^[A-Z]{3}[UJZ][0-9]{7}$' then (
     select sum((strpos('0123456789A?BCDEFGHIJK?LMNOPQRSTU?VWXYZ', substr(value, place + 1, 1)) - 1) * (1 << place)) % 11 % 10
     from generate_series(0, 9) as place
   ) = right(value, 1)::integer else false end
 $$;
-grant execute on function private.is_container_number(text) to authenticated, service_role;
 
 -- True for a list of at most 20 different container numbers. The limit is also in container-number.ts.
 create function private.are_container_numbers(numbers text[]) returns boolean
-language sql immutable
-set search_path = ''
-as $$
+language sql immutable set search_path = '' as $$
   select cardinality(numbers) <= 20
     and (numbers = '{}' or (array_ndims(numbers) = 1 and array_lower(numbers, 1) = 1))
     and not exists (select from unnest(numbers) as number where private.is_container_number(number) is not true)
     and cardinality(numbers) = (select count(distinct number) from unnest(numbers) as number)
 $$;
-grant execute on function private.are_container_numbers(text[]) to authenticated, service_role;
 
--- Returns the searchable texts of a shipment, one per line, normalised by private.search_form.
 create function private.shipment_search_words(name text, awb text, container_numbers text[]) returns text
-language sql immutable
-set search_path = ''
-as $$
+language sql immutable set search_path = '' as $$
   select private.search_form(concat_ws(E'\n', name, awb, nullif(array_to_string(container_numbers, E'\n'), '')))
 $$;
-grant execute on function private.shipment_search_words(text, text, text[]) to authenticated, service_role;
 
--- Returns the searchable numbers of a shipment, one per line.
 -- private.code_pattern removes the same characters from the search.
 create function private.shipment_search_codes(awb text, container_numbers text[]) returns text
-language sql immutable
-set search_path = ''
-as $$
+language sql immutable set search_path = '' as $$
   select translate(
     private.search_form(concat_ws(E'\n', awb, nullif(array_to_string(container_numbers, E'\n'), ''))), ' -/.', ''
   )
 $$;
-grant execute on function private.shipment_search_codes(text, text[]) to authenticated, service_role;
 
 create table public.shipments (
   id uuid primary key default gen_random_uuid(),
@@ -1890,9 +1603,7 @@ create index shipments_by_user_and_waiting_on on public.shipments (user_id, wait
 -- Returns the fields of a shipment that pages, downloads and emails show.
 -- app/models/shipment-fields.server.ts has the same fields.
 create function private.shipment_json(shipment public.shipments) returns jsonb
-language sql stable
-set search_path = ''
-as $$
+language sql stable set search_path = '' as $$
   select jsonb_build_object(
     'id', shipment.id, 'name', shipment.name, 'awb', shipment.awb, 'container_numbers', shipment.container_numbers,
     'stage', shipment.stage, 'status', shipment.status, 'waiting_on', shipment.waiting_on,
@@ -1904,17 +1615,15 @@ as $$
     ) end
   )
 $$;
-grant execute on function private.shipment_json(public.shipments) to authenticated;
 
 -- Returns the SQL conditions of a list of shipments. A shipment matches `q` if each word of `q` occurs in the
 -- shipment's name or numbers. For team members, a word can also occur in the client's name or email. A shipment also
 -- matches if a number contains `q` or the shipment's ID starts with `q`.
 create function private.shipment_conditions(
-  q text, searches_clients boolean, stage integer, waiting_on text, time_column text, before timestamptz, before_id uuid
+  q text, searches_clients boolean, stage integer, waiting_on text, time_column text, before timestamptz,
+  before_id uuid
 ) returns text
-language plpgsql stable
-set search_path = ''
-as $$
+language plpgsql stable set search_path = '' as $$
 declare
   words constant text[] := private.word_patterns(q);
   ids constant uuid[] := private.id_prefix_range(q);
@@ -1946,35 +1655,52 @@ begin
     end loop;
     conditions := conditions || '))';
   end if;
-  if stage is not null then
-    conditions := conditions || format(' and shipment.stage = %s', stage);
-  end if;
-  if waiting_on is not null then
-    conditions := conditions || format(' and shipment.waiting_on = %L', waiting_on);
-  end if;
-  if before is not null then
-    conditions := conditions || format(' and (shipment.%I, shipment.id) < (%L, %L)', time_column, before, before_id);
-  end if;
-  return conditions;
+  return concat_ws(
+    ' and ', conditions,
+    case when stage is not null then format('shipment.stage = %s', stage) end,
+    case when waiting_on is not null then format('shipment.waiting_on = %L', waiting_on) end,
+    case when before is not null then format('(shipment.%I, shipment.id) < (%L, %L)', time_column, before, before_id) end
+  );
 end
 $$;
-grant execute on function private.shipment_conditions(text, boolean, integer, text, text, timestamptz, uuid) to authenticated;
 
 create function private.set_shipment_status() returns trigger
-language plpgsql
-set search_path = ''
-as $$
+language plpgsql set search_path = '' as $$
 begin
   new.status := private.stage_name(new.stage);
   return new;
 end
 $$;
 
+-- Sets the columns that follow from the other columns, documents and charges. A new stage extends the retention.
+create function private.update_shipment_state() returns trigger
+language plpgsql security definer set search_path = '' as $$
+declare
+  unversioned constant text[] := '{waiting_on, waiting_since, changed_at, version, retention_ends_on}';
+begin
+  if tg_op = 'INSERT' or new.stage <> old.stage then
+    new.retention_ends_on := greatest(new.retention_ends_on, (now() at time zone 'UTC' + interval '7 years')::date);
+  end if;
+  if tg_op = 'INSERT' then
+    -- A new shipment waits for the client, because its default documents are inserted later and have no file.
+    new.waiting_on := case when new.stage = 10 then 'nobody' else 'client' end;
+    return new;
+  end if;
+  if private.shipment_json(new) - unversioned <> private.shipment_json(old) - unversioned then
+    new.version := old.version + 1;
+    new.changed_at := now();
+  end if;
+  new.waiting_on := private.shipment_waiting_on(new.id, new.stage);
+  if new.waiting_on <> old.waiting_on then
+    new.waiting_since := now();
+  end if;
+  return new;
+end
+$$;
+
 -- Raises PT429 for a client's 301st shipment within a day.
 create function private.limit_daily_shipments() returns trigger
-language plpgsql security definer
-set search_path = ''
-as $$
+language plpgsql security definer set search_path = '' as $$
 begin
   if auth.role() = 'authenticated' then
     perform private.limit_daily_actions(auth.uid(), 'new shipments', 300);
@@ -1983,51 +1709,39 @@ begin
 end
 $$;
 
--- Locks a shipment and returns it. Raises PT404 for an unknown ID.
 create function private.lock_shipment(shipment_id uuid) returns public.shipments
-language plpgsql volatile
-set search_path = ''
-as $$
+language plpgsql volatile set search_path = '' as $$
 declare
   shipment public.shipments;
 begin
   select * into shipment from public.shipments where id = shipment_id for update;
-  if not found then
-    raise sqlstate 'PT404' using message = 'Shipment not found.';
-  end if;
+  perform private.reject_if(not found, 404, 'Shipment not found.');
   return shipment;
 end
 $$;
 
--- Changes the name and numbers of the caller's shipment. Raises PT404 for another client's shipment. Raises PT409 after
--- stage 1, or if `expected_version` is outdated.
+-- Changes the name and numbers of the caller's shipment at stage 1.
 create function public.change_shipment(
   shipment_id uuid, name text, awb text, container_numbers text[], expected_version integer
 ) returns void
-language plpgsql volatile security definer
-set search_path = ''
-as $$
+language plpgsql volatile security definer set search_path = '' as $$
 declare
   shipment public.shipments;
   new_awb text := nullif(btrim(awb), '');
 begin
-  if not private.has_valid_session() then
-    raise sqlstate 'PT403' using message = 'Log in again to continue.';
-  end if;
+  perform private.reject_if(not private.has_valid_session(), 403, 'Log in again to continue.');
   select * into shipment from public.shipments
   where id = change_shipment.shipment_id and user_id = (select auth.uid())
   for update;
-  if not found then
-    raise sqlstate 'PT404' using message = 'Shipment not found.';
-  end if;
+  perform private.reject_if(not found, 404, 'Shipment not found.');
   if (shipment.name, shipment.awb, shipment.container_numbers)
     is not distinct from (change_shipment.name, new_awb, change_shipment.container_numbers)
   then
     return;
   end if;
-  if shipment.stage > 1 then
-    raise sqlstate 'PT409' using message = 'This shipment is past stage 1. Call us to change the name or numbers.';
-  end if;
+  perform private.reject_if(
+    shipment.stage > 1, 409, 'This shipment is past stage 1. Call us to change the name or numbers.'
+  );
   if shipment.version is distinct from change_shipment.expected_version then
     raise sqlstate 'PT409' using message = 'This shipment has changed. Check the new values, then try again.';
   end if;
@@ -2037,25 +1751,17 @@ begin
   where id = change_shipment.shipment_id;
 end
 $$;
-grant execute on function public.change_shipment(uuid, text, text, text[], integer) to authenticated;
 
 -- Moves a shipment to its next stage and returns {"stage", "status"}. Raises PT409 at stage 10.
 -- If documents have no file, changes nothing and returns {"missing"}, their names. `despite_missing` skips this check.
 -- If the move would close a shipment with an amount due, changes nothing and returns {"due"}, the amounts due.
 -- `despite_due` skips this check.
 create function public.move_shipment(
-  shipment_id uuid,
-  location text default null,
-  note text default null,
-  despite_missing boolean default false,
-  despite_due boolean default false,
-  expected_version integer default null,
-  idempotency_key uuid default null,
+  shipment_id uuid, location text default null, note text default null, despite_missing boolean default false,
+  despite_due boolean default false, expected_version integer default null, idempotency_key uuid default null,
   actor_name text default null
 ) returns jsonb
-language plpgsql volatile security definer
-set search_path = ''
-as $$
+language plpgsql volatile security definer set search_path = '' as $$
 declare
   actor private.actor := private.require_actor('clerk', actor_name);
   key uuid := private.derive_idempotency_key(idempotency_key, jsonb_build_array('move', shipment_id, location, note));
@@ -2069,9 +1775,7 @@ begin
   end if;
   shipment := private.lock_shipment(move_shipment.shipment_id);
   perform private.check_version(expected_version, shipment.version, 'shipment');
-  if shipment.stage = 10 then
-    raise sqlstate 'PT409' using message = 'This shipment is closed.';
-  end if;
+  perform private.reject_if(shipment.stage = 10, 409, 'This shipment is closed.');
   if despite_missing is not true then
     select jsonb_agg(document.name order by document.name) into missing
     from public.documents as document
@@ -2097,21 +1801,15 @@ begin
   return jsonb_build_object('stage', shipment.stage + 1, 'status', private.stage_name((shipment.stage + 1)::smallint));
 end
 $$;
-grant execute on function public.move_shipment(uuid, text, text, boolean, boolean, integer, uuid, text) to authenticated, service_role;
 
 -- Moves up to 50 shipments to their next stage, independently of each other. `moves` is [{"id", "expected_version"}].
 -- Returns [{"id", "failure"}]. `failure` is null after a move. Otherwise, `failure` is "unknown" (no such shipment),
 -- "closed" (already closed), "changed" (outdated version), "missing" (a document has no file) or "due" (the move would
 -- close a shipment with an amount due).
 create function public.move_shipments(
-  moves jsonb,
-  location text default null,
-  idempotency_key uuid default null,
-  actor_name text default null
+  moves jsonb, location text default null, idempotency_key uuid default null, actor_name text default null
 ) returns jsonb
-language plpgsql volatile security definer
-set search_path = ''
-as $$
+language plpgsql volatile security definer set search_path = '' as $$
 declare
   actor private.actor := private.require_actor('clerk', actor_name);
   requested record;
@@ -2119,9 +1817,7 @@ declare
   failure text;
   results jsonb := '[]';
 begin
-  if jsonb_array_length(moves) > 50 then
-    raise sqlstate 'PT400' using message = 'Select at most 50 shipments.';
-  end if;
+  perform private.reject_if(jsonb_array_length(moves) > 50, 400, 'Select at most 50 shipments.');
   -- A fixed order prevents deadlocks between bulk actions on the same shipments.
   for requested in
     select distinct on (id) id, expected_version
@@ -2145,23 +1841,13 @@ begin
   return results;
 end
 $$;
-grant execute on function public.move_shipments(jsonb, text, uuid, text) to authenticated, service_role;
 
--- Sets a shipment to any stage, with a reason. Raises PT400 for an unknown stage, and PT409 for the current stage.
--- If the new stage would close a shipment with an amount due, changes nothing and returns {"due"}, the amounts due.
--- `despite_due` skips this check.
+-- Sets a shipment to any stage, with a reason. Returns {"due"} as public.move_shipment does.
 create function public.correct_stage(
-  shipment_id uuid,
-  stage integer,
-  reason text,
-  despite_due boolean default false,
-  expected_version integer default null,
-  idempotency_key uuid default null,
-  actor_name text default null
+  shipment_id uuid, stage integer, reason text, despite_due boolean default false,
+  expected_version integer default null, idempotency_key uuid default null, actor_name text default null
 ) returns jsonb
-language plpgsql volatile security definer
-set search_path = ''
-as $$
+language plpgsql volatile security definer set search_path = '' as $$
 declare
   actor private.actor := private.require_actor('clerk', actor_name);
   trimmed_reason text := private.require_reason(reason);
@@ -2172,17 +1858,11 @@ begin
   if not private.is_repeated_action(key) then
     shipment := private.lock_shipment(correct_stage.shipment_id);
     perform private.check_version(expected_version, shipment.version, 'shipment');
-    if correct_stage.stage not between 1 and 10 then
-      raise sqlstate 'PT400' using message = 'Choose a stage from 1 to 10.';
-    end if;
-    if shipment.stage = correct_stage.stage then
-      raise sqlstate 'PT409' using message = 'The shipment is already at this stage.';
-    end if;
+    perform private.reject_if(correct_stage.stage not between 1 and 10, 400, 'Choose a stage from 1 to 10.');
+    perform private.reject_if(shipment.stage = correct_stage.stage, 409, 'The shipment is already at this stage.');
     if correct_stage.stage = 10 and despite_due is not true then
       due := private.amounts_due(shipment.id);
-      if due is not null then
-        return jsonb_build_object('due', due);
-      end if;
+      if due is not null then return jsonb_build_object('due', due); end if;
     end if;
     update public.shipments set stage = correct_stage.stage, staff_action_at = now() where id = shipment.id;
     insert into public.tracking_events (shipment_id, kind, status) values (
@@ -2200,22 +1880,14 @@ begin
   );
 end
 $$;
-grant execute on function public.correct_stage(uuid, integer, text, boolean, integer, uuid, text) to authenticated, service_role;
 
 -- Saves the AWB/BL and the container numbers. Null leaves a value unchanged. An empty value removes the value.
 -- Replacing or removing a saved number needs a reason. Raises PT409 if nothing changes.
 create function public.save_shipment_numbers(
-  shipment_id uuid,
-  awb text default null,
-  container_numbers text[] default null,
-  reason text default null,
-  expected_version integer default null,
-  idempotency_key uuid default null,
-  actor_name text default null
+  shipment_id uuid, awb text default null, container_numbers text[] default null, reason text default null,
+  expected_version integer default null, idempotency_key uuid default null, actor_name text default null
 ) returns void
-language plpgsql volatile security definer
-set search_path = ''
-as $$
+language plpgsql volatile security definer set search_path = '' as $$
 declare
   actor private.actor := private.require_actor('clerk', actor_name);
   key uuid := private.derive_idempotency_key(idempotency_key, jsonb_build_array('numbers', shipment_id, awb, container_numbers));
@@ -2225,17 +1897,13 @@ declare
   after jsonb;
   trimmed_reason text;
 begin
-  if private.is_repeated_action(key) then
-    return;
-  end if;
+  if private.is_repeated_action(key) then return; end if;
   shipment := private.lock_shipment(save_shipment_numbers.shipment_id);
   perform private.check_version(expected_version, shipment.version, 'shipment');
   saved := shipment;
   saved.awb := nullif(btrim(coalesce(save_shipment_numbers.awb, shipment.awb)), '');
   saved.container_numbers := coalesce(save_shipment_numbers.container_numbers, shipment.container_numbers);
-  if saved is not distinct from shipment then
-    raise sqlstate 'PT409' using message = 'The shipment already has these numbers.';
-  end if;
+  perform private.reject_if(saved is not distinct from shipment, 409, 'The shipment already has these numbers.');
   if shipment.awb is distinct from saved.awb and shipment.awb is not null
     or not shipment.container_numbers <@ saved.container_numbers
   then
@@ -2252,32 +1920,20 @@ begin
   );
 end
 $$;
-grant execute on function public.save_shipment_numbers(uuid, text, text[], text, integer, uuid, text)
-to authenticated, service_role;
 
 -- Saves an arrival. The caller calculates `free_storage_ends_on` from the storage tariff.
 create function public.save_arrival(
-  shipment_id uuid,
-  storage_location text,
-  day date,
-  size integer,
-  free_storage_ends_on date,
-  expected_version integer default null,
-  idempotency_key uuid default null,
-  actor_name text default null
+  shipment_id uuid, storage_location text, day date, size integer, free_storage_ends_on date,
+  expected_version integer default null, idempotency_key uuid default null, actor_name text default null
 ) returns void
-language plpgsql volatile security definer
-set search_path = ''
-as $$
+language plpgsql volatile security definer set search_path = '' as $$
 declare
   actor private.actor := private.require_actor('clerk', actor_name);
   key uuid := private.derive_idempotency_key(idempotency_key, jsonb_build_array('arrival', shipment_id, storage_location, day, size));
   shipment public.shipments;
   before jsonb;
 begin
-  if private.is_repeated_action(key) then
-    return;
-  end if;
+  if private.is_repeated_action(key) then return; end if;
   shipment := private.lock_shipment(save_arrival.shipment_id);
   perform private.check_version(expected_version, shipment.version, 'shipment');
   before := jsonb_build_object(
@@ -2294,25 +1950,21 @@ begin
   );
 end
 $$;
-grant execute on function public.save_arrival(uuid, text, date, integer, date, integer, uuid, text)
-to authenticated, service_role;
 
-create trigger set_shipment_status
-before insert or update on public.shipments
+create trigger set_shipment_status before insert or update on public.shipments
 for each row execute function private.set_shipment_status();
 
-create trigger limit_daily_shipments
-before insert on public.shipments
+create trigger update_shipment_state before insert or update on public.shipments
+for each row execute function private.update_shipment_state();
+
+create trigger limit_daily_shipments before insert on public.shipments
 for each row execute function private.limit_daily_shipments();
 
 create policy "the session is active and meets the second factor of the user" on public.shipments
-as restrictive for all to authenticated
-using ((select private.has_valid_session()))
-with check ((select private.has_valid_session()));
+as restrictive for all to authenticated using ((select private.has_valid_session()));
 
 create policy "clients read their own shipments" on public.shipments
-for select to authenticated
-using (user_id = (select auth.uid()));
+for select to authenticated using (user_id = (select auth.uid()));
 
 create policy "clients create their own shipments at stage 1" on public.shipments
 for insert to authenticated
@@ -2323,6 +1975,13 @@ with check (
 
 create policy "staff read all shipments" on public.shipments
 for select to authenticated using ((select private.is_staff()));
+
+grant execute on function private.shipment_json, private.shipment_conditions, public.change_shipment to authenticated;
+grant execute on function
+  private.stage_name, private.is_container_number, private.are_container_numbers, private.shipment_search_words,
+  private.shipment_search_codes, public.move_shipment, public.move_shipments, public.correct_stage,
+  public.save_shipment_numbers, public.save_arrival
+to authenticated, service_role;
 
 -- schemas/documents.sql
 
@@ -2373,36 +2032,26 @@ values ('upload-chunks', 'upload-chunks', false, 262144, array['application/octe
 
 -- Counts an upload chunk that the site stores for a client. Raises PT429 for a client's 4,001st chunk in a day.
 create function public.count_upload_chunk(account_id uuid) returns void
-language sql volatile security definer
-set search_path = ''
-as $$
+language sql volatile security definer set search_path = '' as $$
   select private.limit_daily_actions(count_upload_chunk.account_id, 'parts of large files', 4000)
 $$;
-grant execute on function public.count_upload_chunk(uuid) to service_role;
 
 create index documents_user_id on public.documents (user_id);
 create index documents_to_check on public.documents (uploaded_at, id) where uploaded and not verified;
 create index documents_rejected on public.documents (user_id, rejected_at) where rejected_at is not null;
 
 create function private.documents_json(shipment_id uuid) returns jsonb
-language sql stable
-set search_path = ''
-as $$
-  select coalesce(jsonb_agg(jsonb_build_object(
-    'id', document.id, 'name', document.name, 'uploaded', document.uploaded, 'verified', document.verified,
-    'file_name', document.file_name, 'file_size', document.file_size, 'media_type', document.media_type,
-    'uploaded_at', document.uploaded_at, 'version', document.version,
-    'rejected_at', document.rejected_at, 'rejection_reason', document.rejection_reason
-  )), '[]'::jsonb)
-  from public.documents as document where document.shipment_id = documents_json.shipment_id
+language sql stable set search_path = '' as $$
+  select coalesce(jsonb_agg(document), '[]'::jsonb)
+  from (
+    select id, name, uploaded, verified, file_name, file_size, media_type, uploaded_at, version, rejected_at, rejection_reason
+    from public.documents where documents.shipment_id = documents_json.shipment_id
+  ) as document
 $$;
-grant execute on function private.documents_json(uuid) to authenticated;
 
 -- Creates the four default documents of a new shipment. app/models/document.ts has the same list.
 create function private.add_default_documents() returns trigger
-language plpgsql security definer
-set search_path = ''
-as $$
+language plpgsql security definer set search_path = '' as $$
 begin
   insert into public.documents (shipment_id, user_id, name)
   select new.id, new.user_id, unnest(array[
@@ -2415,20 +2064,13 @@ $$;
 -- Returns the start of a stored file's name, such as 'bill-of-lading' for 'Bill of Lading'.
 -- app/models/document.server.ts has the same rule.
 create function private.document_slug(document_name text) returns text
-language sql immutable
-set search_path = ''
-as $$
+language sql immutable set search_path = '' as $$
   select lower(btrim(regexp_replace(document_name, '[^A-Za-z0-9]+', '-', 'g'), '-'))
 $$;
-grant execute on function private.document_slug(text) to service_role;
 
--- Raises PT409 if an uploaded file is replaced or removed, except by private.clear_document_file.
--- Raises PT429 for a client's 1,001st upload in a day.
--- Raises PT409 for a verification without a hash, or if the file in storage has been replaced.
+-- Checks each new file and each verification. Only private.clear_document_file can remove a file.
 create function private.check_document_file() returns trigger
-language plpgsql security definer
-set search_path = ''
-as $$
+language plpgsql security definer set search_path = '' as $$
 declare
   shipment_stage smallint;
 begin
@@ -2490,26 +2132,19 @@ $$;
 
 -- Locks a document and returns it. Raises PT404 for an unknown ID, and the errors of private.check_version.
 create function private.lock_document(document_id uuid, expected_version integer) returns public.documents
-language plpgsql volatile
-set search_path = ''
-as $$
+language plpgsql volatile set search_path = '' as $$
 declare
   document public.documents;
 begin
   select * into document from public.documents where id = document_id for update;
-  if not found then
-    raise sqlstate 'PT404' using message = 'Document not found.';
-  end if;
+  perform private.reject_if(not found, 404, 'Document not found.');
   perform private.check_version(expected_version, document.version, 'document');
   return document;
 end
 $$;
 
--- Raises PT409 if the document has a file or its shipment is closed.
 create function private.check_upload_allowed(uploaded boolean, stage smallint) returns void
-language plpgsql immutable
-set search_path = ''
-as $$
+language plpgsql immutable set search_path = '' as $$
 begin
   if uploaded then
     raise sqlstate 'PT409' using message = 'This document already has a file.';
@@ -2519,13 +2154,10 @@ begin
   end if;
 end
 $$;
-grant execute on function private.check_upload_allowed(boolean, smallint) to authenticated, service_role;
 
 -- Removes a document's file. `npm run staff -- retention` deletes the stored object later.
 create function private.clear_document_file(document public.documents, rejection_reason text) returns void
-language plpgsql volatile
-set search_path = ''
-as $$
+language plpgsql volatile set search_path = '' as $$
 begin
   perform set_config('portal.cleared_document_id', document.id::text, true);
   update public.documents
@@ -2538,13 +2170,9 @@ begin
 end
 $$;
 
--- True if the caller can upload the document's file. Raises PT404 for another client's document. Raises PT409 if the
--- document has a file or its shipment is closed.
+-- True if the caller can upload the document's file. Otherwise, raises PT404 or PT409.
 create function public.require_upload_allowed(document_id uuid) returns boolean
-language plpgsql stable
-security invoker
-set search_path = ''
-as $$
+language plpgsql stable security invoker set search_path = '' as $$
 declare
   target record;
 begin
@@ -2559,14 +2187,10 @@ begin
   return true;
 end
 $$;
-grant execute on function public.require_upload_allowed(uuid) to authenticated;
 
 -- Returns the viewer and the file of a document. `file` is null for another client's document and for a missing file.
 create function public.portal_file(document_id uuid, shipment_id uuid) returns jsonb
-language sql stable
-security invoker
-set search_path = ''
-as $$
+language sql stable security invoker set search_path = '' as $$
   select jsonb_build_object(
     'viewer', private.viewer(),
     'file', (
@@ -2580,22 +2204,17 @@ as $$
     )
   )
 $$;
-grant execute on function public.portal_file(uuid, uuid) to authenticated;
 
 -- Records that a team member opens a document's file, and returns its storage path. Raises PT404 if there is no file.
 create function public.open_document(document_id uuid, shipment_id uuid, actor_name text default null) returns jsonb
-language plpgsql volatile security definer
-set search_path = ''
-as $$
+language plpgsql volatile security definer set search_path = '' as $$
 declare
   actor private.actor := private.require_actor('clerk', actor_name);
   document public.documents;
 begin
   select * into document from public.documents
   where id = open_document.document_id and documents.shipment_id = open_document.shipment_id and uploaded;
-  if not found then
-    raise sqlstate 'PT404' using message = 'File not found.';
-  end if;
+  perform private.reject_if(not found, 404, 'File not found.');
   perform private.insert_audit_entry(actor, 'document open', shipment_id => document.shipment_id, document_id => document.id);
   return jsonb_build_object(
     'shipment_id', document.shipment_id, 'name', document.name, 'storage_path', document.storage_path,
@@ -2604,20 +2223,13 @@ begin
   );
 end
 $$;
-grant execute on function public.open_document(uuid, uuid, text) to authenticated, service_role;
 
 -- Marks a document as verified and returns its name. The caller reads the stored file and passes the file's `sha256` and `storage_version`.
 create function public.verify_document(
-  document_id uuid,
-  sha256 text,
-  storage_version text,
-  expected_version integer default null,
-  idempotency_key uuid default null,
-  actor_name text default null
+  document_id uuid, sha256 text, storage_version text, expected_version integer default null,
+  idempotency_key uuid default null, actor_name text default null
 ) returns text
-language plpgsql volatile security definer
-set search_path = ''
-as $$
+language plpgsql volatile security definer set search_path = '' as $$
 declare
   actor private.actor := private.require_actor('clerk', actor_name);
   key uuid := private.derive_idempotency_key(idempotency_key, jsonb_build_array('verify', document_id));
@@ -2627,12 +2239,10 @@ begin
     return (select name from public.documents where documents.id = verify_document.document_id);
   end if;
   document := private.lock_document(verify_document.document_id, expected_version);
-  if not document.uploaded then
-    raise sqlstate 'PT409' using message = format('The %s has no file yet.', document.name);
-  end if;
-  if document.verified and document.sha256 is not null then
-    raise sqlstate 'PT409' using message = format('The %s is already verified.', document.name);
-  end if;
+  perform private.reject_if(not document.uploaded, 409, format('The %s has no file yet.', document.name));
+  perform private.reject_if(
+    document.verified and document.sha256 is not null, 409, format('The %s is already verified.', document.name)
+  );
   update public.documents
   set verified = true, sha256 = verify_document.sha256, storage_version = verify_document.storage_version
   where id = document.id;
@@ -2644,19 +2254,13 @@ begin
   return document.name;
 end
 $$;
-grant execute on function public.verify_document(uuid, text, text, integer, uuid, text) to authenticated, service_role;
 
 -- Undoes a verification, with a reason, and returns the document's name. Raises PT409 if the document is not verified.
 create function public.unverify_document(
-  document_id uuid,
-  reason text,
-  expected_version integer default null,
-  idempotency_key uuid default null,
+  document_id uuid, reason text, expected_version integer default null, idempotency_key uuid default null,
   actor_name text default null
 ) returns text
-language plpgsql volatile security definer
-set search_path = ''
-as $$
+language plpgsql volatile security definer set search_path = '' as $$
 declare
   actor private.actor := private.require_actor('clerk', actor_name);
   trimmed_reason text := private.require_reason(reason);
@@ -2667,9 +2271,7 @@ begin
     return (select name from public.documents where documents.id = unverify_document.document_id);
   end if;
   document := private.lock_document(unverify_document.document_id, expected_version);
-  if not document.verified then
-    raise sqlstate 'PT409' using message = format('The %s is not verified.', document.name);
-  end if;
+  perform private.reject_if(not document.verified, 409, format('The %s is not verified.', document.name));
   update public.documents set verified = false where id = document.id;
   update public.shipments set staff_action_at = now() where id = document.shipment_id;
   perform private.insert_audit_entry(
@@ -2679,20 +2281,13 @@ begin
   return document.name;
 end
 $$;
-grant execute on function public.unverify_document(uuid, text, integer, uuid, text) to authenticated, service_role;
 
 -- Rejects a document's file, so that the client must upload another file. Returns the document's name.
--- Raises PT409 if the document is verified or has no file, or its shipment is closed.
 create function public.reject_document(
-  document_id uuid,
-  reason text,
-  expected_version integer default null,
-  idempotency_key uuid default null,
+  document_id uuid, reason text, expected_version integer default null, idempotency_key uuid default null,
   actor_name text default null
 ) returns text
-language plpgsql volatile security definer
-set search_path = ''
-as $$
+language plpgsql volatile security definer set search_path = '' as $$
 declare
   actor private.actor := private.require_actor('clerk', actor_name);
   trimmed_reason text := private.require_reason(reason);
@@ -2704,17 +2299,13 @@ begin
     return (select name from public.documents where documents.id = reject_document.document_id);
   end if;
   document := private.lock_document(reject_document.document_id, expected_version);
-  if not document.uploaded then
-    raise sqlstate 'PT409' using message = format('The %s has no file yet.', document.name);
-  end if;
-  if document.verified then
-    raise sqlstate 'PT409' using message = format('The %s is verified. Undo the verification first.', document.name);
-  end if;
+  perform private.reject_if(not document.uploaded, 409, format('The %s has no file yet.', document.name));
+  perform private.reject_if(
+    document.verified, 409, format('The %s is verified. Undo the verification first.', document.name)
+  );
   -- With share locks, two rejections could deadlock, because each rejection also updates the shipment.
   select shipments.stage into stage from public.shipments where id = document.shipment_id for no key update;
-  if stage = 10 then
-    raise sqlstate 'PT409' using message = 'This shipment is closed. Reopen the shipment to request a new file.';
-  end if;
+  perform private.reject_if(stage = 10, 409, 'This shipment is closed. Reopen the shipment to request a new file.');
   perform private.clear_document_file(document, trimmed_reason);
   update public.shipments set staff_action_at = now() where id = document.shipment_id;
   perform private.insert_audit_entry(
@@ -2725,68 +2316,58 @@ begin
   return document.name;
 end
 $$;
-grant execute on function public.reject_document(uuid, text, integer, uuid, text) to authenticated, service_role;
 
--- Removes the file of the caller's document and returns its path. Raises PT404 for another client's document.
--- Raises PT409 if the document is verified, has changed or has no file, or if the shipment is closed.
+-- Removes the file of the caller's document and returns its path.
 create function public.remove_file(document_id uuid, expected_version integer) returns text
-language plpgsql volatile security definer
-set search_path = ''
-as $$
+language plpgsql volatile security definer set search_path = '' as $$
 declare
   document public.documents;
 begin
-  if not private.has_valid_session() then
-    raise sqlstate 'PT403' using message = 'Log in again to continue.';
-  end if;
+  perform private.reject_if(not private.has_valid_session(), 403, 'Log in again to continue.');
   select * into document from public.documents
   where id = remove_file.document_id and user_id = (select auth.uid())
   for update;
-  if not found then
-    raise sqlstate 'PT404' using message = 'Document not found.';
-  end if;
-  if document.verified then
-    raise sqlstate 'PT409' using
-      message = format('We have already verified the %s. Call us if the file is wrong.', document.name);
-  end if;
-  if not document.uploaded or document.version is distinct from remove_file.expected_version then
-    raise sqlstate 'PT409' using
-      message = format('The %s has changed. Check the document, then try again.', document.name);
-  end if;
+  perform private.reject_if(not found, 404, 'Document not found.');
+  perform private.reject_if(
+    document.verified, 409, format('We have already verified the %s. Call us if the file is wrong.', document.name)
+  );
+  perform private.reject_if(
+    not document.uploaded or document.version is distinct from remove_file.expected_version, 409,
+    format('The %s has changed. Check the document, then try again.', document.name)
+  );
   perform from public.shipments where id = document.shipment_id and stage < 10 for no key update;
-  if not found then
-    raise sqlstate 'PT409' using message = 'This shipment is closed. Call us to change a document.';
-  end if;
+  perform private.reject_if(not found, 409, 'This shipment is closed. Call us to change a document.');
   perform private.clear_document_file(document, null);
   return document.storage_path;
 end
 $$;
-grant execute on function public.remove_file(uuid, integer) to authenticated;
 
-create trigger add_default_documents
-after insert on public.shipments
+create trigger add_default_documents after insert on public.shipments
 for each row execute function private.add_default_documents();
 
-create trigger check_document_file
-before insert or update on public.documents
+create trigger check_document_file before insert or update on public.documents
 for each row execute function private.check_document_file();
 
 create policy "the session is active and meets the second factor of the user" on public.documents
-as restrictive for all to authenticated
-using ((select private.has_valid_session()))
-with check ((select private.has_valid_session()));
+as restrictive for all to authenticated using ((select private.has_valid_session()));
 
 create policy "clients read their own documents" on public.documents
-for select to authenticated
-using (user_id = (select auth.uid()));
+for select to authenticated using (user_id = (select auth.uid()));
 
 create policy "the session is active and meets the second factor of the user" on storage.objects
-as restrictive for all to authenticated
-using (bucket_id <> 'documents' or (select private.has_valid_session()))
-with check (bucket_id <> 'documents' or (select private.has_valid_session()));
+as restrictive for all to authenticated using (bucket_id <> 'documents' or (select private.has_valid_session()));
 
 create policy "staff read all documents" on public.documents
 for select to authenticated using ((select private.is_staff()));
+
+grant execute on function
+  private.documents_json, public.require_upload_allowed, public.portal_file, public.remove_file
+to authenticated;
+grant execute on function
+  private.check_upload_allowed, public.open_document, public.verify_document, public.unverify_document,
+  public.reject_document
+to authenticated, service_role;
+grant execute on function public.count_upload_chunk, private.document_slug to service_role;
 
 -- schemas/tracking_events.sql
 
@@ -2809,9 +2390,7 @@ grant select, insert, update, delete on table public.tracking_events to service_
 
 -- Fills in the stage and status of a new event, which staff actions omit and the seed provides.
 create function private.set_event_stage() returns trigger
-language plpgsql
-set search_path = ''
-as $$
+language plpgsql set search_path = '' as $$
 begin
   new.stage := coalesce(new.stage, (select shipments.stage from public.shipments where shipments.id = new.shipment_id));
   new.status := coalesce(new.status, case new.kind
@@ -2822,50 +2401,35 @@ begin
 end
 $$;
 
-create trigger set_event_stage
-before insert on public.tracking_events
+create trigger set_event_stage before insert on public.tracking_events
 for each row execute function private.set_event_stage();
 
 create index tracking_events_newest_first on public.tracking_events (shipment_id, created_at desc, id desc);
 
 -- Returns the events of a shipment, newest first. If `max_count` is null, returns all events.
 create function private.tracking_events_json(shipment_id uuid, max_count integer default null) returns jsonb
-language sql stable
-set search_path = ''
-as $$
-  select coalesce(jsonb_agg(jsonb_build_object(
-    'id', event.id, 'status', event.status, 'location', event.location, 'note', event.note, 'created_at', event.created_at
-  ) order by event.created_at desc, event.id desc), '[]'::jsonb)
+language sql stable set search_path = '' as $$
+  select coalesce(jsonb_agg(event order by event.created_at desc, event.id desc), '[]'::jsonb)
   from (
-    select * from public.tracking_events
+    select id, status, location, note, created_at from public.tracking_events
     where tracking_events.shipment_id = tracking_events_json.shipment_id
     order by created_at desc, id desc limit max_count
   ) as event
 $$;
-grant execute on function private.tracking_events_json(uuid, integer) to authenticated;
 
 -- Adds a note to a shipment's history. Raises PT400 for an empty note.
 create function public.send_note(
-  shipment_id uuid,
-  note text,
-  idempotency_key uuid default null,
-  actor_name text default null
+  shipment_id uuid, note text, idempotency_key uuid default null, actor_name text default null
 ) returns void
-language plpgsql volatile security definer
-set search_path = ''
-as $$
+language plpgsql volatile security definer set search_path = '' as $$
 declare
   actor private.actor := private.require_actor('clerk', actor_name);
   trimmed_note text := nullif(btrim(note), '');
   key uuid := private.derive_idempotency_key(idempotency_key, jsonb_build_array('note', shipment_id, note));
   shipment public.shipments;
 begin
-  if private.is_repeated_action(key) then
-    return;
-  end if;
-  if trimmed_note is null then
-    raise sqlstate 'PT400' using message = 'Enter a note.';
-  end if;
+  if private.is_repeated_action(key) then return; end if;
+  perform private.reject_if(trimmed_note is null, 400, 'Enter a note.');
   shipment := private.lock_shipment(send_note.shipment_id);
   insert into public.tracking_events (shipment_id, kind, note) values (shipment.id, 'note', trimmed_note);
   update public.shipments set staff_action_at = now(), changed_at = now() where id = shipment.id;
@@ -2874,12 +2438,9 @@ begin
   );
 end
 $$;
-grant execute on function public.send_note(uuid, text, uuid, text) to authenticated, service_role;
 
 create policy "the session is active and meets the second factor of the user" on public.tracking_events
-as restrictive for all to authenticated
-using ((select private.has_valid_session()))
-with check ((select private.has_valid_session()));
+as restrictive for all to authenticated using ((select private.has_valid_session()));
 
 create policy "clients read the tracking events of their own shipments" on public.tracking_events
 for select to authenticated
@@ -2890,6 +2451,9 @@ using (exists (
 
 create policy "staff read all tracking events" on public.tracking_events
 for select to authenticated using ((select private.is_staff()));
+
+grant execute on function private.tracking_events_json to authenticated;
+grant execute on function public.send_note to authenticated, service_role;
 
 -- schemas/charges.sql
 
@@ -2910,42 +2474,27 @@ alter table public.charges enable row level security;
 grant select on table public.charges to authenticated, service_role;
 
 create function private.charges_json(shipment_id uuid) returns jsonb
-language sql stable
-set search_path = ''
-as $$
-  select coalesce(jsonb_agg(jsonb_build_object(
-    'item', charge.item, 'amount', charge.amount, 'currency', charge.currency, 'due_on', charge.due_on,
-    'note', charge.note, 'paid_at', charge.paid_at, 'version', charge.version
-  ) order by charge.item), '[]'::jsonb)
-  from public.charges as charge where charge.shipment_id = charges_json.shipment_id
+language sql stable set search_path = '' as $$
+  select coalesce(jsonb_agg(charge order by charge.item), '[]'::jsonb)
+  from (
+    select item, amount, currency, due_on, note, paid_at, version
+    from public.charges where charges.shipment_id = charges_json.shipment_id
+  ) as charge
 $$;
-grant execute on function private.charges_json(uuid) to authenticated;
 
 -- Returns the unpaid amounts of a shipment as [{"currency", "amount"}], or null if nothing is due.
 create function private.amounts_due(shipment_id uuid) returns jsonb
-language sql stable
-set search_path = ''
-as $$
+language sql stable set search_path = '' as $$
   select jsonb_agg(jsonb_build_object('currency', charge.currency, 'amount', charge.amount) order by charge.item)
   from public.charges as charge where charge.shipment_id = amounts_due.shipment_id and charge.paid_at is null
 $$;
 
 -- Creates or changes a charge. `expected_version` is -1 for a new charge.
--- Raises PT409 if `expected_version` is outdated, or if the amount or currency of a paid charge would change.
 create function public.set_charge(
-  shipment_id uuid,
-  item text,
-  amount numeric,
-  currency text,
-  due_on date default null,
-  note text default null,
-  expected_version integer default null,
-  idempotency_key uuid default null,
-  actor_name text default null
+  shipment_id uuid, item text, amount numeric, currency text, due_on date default null, note text default null,
+  expected_version integer default null, idempotency_key uuid default null, actor_name text default null
 ) returns void
-language plpgsql volatile security definer
-set search_path = ''
-as $$
+language plpgsql volatile security definer set search_path = '' as $$
 declare
   actor private.actor := private.require_actor('clerk', actor_name);
   key uuid := private.derive_idempotency_key(
@@ -2954,9 +2503,7 @@ declare
   shipment public.shipments;
   charge public.charges;
 begin
-  if private.is_repeated_action(key) then
-    return;
-  end if;
+  if private.is_repeated_action(key) then return; end if;
   shipment := private.lock_shipment(set_charge.shipment_id);
   select * into charge from public.charges
   where charges.shipment_id = shipment.id and charges.item = set_charge.item;
@@ -2983,23 +2530,13 @@ begin
   );
 end
 $$;
-grant execute on function public.set_charge(uuid, text, numeric, text, date, text, integer, uuid, text)
-to authenticated, service_role;
 
--- Marks a charge as paid or, with a reason, as unpaid. Raises PT404 for an unknown charge. Raises PT409 if
--- `expected_version` is outdated, or if the charge already has this status.
+-- Marks a charge as paid or, with a reason, as unpaid.
 create function public.set_charge_paid(
-  shipment_id uuid,
-  item text,
-  paid boolean,
-  reason text default null,
-  expected_version integer default null,
-  idempotency_key uuid default null,
-  actor_name text default null
+  shipment_id uuid, item text, paid boolean, reason text default null, expected_version integer default null,
+  idempotency_key uuid default null, actor_name text default null
 ) returns void
-language plpgsql volatile security definer
-set search_path = ''
-as $$
+language plpgsql volatile security definer set search_path = '' as $$
 declare
   actor private.actor := private.require_actor('clerk', actor_name);
   trimmed_reason text := case when paid then null else private.require_reason(reason) end;
@@ -3007,20 +2544,16 @@ declare
   shipment public.shipments;
   charge public.charges;
 begin
-  if private.is_repeated_action(key) then
-    return;
-  end if;
+  if private.is_repeated_action(key) then return; end if;
   shipment := private.lock_shipment(set_charge_paid.shipment_id);
   select * into charge from public.charges
   where charges.shipment_id = shipment.id and charges.item = set_charge_paid.item;
-  if not found then
-    raise sqlstate 'PT404' using message = 'There is no charge for this item yet. Add the charge first.';
-  end if;
+  perform private.reject_if(not found, 404, 'There is no charge for this item yet. Add the charge first.');
   perform private.check_version(expected_version, charge.version, 'charge');
-  if (charge.paid_at is not null) = paid then
-    raise sqlstate 'PT409' using message =
-      case when paid then 'This charge is already marked as paid.' else 'This charge is already marked as unpaid.' end;
-  end if;
+  perform private.reject_if(
+    (charge.paid_at is not null) = paid, 409,
+    case when paid then 'This charge is already marked as paid.' else 'This charge is already marked as unpaid.' end
+  );
   update public.charges set paid_at = case when paid then now() end
   where charges.shipment_id = shipment.id and charges.item = set_charge_paid.item;
   update public.shipments set staff_action_at = now() where id = shipment.id;
@@ -3031,12 +2564,9 @@ begin
   );
 end
 $$;
-grant execute on function public.set_charge_paid(uuid, text, boolean, text, integer, uuid, text) to authenticated, service_role;
 
 create policy "the session is active and meets the second factor of the user" on public.charges
-as restrictive for all to authenticated
-using ((select private.has_valid_session()))
-with check ((select private.has_valid_session()));
+as restrictive for all to authenticated using ((select private.has_valid_session()));
 
 create policy "clients read the charges of their own shipments" on public.charges
 for select to authenticated
@@ -3048,14 +2578,15 @@ using (exists (
 create policy "staff read all charges" on public.charges
 for select to authenticated using ((select private.is_staff()));
 
+grant execute on function private.charges_json to authenticated;
+grant execute on function public.set_charge, public.set_charge_paid to authenticated, service_role;
+
 -- schemas/waiting_on.sql
 
 -- Returns who must act next on a shipment: the client while a file or payment is missing.
 -- app/models/shipment.ts has the same rule.
 create function private.shipment_waiting_on(shipment_id uuid, stage smallint) returns text
-language sql stable
-set search_path = ''
-as $$
+language sql stable set search_path = '' as $$
   select case
     when stage = 10 then 'nobody'
     when exists (
@@ -3071,9 +2602,7 @@ $$;
 
 -- Updates the shipment of a changed document or charge, so that update_shipment_state sets waiting_on again.
 create function private.touch_shipment() returns trigger
-language plpgsql security definer
-set search_path = ''
-as $$
+language plpgsql security definer set search_path = '' as $$
 begin
   update public.shipments set changed_at = now() where id = new.shipment_id;
   return null;
@@ -3081,58 +2610,24 @@ end
 $$;
 
 create function private.increment_version() returns trigger
-language plpgsql
-set search_path = ''
-as $$
+language plpgsql set search_path = '' as $$
 begin
   new.version := old.version + 1;
   return new;
 end
 $$;
 
-create function private.update_shipment_state() returns trigger
-language plpgsql security definer
-set search_path = ''
-as $$
-declare
-  unversioned constant text[] := '{waiting_on, waiting_since, changed_at, version, retention_ends_on}';
-begin
-  if tg_op = 'INSERT' then
-    -- A new shipment waits for the client, because its default documents are inserted later and have no file.
-    new.waiting_on := case when new.stage = 10 then 'nobody' else 'client' end;
-    return new;
-  end if;
-  if private.shipment_json(new) - unversioned <> private.shipment_json(old) - unversioned then
-    new.version := old.version + 1;
-    new.changed_at := now();
-  end if;
-  new.waiting_on := private.shipment_waiting_on(new.id, new.stage);
-  if new.waiting_on <> old.waiting_on then
-    new.waiting_since := now();
-  end if;
-  return new;
-end
-$$;
-
-create trigger update_shipment_state
-before insert or update on public.shipments
-for each row execute function private.update_shipment_state();
-
-create trigger touch_shipment
-after update on public.documents
+create trigger touch_shipment after update on public.documents
 for each row when ((new.uploaded, new.verified) is distinct from (old.uploaded, old.verified))
 execute function private.touch_shipment();
 
-create trigger touch_shipment
-after insert or update on public.charges
+create trigger touch_shipment after insert or update on public.charges
 for each row execute function private.touch_shipment();
 
-create trigger increment_version
-before update on public.documents
+create trigger increment_version before update on public.documents
 for each row execute function private.increment_version();
 
-create trigger increment_version
-before update on public.charges
+create trigger increment_version before update on public.charges
 for each row execute function private.increment_version();
 
 -- schemas/share_links.sql
@@ -3153,41 +2648,31 @@ create index share_links_expires_at on private.share_links (expires_at);
 
 -- Returns the active share links of the caller's shipment, oldest first.
 create function private.list_share_links(shipment_id uuid) returns jsonb
-language plpgsql stable security definer
-set search_path = ''
-as $$
+language plpgsql stable security definer set search_path = '' as $$
 #variable_conflict use_column
 begin
   return (
-    select coalesce(jsonb_agg(jsonb_build_object(
-      'id', share.id, 'token_hash', share.token_hash, 'created_at', share.created_at, 'expires_at', share.expires_at
-    ) order by share.created_at, share.id), '[]'::jsonb)
-    from private.share_links as share
-    join public.shipments as shipment on shipment.id = share.shipment_id
-    where share.shipment_id = list_share_links.shipment_id and share.expires_at > now()
-      and shipment.user_id = (select auth.uid()) and (select private.has_valid_session())
+    select coalesce(jsonb_agg(share order by share.created_at, share.id), '[]'::jsonb)
+    from (
+      select share_links.id, token_hash, share_links.created_at, expires_at
+      from private.share_links join public.shipments as shipment on shipment.id = share_links.shipment_id
+      where share_links.shipment_id = list_share_links.shipment_id and expires_at > now()
+        and shipment.user_id = (select auth.uid()) and (select private.has_valid_session())
+    ) as share
   );
 end
 $$;
-grant execute on function private.list_share_links(uuid) to authenticated;
 
 -- Creates a share link, once per id, so that a form sent twice creates one link.
--- Raises PT404 for another client's shipment, PT409 for a sixth active link, PT429 for a client's 101st link in a day.
 create function public.create_share_link(id uuid, shipment_id uuid, token_hash text) returns void
-language plpgsql volatile security definer
-set search_path = ''
-as $$
+language plpgsql volatile security definer set search_path = '' as $$
 begin
-  if not private.has_valid_session() then
-    raise sqlstate 'PT403' using message = 'Log in again to continue.';
-  end if;
+  perform private.reject_if(not private.has_valid_session(), 403, 'Log in again to continue.');
   -- Serialises parallel calls for one shipment, so that each call counts the links of earlier calls.
   perform from public.shipments
   where shipments.id = create_share_link.shipment_id and user_id = (select auth.uid())
   for no key update;
-  if not found then
-    raise sqlstate 'PT404' using message = 'Shipment not found.';
-  end if;
+  perform private.reject_if(not found, 404, 'Shipment not found.');
   if exists (
     select from private.share_links
     where share_links.id = create_share_link.id and share_links.shipment_id = create_share_link.shipment_id
@@ -3195,52 +2680,40 @@ begin
   ) then
     return;
   end if;
-  if exists (select from private.share_links where share_links.id = create_share_link.id) then
-    raise sqlstate 'PT409' using message = 'This share link has ended. Reload the page to create a new link.';
-  end if;
-  if (
+  perform private.reject_if(exists (
+    select from private.share_links where share_links.id = create_share_link.id
+  ), 409, 'This share link has ended. Reload the page to create a new link.');
+  perform private.reject_if((
     select count(*) from private.share_links where share_links.shipment_id = create_share_link.shipment_id and expires_at > now()
-  ) >= 5 then
-    raise sqlstate 'PT409' using message = 'This shipment already has 5 share links, which is the maximum. End a link first.';
-  end if;
+  ) >= 5, 409, 'This shipment already has 5 share links, which is the maximum. End a link first.');
   perform private.limit_daily_actions(auth.uid(), 'share links', 100);
   insert into private.share_links (id, shipment_id, token_hash)
   values (create_share_link.id, create_share_link.shipment_id, create_share_link.token_hash);
 end
 $$;
-grant execute on function public.create_share_link(uuid, uuid, text) to authenticated;
 
 -- Revokes the caller's share link. The row remains, so that a repeated form cannot create the link again.
 create function public.revoke_share_link(id uuid) returns void
-language plpgsql volatile security definer
-set search_path = ''
-as $$
+language plpgsql volatile security definer set search_path = '' as $$
 begin
-  if not private.has_valid_session() then
-    raise sqlstate 'PT403' using message = 'Log in again to continue.';
-  end if;
+  perform private.reject_if(not private.has_valid_session(), 403, 'Log in again to continue.');
   update private.share_links set expires_at = now()
   from public.shipments as shipment
   where share_links.id = revoke_share_link.id and shipment.id = share_links.shipment_id
     and shipment.user_id = (select auth.uid()) and expires_at > now();
 end
 $$;
-grant execute on function public.revoke_share_link(uuid) to authenticated;
 
 -- Returns the shipment of a share link, with its 15 newest events first.
 -- Returns null for an invalid or expired link and for a closed account.
 create function public.shared_shipment(token text) returns jsonb
-language sql stable security definer
-set search_path = ''
-as $$
+language sql stable security definer set search_path = '' as $$
   select jsonb_build_object(
     'name', shipment.name, 'stage', shipment.stage, 'status', shipment.status, 'changed_at', shipment.changed_at,
     'tracking_events', (
-      select coalesce(jsonb_agg(jsonb_build_object(
-        'status', event.status, 'location', event.location, 'created_at', event.created_at
-      ) order by event.created_at desc, event.id desc), '[]'::jsonb)
+      select coalesce(jsonb_agg(event), '[]'::jsonb)
       from (
-        select * from public.tracking_events
+        select tracking_events.status, location, created_at from public.tracking_events
         -- Notes are for the client only.
         where tracking_events.shipment_id = shipment.id and tracking_events.kind <> 'note'
         order by created_at desc, id desc limit 15
@@ -3253,7 +2726,9 @@ as $$
   where share.token_hash = private.token_hash(shared_shipment.token)
     and share.expires_at > now() and coalesce(account.banned_until < now(), true)
 $$;
-grant execute on function public.shared_shipment(text) to service_role;
+
+grant execute on function private.list_share_links, public.create_share_link, public.revoke_share_link to authenticated;
+grant execute on function public.shared_shipment to service_role;
 
 -- schemas/announcements.sql
 
@@ -3270,20 +2745,14 @@ create unique index announcements_one_at_a_time on public.announcements ((true))
 
 -- Publishes an announcement and ends the previous announcement. Raises PT400 for an empty text.
 create function public.announce(text text, idempotency_key uuid default null, actor_name text default null) returns void
-language plpgsql volatile security definer
-set search_path = ''
-as $$
+language plpgsql volatile security definer set search_path = '' as $$
 declare
   actor private.actor := private.require_actor('clerk', actor_name);
   trimmed_text text := btrim(announce.text);
   key uuid := private.derive_idempotency_key(idempotency_key, jsonb_build_array('announce', announce.text));
 begin
-  if private.is_repeated_action(key) then
-    return;
-  end if;
-  if coalesce(trimmed_text, '') = '' then
-    raise sqlstate 'PT400' using message = 'Enter an announcement.';
-  end if;
+  if private.is_repeated_action(key) then return; end if;
+  perform private.reject_if(coalesce(trimmed_text, '') = '', 400, 'Enter an announcement.');
   perform pg_advisory_xact_lock(hashtextextended('announcement', 0));
   update public.announcements set ended_at = now() where ended_at is null;
   insert into public.announcements (text) values (trimmed_text);
@@ -3292,12 +2761,9 @@ begin
   );
 end
 $$;
-grant execute on function public.announce(text, uuid, text) to authenticated, service_role;
 
 create function public.end_announcement(actor_name text default null) returns void
-language plpgsql volatile security definer
-set search_path = ''
-as $$
+language plpgsql volatile security definer set search_path = '' as $$
 declare
   actor private.actor := private.require_actor('clerk', actor_name);
   ended_text text;
@@ -3308,16 +2774,14 @@ begin
   end if;
 end
 $$;
-grant execute on function public.end_announcement(text) to authenticated, service_role;
 
 create policy "the session is active and meets the second factor of the user" on public.announcements
-as restrictive for all to authenticated
-using ((select private.has_valid_session()))
-with check ((select private.has_valid_session()));
+as restrictive for all to authenticated using ((select private.has_valid_session()));
 
 create policy "signed-in accounts read announcements" on public.announcements
-for select to authenticated
-using (true);
+for select to authenticated using (true);
+
+grant execute on function public.announce, public.end_announcement to authenticated, service_role;
 
 -- schemas/shipment_emails.sql
 
@@ -3350,12 +2814,9 @@ create table private.email_opt_outs (
 );
 alter table private.email_opt_outs enable row level security;
 
--- Queues an email to the shipment's client, unless the account is unconfirmed or closed, or the client has turned shipment
--- emails off.
+-- Queues an email to the shipment's client, if the account is open and receives shipment emails.
 create function private.queue_shipment_email(shipment_id uuid, kind text, detail text, reason text default null) returns void
-language sql volatile
-set search_path = ''
-as $$
+language sql volatile set search_path = '' as $$
   insert into public.email_outbox (account_id, shipment_id, kind, detail, reason)
   select shipment.user_id, shipment.id, queue_shipment_email.kind, queue_shipment_email.detail, queue_shipment_email.reason
   from public.shipments as shipment
@@ -3369,9 +2830,7 @@ $$;
 
 -- Queues the shipment email for a staff action that was just recorded.
 create function private.queue_action_email() returns trigger
-language plpgsql security definer
-set search_path = ''
-as $$
+language plpgsql security definer set search_path = '' as $$
 begin
   case new.action
     when 'shipment advance', 'shipment correct' then
@@ -3390,24 +2849,18 @@ begin
 end
 $$;
 
--- Returns the text of the note for a queued email about a note or a stage change, or null. One transaction wrote the
--- email and the tracking event, so their times are equal.
+-- One transaction wrote the email and the note's tracking event, so their times are equal.
 create function private.email_note(shipment_id uuid, kind text, created_at timestamptz) returns text
-language sql stable
-set search_path = ''
-as $$
+language sql stable set search_path = '' as $$
   select event.note from public.tracking_events as event
   where event.shipment_id = email_note.shipment_id and event.created_at = email_note.created_at
     and case email_note.kind when 'note' then event.kind = 'note' when 'stage' then event.kind <> 'note' else false end
   limit 1
 $$;
 
--- Returns the stage before a queued move or correction, or null for other emails. Before its first event, a shipment is
--- at stage 1.
+-- Returns null for emails about other news. Before its first event, a shipment is at stage 1.
 create function private.email_previous_stage(shipment_id uuid, kind text, created_at timestamptz) returns smallint
-language sql stable
-set search_path = ''
-as $$
+language sql stable set search_path = '' as $$
   select case email_previous_stage.kind when 'stage' then coalesce((
     select event.stage from public.tracking_events as event
     where event.shipment_id = email_previous_stage.shipment_id and event.created_at < email_previous_stage.created_at
@@ -3416,12 +2869,9 @@ as $$
   ), 1::smallint) end
 $$;
 
--- Claims the due emails of at most `max_count` shipments for five minutes. Returns the emails grouped by shipment, with
--- the notes and the client's name. Deletes obsolete emails, and all emails after 30 days.
+-- Claims the due emails of at most `max_count` shipments for five minutes. Returns the emails grouped by shipment.
 create function public.claim_shipment_emails(max_count integer default 50) returns jsonb
-language plpgsql volatile security definer
-set search_path = ''
-as $$
+language plpgsql volatile security definer set search_path = '' as $$
 declare
   today date := (now() at time zone 'Africa/Nairobi')::date;
   due_shipment_ids uuid[];
@@ -3471,15 +2921,13 @@ begin
       'ids', grouped.ids, 'account_id', shipment.user_id, 'email', account.email, 'shipment_id', shipment.id,
       'full_name', account.raw_user_meta_data ->> 'full_name', 'events', grouped.events,
       'documents', (
-        select coalesce(jsonb_agg(jsonb_build_object(
-          'name', document.name, 'uploaded', document.uploaded, 'rejected_at', document.rejected_at
-        ) order by document.name), '[]'::jsonb)
-        from public.documents as document where document.shipment_id = shipment.id
+        select coalesce(jsonb_agg(document order by document.name), '[]'::jsonb)
+        from (select name, uploaded, rejected_at from public.documents where shipment_id = shipment.id) as document
       ),
       -- Omits amounts and due days, because shipment emails must not contain them.
       'charges', (
-        select coalesce(jsonb_agg(jsonb_build_object('item', charge.item, 'paid_at', charge.paid_at) order by charge.item), '[]'::jsonb)
-        from public.charges as charge where charge.shipment_id = shipment.id
+        select coalesce(jsonb_agg(charge order by charge.item), '[]'::jsonb)
+        from (select item, paid_at from public.charges where shipment_id = shipment.id) as charge
       )
     )), '[]'::jsonb)
     into claimed
@@ -3498,13 +2946,10 @@ begin
   return claimed;
 end
 $$;
-grant execute on function public.claim_shipment_emails(integer) to service_role;
 
 -- Marks claimed emails as sent, or schedules a retry with a growing delay. Marks emails as failed after a day.
 create function public.finish_shipment_emails(email_ids uuid[], sent boolean) returns void
-language plpgsql volatile security definer
-set search_path = ''
-as $$
+language plpgsql volatile security definer set search_path = '' as $$
 begin
   if sent then
     update public.email_outbox set sent_at = now(), claimed_at = null
@@ -3524,13 +2969,10 @@ begin
   where unsent.failed_at is not null;
 end
 $$;
-grant execute on function public.finish_shipment_emails(uuid[], boolean) to service_role;
 
 -- Turns a client's shipment emails on or off. Turning them off deletes queued emails.
 create function public.set_shipment_emails_enabled(account_id uuid, enabled boolean) returns void
-language plpgsql volatile security definer
-set search_path = ''
-as $$
+language plpgsql volatile security definer set search_path = '' as $$
 begin
   if enabled then
     delete from private.email_opt_outs where email_opt_outs.account_id = set_shipment_emails_enabled.account_id;
@@ -3542,10 +2984,8 @@ begin
   delete from public.email_outbox where email_outbox.account_id = set_shipment_emails_enabled.account_id and sent_at is null;
 end
 $$;
-grant execute on function public.set_shipment_emails_enabled(uuid, boolean) to service_role;
 
-create trigger queue_action_email
-after insert on public.audit_log
+create trigger queue_action_email after insert on public.audit_log
 for each row
 -- The seed inserts staff actions of the past, which must not send emails.
 when (new.created_at >= now() and new.shipment_id is not null)
@@ -3553,9 +2993,7 @@ execute function private.queue_action_email();
 
 -- Returns the figures for METRICS_PORT. Updates that are still in the ten-minute delay do not count as waiting.
 create function public.email_backlog() returns jsonb
-language sql stable security definer
-set search_path = ''
-as $$
+language sql stable security definer set search_path = '' as $$
   select jsonb_build_object(
     'waiting', count(*),
     'oldest_seconds', coalesce(extract(epoch from now() - min(due_at))::integer, 0),
@@ -3563,7 +3001,10 @@ as $$
   )
   from public.email_outbox where sent_at is null and failed_at is null and due_at <= now()
 $$;
-grant execute on function public.email_backlog() to service_role;
+
+grant execute on function
+  public.claim_shipment_emails, public.finish_shipment_emails, public.set_shipment_emails_enabled, public.email_backlog
+to service_role;
 
 -- schemas/failed_emails.sql
 
@@ -3592,28 +3033,21 @@ alter table private.email_claims enable row level security;
 
 create function public.record_failed_email(kind text, sent_to text, account_id uuid default null, client_id text default null)
 returns void
-language sql volatile security definer
-set search_path = ''
-as $$
+language sql volatile security definer set search_path = '' as $$
   insert into public.failed_emails (kind, sent_to, account_id, client_id)
   values (record_failed_email.kind, record_failed_email.sent_to, record_failed_email.account_id, record_failed_email.client_id)
 $$;
-grant execute on function public.record_failed_email(text, text, uuid, text) to service_role;
 
 -- Removes a failed email from the desk's list and returns the recipient's address.
 create function public.resolve_failed_email(email_id uuid, actor_name text default null) returns text
-language plpgsql volatile security definer
-set search_path = ''
-as $$
+language plpgsql volatile security definer set search_path = '' as $$
 declare
   actor private.actor := private.require_actor('clerk', actor_name);
   recipient text;
   resolved public.failed_emails;
 begin
   select sent_to into recipient from public.failed_emails where id = resolve_failed_email.email_id;
-  if not found then
-    raise sqlstate 'PT404' using message = 'Email not found.';
-  end if;
+  perform private.reject_if(not found, 404, 'Email not found.');
   update public.failed_emails set resolved_at = now()
   where id = resolve_failed_email.email_id and resolved_at is null returning * into resolved;
   if found then
@@ -3625,13 +3059,10 @@ begin
   return recipient;
 end
 $$;
-grant execute on function public.resolve_failed_email(uuid, text) to authenticated, service_role;
 
 -- True if the caller must send the email, because no process has claimed the email within two minutes.
 create function public.claim_email(idempotency_key uuid, sent_to text) returns boolean
-language plpgsql volatile security definer
-set search_path = ''
-as $$
+language plpgsql volatile security definer set search_path = '' as $$
 declare
   is_mine boolean;
 begin
@@ -3643,21 +3074,19 @@ begin
   return coalesce(is_mine, false);
 end
 $$;
-grant execute on function public.claim_email(uuid, text) to service_role;
 
 -- Deletes the claim of an email that could not be sent, so that a second attempt can send the email.
 create function public.release_email(idempotency_key uuid, sent_to text) returns void
-language sql volatile security definer
-set search_path = ''
-as $$
+language sql volatile security definer set search_path = '' as $$
   delete from private.email_claims
   where key = private.derive_idempotency_key(idempotency_key, jsonb_build_array('email', sent_to))
 $$;
-grant execute on function public.release_email(uuid, text) to service_role;
 
 create policy "staff read failed emails" on public.failed_emails
-for select to authenticated
-using ((select private.is_staff()));
+for select to authenticated using ((select private.is_staff()));
+
+grant execute on function public.resolve_failed_email to authenticated, service_role;
+grant execute on function public.record_failed_email, public.claim_email, public.release_email to service_role;
 
 -- schemas/rate_limits.sql
 
@@ -3681,9 +3110,7 @@ create index rate_limit_hits_expires_at on private.rate_limit_hits (expires_at);
 -- If a limit is exceeded, counts nothing and returns {"exceeded_key", "retry_after"}, where `retry_after` is in
 -- seconds. First deletes the attempts in `refunded_ids`, which saves a separate call.
 create function public.consume_rate_limit(limits jsonb, refunded_ids uuid[] default null) returns jsonb
-language plpgsql volatile
-set search_path = ''
-as $$
+language plpgsql volatile set search_path = '' as $$
 declare
   rate_limit record;
   free_at timestamptz;
@@ -3734,14 +3161,11 @@ begin
   return jsonb_build_object('attempt_id', new_attempt_id);
 end
 $$;
-grant execute on function public.consume_rate_limit(jsonb, uuid[]) to service_role;
 
 -- Counts an action of an account. Raises PT429 if the account has reached `maximum` actions within a day.
 -- Calls of the data API bypass the limits in app/lib/http/rate-limiter.server.ts.
 create function private.limit_daily_actions(account_id uuid, actions text, maximum integer) returns void
-language plpgsql volatile security definer
-set search_path = ''
-as $$
+language plpgsql volatile security definer set search_path = '' as $$
 begin
   if public.consume_rate_limit(jsonb_build_array(jsonb_build_object(
     'key', md5(actions || ' per day of ' || account_id), 'max_hits', maximum, 'window_seconds', 86400
@@ -3754,20 +3178,17 @@ $$;
 
 -- Deletes attempts that must not count, such as successful logins.
 create function public.refund_rate_limits(attempt_ids uuid[]) returns void
-language sql volatile
-set search_path = ''
-as $$
+language sql volatile set search_path = '' as $$
   delete from private.rate_limit_hits as hit where hit.attempt_id = any(refund_rate_limits.attempt_ids)
 $$;
-grant execute on function public.refund_rate_limits(uuid[]) to service_role;
+
+grant execute on function public.consume_rate_limit, public.refund_rate_limits to service_role;
 
 -- schemas/retention.sql
 
 -- True if the email is out of date, for example because the charge has been paid.
 create function private.is_obsolete_email(email public.email_outbox) returns boolean
-language sql stable security definer
-set search_path = ''
-as $$
+language sql stable security definer set search_path = '' as $$
   select case email.kind
     when 'storage' then not exists (
       select from public.shipments
@@ -3785,22 +3206,9 @@ as $$
   end
 $$;
 
--- Extends the retention of a shipment to at least seven years from now.
-create function private.set_retention_ends_on() returns trigger
-language plpgsql
-set search_path = ''
-as $$
-begin
-  new.retention_ends_on := greatest(new.retention_ends_on, (now() at time zone 'UTC' + interval '7 years')::date);
-  return new;
-end
-$$;
-
 -- Sets a later end of retention for a shipment and returns the old end. Raises PT409 if `day` is not after the old end.
 create function public.extend_shipment_retention(shipment_id uuid, day date, actor_name text default null) returns date
-language plpgsql volatile security definer
-set search_path = ''
-as $$
+language plpgsql volatile security definer set search_path = '' as $$
 declare
   actor private.actor := private.require_actor('clerk', actor_name);
   shipment public.shipments := private.lock_shipment(shipment_id);
@@ -3817,14 +3225,11 @@ begin
   return shipment.retention_ends_on;
 end
 $$;
-grant execute on function public.extend_shipment_retention(uuid, date, text) to service_role;
 
 -- Returns the shipments, files and accounts that are past their retention period.
 -- A file without a document remains if the server stops during an upload. Such a file is returned after a day.
 create function public.beyond_retention() returns jsonb
-language sql stable security definer
-set search_path = ''
-as $$
+language sql stable security definer set search_path = '' as $$
   with file as (
     select name, split_part(name, '/', 2) as shipment_id, created_at
     from storage.objects
@@ -3859,23 +3264,18 @@ as $$
         )
     ),
     'accounts', (
-      select coalesce(jsonb_agg(jsonb_build_object(
-        'id', account.id, 'email', account.email, 'last_seen_at', account.last_seen_at
-      ) order by account.last_seen_at, account.id), '[]'::jsonb)
+      select coalesce(jsonb_agg(account order by account.last_seen_at, account.id), '[]'::jsonb)
       from account
       where account.last_seen_at < now() - interval '7 years'
     )
   )
 $$;
-grant execute on function public.beyond_retention() to service_role;
 
 -- Returns the upload chunks of one account, or of all accounts, oldest first. ~>=~ and ~<~ compare bytes, which lets
 -- Postgres use the index of storage.objects. The range ends at "0", the character after "/", or at "~", which sorts
 -- after every ID.
 create function public.list_upload_chunks(account_id uuid default null, before timestamptz default null) returns jsonb
-language sql stable security definer
-set search_path = ''
-as $$
+language sql stable security definer set search_path = '' as $$
   select coalesce(jsonb_agg(jsonb_build_object('name', name, 'created_at', created_at) order by created_at, name), '[]'::jsonb)
   from storage.objects
   where bucket_id = 'upload-chunks'
@@ -3883,13 +3283,10 @@ as $$
     and name operator(pg_catalog.~<~) coalesce(list_upload_chunks.account_id || '0', '~')
     and (list_upload_chunks.before is null or created_at < list_upload_chunks.before)
 $$;
-grant execute on function public.list_upload_chunks(uuid, timestamp with time zone) to service_role;
 
 -- Deletes expired links and emails older than 30 days. Returns the number of rows.
 create function public.delete_expired_links() returns integer
-language sql volatile security definer
-set search_path = ''
-as $$
+language sql volatile security definer set search_path = '' as $$
   -- An ended share link remains for 30 days, so that a repeated form cannot create the link again.
   with share as (delete from private.share_links where expires_at < now() - interval '30 days' returning 1),
     address as (delete from private.email_changes where expires_at < now() returning 1),
@@ -3899,24 +3296,17 @@ as $$
     select * from share union all select * from address union all select * from password union all select * from email
   ) as deleted
 $$;
-grant execute on function public.delete_expired_links() to service_role;
 
-create trigger set_retention_on_insert
-before insert on public.shipments
-for each row execute function private.set_retention_ends_on();
-
-create trigger set_retention_on_stage_change
-before update of stage on public.shipments
-for each row when (new.stage is distinct from old.stage) execute function private.set_retention_ends_on();
+grant execute on function
+  public.extend_shipment_retention, public.beyond_retention, public.list_upload_chunks, public.delete_expired_links
+to service_role;
 
 -- schemas/portal_page.sql
 
 -- Returns the six most urgent shipments that wait for the client, and a count of at most 100 for each waiting_on.
 -- As security definer, the function checks the session once, instead of once in the policies of each table.
 create function private.client_work() returns jsonb
-language plpgsql stable security definer
-set search_path = ''
-as $$
+language plpgsql stable security definer set search_path = '' as $$
 declare
   client constant uuid := case when private.has_valid_session() then auth.uid() end;
 begin
@@ -3977,16 +3367,16 @@ begin
         select coalesce(jsonb_agg(jsonb_build_object(
           'id', shown.id, 'name', shown.name, 'stage', shown.stage,
           'documents', (
-            select coalesce(jsonb_agg(jsonb_build_object(
-              'id', document.id, 'name', document.name, 'uploaded', document.uploaded, 'rejected_at', document.rejected_at
-            )), '[]'::jsonb)
-            from public.documents as document where document.shipment_id = shown.id and not document.uploaded
+            select coalesce(jsonb_agg(document), '[]'::jsonb)
+            from (
+              select id, name, uploaded, rejected_at from public.documents where shipment_id = shown.id and not uploaded
+            ) as document
           ),
           'charges', (
-            select coalesce(jsonb_agg(jsonb_build_object(
-              'item', charge.item, 'due_on', charge.due_on, 'paid_at', charge.paid_at
-            )), '[]'::jsonb)
-            from public.charges as charge where charge.shipment_id = shown.id and charge.paid_at is null
+            select coalesce(jsonb_agg(charge), '[]'::jsonb)
+            from (
+              select item, due_on, paid_at from public.charges where shipment_id = shown.id and paid_at is null
+            ) as charge
           )
         ) order by shown.rank, shown.at, shown.id), '[]'::jsonb)
         from shown
@@ -4002,18 +3392,13 @@ begin
   );
 end
 $$;
-grant execute on function private.client_work() to authenticated;
 
--- Returns the caller's shipments, newest first, that are older than the shipment `before_id`, which was created at
--- `before`.
+-- Returns the caller's shipments, newest first, that follow the shipment `before_id`, created at `before`.
 create function private.list_client_shipments(
-  q text, stage integer, waiting_on text, row_offset integer, row_limit integer,
-  before timestamptz default null, before_id uuid default null
+  q text, stage integer, waiting_on text, row_offset integer, row_limit integer, before timestamptz default null,
+  before_id uuid default null
 ) returns jsonb
-language plpgsql stable
-security invoker
-set search_path = ''
-as $$
+language plpgsql stable security invoker set search_path = '' as $$
 declare
   found jsonb;
 begin
@@ -4032,18 +3417,13 @@ begin
   return found;
 end
 $$;
-grant execute on function private.list_client_shipments(text, integer, text, integer, integer, timestamp with time zone, uuid)
-to authenticated;
 
 -- Returns the data of /portal. `shipment` is the client's shipment with the ID `opened_id`, or null.
 create function public.portal_page(
   page integer default 1, opened_id uuid default null, q text default null, stage integer default null,
   waiting_on text default null
 ) returns jsonb
-language plpgsql stable
-security invoker
-set search_path = ''
-as $$
+language plpgsql stable security invoker set search_path = '' as $$
 #variable_conflict use_column
 begin
   return (
@@ -4070,18 +3450,13 @@ begin
   );
 end
 $$;
-grant execute on function public.portal_page(integer, uuid, text, integer, text) to authenticated;
 
--- Returns 500 shipments for /portal/shipments.csv that are older than the shipment `before_id`, which was created at
--- `before`.
+-- Returns 500 shipments for /portal/shipments.csv that follow the shipment `before_id`, created at `before`.
 create function public.portal_shipments_export(
-  q text default null, stage integer default null, waiting_on text default null,
-  before timestamptz default null, before_id uuid default null
+  q text default null, stage integer default null, waiting_on text default null, before timestamptz default null,
+  before_id uuid default null
 ) returns jsonb
-language sql stable
-security invoker
-set search_path = ''
-as $$
+language sql stable security invoker set search_path = '' as $$
   select jsonb_build_object(
     'viewer', private.viewer(),
     'shipments', private.list_client_shipments(
@@ -4090,7 +3465,10 @@ as $$
     )
   )
 $$;
-grant execute on function public.portal_shipments_export(text, integer, text, timestamp with time zone, uuid) to authenticated;
+
+grant execute on function
+  private.client_work, private.list_client_shipments, public.portal_page, public.portal_shipments_export
+to authenticated;
 
 -- schemas/desk_pages.sql
 
@@ -4099,9 +3477,7 @@ create function private.list_desk_shipments(
   q text, stage integer, waiting_on text, to_check boolean, row_offset integer, row_limit integer,
   by_created_at boolean default false, before timestamptz default null, before_id uuid default null
 ) returns jsonb
-language plpgsql stable
-set search_path = ''
-as $$
+language plpgsql stable set search_path = '' as $$
 declare
   time_column constant text := case when by_created_at then 'created_at' else 'changed_at' end;
   conditions text := private.shipment_conditions(q, true, stage, waiting_on, time_column, before, before_id);
@@ -4130,9 +3506,7 @@ $$;
 
 -- Returns a list of /desk: the number of rows of a query, at most 100, and the first eight rows by `sort_columns`.
 create function private.desk_list(query text, sort_columns text) returns jsonb
-language plpgsql stable
-set search_path = ''
-as $$
+language plpgsql stable set search_path = '' as $$
 declare
   list jsonb;
 begin
@@ -4149,13 +3523,9 @@ $$;
 
 -- Returns the data of /desk. Each list contains the oldest rows.
 create function public.desk_today() returns jsonb
-language plpgsql stable security definer
-set search_path = ''
-as $$
+language plpgsql stable security definer set search_path = '' as $$
 begin
-  if not private.is_staff() then
-    return jsonb_build_object('viewer', private.viewer());
-  end if;
+  if not private.is_staff() then return public.get_viewer(); end if;
   return jsonb_build_object(
     'viewer', private.viewer(),
     'announcement', (
@@ -4197,20 +3567,15 @@ begin
   );
 end
 $$;
-grant execute on function public.desk_today() to authenticated;
 
 -- Returns the data of /desk/shipments. `opened` is the shipment with the ID `opened_id`, or null.
 create function public.desk_shipments(
   q text default null, stage integer default null, waiting_on text default null, to_check boolean default false,
   page integer default 1, opened_id uuid default null
 ) returns jsonb
-language plpgsql stable security definer
-set search_path = ''
-as $$
+language plpgsql stable security definer set search_path = '' as $$
 begin
-  if not private.is_staff() then
-    return jsonb_build_object('viewer', private.viewer());
-  end if;
+  if not private.is_staff() then return public.get_viewer(); end if;
   return jsonb_build_object(
     'viewer', private.viewer(),
     'shipments', private.list_desk_shipments(
@@ -4238,21 +3603,15 @@ begin
   );
 end
 $$;
-grant execute on function public.desk_shipments(text, integer, text, boolean, integer, uuid) to authenticated;
 
--- Returns 500 shipments for /desk/shipments.csv that are older than the shipment `before_id`, which was created at
--- `before`.
+-- Returns 500 shipments for /desk/shipments.csv, the ones after the shipment `before_id`, created at `before`.
 create function public.desk_shipments_export(
   q text default null, stage integer default null, waiting_on text default null, to_check boolean default false,
   before timestamptz default null, before_id uuid default null
 ) returns jsonb
-language plpgsql stable security definer
-set search_path = ''
-as $$
+language plpgsql stable security definer set search_path = '' as $$
 begin
-  if not private.is_staff() then
-    return jsonb_build_object('viewer', private.viewer());
-  end if;
+  if not private.is_staff() then return public.get_viewer(); end if;
   return jsonb_build_object(
     'viewer', private.viewer(),
     'shipments', private.list_desk_shipments(
@@ -4262,18 +3621,12 @@ begin
   );
 end
 $$;
-grant execute on function public.desk_shipments_export(text, integer, text, boolean, timestamp with time zone, uuid)
-to authenticated;
 
 -- Returns the current stage, the missing documents and the amounts due of at most 50 shipments, for the result of a bulk action.
 create function public.desk_move_result(shipment_ids uuid[]) returns jsonb
-language plpgsql stable security definer
-set search_path = ''
-as $$
+language plpgsql stable security definer set search_path = '' as $$
 begin
-  if not private.is_staff() then
-    return jsonb_build_object('viewer', private.viewer());
-  end if;
+  if not private.is_staff() then return public.get_viewer(); end if;
   return jsonb_build_object(
     'viewer', private.viewer(),
     'shipments', (
@@ -4293,21 +3646,16 @@ begin
   );
 end
 $$;
-grant execute on function public.desk_move_result(uuid[]) to authenticated;
 
 -- Returns the data of /desk/clients. A client matches `q` if the name or email contains each word,
 -- or if `q` is the Client ID in any spelling.
 create function public.desk_clients(q text default null, page integer default 1, opened_id uuid default null) returns jsonb
-language plpgsql stable security definer
-set search_path = ''
-as $$
+language plpgsql stable security definer set search_path = '' as $$
 declare
   words constant text[] := private.word_patterns(q);
   typed_id constant text := upper(btrim(private.search_form(left(q, 64))));
 begin
-  if not private.is_staff() then
-    return jsonb_build_object('viewer', private.viewer());
-  end if;
+  if not private.is_staff() then return public.get_viewer(); end if;
   return jsonb_build_object(
     'viewer', private.viewer(),
     'clients', case when opened_id is not null then '[]'::jsonb else (
@@ -4346,12 +3694,10 @@ begin
         ),
         'retention_ends_on', (select max(retention_ends_on) from public.shipments where user_id = account.id),
         'shipments', (
-          select coalesce(jsonb_agg(jsonb_build_object(
-            'id', shipment.id, 'name', shipment.name, 'stage', shipment.stage, 'status', shipment.status,
-            'waiting_on', shipment.waiting_on, 'changed_at', shipment.changed_at
-          ) order by shipment.changed_at desc, shipment.id desc), '[]'::jsonb)
+          select coalesce(jsonb_agg(shipment order by shipment.changed_at desc, shipment.id desc), '[]'::jsonb)
           from (
-            select * from public.shipments where user_id = account.id order by created_at desc, id desc limit 20
+            select id, name, stage, status, waiting_on, changed_at
+            from public.shipments where user_id = account.id order by created_at desc, id desc limit 20
           ) as shipment
         ),
         'audit_entries', private.audit_entries_json(array(
@@ -4366,6 +3712,9 @@ begin
   );
 end
 $$;
-grant execute on function public.desk_clients(text, integer, uuid) to authenticated;
+
+grant execute on function
+  public.desk_today, public.desk_shipments, public.desk_shipments_export, public.desk_move_result, public.desk_clients
+to authenticated;
 
 reset check_function_bodies;

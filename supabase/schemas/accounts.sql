@@ -1,24 +1,16 @@
 create function public.find_account_id(email text) returns uuid
-language sql stable security definer
-set search_path = ''
-as $$
+language sql stable security definer set search_path = '' as $$
   select id from auth.users where users.email = lower(find_account_id.email)
 $$;
-grant execute on function public.find_account_id(text) to service_role;
 
--- Returns the searchable text of an account, normalised by private.search_form.
 create function private.account_search_form(email text, metadata jsonb) returns text
-language sql immutable
-set search_path = ''
-as $$
+language sql immutable set search_path = '' as $$
   select private.search_form(concat_ws(' ', email, metadata ->> 'full_name'))
 $$;
 
 -- Limits the metadata of an account, because the owner can change the metadata by calling Supabase Auth directly.
 create function private.check_user_metadata() returns trigger
-language plpgsql
-set search_path = ''
-as $$
+language plpgsql set search_path = '' as $$
 declare
   name text := new.raw_user_meta_data ->> 'full_name';
 begin
@@ -35,24 +27,18 @@ $$;
 
 -- Locks the account of a client. Raises PT404 if the account is unknown or belongs to a team member.
 create function private.require_client(account_id uuid) returns void
-language plpgsql volatile
-set search_path = ''
-as $$
+language plpgsql volatile set search_path = '' as $$
 begin
   perform from auth.users where id = require_client.account_id
     and not exists (select from public.staff_members where staff_members.account_id = require_client.account_id)
   for update;
-  if not found then
-    raise sqlstate 'PT404' using message = 'Client account not found.';
-  end if;
+  perform private.reject_if(not found, 404, 'Client account not found.');
 end
 $$;
 
 -- Closes a client's account, ends its sessions and deletes its password links. Returns the email address. Raises PT409 for a closed account.
 create function public.close_account(account_id uuid, reason text, actor_name text default null) returns text
-language plpgsql volatile security definer
-set search_path = ''
-as $$
+language plpgsql volatile security definer set search_path = '' as $$
 declare
   actor private.actor := private.require_actor('clerk', actor_name);
   trimmed_reason text := private.require_reason(reason);
@@ -62,22 +48,17 @@ begin
   update auth.users set banned_until = now() + interval '100 years'
   where id = close_account.account_id and coalesce(banned_until < now(), true)
   returning email into address;
-  if not found then
-    raise sqlstate 'PT409' using message = 'This account is already closed.';
-  end if;
+  perform private.reject_if(not found, 409, 'This account is already closed.');
   delete from private.password_links where password_links.account_id = close_account.account_id;
-  perform private.end_sessions(close_account.account_id);
+  delete from auth.sessions where user_id = close_account.account_id;
   perform private.insert_audit_entry(actor, 'account close', account_id => close_account.account_id, reason => trimmed_reason);
   return address;
 end
 $$;
-grant execute on function public.close_account(uuid, text, text) to authenticated, service_role;
 
 -- Reopens a client's closed account and returns its email address. Raises PT409 for an open account.
 create function public.reopen_account(account_id uuid, reason text, actor_name text default null) returns text
-language plpgsql volatile security definer
-set search_path = ''
-as $$
+language plpgsql volatile security definer set search_path = '' as $$
 declare
   actor private.actor := private.require_actor('clerk', actor_name);
   trimmed_reason text := private.require_reason(reason);
@@ -86,22 +67,16 @@ begin
   perform private.require_client(reopen_account.account_id);
   update auth.users set banned_until = null where id = reopen_account.account_id and banned_until > now()
   returning email into address;
-  if not found then
-    raise sqlstate 'PT409' using message = 'This account is already open.';
-  end if;
+  perform private.reject_if(not found, 409, 'This account is already open.');
   perform private.insert_audit_entry(actor, 'account reopen', account_id => reopen_account.account_id, reason => trimmed_reason);
   return address;
 end
 $$;
-grant execute on function public.reopen_account(uuid, text, text) to authenticated, service_role;
 
 -- Removes an account's second factors and ends its sessions. Only a lead can remove a team member's factors.
--- Raises PT409 if the account has no verified second factor.
 create function public.remove_second_factors(account_id uuid, reason text default null, actor_name text default null)
 returns jsonb
-language plpgsql volatile security definer
-set search_path = ''
-as $$
+language plpgsql volatile security definer set search_path = '' as $$
 declare
   actor private.actor := private.require_actor(private.role_to_change_account(account_id), actor_name);
   removed integer;
@@ -110,10 +85,8 @@ begin
     delete from auth.mfa_factors where user_id = remove_second_factors.account_id returning status
   )
   select count(*) filter (where status = 'verified') into removed from deleted;
-  if removed = 0 then
-    raise sqlstate 'PT409' using message = '2FA is not set up on this account.';
-  end if;
-  perform private.end_sessions(remove_second_factors.account_id);
+  perform private.reject_if(removed = 0, 409, '2FA is not set up on this account.');
+  delete from auth.sessions where user_id = remove_second_factors.account_id;
   perform private.insert_audit_entry(
     actor, 'account reset-2fa', account_id => remove_second_factors.account_id, reason => reason,
     after => jsonb_build_object('removed', removed)
@@ -123,13 +96,10 @@ begin
   );
 end
 $$;
-grant execute on function public.remove_second_factors(uuid, text, text) to authenticated, service_role;
 
 -- Returns the data of /portal/account. `account` is null if the session is not valid.
 create function public.portal_account() returns jsonb
-language sql stable security definer
-set search_path = ''
-as $$
+language sql stable security definer set search_path = '' as $$
   select jsonb_build_object(
     'viewer', private.viewer(),
     'account', (
@@ -157,14 +127,11 @@ as $$
     )
   )
 $$;
-grant execute on function public.portal_account() to authenticated;
 
 -- Returns the caller's data for the data export: 50 shipments per call, newest first.
 -- The first call, without `before`, also returns the account.
 create function public.data_export(before timestamptz default null, before_id uuid default null) returns jsonb
-language sql stable security definer
-set search_path = ''
-as $$
+language sql stable security definer set search_path = '' as $$
   select jsonb_build_object(
     'viewer', private.viewer(),
     'account', case when data_export.before is null then (
@@ -174,37 +141,34 @@ as $$
         'client_id_issued_for', (select issued_for from public.client_ids where account_id = users.id),
         'client_id_sent_to', (select sent_to from public.client_ids where account_id = users.id),
         'second_factors', (
-          select coalesce(jsonb_agg(jsonb_build_object(
-            'name', factor.friendly_name, 'created_at', factor.created_at, 'status', factor.status
-          ) order by factor.created_at), '[]'::jsonb)
-          from auth.mfa_factors as factor where factor.user_id = users.id
+          select coalesce(jsonb_agg(factor order by factor.created_at), '[]'::jsonb)
+          from (
+            select friendly_name as name, created_at, status from auth.mfa_factors where user_id = users.id
+          ) as factor
         ),
         'sessions', (
-          select coalesce(jsonb_agg(jsonb_build_object(
-            'started_at', session.created_at, 'last_used_at', session.updated_at
-          ) order by session.created_at), '[]'::jsonb)
-          from auth.sessions as session where session.user_id = users.id
+          select coalesce(jsonb_agg(session order by session.started_at), '[]'::jsonb)
+          from (
+            select created_at as started_at, updated_at as last_used_at from auth.sessions where user_id = users.id
+          ) as session
         ),
         'shipment_emails', (
-          select coalesce(jsonb_agg(jsonb_build_object(
-            'shipment_id', email.shipment_id, 'kind', email.kind, 'detail', email.detail, 'reason', email.reason,
-            'created_at', email.created_at, 'sent_at', email.sent_at
-          ) order by email.created_at), '[]'::jsonb)
-          from public.email_outbox as email where email.account_id = users.id
+          select coalesce(jsonb_agg(shipment_email order by shipment_email.created_at), '[]'::jsonb)
+          from (
+            select shipment_id, kind, detail, reason, created_at, sent_at
+            from public.email_outbox where account_id = users.id
+          ) as shipment_email
         ),
         'failed_emails', (
-          select coalesce(jsonb_agg(jsonb_build_object(
-            'kind', email.kind, 'sent_to', email.sent_to, 'failed_at', email.failed_at
-          ) order by email.failed_at), '[]'::jsonb)
-          from public.failed_emails as email where email.account_id = users.id
+          select coalesce(jsonb_agg(failed_email order by failed_email.failed_at), '[]'::jsonb)
+          from (select kind, sent_to, failed_at from public.failed_emails where account_id = users.id) as failed_email
         ),
         -- The export omits the actor's name, which is personal data of the team member.
         'audit_entries', (
-          select coalesce(jsonb_agg(jsonb_build_object(
-            'created_at', entry.created_at, 'action', entry.action,
-            'before', entry.before, 'after', entry.after, 'reason', entry.reason
-          ) order by entry.created_at), '[]'::jsonb)
-          from public.audit_log as entry where entry.account_id = users.id
+          select coalesce(jsonb_agg(entry order by entry.created_at), '[]'::jsonb)
+          from (
+            select created_at, action, audit_log.before, after, reason from public.audit_log where account_id = users.id
+          ) as entry
         )
       )
       from auth.users
@@ -213,34 +177,31 @@ as $$
     'shipments', case when (select private.has_valid_session()) then (
       select coalesce(jsonb_agg(private.shipment_json(shipment) || jsonb_build_object(
         'documents', (
-          select coalesce(jsonb_agg(jsonb_build_object(
-            'id', document.id, 'name', document.name, 'uploaded', document.uploaded, 'verified', document.verified,
-            'file_name', document.file_name, 'file_size', document.file_size, 'media_type', document.media_type,
-            'uploaded_at', document.uploaded_at, 'sha256', document.sha256, 'storage_path', document.storage_path,
-            'storage_version', document.storage_version, 'rejected_at', document.rejected_at,
-            'rejection_reason', document.rejection_reason
-          ) order by document.name), '[]'::jsonb)
-          from public.documents as document where document.shipment_id = shipment.id
+          select coalesce(jsonb_agg(document order by document.name), '[]'::jsonb)
+          from (
+            select id, name, uploaded, verified, file_name, file_size, media_type, uploaded_at, sha256, storage_path,
+              storage_version, rejected_at, rejection_reason
+            from public.documents where shipment_id = shipment.id
+          ) as document
         ),
         'charges', private.charges_json(shipment.id),
         'tracking_events', (
-          select coalesce(jsonb_agg(jsonb_build_object(
-            'created_at', event.created_at, 'stage', event.stage, 'status', event.status, 'location', event.location, 'note', event.note
-          ) order by event.created_at, event.id), '[]'::jsonb)
-          from public.tracking_events as event where event.shipment_id = shipment.id
+          select coalesce(jsonb_agg(event), '[]'::jsonb)
+          from (
+            select created_at, tracking_events.stage, tracking_events.status, location, note from public.tracking_events
+            where shipment_id = shipment.id order by created_at, tracking_events.id
+          ) as event
         ),
         'share_links', (
-          select coalesce(jsonb_agg(jsonb_build_object(
-            'created_at', share.created_at, 'expires_at', share.expires_at
-          ) order by share.created_at), '[]'::jsonb)
-          from private.share_links as share where share.shipment_id = shipment.id
+          select coalesce(jsonb_agg(share order by share.created_at), '[]'::jsonb)
+          from (select created_at, expires_at from private.share_links where shipment_id = shipment.id) as share
         ),
         'audit_entries', (
-          select coalesce(jsonb_agg(jsonb_build_object(
-            'created_at', entry.created_at, 'action', entry.action, 'document_id', entry.document_id,
-            'before', entry.before, 'after', entry.after, 'reason', entry.reason
-          ) order by entry.created_at), '[]'::jsonb)
-          from public.audit_log as entry where entry.shipment_id = shipment.id
+          select coalesce(jsonb_agg(entry order by entry.created_at), '[]'::jsonb)
+          from (
+            select created_at, action, document_id, audit_log.before, after, reason
+            from public.audit_log where shipment_id = shipment.id
+          ) as entry
         )
       ) order by shipment.created_at desc, shipment.id desc), '[]'::jsonb)
       from public.shipments as shipment
@@ -254,14 +215,12 @@ as $$
     ) end
   )
 $$;
-grant execute on function public.data_export(timestamp with time zone, uuid) to authenticated;
 
-create trigger check_user_metadata_on_insert
-before insert on auth.users
+create trigger check_user_metadata before insert or update of raw_user_meta_data on auth.users
 for each row execute function private.check_user_metadata();
 
-create trigger check_user_metadata_on_update
-before update of raw_user_meta_data on auth.users
-for each row
-when (new.raw_user_meta_data is distinct from old.raw_user_meta_data)
-execute function private.check_user_metadata();
+grant execute on function public.portal_account, public.data_export to authenticated;
+grant execute on function
+  public.close_account, public.reopen_account, public.remove_second_factors
+to authenticated, service_role;
+grant execute on function public.find_account_id to service_role;

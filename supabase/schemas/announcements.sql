@@ -11,20 +11,14 @@ create unique index announcements_one_at_a_time on public.announcements ((true))
 
 -- Publishes an announcement and ends the previous announcement. Raises PT400 for an empty text.
 create function public.announce(text text, idempotency_key uuid default null, actor_name text default null) returns void
-language plpgsql volatile security definer
-set search_path = ''
-as $$
+language plpgsql volatile security definer set search_path = '' as $$
 declare
   actor private.actor := private.require_actor('clerk', actor_name);
   trimmed_text text := btrim(announce.text);
   key uuid := private.derive_idempotency_key(idempotency_key, jsonb_build_array('announce', announce.text));
 begin
-  if private.is_repeated_action(key) then
-    return;
-  end if;
-  if coalesce(trimmed_text, '') = '' then
-    raise sqlstate 'PT400' using message = 'Enter an announcement.';
-  end if;
+  if private.is_repeated_action(key) then return; end if;
+  perform private.reject_if(coalesce(trimmed_text, '') = '', 400, 'Enter an announcement.');
   perform pg_advisory_xact_lock(hashtextextended('announcement', 0));
   update public.announcements set ended_at = now() where ended_at is null;
   insert into public.announcements (text) values (trimmed_text);
@@ -33,12 +27,9 @@ begin
   );
 end
 $$;
-grant execute on function public.announce(text, uuid, text) to authenticated, service_role;
 
 create function public.end_announcement(actor_name text default null) returns void
-language plpgsql volatile security definer
-set search_path = ''
-as $$
+language plpgsql volatile security definer set search_path = '' as $$
 declare
   actor private.actor := private.require_actor('clerk', actor_name);
   ended_text text;
@@ -49,13 +40,11 @@ begin
   end if;
 end
 $$;
-grant execute on function public.end_announcement(text) to authenticated, service_role;
 
 create policy "the session is active and meets the second factor of the user" on public.announcements
-as restrictive for all to authenticated
-using ((select private.has_valid_session()))
-with check ((select private.has_valid_session()));
+as restrictive for all to authenticated using ((select private.has_valid_session()));
 
 create policy "signed-in accounts read announcements" on public.announcements
-for select to authenticated
-using (true);
+for select to authenticated using (true);
+
+grant execute on function public.announce, public.end_announcement to authenticated, service_role;

@@ -28,19 +28,11 @@ create index audit_log_action on public.audit_log (action, created_at);
 
 -- Records a staff action. Each staff action calls this function in its own transaction.
 create function private.insert_audit_entry(
-  actor private.actor,
-  action text,
-  shipment_id uuid default null,
-  document_id uuid default null,
-  account_id uuid default null,
-  before jsonb default null,
-  after jsonb default null,
-  reason text default null,
+  actor private.actor, action text, shipment_id uuid default null, document_id uuid default null,
+  account_id uuid default null, before jsonb default null, after jsonb default null, reason text default null,
   idempotency_key uuid default null
 ) returns void
-language sql volatile security definer
-set search_path = ''
-as $$
+language sql volatile security definer set search_path = '' as $$
   insert into public.audit_log (
     actor_name, staff_id, action, shipment_id, document_id, account_id, before, after, reason, idempotency_key
   )
@@ -54,22 +46,16 @@ $$;
 
 -- Returns a separate idempotency key for each staff action of a form. Null if the form has no key.
 create function private.derive_idempotency_key(idempotency_key uuid, payload jsonb) returns uuid
-language sql immutable
-set search_path = ''
-as $$
+language sql immutable set search_path = '' as $$
   select md5(idempotency_key::text || ' ' || payload::text)::uuid
 $$;
 
 -- True if the audit log has an action with this idempotency key.
 -- Locks the key, so that a parallel call waits until the first call has finished.
 create function private.is_repeated_action(key uuid) returns boolean
-language plpgsql volatile
-set search_path = ''
-as $$
+language plpgsql volatile set search_path = '' as $$
 begin
-  if key is null then
-    return false;
-  end if;
+  if key is null then return false; end if;
   perform pg_advisory_xact_lock(hashtextextended(key::text, 0));
   return exists (select from public.audit_log where audit_log.idempotency_key = key);
 end
@@ -77,27 +63,19 @@ $$;
 
 -- Returns the entries of `state` whose values are different in `other_state`.
 create function private.changed_values(state jsonb, other_state jsonb) returns jsonb
-language sql immutable
-set search_path = ''
-as $$
+language sql immutable set search_path = '' as $$
   select jsonb_object_agg(key, value) from jsonb_each(state) where value is distinct from other_state -> key
 $$;
 
 -- Returns the trimmed reason. Raises PT400 if the reason is empty, has over 500 characters or a control character.
 create function private.require_reason(reason text) returns text
-language plpgsql immutable
-set search_path = ''
-as $$
+language plpgsql immutable set search_path = '' as $$
 begin
-  if coalesce(btrim(reason), '') = '' then
-    raise sqlstate 'PT400' using message = 'Enter a reason.';
-  end if;
-  if char_length(reason) > 500 then
-    raise sqlstate 'PT400' using message = 'Use at most 500 characters.';
-  end if;
-  if not private.is_plain_text(reason) then
-    raise sqlstate 'PT400' using message = 'The text contains invisible characters. Delete the text and type it again.';
-  end if;
+  perform private.reject_if(coalesce(btrim(reason), '') = '', 400, 'Enter a reason.');
+  perform private.reject_if(char_length(reason) > 500, 400, 'Use at most 500 characters.');
+  perform private.reject_if(
+    not private.is_plain_text(reason), 400, 'The text contains invisible characters. Delete the text and type it again.'
+  );
   return btrim(reason);
 end
 $$;
@@ -105,14 +83,10 @@ $$;
 -- Prevents updates of the audit log, and deletions within seven years. A trigger is needed, because privileges do not
 -- restrict the table's owner.
 create function private.protect_audit_log() returns trigger
-language plpgsql
-set search_path = ''
-as $$
+language plpgsql set search_path = '' as $$
 begin
   if tg_op = 'DELETE' and tg_level = 'ROW' then
-    if old.created_at < now() - interval '7 years' then
-      return old;
-    end if;
+    if old.created_at < now() - interval '7 years' then return old; end if;
   end if;
   raise sqlstate 'PT403' using message = 'Entries in the audit log cannot be changed or deleted.';
 end
@@ -120,46 +94,29 @@ $$;
 
 -- Records a staff action that a staff command has performed.
 create function public.record_audit_entry(
-  actor_name text,
-  action text,
-  shipment_id uuid default null,
-  document_id uuid default null,
-  account_id uuid default null,
-  before jsonb default null,
-  after jsonb default null,
-  reason text default null
+  actor_name text, action text, shipment_id uuid default null, document_id uuid default null,
+  account_id uuid default null, before jsonb default null, after jsonb default null, reason text default null
 ) returns void
-language sql volatile security definer
-set search_path = ''
-as $$
+language sql volatile security definer set search_path = '' as $$
   select private.insert_audit_entry(
     row(actor_name, null)::private.actor, action, shipment_id, document_id, account_id, before, after, reason
   )
 $$;
-grant execute on function public.record_audit_entry(text, text, uuid, uuid, uuid, jsonb, jsonb, text) to service_role;
 
 create function public.count_expired_audit_entries() returns bigint
-language sql stable security definer
-set search_path = ''
-as $$
+language sql stable security definer set search_path = '' as $$
   select count(*) from public.audit_log where created_at < now() - interval '7 years'
 $$;
-grant execute on function public.count_expired_audit_entries() to service_role;
 
 create function public.delete_expired_audit_entries() returns bigint
-language sql volatile security definer
-set search_path = ''
-as $$
+language sql volatile security definer set search_path = '' as $$
   with deleted as (delete from public.audit_log where created_at < now() - interval '7 years' returning id)
   select count(*) from deleted
 $$;
-grant execute on function public.delete_expired_audit_entries() to service_role;
 
 -- Returns audit entries for the desk, newest first, with the current names of the shipment, document and account.
 create function private.audit_entries_json(entries public.audit_log[]) returns jsonb
-language sql stable
-set search_path = ''
-as $$
+language sql stable set search_path = '' as $$
   select coalesce(jsonb_agg(jsonb_build_object(
     'id', entry.id, 'created_at', entry.created_at, 'actor_name', entry.actor_name, 'action', entry.action,
     'shipment_id', entry.shipment_id, 'account_id', entry.account_id,
@@ -176,21 +133,18 @@ $$;
 -- Returns the data of /desk/log. `day` is in East Africa Time. For the CSV, page 0 returns 500 entries that are older
 -- than the entry `before_id`, which was recorded at `before`.
 create function public.desk_log(
-  actor_name text default null, action text default null, shipment_prefix text default null, account_id uuid default null,
-  day date default null, page integer default 1, before timestamptz default null, before_id uuid default null
+  actor_name text default null, action text default null, shipment_prefix text default null,
+  account_id uuid default null, day date default null, page integer default 1, before timestamptz default null,
+  before_id uuid default null
 ) returns jsonb
-language plpgsql stable security definer
-set search_path = ''
-as $$
+language plpgsql stable security definer set search_path = '' as $$
 declare
-  conditions text := 'true';
+  conditions text;
   names text[];
-  ids uuid[];
+  ids constant uuid[] := private.id_prefix_range(shipment_prefix);
   entries public.audit_log[];
 begin
-  if not private.is_staff() then
-    return jsonb_build_object('viewer', private.viewer());
-  end if;
+  if not private.is_staff() then return public.get_viewer(); end if;
   if actor_name is not null then
     -- Reads each distinct name only once from the index, because a name can have many thousand entries.
     with recursive actors as (
@@ -201,25 +155,19 @@ begin
     )
     select array_agg(actors.name) into names from actors
     where private.search_form(actors.name) like private.like_pattern(private.search_form(left(desk_log.actor_name, 254)));
-    conditions := conditions || ' and entry.actor_name = any ($1)';
   end if;
-  if action is not null then
-    conditions := conditions || ' and entry.action = $2';
-  end if;
-  if shipment_prefix is not null then
-    ids := private.id_prefix_range(shipment_prefix);
-    conditions := conditions || case when ids[1] = ids[2] then ' and entry.shipment_id = $3' else
-      ' and entry.shipment_id between $3 and $4' end;
-  end if;
-  if account_id is not null then
-    conditions := conditions || ' and entry.account_id = $5';
-  end if;
-  if day is not null then
-    conditions := conditions || ' and entry.created_at >= $6 and entry.created_at < $7';
-  end if;
-  if before is not null then
-    conditions := conditions || ' and (entry.created_at, entry.id) < ($8, $9)';
-  end if;
+  conditions := concat_ws(
+    ' and ', 'true',
+    case when actor_name is not null then 'entry.actor_name = any ($1)' end,
+    case when action is not null then 'entry.action = $2' end,
+    case
+      when ids[1] = ids[2] then 'entry.shipment_id = $3'
+      when shipment_prefix is not null then 'entry.shipment_id between $3 and $4'
+    end,
+    case when account_id is not null then 'entry.account_id = $5' end,
+    case when day is not null then 'entry.created_at >= $6 and entry.created_at < $7' end,
+    case when before is not null then '(entry.created_at, entry.id) < ($8, $9)' end
+  );
   execute format(
     'select array(
        select entry from public.audit_log as entry where %s
@@ -234,16 +182,17 @@ begin
   return jsonb_build_object('viewer', private.viewer(), 'audit_entries', private.audit_entries_json(entries));
 end
 $$;
-grant execute on function public.desk_log(text, text, text, uuid, date, integer, timestamptz, uuid) to authenticated;
 
-create trigger protect_audit_log_rows
-before update or delete on public.audit_log
+create trigger protect_audit_log_rows before update or delete on public.audit_log
 for each row execute function private.protect_audit_log();
 
-create trigger protect_audit_log_truncate
-before truncate on public.audit_log
+create trigger protect_audit_log_truncate before truncate on public.audit_log
 for each statement execute function private.protect_audit_log();
 
 create policy "staff read the audit log" on public.audit_log
-for select to authenticated
-using ((select private.is_staff()));
+for select to authenticated using ((select private.is_staff()));
+
+grant execute on function public.desk_log to authenticated;
+grant execute on function
+  public.record_audit_entry, public.count_expired_audit_entries, public.delete_expired_audit_entries
+to service_role;

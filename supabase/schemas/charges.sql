@@ -15,42 +15,27 @@ alter table public.charges enable row level security;
 grant select on table public.charges to authenticated, service_role;
 
 create function private.charges_json(shipment_id uuid) returns jsonb
-language sql stable
-set search_path = ''
-as $$
-  select coalesce(jsonb_agg(jsonb_build_object(
-    'item', charge.item, 'amount', charge.amount, 'currency', charge.currency, 'due_on', charge.due_on,
-    'note', charge.note, 'paid_at', charge.paid_at, 'version', charge.version
-  ) order by charge.item), '[]'::jsonb)
-  from public.charges as charge where charge.shipment_id = charges_json.shipment_id
+language sql stable set search_path = '' as $$
+  select coalesce(jsonb_agg(charge order by charge.item), '[]'::jsonb)
+  from (
+    select item, amount, currency, due_on, note, paid_at, version
+    from public.charges where charges.shipment_id = charges_json.shipment_id
+  ) as charge
 $$;
-grant execute on function private.charges_json(uuid) to authenticated;
 
 -- Returns the unpaid amounts of a shipment as [{"currency", "amount"}], or null if nothing is due.
 create function private.amounts_due(shipment_id uuid) returns jsonb
-language sql stable
-set search_path = ''
-as $$
+language sql stable set search_path = '' as $$
   select jsonb_agg(jsonb_build_object('currency', charge.currency, 'amount', charge.amount) order by charge.item)
   from public.charges as charge where charge.shipment_id = amounts_due.shipment_id and charge.paid_at is null
 $$;
 
 -- Creates or changes a charge. `expected_version` is -1 for a new charge.
--- Raises PT409 if `expected_version` is outdated, or if the amount or currency of a paid charge would change.
 create function public.set_charge(
-  shipment_id uuid,
-  item text,
-  amount numeric,
-  currency text,
-  due_on date default null,
-  note text default null,
-  expected_version integer default null,
-  idempotency_key uuid default null,
-  actor_name text default null
+  shipment_id uuid, item text, amount numeric, currency text, due_on date default null, note text default null,
+  expected_version integer default null, idempotency_key uuid default null, actor_name text default null
 ) returns void
-language plpgsql volatile security definer
-set search_path = ''
-as $$
+language plpgsql volatile security definer set search_path = '' as $$
 declare
   actor private.actor := private.require_actor('clerk', actor_name);
   key uuid := private.derive_idempotency_key(
@@ -59,9 +44,7 @@ declare
   shipment public.shipments;
   charge public.charges;
 begin
-  if private.is_repeated_action(key) then
-    return;
-  end if;
+  if private.is_repeated_action(key) then return; end if;
   shipment := private.lock_shipment(set_charge.shipment_id);
   select * into charge from public.charges
   where charges.shipment_id = shipment.id and charges.item = set_charge.item;
@@ -88,23 +71,13 @@ begin
   );
 end
 $$;
-grant execute on function public.set_charge(uuid, text, numeric, text, date, text, integer, uuid, text)
-to authenticated, service_role;
 
--- Marks a charge as paid or, with a reason, as unpaid. Raises PT404 for an unknown charge. Raises PT409 if
--- `expected_version` is outdated, or if the charge already has this status.
+-- Marks a charge as paid or, with a reason, as unpaid.
 create function public.set_charge_paid(
-  shipment_id uuid,
-  item text,
-  paid boolean,
-  reason text default null,
-  expected_version integer default null,
-  idempotency_key uuid default null,
-  actor_name text default null
+  shipment_id uuid, item text, paid boolean, reason text default null, expected_version integer default null,
+  idempotency_key uuid default null, actor_name text default null
 ) returns void
-language plpgsql volatile security definer
-set search_path = ''
-as $$
+language plpgsql volatile security definer set search_path = '' as $$
 declare
   actor private.actor := private.require_actor('clerk', actor_name);
   trimmed_reason text := case when paid then null else private.require_reason(reason) end;
@@ -112,20 +85,16 @@ declare
   shipment public.shipments;
   charge public.charges;
 begin
-  if private.is_repeated_action(key) then
-    return;
-  end if;
+  if private.is_repeated_action(key) then return; end if;
   shipment := private.lock_shipment(set_charge_paid.shipment_id);
   select * into charge from public.charges
   where charges.shipment_id = shipment.id and charges.item = set_charge_paid.item;
-  if not found then
-    raise sqlstate 'PT404' using message = 'There is no charge for this item yet. Add the charge first.';
-  end if;
+  perform private.reject_if(not found, 404, 'There is no charge for this item yet. Add the charge first.');
   perform private.check_version(expected_version, charge.version, 'charge');
-  if (charge.paid_at is not null) = paid then
-    raise sqlstate 'PT409' using message =
-      case when paid then 'This charge is already marked as paid.' else 'This charge is already marked as unpaid.' end;
-  end if;
+  perform private.reject_if(
+    (charge.paid_at is not null) = paid, 409,
+    case when paid then 'This charge is already marked as paid.' else 'This charge is already marked as unpaid.' end
+  );
   update public.charges set paid_at = case when paid then now() end
   where charges.shipment_id = shipment.id and charges.item = set_charge_paid.item;
   update public.shipments set staff_action_at = now() where id = shipment.id;
@@ -136,12 +105,9 @@ begin
   );
 end
 $$;
-grant execute on function public.set_charge_paid(uuid, text, boolean, text, integer, uuid, text) to authenticated, service_role;
 
 create policy "the session is active and meets the second factor of the user" on public.charges
-as restrictive for all to authenticated
-using ((select private.has_valid_session()))
-with check ((select private.has_valid_session()));
+as restrictive for all to authenticated using ((select private.has_valid_session()));
 
 create policy "clients read the charges of their own shipments" on public.charges
 for select to authenticated
@@ -152,3 +118,6 @@ using (exists (
 
 create policy "staff read all charges" on public.charges
 for select to authenticated using ((select private.is_staff()));
+
+grant execute on function private.charges_json to authenticated;
+grant execute on function public.set_charge, public.set_charge_paid to authenticated, service_role;

@@ -1,8 +1,6 @@
 -- Returns a new Client ID such as 7K3Q-X9MD-2HTV-W5BC: 16 characters of Crockford's base 32, 80 random bits.
 create function private.generate_client_id() returns text
-language sql volatile
-set search_path = ''
-as $$
+language sql volatile set search_path = '' as $$
   select string_agg(
     substr('0123456789ABCDEFGHJKMNPQRSTVWXYZ', get_byte(random.bytes, i) % 32 + 1, 1)
       || case when i in (3, 7, 11) then '-' else '' end,
@@ -10,13 +8,10 @@ as $$
   )
   from (select extensions.gen_random_bytes(16) as bytes) as random, generate_series(0, 15) as i
 $$;
-grant execute on function private.generate_client_id() to service_role;
 
 -- Returns a hash that ties an email address to a Client ID without storing the address.
 create function private.client_id_email_hash(client_id text, email text) returns text
-language sql immutable
-set search_path = ''
-as $$
+language sql immutable set search_path = '' as $$
   select encode(sha256(convert_to(client_id || ' ' || lower(email), 'UTF8')), 'hex')
 $$;
 
@@ -47,22 +42,15 @@ create index client_ids_idempotency_key on public.client_ids (idempotency_key) w
 
 -- Creates `how_many` Client IDs, from 1 to 1000, with the same label (`issued_for`) and email address (`sent_to`).
 create function public.issue_client_ids(
-  how_many integer default 1,
-  issued_for text default null,
-  sent_to text default null,
-  idempotency_key uuid default null,
-  actor_name text default null
+  how_many integer default 1, issued_for text default null, sent_to text default null,
+  idempotency_key uuid default null, actor_name text default null
 ) returns setof public.client_ids
-language plpgsql volatile security definer
-set search_path = ''
-as $$
+language plpgsql volatile security definer set search_path = '' as $$
 declare
   actor private.actor := private.require_actor('clerk', actor_name);
   key uuid := private.derive_idempotency_key(idempotency_key, jsonb_build_array('issue', how_many, issued_for, sent_to));
 begin
-  if how_many is null or how_many not between 1 and 1000 then
-    raise sqlstate 'PT400' using message = 'Enter a number from 1 to 1000.';
-  end if;
+  perform private.reject_if(how_many is null or how_many not between 1 and 1000, 400, 'Enter a number from 1 to 1000.');
   if private.is_repeated_action(key) then
     return query select issued.* from public.client_ids as issued where issued.idempotency_key = key;
     return;
@@ -85,15 +73,11 @@ begin
   select issued.* from issued, logged;
 end
 $$;
-grant execute on function public.issue_client_ids(integer, text, text, uuid, text) to authenticated, service_role;
 
 -- Records that a Client ID will be emailed, and returns its email address.
--- Raises PT409 if the Client ID is unknown, used or has no email address.
 create function public.send_client_id(client_id text, idempotency_key uuid default null, actor_name text default null)
 returns text
-language plpgsql volatile security definer
-set search_path = ''
-as $$
+language plpgsql volatile security definer set search_path = '' as $$
 declare
   actor private.actor := private.require_actor('clerk', actor_name);
   key uuid := private.derive_idempotency_key(idempotency_key, jsonb_build_array('send client ID', client_id));
@@ -101,46 +85,35 @@ declare
 begin
   select sent_to into address from public.client_ids
   where client_ids.client_id = send_client_id.client_id and email_hash is null and sent_to is not null;
-  if not found then
-    raise sqlstate 'PT409' using message = 'Only an unused Client ID with an email address can be sent again. Issue a new Client ID.';
-  end if;
-  if private.is_repeated_action(key) then
-    return address;
-  end if;
+  perform private.reject_if(
+    not found, 409, 'Only an unused Client ID with an email address can be sent again. Issue a new Client ID.'
+  );
+  if private.is_repeated_action(key) then return address; end if;
   update public.failed_emails set resolved_at = now()
   where failed_emails.client_id = send_client_id.client_id and resolved_at is null;
   perform private.insert_audit_entry(actor, 'client-id send', idempotency_key => key);
   return address;
 end
 $$;
-grant execute on function public.send_client_id(text, uuid, text) to authenticated, service_role;
 
 -- Deletes an unused Client ID. Raises PT409 if the Client ID is unknown or used.
 create function public.withdraw_client_id(client_id text, reason text, actor_name text default null) returns void
-language plpgsql volatile security definer
-set search_path = ''
-as $$
+language plpgsql volatile security definer set search_path = '' as $$
 declare
   actor private.actor := private.require_actor('clerk', actor_name);
   trimmed_reason text := private.require_reason(reason);
 begin
   delete from public.client_ids where client_ids.client_id = withdraw_client_id.client_id and email_hash is null;
-  if not found then
-    raise sqlstate 'PT409' using message = 'This Client ID is unknown or has already been used.';
-  end if;
+  perform private.reject_if(not found, 409, 'This Client ID is unknown or has already been used.');
   perform private.insert_audit_entry(
     actor, 'client-id withdraw', before => jsonb_build_object('client_id', withdraw_client_id.client_id), reason => trimmed_reason
   );
 end
 $$;
-grant execute on function public.withdraw_client_id(text, text, text) to authenticated, service_role;
 
--- Ties a Client ID to the email address of a sign-up. Returns false if the Client ID is unknown or tied to another
--- address.
+-- Ties a Client ID to the email address of a sign-up. Returns false for an unknown or otherwise tied Client ID.
 create function public.redeem_client_id(client_id text, email text) returns boolean
-language sql volatile security definer
-set search_path = ''
-as $$
+language sql volatile security definer set search_path = '' as $$
   with redeemed as (
     update public.client_ids as invitation
     set email_hash = private.client_id_email_hash(redeem_client_id.client_id, redeem_client_id.email),
@@ -152,21 +125,16 @@ as $$
   )
   select exists (select from redeemed)
 $$;
-grant execute on function public.redeem_client_id(text, text) to service_role;
 
 -- Returns the data of /desk/invitations: 21 unused Client IDs, newest first. Row 21 means that a next page exists.
 create function public.desk_invitations(page integer default 1) returns jsonb
-language plpgsql stable security definer
-set search_path = ''
-as $$
+language plpgsql stable security definer set search_path = '' as $$
 begin
-  if not private.is_staff() then
-    return jsonb_build_object('viewer', private.viewer());
-  end if;
+  if not private.is_staff() then return public.get_viewer(); end if;
   return jsonb_build_object(
     'viewer', private.viewer(),
     'invitations', (
-      select coalesce(jsonb_agg(to_jsonb(unused) order by unused.created_at desc, unused.client_id), '[]'::jsonb)
+      select coalesce(jsonb_agg(unused order by unused.created_at desc, unused.client_id), '[]'::jsonb)
       from (
         select client_id, issued_for, sent_to, created_at
         from public.client_ids
@@ -178,4 +146,9 @@ begin
   );
 end
 $$;
-grant execute on function public.desk_invitations(integer) to authenticated;
+
+grant execute on function public.desk_invitations to authenticated;
+grant execute on function
+  public.issue_client_ids, public.send_client_id, public.withdraw_client_id
+to authenticated, service_role;
+grant execute on function private.generate_client_id, public.redeem_client_id to service_role;

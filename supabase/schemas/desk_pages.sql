@@ -3,9 +3,7 @@ create function private.list_desk_shipments(
   q text, stage integer, waiting_on text, to_check boolean, row_offset integer, row_limit integer,
   by_created_at boolean default false, before timestamptz default null, before_id uuid default null
 ) returns jsonb
-language plpgsql stable
-set search_path = ''
-as $$
+language plpgsql stable set search_path = '' as $$
 declare
   time_column constant text := case when by_created_at then 'created_at' else 'changed_at' end;
   conditions text := private.shipment_conditions(q, true, stage, waiting_on, time_column, before, before_id);
@@ -34,9 +32,7 @@ $$;
 
 -- Returns a list of /desk: the number of rows of a query, at most 100, and the first eight rows by `sort_columns`.
 create function private.desk_list(query text, sort_columns text) returns jsonb
-language plpgsql stable
-set search_path = ''
-as $$
+language plpgsql stable set search_path = '' as $$
 declare
   list jsonb;
 begin
@@ -53,13 +49,9 @@ $$;
 
 -- Returns the data of /desk. Each list contains the oldest rows.
 create function public.desk_today() returns jsonb
-language plpgsql stable security definer
-set search_path = ''
-as $$
+language plpgsql stable security definer set search_path = '' as $$
 begin
-  if not private.is_staff() then
-    return jsonb_build_object('viewer', private.viewer());
-  end if;
+  if not private.is_staff() then return public.get_viewer(); end if;
   return jsonb_build_object(
     'viewer', private.viewer(),
     'announcement', (
@@ -101,20 +93,15 @@ begin
   );
 end
 $$;
-grant execute on function public.desk_today() to authenticated;
 
 -- Returns the data of /desk/shipments. `opened` is the shipment with the ID `opened_id`, or null.
 create function public.desk_shipments(
   q text default null, stage integer default null, waiting_on text default null, to_check boolean default false,
   page integer default 1, opened_id uuid default null
 ) returns jsonb
-language plpgsql stable security definer
-set search_path = ''
-as $$
+language plpgsql stable security definer set search_path = '' as $$
 begin
-  if not private.is_staff() then
-    return jsonb_build_object('viewer', private.viewer());
-  end if;
+  if not private.is_staff() then return public.get_viewer(); end if;
   return jsonb_build_object(
     'viewer', private.viewer(),
     'shipments', private.list_desk_shipments(
@@ -142,21 +129,15 @@ begin
   );
 end
 $$;
-grant execute on function public.desk_shipments(text, integer, text, boolean, integer, uuid) to authenticated;
 
--- Returns 500 shipments for /desk/shipments.csv that are older than the shipment `before_id`, which was created at
--- `before`.
+-- Returns 500 shipments for /desk/shipments.csv, the ones after the shipment `before_id`, created at `before`.
 create function public.desk_shipments_export(
   q text default null, stage integer default null, waiting_on text default null, to_check boolean default false,
   before timestamptz default null, before_id uuid default null
 ) returns jsonb
-language plpgsql stable security definer
-set search_path = ''
-as $$
+language plpgsql stable security definer set search_path = '' as $$
 begin
-  if not private.is_staff() then
-    return jsonb_build_object('viewer', private.viewer());
-  end if;
+  if not private.is_staff() then return public.get_viewer(); end if;
   return jsonb_build_object(
     'viewer', private.viewer(),
     'shipments', private.list_desk_shipments(
@@ -166,18 +147,12 @@ begin
   );
 end
 $$;
-grant execute on function public.desk_shipments_export(text, integer, text, boolean, timestamp with time zone, uuid)
-to authenticated;
 
 -- Returns the current stage, the missing documents and the amounts due of at most 50 shipments, for the result of a bulk action.
 create function public.desk_move_result(shipment_ids uuid[]) returns jsonb
-language plpgsql stable security definer
-set search_path = ''
-as $$
+language plpgsql stable security definer set search_path = '' as $$
 begin
-  if not private.is_staff() then
-    return jsonb_build_object('viewer', private.viewer());
-  end if;
+  if not private.is_staff() then return public.get_viewer(); end if;
   return jsonb_build_object(
     'viewer', private.viewer(),
     'shipments', (
@@ -197,21 +172,16 @@ begin
   );
 end
 $$;
-grant execute on function public.desk_move_result(uuid[]) to authenticated;
 
 -- Returns the data of /desk/clients. A client matches `q` if the name or email contains each word,
 -- or if `q` is the Client ID in any spelling.
 create function public.desk_clients(q text default null, page integer default 1, opened_id uuid default null) returns jsonb
-language plpgsql stable security definer
-set search_path = ''
-as $$
+language plpgsql stable security definer set search_path = '' as $$
 declare
   words constant text[] := private.word_patterns(q);
   typed_id constant text := upper(btrim(private.search_form(left(q, 64))));
 begin
-  if not private.is_staff() then
-    return jsonb_build_object('viewer', private.viewer());
-  end if;
+  if not private.is_staff() then return public.get_viewer(); end if;
   return jsonb_build_object(
     'viewer', private.viewer(),
     'clients', case when opened_id is not null then '[]'::jsonb else (
@@ -250,12 +220,10 @@ begin
         ),
         'retention_ends_on', (select max(retention_ends_on) from public.shipments where user_id = account.id),
         'shipments', (
-          select coalesce(jsonb_agg(jsonb_build_object(
-            'id', shipment.id, 'name', shipment.name, 'stage', shipment.stage, 'status', shipment.status,
-            'waiting_on', shipment.waiting_on, 'changed_at', shipment.changed_at
-          ) order by shipment.changed_at desc, shipment.id desc), '[]'::jsonb)
+          select coalesce(jsonb_agg(shipment order by shipment.changed_at desc, shipment.id desc), '[]'::jsonb)
           from (
-            select * from public.shipments where user_id = account.id order by created_at desc, id desc limit 20
+            select id, name, stage, status, waiting_on, changed_at
+            from public.shipments where user_id = account.id order by created_at desc, id desc limit 20
           ) as shipment
         ),
         'audit_entries', private.audit_entries_json(array(
@@ -270,4 +238,7 @@ begin
   );
 end
 $$;
-grant execute on function public.desk_clients(text, integer, uuid) to authenticated;
+
+grant execute on function
+  public.desk_today, public.desk_shipments, public.desk_shipments_export, public.desk_move_result, public.desk_clients
+to authenticated;

@@ -45,36 +45,26 @@ values ('upload-chunks', 'upload-chunks', false, 262144, array['application/octe
 
 -- Counts an upload chunk that the site stores for a client. Raises PT429 for a client's 4,001st chunk in a day.
 create function public.count_upload_chunk(account_id uuid) returns void
-language sql volatile security definer
-set search_path = ''
-as $$
+language sql volatile security definer set search_path = '' as $$
   select private.limit_daily_actions(count_upload_chunk.account_id, 'parts of large files', 4000)
 $$;
-grant execute on function public.count_upload_chunk(uuid) to service_role;
 
 create index documents_user_id on public.documents (user_id);
 create index documents_to_check on public.documents (uploaded_at, id) where uploaded and not verified;
 create index documents_rejected on public.documents (user_id, rejected_at) where rejected_at is not null;
 
 create function private.documents_json(shipment_id uuid) returns jsonb
-language sql stable
-set search_path = ''
-as $$
-  select coalesce(jsonb_agg(jsonb_build_object(
-    'id', document.id, 'name', document.name, 'uploaded', document.uploaded, 'verified', document.verified,
-    'file_name', document.file_name, 'file_size', document.file_size, 'media_type', document.media_type,
-    'uploaded_at', document.uploaded_at, 'version', document.version,
-    'rejected_at', document.rejected_at, 'rejection_reason', document.rejection_reason
-  )), '[]'::jsonb)
-  from public.documents as document where document.shipment_id = documents_json.shipment_id
+language sql stable set search_path = '' as $$
+  select coalesce(jsonb_agg(document), '[]'::jsonb)
+  from (
+    select id, name, uploaded, verified, file_name, file_size, media_type, uploaded_at, version, rejected_at, rejection_reason
+    from public.documents where documents.shipment_id = documents_json.shipment_id
+  ) as document
 $$;
-grant execute on function private.documents_json(uuid) to authenticated;
 
 -- Creates the four default documents of a new shipment. app/models/document.ts has the same list.
 create function private.add_default_documents() returns trigger
-language plpgsql security definer
-set search_path = ''
-as $$
+language plpgsql security definer set search_path = '' as $$
 begin
   insert into public.documents (shipment_id, user_id, name)
   select new.id, new.user_id, unnest(array[
@@ -87,20 +77,13 @@ $$;
 -- Returns the start of a stored file's name, such as 'bill-of-lading' for 'Bill of Lading'.
 -- app/models/document.server.ts has the same rule.
 create function private.document_slug(document_name text) returns text
-language sql immutable
-set search_path = ''
-as $$
+language sql immutable set search_path = '' as $$
   select lower(btrim(regexp_replace(document_name, '[^A-Za-z0-9]+', '-', 'g'), '-'))
 $$;
-grant execute on function private.document_slug(text) to service_role;
 
--- Raises PT409 if an uploaded file is replaced or removed, except by private.clear_document_file.
--- Raises PT429 for a client's 1,001st upload in a day.
--- Raises PT409 for a verification without a hash, or if the file in storage has been replaced.
+-- Checks each new file and each verification. Only private.clear_document_file can remove a file.
 create function private.check_document_file() returns trigger
-language plpgsql security definer
-set search_path = ''
-as $$
+language plpgsql security definer set search_path = '' as $$
 declare
   shipment_stage smallint;
 begin
@@ -162,26 +145,19 @@ $$;
 
 -- Locks a document and returns it. Raises PT404 for an unknown ID, and the errors of private.check_version.
 create function private.lock_document(document_id uuid, expected_version integer) returns public.documents
-language plpgsql volatile
-set search_path = ''
-as $$
+language plpgsql volatile set search_path = '' as $$
 declare
   document public.documents;
 begin
   select * into document from public.documents where id = document_id for update;
-  if not found then
-    raise sqlstate 'PT404' using message = 'Document not found.';
-  end if;
+  perform private.reject_if(not found, 404, 'Document not found.');
   perform private.check_version(expected_version, document.version, 'document');
   return document;
 end
 $$;
 
--- Raises PT409 if the document has a file or its shipment is closed.
 create function private.check_upload_allowed(uploaded boolean, stage smallint) returns void
-language plpgsql immutable
-set search_path = ''
-as $$
+language plpgsql immutable set search_path = '' as $$
 begin
   if uploaded then
     raise sqlstate 'PT409' using message = 'This document already has a file.';
@@ -191,13 +167,10 @@ begin
   end if;
 end
 $$;
-grant execute on function private.check_upload_allowed(boolean, smallint) to authenticated, service_role;
 
 -- Removes a document's file. `npm run staff -- retention` deletes the stored object later.
 create function private.clear_document_file(document public.documents, rejection_reason text) returns void
-language plpgsql volatile
-set search_path = ''
-as $$
+language plpgsql volatile set search_path = '' as $$
 begin
   perform set_config('portal.cleared_document_id', document.id::text, true);
   update public.documents
@@ -210,13 +183,9 @@ begin
 end
 $$;
 
--- True if the caller can upload the document's file. Raises PT404 for another client's document. Raises PT409 if the
--- document has a file or its shipment is closed.
+-- True if the caller can upload the document's file. Otherwise, raises PT404 or PT409.
 create function public.require_upload_allowed(document_id uuid) returns boolean
-language plpgsql stable
-security invoker
-set search_path = ''
-as $$
+language plpgsql stable security invoker set search_path = '' as $$
 declare
   target record;
 begin
@@ -231,14 +200,10 @@ begin
   return true;
 end
 $$;
-grant execute on function public.require_upload_allowed(uuid) to authenticated;
 
 -- Returns the viewer and the file of a document. `file` is null for another client's document and for a missing file.
 create function public.portal_file(document_id uuid, shipment_id uuid) returns jsonb
-language sql stable
-security invoker
-set search_path = ''
-as $$
+language sql stable security invoker set search_path = '' as $$
   select jsonb_build_object(
     'viewer', private.viewer(),
     'file', (
@@ -252,22 +217,17 @@ as $$
     )
   )
 $$;
-grant execute on function public.portal_file(uuid, uuid) to authenticated;
 
 -- Records that a team member opens a document's file, and returns its storage path. Raises PT404 if there is no file.
 create function public.open_document(document_id uuid, shipment_id uuid, actor_name text default null) returns jsonb
-language plpgsql volatile security definer
-set search_path = ''
-as $$
+language plpgsql volatile security definer set search_path = '' as $$
 declare
   actor private.actor := private.require_actor('clerk', actor_name);
   document public.documents;
 begin
   select * into document from public.documents
   where id = open_document.document_id and documents.shipment_id = open_document.shipment_id and uploaded;
-  if not found then
-    raise sqlstate 'PT404' using message = 'File not found.';
-  end if;
+  perform private.reject_if(not found, 404, 'File not found.');
   perform private.insert_audit_entry(actor, 'document open', shipment_id => document.shipment_id, document_id => document.id);
   return jsonb_build_object(
     'shipment_id', document.shipment_id, 'name', document.name, 'storage_path', document.storage_path,
@@ -276,20 +236,13 @@ begin
   );
 end
 $$;
-grant execute on function public.open_document(uuid, uuid, text) to authenticated, service_role;
 
 -- Marks a document as verified and returns its name. The caller reads the stored file and passes the file's `sha256` and `storage_version`.
 create function public.verify_document(
-  document_id uuid,
-  sha256 text,
-  storage_version text,
-  expected_version integer default null,
-  idempotency_key uuid default null,
-  actor_name text default null
+  document_id uuid, sha256 text, storage_version text, expected_version integer default null,
+  idempotency_key uuid default null, actor_name text default null
 ) returns text
-language plpgsql volatile security definer
-set search_path = ''
-as $$
+language plpgsql volatile security definer set search_path = '' as $$
 declare
   actor private.actor := private.require_actor('clerk', actor_name);
   key uuid := private.derive_idempotency_key(idempotency_key, jsonb_build_array('verify', document_id));
@@ -299,12 +252,10 @@ begin
     return (select name from public.documents where documents.id = verify_document.document_id);
   end if;
   document := private.lock_document(verify_document.document_id, expected_version);
-  if not document.uploaded then
-    raise sqlstate 'PT409' using message = format('The %s has no file yet.', document.name);
-  end if;
-  if document.verified and document.sha256 is not null then
-    raise sqlstate 'PT409' using message = format('The %s is already verified.', document.name);
-  end if;
+  perform private.reject_if(not document.uploaded, 409, format('The %s has no file yet.', document.name));
+  perform private.reject_if(
+    document.verified and document.sha256 is not null, 409, format('The %s is already verified.', document.name)
+  );
   update public.documents
   set verified = true, sha256 = verify_document.sha256, storage_version = verify_document.storage_version
   where id = document.id;
@@ -316,19 +267,13 @@ begin
   return document.name;
 end
 $$;
-grant execute on function public.verify_document(uuid, text, text, integer, uuid, text) to authenticated, service_role;
 
 -- Undoes a verification, with a reason, and returns the document's name. Raises PT409 if the document is not verified.
 create function public.unverify_document(
-  document_id uuid,
-  reason text,
-  expected_version integer default null,
-  idempotency_key uuid default null,
+  document_id uuid, reason text, expected_version integer default null, idempotency_key uuid default null,
   actor_name text default null
 ) returns text
-language plpgsql volatile security definer
-set search_path = ''
-as $$
+language plpgsql volatile security definer set search_path = '' as $$
 declare
   actor private.actor := private.require_actor('clerk', actor_name);
   trimmed_reason text := private.require_reason(reason);
@@ -339,9 +284,7 @@ begin
     return (select name from public.documents where documents.id = unverify_document.document_id);
   end if;
   document := private.lock_document(unverify_document.document_id, expected_version);
-  if not document.verified then
-    raise sqlstate 'PT409' using message = format('The %s is not verified.', document.name);
-  end if;
+  perform private.reject_if(not document.verified, 409, format('The %s is not verified.', document.name));
   update public.documents set verified = false where id = document.id;
   update public.shipments set staff_action_at = now() where id = document.shipment_id;
   perform private.insert_audit_entry(
@@ -351,20 +294,13 @@ begin
   return document.name;
 end
 $$;
-grant execute on function public.unverify_document(uuid, text, integer, uuid, text) to authenticated, service_role;
 
 -- Rejects a document's file, so that the client must upload another file. Returns the document's name.
--- Raises PT409 if the document is verified or has no file, or its shipment is closed.
 create function public.reject_document(
-  document_id uuid,
-  reason text,
-  expected_version integer default null,
-  idempotency_key uuid default null,
+  document_id uuid, reason text, expected_version integer default null, idempotency_key uuid default null,
   actor_name text default null
 ) returns text
-language plpgsql volatile security definer
-set search_path = ''
-as $$
+language plpgsql volatile security definer set search_path = '' as $$
 declare
   actor private.actor := private.require_actor('clerk', actor_name);
   trimmed_reason text := private.require_reason(reason);
@@ -376,17 +312,13 @@ begin
     return (select name from public.documents where documents.id = reject_document.document_id);
   end if;
   document := private.lock_document(reject_document.document_id, expected_version);
-  if not document.uploaded then
-    raise sqlstate 'PT409' using message = format('The %s has no file yet.', document.name);
-  end if;
-  if document.verified then
-    raise sqlstate 'PT409' using message = format('The %s is verified. Undo the verification first.', document.name);
-  end if;
+  perform private.reject_if(not document.uploaded, 409, format('The %s has no file yet.', document.name));
+  perform private.reject_if(
+    document.verified, 409, format('The %s is verified. Undo the verification first.', document.name)
+  );
   -- With share locks, two rejections could deadlock, because each rejection also updates the shipment.
   select shipments.stage into stage from public.shipments where id = document.shipment_id for no key update;
-  if stage = 10 then
-    raise sqlstate 'PT409' using message = 'This shipment is closed. Reopen the shipment to request a new file.';
-  end if;
+  perform private.reject_if(stage = 10, 409, 'This shipment is closed. Reopen the shipment to request a new file.');
   perform private.clear_document_file(document, trimmed_reason);
   update public.shipments set staff_action_at = now() where id = document.shipment_id;
   perform private.insert_audit_entry(
@@ -397,65 +329,55 @@ begin
   return document.name;
 end
 $$;
-grant execute on function public.reject_document(uuid, text, integer, uuid, text) to authenticated, service_role;
 
--- Removes the file of the caller's document and returns its path. Raises PT404 for another client's document.
--- Raises PT409 if the document is verified, has changed or has no file, or if the shipment is closed.
+-- Removes the file of the caller's document and returns its path.
 create function public.remove_file(document_id uuid, expected_version integer) returns text
-language plpgsql volatile security definer
-set search_path = ''
-as $$
+language plpgsql volatile security definer set search_path = '' as $$
 declare
   document public.documents;
 begin
-  if not private.has_valid_session() then
-    raise sqlstate 'PT403' using message = 'Log in again to continue.';
-  end if;
+  perform private.reject_if(not private.has_valid_session(), 403, 'Log in again to continue.');
   select * into document from public.documents
   where id = remove_file.document_id and user_id = (select auth.uid())
   for update;
-  if not found then
-    raise sqlstate 'PT404' using message = 'Document not found.';
-  end if;
-  if document.verified then
-    raise sqlstate 'PT409' using
-      message = format('We have already verified the %s. Call us if the file is wrong.', document.name);
-  end if;
-  if not document.uploaded or document.version is distinct from remove_file.expected_version then
-    raise sqlstate 'PT409' using
-      message = format('The %s has changed. Check the document, then try again.', document.name);
-  end if;
+  perform private.reject_if(not found, 404, 'Document not found.');
+  perform private.reject_if(
+    document.verified, 409, format('We have already verified the %s. Call us if the file is wrong.', document.name)
+  );
+  perform private.reject_if(
+    not document.uploaded or document.version is distinct from remove_file.expected_version, 409,
+    format('The %s has changed. Check the document, then try again.', document.name)
+  );
   perform from public.shipments where id = document.shipment_id and stage < 10 for no key update;
-  if not found then
-    raise sqlstate 'PT409' using message = 'This shipment is closed. Call us to change a document.';
-  end if;
+  perform private.reject_if(not found, 409, 'This shipment is closed. Call us to change a document.');
   perform private.clear_document_file(document, null);
   return document.storage_path;
 end
 $$;
-grant execute on function public.remove_file(uuid, integer) to authenticated;
 
-create trigger add_default_documents
-after insert on public.shipments
+create trigger add_default_documents after insert on public.shipments
 for each row execute function private.add_default_documents();
 
-create trigger check_document_file
-before insert or update on public.documents
+create trigger check_document_file before insert or update on public.documents
 for each row execute function private.check_document_file();
 
 create policy "the session is active and meets the second factor of the user" on public.documents
-as restrictive for all to authenticated
-using ((select private.has_valid_session()))
-with check ((select private.has_valid_session()));
+as restrictive for all to authenticated using ((select private.has_valid_session()));
 
 create policy "clients read their own documents" on public.documents
-for select to authenticated
-using (user_id = (select auth.uid()));
+for select to authenticated using (user_id = (select auth.uid()));
 
 create policy "the session is active and meets the second factor of the user" on storage.objects
-as restrictive for all to authenticated
-using (bucket_id <> 'documents' or (select private.has_valid_session()))
-with check (bucket_id <> 'documents' or (select private.has_valid_session()));
+as restrictive for all to authenticated using (bucket_id <> 'documents' or (select private.has_valid_session()));
 
 create policy "staff read all documents" on public.documents
 for select to authenticated using ((select private.is_staff()));
+
+grant execute on function
+  private.documents_json, public.require_upload_allowed, public.portal_file, public.remove_file
+to authenticated;
+grant execute on function
+  private.check_upload_allowed, public.open_document, public.verify_document, public.unverify_document,
+  public.reject_document
+to authenticated, service_role;
+grant execute on function public.count_upload_chunk, private.document_slug to service_role;

@@ -14,9 +14,7 @@ create index email_changes_expires_at on private.email_changes (expires_at);
 -- Returns the token of a confirmation link for a new email address. Raises PT429 within a minute of the previous link.
 -- Returns null if the address has an account. The caller must not reveal this fact.
 create function public.start_email_change(account_id uuid, email text) returns text
-language plpgsql volatile security definer
-set search_path = ''
-as $$
+language plpgsql volatile security definer set search_path = '' as $$
 declare
   token text := encode(extensions.gen_random_bytes(32), 'hex');
 begin
@@ -25,23 +23,18 @@ begin
   on conflict on constraint email_changes_pkey do update
   set token_hash = excluded.token_hash, email = excluded.email, expires_at = excluded.expires_at, redeemed_at = null
   where change.expires_at < now() + interval '1 day' - interval '1 minute' or change.redeemed_at is not null;
-  if not found then
-    raise sqlstate 'PT429' using message = 'We have just sent you an email. Wait one minute, then try again.';
-  end if;
+  perform private.reject_if(not found, 429, 'We have just sent you an email. Wait one minute, then try again.');
   if exists (select from auth.users where users.email = lower(start_email_change.email)) then
     return null;
   end if;
   return token;
 end
 $$;
-grant execute on function public.start_email_change(uuid, text) to service_role;
 
 -- Returns the account, addresses and second factors of a confirmation link.
 -- Returns null for an invalid link, a closed account and a team member's account.
 create function public.email_change(token text) returns jsonb
-language sql stable security definer
-set search_path = ''
-as $$
+language sql stable security definer set search_path = '' as $$
   select jsonb_build_object(
     'account_id', account.id, 'email', change.email, 'old_email', account.email,
     'factors', (
@@ -57,65 +50,48 @@ as $$
     and change.redeemed_at is null and change.expires_at > now() and coalesce(account.banned_until < now(), true)
     and not exists (select from public.staff_members where staff_members.account_id = account.id)
 $$;
-grant execute on function public.email_change(text) to service_role;
 
 -- Marks a confirmation link as used. Returns true to only one of several parallel calls.
--- Raises PT409 if another account has the address.
 create function public.redeem_email_change(token text) returns boolean
-language plpgsql volatile security definer
-set search_path = ''
-as $$
+language plpgsql volatile security definer set search_path = '' as $$
 declare
   details jsonb := public.email_change(token);
 begin
-  if details is null then
-    return false;
-  end if;
-  -- The account itself may already have the new address, if the response of Supabase Auth to an earlier attempt was
-  -- lost.
-  if exists (
+  if details is null then return false; end if;
+  -- If the response of Supabase Auth to an earlier attempt was lost, the account already has the new address.
+  perform private.reject_if(exists (
     select from auth.users where users.email = details ->> 'email' and users.id <> (details ->> 'account_id')::uuid
-  ) then
-    raise sqlstate 'PT409' using message = 'You cannot use this email address. Enter another address on your account page.';
-  end if;
+  ), 409, 'You cannot use this email address. Enter another address on your account page.');
   update private.email_changes as change set redeemed_at = now()
   where change.token_hash = private.token_hash(redeem_email_change.token) and change.redeemed_at is null;
-  if not found then
-    return false;
-  end if;
+  if not found then return false; end if;
   -- Password links were sent to the old email address, whose mailbox may no longer belong to the client.
   delete from private.password_links where password_links.account_id = (details ->> 'account_id')::uuid;
   return true;
 end
 $$;
-grant execute on function public.redeem_email_change(text) to service_role;
 
 -- Makes a used link valid again if Supabase Auth could not change the address. Works for two minutes after the use.
 create function public.restore_email_change(token text) returns void
-language sql volatile security definer
-set search_path = ''
-as $$
+language sql volatile security definer set search_path = '' as $$
   update private.email_changes set redeemed_at = null
   where token_hash = private.token_hash(restore_email_change.token)
     and redeemed_at > now() - interval '2 minutes'
 $$;
-grant execute on function public.restore_email_change(text) to service_role;
 
 -- Deletes the account's confirmation link, because its email could not be sent.
 create function public.cancel_email_change(account_id uuid) returns void
-language sql volatile security definer
-set search_path = ''
-as $$
+language sql volatile security definer set search_path = '' as $$
   delete from private.email_changes where email_changes.account_id = cancel_email_change.account_id
 $$;
-grant execute on function public.cancel_email_change(uuid) to service_role;
 
--- Deletes the account's password links and its confirmation link for a new email address.
 create function public.revoke_account_links(account_id uuid) returns void
-language sql volatile security definer
-set search_path = ''
-as $$
+language sql volatile security definer set search_path = '' as $$
   with address as (delete from private.email_changes where email_changes.account_id = revoke_account_links.account_id)
   delete from private.password_links where password_links.account_id = revoke_account_links.account_id
 $$;
-grant execute on function public.revoke_account_links(uuid) to service_role;
+
+grant execute on function
+  public.start_email_change, public.email_change, public.redeem_email_change, public.restore_email_change,
+  public.cancel_email_change, public.revoke_account_links
+to service_role;

@@ -5,16 +5,11 @@ create table private.erasure_requests (
 );
 alter table private.erasure_requests enable row level security;
 
--- Requests the erasure of the caller's account, or withdraws the request. Raises PT403 for team members, PT429 for the
--- 21st request in a day.
+-- Requests the erasure of the caller's account, or withdraws the request.
 create function public.set_erasure_request(requested boolean) returns void
-language plpgsql volatile security definer
-set search_path = ''
-as $$
+language plpgsql volatile security definer set search_path = '' as $$
 begin
-  if not private.has_valid_session() or not private.is_client() then
-    raise sqlstate 'PT403' using message = 'Log in again to continue.';
-  end if;
+  perform private.reject_if(not private.has_valid_session() or not private.is_client(), 403, 'Log in again to continue.');
   if requested then
     insert into private.erasure_requests (account_id) values (auth.uid()) on conflict do nothing;
     if found then
@@ -25,14 +20,10 @@ begin
   end if;
 end
 $$;
-grant execute on function public.set_erasure_request(boolean) to authenticated;
 
 -- Closes a client's account for its erasure and returns its email address.
--- Raises PT409 during the retention period of a shipment.
 create function public.start_erasure(account_id uuid, reason text, actor_name text default null) returns text
-language plpgsql volatile security definer
-set search_path = ''
-as $$
+language plpgsql volatile security definer set search_path = '' as $$
 declare
   actor private.actor := private.require_actor('clerk', actor_name);
   trimmed_reason text := private.require_reason(reason);
@@ -41,27 +32,23 @@ declare
 begin
   perform private.require_client(start_erasure.account_id);
   select max(retention_ends_on) into retention_end from public.shipments where user_id = start_erasure.account_id;
-  if retention_end >= (now() at time zone 'UTC')::date then
-    raise sqlstate 'PT409' using message = format(
-      'Nothing was deleted. We must store the shipment records of this account until %s.',
-      to_char(retention_end, 'FMDD FMMonth YYYY')
-    );
-  end if;
+  perform private.reject_if(
+    retention_end >= (now() at time zone 'UTC')::date, 409,
+    format('Nothing was deleted. We must store the shipment records of this account until %s.',
+      to_char(retention_end, 'FMDD FMMonth YYYY'))
+  );
   update auth.users set banned_until = now() + interval '100 years'
   where id = start_erasure.account_id
   returning email into address;
-  perform private.end_sessions(start_erasure.account_id);
+  delete from auth.sessions where user_id = start_erasure.account_id;
   perform private.insert_audit_entry(actor, 'account erase', account_id => start_erasure.account_id, reason => trimmed_reason);
   return address;
 end
 $$;
-grant execute on function public.start_erasure(uuid, text, text) to authenticated, service_role;
 
 -- Rejects an erasure request, with a reason, and returns the client's email address. Raises PT409 without a request.
 create function public.reject_erasure(account_id uuid, reason text, actor_name text default null) returns text
-language plpgsql volatile security definer
-set search_path = ''
-as $$
+language plpgsql volatile security definer set search_path = '' as $$
 declare
   actor private.actor := private.require_actor('clerk', actor_name);
   trimmed_reason text := private.require_reason(reason);
@@ -70,13 +57,13 @@ begin
   delete from private.erasure_requests as erasure using auth.users
   where erasure.account_id = reject_erasure.account_id and users.id = erasure.account_id
   returning users.email into address;
-  if address is null then
-    raise sqlstate 'PT409' using message = 'This client has no open erasure request.';
-  end if;
+  perform private.reject_if(address is null, 409, 'This client has no open erasure request.');
   perform private.insert_audit_entry(
     actor, 'account reject-erasure', account_id => reject_erasure.account_id, reason => trimmed_reason
   );
   return address;
 end
 $$;
-grant execute on function public.reject_erasure(uuid, text, text) to authenticated, service_role;
+
+grant execute on function public.set_erasure_request to authenticated;
+grant execute on function public.start_erasure, public.reject_erasure to authenticated, service_role;

@@ -23,28 +23,21 @@ alter table private.email_claims enable row level security;
 
 create function public.record_failed_email(kind text, sent_to text, account_id uuid default null, client_id text default null)
 returns void
-language sql volatile security definer
-set search_path = ''
-as $$
+language sql volatile security definer set search_path = '' as $$
   insert into public.failed_emails (kind, sent_to, account_id, client_id)
   values (record_failed_email.kind, record_failed_email.sent_to, record_failed_email.account_id, record_failed_email.client_id)
 $$;
-grant execute on function public.record_failed_email(text, text, uuid, text) to service_role;
 
 -- Removes a failed email from the desk's list and returns the recipient's address.
 create function public.resolve_failed_email(email_id uuid, actor_name text default null) returns text
-language plpgsql volatile security definer
-set search_path = ''
-as $$
+language plpgsql volatile security definer set search_path = '' as $$
 declare
   actor private.actor := private.require_actor('clerk', actor_name);
   recipient text;
   resolved public.failed_emails;
 begin
   select sent_to into recipient from public.failed_emails where id = resolve_failed_email.email_id;
-  if not found then
-    raise sqlstate 'PT404' using message = 'Email not found.';
-  end if;
+  perform private.reject_if(not found, 404, 'Email not found.');
   update public.failed_emails set resolved_at = now()
   where id = resolve_failed_email.email_id and resolved_at is null returning * into resolved;
   if found then
@@ -56,13 +49,10 @@ begin
   return recipient;
 end
 $$;
-grant execute on function public.resolve_failed_email(uuid, text) to authenticated, service_role;
 
 -- True if the caller must send the email, because no process has claimed the email within two minutes.
 create function public.claim_email(idempotency_key uuid, sent_to text) returns boolean
-language plpgsql volatile security definer
-set search_path = ''
-as $$
+language plpgsql volatile security definer set search_path = '' as $$
 declare
   is_mine boolean;
 begin
@@ -74,18 +64,16 @@ begin
   return coalesce(is_mine, false);
 end
 $$;
-grant execute on function public.claim_email(uuid, text) to service_role;
 
 -- Deletes the claim of an email that could not be sent, so that a second attempt can send the email.
 create function public.release_email(idempotency_key uuid, sent_to text) returns void
-language sql volatile security definer
-set search_path = ''
-as $$
+language sql volatile security definer set search_path = '' as $$
   delete from private.email_claims
   where key = private.derive_idempotency_key(idempotency_key, jsonb_build_array('email', sent_to))
 $$;
-grant execute on function public.release_email(uuid, text) to service_role;
 
 create policy "staff read failed emails" on public.failed_emails
-for select to authenticated
-using ((select private.is_staff()));
+for select to authenticated using ((select private.is_staff()));
+
+grant execute on function public.resolve_failed_email to authenticated, service_role;
+grant execute on function public.record_failed_email, public.claim_email, public.release_email to service_role;

@@ -9,32 +9,26 @@ alter table private.password_links enable row level security;
 
 create index password_links_account_id on private.password_links (account_id);
 
--- Records that a password link will be emailed, and returns the email address. Raises PT409 for a closed or unconfirmed
--- account. Only a lead can send a link to a team member.
+-- Records that a password link will be emailed, and returns the email address.
 create function public.request_password_link(account_id uuid, actor_name text default null) returns text
-language plpgsql volatile security definer
-set search_path = ''
-as $$
+language plpgsql volatile security definer set search_path = '' as $$
 declare
   actor private.actor := private.require_actor(private.role_to_change_account(account_id), actor_name);
   address text;
 begin
   select email into address from auth.users
   where id = request_password_link.account_id and email_confirmed_at is not null and coalesce(banned_until < now(), true);
-  if not found then
-    raise sqlstate 'PT409' using message = 'You can send a password link only to an open account with a confirmed email address.';
-  end if;
+  perform private.reject_if(
+    not found, 409, 'You can send a password link only to an open account with a confirmed email address.'
+  );
   perform private.insert_audit_entry(actor, 'account send-password-link', account_id => request_password_link.account_id);
   return address;
 end
 $$;
-grant execute on function public.request_password_link(uuid, text) to authenticated, service_role;
 
 -- Creates a password link and deletes the account's older links. Returns the token: 256 random bits in hexadecimal.
 create function public.issue_password_link(account_id uuid, valid_hours integer) returns text
-language plpgsql volatile security definer
-set search_path = ''
-as $$
+language plpgsql volatile security definer set search_path = '' as $$
 declare
   token text := encode(extensions.gen_random_bytes(32), 'hex');
 begin
@@ -49,13 +43,10 @@ begin
   return token;
 end
 $$;
-grant execute on function public.issue_password_link(uuid, integer) to service_role;
 
 -- Returns the account and second factors of a password link, or null if the link is invalid or the account is closed.
 create function public.password_link(token text) returns jsonb
-language sql stable security definer
-set search_path = ''
-as $$
+language sql stable security definer set search_path = '' as $$
   select jsonb_build_object(
     'account_id', account.id,
     'email', account.email,
@@ -75,13 +66,10 @@ as $$
     and link.redeemed_at is null and link.expires_at > now()
     and coalesce(account.banned_until < now(), true)
 $$;
-grant execute on function public.password_link(text) to service_role;
 
 -- Marks a password link as used. Returns true to only one of several parallel calls.
 create function public.redeem_password_link(token text) returns boolean
-language sql volatile security definer
-set search_path = ''
-as $$
+language sql volatile security definer set search_path = '' as $$
   with redeemed as (
     update private.password_links set redeemed_at = now()
     where token_hash = private.token_hash(redeem_password_link.token)
@@ -90,15 +78,16 @@ as $$
   )
   select exists (select from redeemed)
 $$;
-grant execute on function public.redeem_password_link(text) to service_role;
 
 -- Makes a used link valid again if Supabase Auth could not set the password. Works for two minutes after the use.
 create function public.restore_password_link(token text) returns void
-language sql volatile security definer
-set search_path = ''
-as $$
+language sql volatile security definer set search_path = '' as $$
   update private.password_links set redeemed_at = null
   where token_hash = private.token_hash(restore_password_link.token)
     and redeemed_at > now() - interval '2 minutes'
 $$;
-grant execute on function public.restore_password_link(text) to service_role;
+
+grant execute on function public.request_password_link to authenticated, service_role;
+grant execute on function
+  public.issue_password_link, public.password_link, public.redeem_password_link, public.restore_password_link
+to service_role;

@@ -1,9 +1,7 @@
 -- Returns the six most urgent shipments that wait for the client, and a count of at most 100 for each waiting_on.
 -- As security definer, the function checks the session once, instead of once in the policies of each table.
 create function private.client_work() returns jsonb
-language plpgsql stable security definer
-set search_path = ''
-as $$
+language plpgsql stable security definer set search_path = '' as $$
 declare
   client constant uuid := case when private.has_valid_session() then auth.uid() end;
 begin
@@ -64,16 +62,16 @@ begin
         select coalesce(jsonb_agg(jsonb_build_object(
           'id', shown.id, 'name', shown.name, 'stage', shown.stage,
           'documents', (
-            select coalesce(jsonb_agg(jsonb_build_object(
-              'id', document.id, 'name', document.name, 'uploaded', document.uploaded, 'rejected_at', document.rejected_at
-            )), '[]'::jsonb)
-            from public.documents as document where document.shipment_id = shown.id and not document.uploaded
+            select coalesce(jsonb_agg(document), '[]'::jsonb)
+            from (
+              select id, name, uploaded, rejected_at from public.documents where shipment_id = shown.id and not uploaded
+            ) as document
           ),
           'charges', (
-            select coalesce(jsonb_agg(jsonb_build_object(
-              'item', charge.item, 'due_on', charge.due_on, 'paid_at', charge.paid_at
-            )), '[]'::jsonb)
-            from public.charges as charge where charge.shipment_id = shown.id and charge.paid_at is null
+            select coalesce(jsonb_agg(charge), '[]'::jsonb)
+            from (
+              select item, due_on, paid_at from public.charges where shipment_id = shown.id and paid_at is null
+            ) as charge
           )
         ) order by shown.rank, shown.at, shown.id), '[]'::jsonb)
         from shown
@@ -89,18 +87,13 @@ begin
   );
 end
 $$;
-grant execute on function private.client_work() to authenticated;
 
--- Returns the caller's shipments, newest first, that are older than the shipment `before_id`, which was created at
--- `before`.
+-- Returns the caller's shipments, newest first, that follow the shipment `before_id`, created at `before`.
 create function private.list_client_shipments(
-  q text, stage integer, waiting_on text, row_offset integer, row_limit integer,
-  before timestamptz default null, before_id uuid default null
+  q text, stage integer, waiting_on text, row_offset integer, row_limit integer, before timestamptz default null,
+  before_id uuid default null
 ) returns jsonb
-language plpgsql stable
-security invoker
-set search_path = ''
-as $$
+language plpgsql stable security invoker set search_path = '' as $$
 declare
   found jsonb;
 begin
@@ -119,18 +112,13 @@ begin
   return found;
 end
 $$;
-grant execute on function private.list_client_shipments(text, integer, text, integer, integer, timestamp with time zone, uuid)
-to authenticated;
 
 -- Returns the data of /portal. `shipment` is the client's shipment with the ID `opened_id`, or null.
 create function public.portal_page(
   page integer default 1, opened_id uuid default null, q text default null, stage integer default null,
   waiting_on text default null
 ) returns jsonb
-language plpgsql stable
-security invoker
-set search_path = ''
-as $$
+language plpgsql stable security invoker set search_path = '' as $$
 #variable_conflict use_column
 begin
   return (
@@ -157,18 +145,13 @@ begin
   );
 end
 $$;
-grant execute on function public.portal_page(integer, uuid, text, integer, text) to authenticated;
 
--- Returns 500 shipments for /portal/shipments.csv that are older than the shipment `before_id`, which was created at
--- `before`.
+-- Returns 500 shipments for /portal/shipments.csv that follow the shipment `before_id`, created at `before`.
 create function public.portal_shipments_export(
-  q text default null, stage integer default null, waiting_on text default null,
-  before timestamptz default null, before_id uuid default null
+  q text default null, stage integer default null, waiting_on text default null, before timestamptz default null,
+  before_id uuid default null
 ) returns jsonb
-language sql stable
-security invoker
-set search_path = ''
-as $$
+language sql stable security invoker set search_path = '' as $$
   select jsonb_build_object(
     'viewer', private.viewer(),
     'shipments', private.list_client_shipments(
@@ -177,4 +160,7 @@ as $$
     )
   )
 $$;
-grant execute on function public.portal_shipments_export(text, integer, text, timestamp with time zone, uuid) to authenticated;
+
+grant execute on function
+  private.client_work, private.list_client_shipments, public.portal_page, public.portal_shipments_export
+to authenticated;

@@ -18,9 +18,7 @@ create index rate_limit_hits_expires_at on private.rate_limit_hits (expires_at);
 -- If a limit is exceeded, counts nothing and returns {"exceeded_key", "retry_after"}, where `retry_after` is in
 -- seconds. First deletes the attempts in `refunded_ids`, which saves a separate call.
 create function public.consume_rate_limit(limits jsonb, refunded_ids uuid[] default null) returns jsonb
-language plpgsql volatile
-set search_path = ''
-as $$
+language plpgsql volatile set search_path = '' as $$
 declare
   rate_limit record;
   free_at timestamptz;
@@ -71,14 +69,11 @@ begin
   return jsonb_build_object('attempt_id', new_attempt_id);
 end
 $$;
-grant execute on function public.consume_rate_limit(jsonb, uuid[]) to service_role;
 
 -- Counts an action of an account. Raises PT429 if the account has reached `maximum` actions within a day.
 -- Calls of the data API bypass the limits in app/lib/http/rate-limiter.server.ts.
 create function private.limit_daily_actions(account_id uuid, actions text, maximum integer) returns void
-language plpgsql volatile security definer
-set search_path = ''
-as $$
+language plpgsql volatile security definer set search_path = '' as $$
 begin
   if public.consume_rate_limit(jsonb_build_array(jsonb_build_object(
     'key', md5(actions || ' per day of ' || account_id), 'max_hits', maximum, 'window_seconds', 86400
@@ -91,9 +86,8 @@ $$;
 
 -- Deletes attempts that must not count, such as successful logins.
 create function public.refund_rate_limits(attempt_ids uuid[]) returns void
-language sql volatile
-set search_path = ''
-as $$
+language sql volatile set search_path = '' as $$
   delete from private.rate_limit_hits as hit where hit.attempt_id = any(refund_rate_limits.attempt_ids)
 $$;
-grant execute on function public.refund_rate_limits(uuid[]) to service_role;
+
+grant execute on function public.consume_rate_limit, public.refund_rate_limits to service_role;

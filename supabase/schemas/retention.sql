@@ -1,8 +1,6 @@
 -- True if the email is out of date, for example because the charge has been paid.
 create function private.is_obsolete_email(email public.email_outbox) returns boolean
-language sql stable security definer
-set search_path = ''
-as $$
+language sql stable security definer set search_path = '' as $$
   select case email.kind
     when 'storage' then not exists (
       select from public.shipments
@@ -20,22 +18,9 @@ as $$
   end
 $$;
 
--- Extends the retention of a shipment to at least seven years from now.
-create function private.set_retention_ends_on() returns trigger
-language plpgsql
-set search_path = ''
-as $$
-begin
-  new.retention_ends_on := greatest(new.retention_ends_on, (now() at time zone 'UTC' + interval '7 years')::date);
-  return new;
-end
-$$;
-
 -- Sets a later end of retention for a shipment and returns the old end. Raises PT409 if `day` is not after the old end.
 create function public.extend_shipment_retention(shipment_id uuid, day date, actor_name text default null) returns date
-language plpgsql volatile security definer
-set search_path = ''
-as $$
+language plpgsql volatile security definer set search_path = '' as $$
 declare
   actor private.actor := private.require_actor('clerk', actor_name);
   shipment public.shipments := private.lock_shipment(shipment_id);
@@ -52,14 +37,11 @@ begin
   return shipment.retention_ends_on;
 end
 $$;
-grant execute on function public.extend_shipment_retention(uuid, date, text) to service_role;
 
 -- Returns the shipments, files and accounts that are past their retention period.
 -- A file without a document remains if the server stops during an upload. Such a file is returned after a day.
 create function public.beyond_retention() returns jsonb
-language sql stable security definer
-set search_path = ''
-as $$
+language sql stable security definer set search_path = '' as $$
   with file as (
     select name, split_part(name, '/', 2) as shipment_id, created_at
     from storage.objects
@@ -94,23 +76,18 @@ as $$
         )
     ),
     'accounts', (
-      select coalesce(jsonb_agg(jsonb_build_object(
-        'id', account.id, 'email', account.email, 'last_seen_at', account.last_seen_at
-      ) order by account.last_seen_at, account.id), '[]'::jsonb)
+      select coalesce(jsonb_agg(account order by account.last_seen_at, account.id), '[]'::jsonb)
       from account
       where account.last_seen_at < now() - interval '7 years'
     )
   )
 $$;
-grant execute on function public.beyond_retention() to service_role;
 
 -- Returns the upload chunks of one account, or of all accounts, oldest first. ~>=~ and ~<~ compare bytes, which lets
 -- Postgres use the index of storage.objects. The range ends at "0", the character after "/", or at "~", which sorts
 -- after every ID.
 create function public.list_upload_chunks(account_id uuid default null, before timestamptz default null) returns jsonb
-language sql stable security definer
-set search_path = ''
-as $$
+language sql stable security definer set search_path = '' as $$
   select coalesce(jsonb_agg(jsonb_build_object('name', name, 'created_at', created_at) order by created_at, name), '[]'::jsonb)
   from storage.objects
   where bucket_id = 'upload-chunks'
@@ -118,13 +95,10 @@ as $$
     and name operator(pg_catalog.~<~) coalesce(list_upload_chunks.account_id || '0', '~')
     and (list_upload_chunks.before is null or created_at < list_upload_chunks.before)
 $$;
-grant execute on function public.list_upload_chunks(uuid, timestamp with time zone) to service_role;
 
 -- Deletes expired links and emails older than 30 days. Returns the number of rows.
 create function public.delete_expired_links() returns integer
-language sql volatile security definer
-set search_path = ''
-as $$
+language sql volatile security definer set search_path = '' as $$
   -- An ended share link remains for 30 days, so that a repeated form cannot create the link again.
   with share as (delete from private.share_links where expires_at < now() - interval '30 days' returning 1),
     address as (delete from private.email_changes where expires_at < now() returning 1),
@@ -134,12 +108,7 @@ as $$
     select * from share union all select * from address union all select * from password union all select * from email
   ) as deleted
 $$;
-grant execute on function public.delete_expired_links() to service_role;
 
-create trigger set_retention_on_insert
-before insert on public.shipments
-for each row execute function private.set_retention_ends_on();
-
-create trigger set_retention_on_stage_change
-before update of stage on public.shipments
-for each row when (new.stage is distinct from old.stage) execute function private.set_retention_ends_on();
+grant execute on function
+  public.extend_shipment_retention, public.beyond_retention, public.list_upload_chunks, public.delete_expired_links
+to service_role;

@@ -13,3 +13,13 @@ alter default privileges revoke execute on functions from public;
 alter default privileges in schema public revoke all on tables from anon, authenticated, service_role;
 alter default privileges in schema public revoke all on sequences from anon, authenticated, service_role;
 alter default privileges in schema public revoke execute on functions from anon, authenticated, service_role;
+
+-- Raises an error with the SQLSTATE PT<status> if the condition is true. The data API responds with this HTTP status.
+create function private.reject_if(condition boolean, status integer, message text) returns void
+language plpgsql set search_path = '' as $$
+begin
+  if condition then
+    raise exception using errcode = 'PT' || status, message = reject_if.message;
+  end if;
+end
+$$;

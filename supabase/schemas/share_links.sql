@@ -14,41 +14,31 @@ create index share_links_expires_at on private.share_links (expires_at);
 
 -- Returns the active share links of the caller's shipment, oldest first.
 create function private.list_share_links(shipment_id uuid) returns jsonb
-language plpgsql stable security definer
-set search_path = ''
-as $$
+language plpgsql stable security definer set search_path = '' as $$
 #variable_conflict use_column
 begin
   return (
-    select coalesce(jsonb_agg(jsonb_build_object(
-      'id', share.id, 'token_hash', share.token_hash, 'created_at', share.created_at, 'expires_at', share.expires_at
-    ) order by share.created_at, share.id), '[]'::jsonb)
-    from private.share_links as share
-    join public.shipments as shipment on shipment.id = share.shipment_id
-    where share.shipment_id = list_share_links.shipment_id and share.expires_at > now()
-      and shipment.user_id = (select auth.uid()) and (select private.has_valid_session())
+    select coalesce(jsonb_agg(share order by share.created_at, share.id), '[]'::jsonb)
+    from (
+      select share_links.id, token_hash, share_links.created_at, expires_at
+      from private.share_links join public.shipments as shipment on shipment.id = share_links.shipment_id
+      where share_links.shipment_id = list_share_links.shipment_id and expires_at > now()
+        and shipment.user_id = (select auth.uid()) and (select private.has_valid_session())
+    ) as share
   );
 end
 $$;
-grant execute on function private.list_share_links(uuid) to authenticated;
 
 -- Creates a share link, once per id, so that a form sent twice creates one link.
--- Raises PT404 for another client's shipment, PT409 for a sixth active link, PT429 for a client's 101st link in a day.
 create function public.create_share_link(id uuid, shipment_id uuid, token_hash text) returns void
-language plpgsql volatile security definer
-set search_path = ''
-as $$
+language plpgsql volatile security definer set search_path = '' as $$
 begin
-  if not private.has_valid_session() then
-    raise sqlstate 'PT403' using message = 'Log in again to continue.';
-  end if;
+  perform private.reject_if(not private.has_valid_session(), 403, 'Log in again to continue.');
   -- Serialises parallel calls for one shipment, so that each call counts the links of earlier calls.
   perform from public.shipments
   where shipments.id = create_share_link.shipment_id and user_id = (select auth.uid())
   for no key update;
-  if not found then
-    raise sqlstate 'PT404' using message = 'Shipment not found.';
-  end if;
+  perform private.reject_if(not found, 404, 'Shipment not found.');
   if exists (
     select from private.share_links
     where share_links.id = create_share_link.id and share_links.shipment_id = create_share_link.shipment_id
@@ -56,52 +46,40 @@ begin
   ) then
     return;
   end if;
-  if exists (select from private.share_links where share_links.id = create_share_link.id) then
-    raise sqlstate 'PT409' using message = 'This share link has ended. Reload the page to create a new link.';
-  end if;
-  if (
+  perform private.reject_if(exists (
+    select from private.share_links where share_links.id = create_share_link.id
+  ), 409, 'This share link has ended. Reload the page to create a new link.');
+  perform private.reject_if((
     select count(*) from private.share_links where share_links.shipment_id = create_share_link.shipment_id and expires_at > now()
-  ) >= 5 then
-    raise sqlstate 'PT409' using message = 'This shipment already has 5 share links, which is the maximum. End a link first.';
-  end if;
+  ) >= 5, 409, 'This shipment already has 5 share links, which is the maximum. End a link first.');
   perform private.limit_daily_actions(auth.uid(), 'share links', 100);
   insert into private.share_links (id, shipment_id, token_hash)
   values (create_share_link.id, create_share_link.shipment_id, create_share_link.token_hash);
 end
 $$;
-grant execute on function public.create_share_link(uuid, uuid, text) to authenticated;
 
 -- Revokes the caller's share link. The row remains, so that a repeated form cannot create the link again.
 create function public.revoke_share_link(id uuid) returns void
-language plpgsql volatile security definer
-set search_path = ''
-as $$
+language plpgsql volatile security definer set search_path = '' as $$
 begin
-  if not private.has_valid_session() then
-    raise sqlstate 'PT403' using message = 'Log in again to continue.';
-  end if;
+  perform private.reject_if(not private.has_valid_session(), 403, 'Log in again to continue.');
   update private.share_links set expires_at = now()
   from public.shipments as shipment
   where share_links.id = revoke_share_link.id and shipment.id = share_links.shipment_id
     and shipment.user_id = (select auth.uid()) and expires_at > now();
 end
 $$;
-grant execute on function public.revoke_share_link(uuid) to authenticated;
 
 -- Returns the shipment of a share link, with its 15 newest events first.
 -- Returns null for an invalid or expired link and for a closed account.
 create function public.shared_shipment(token text) returns jsonb
-language sql stable security definer
-set search_path = ''
-as $$
+language sql stable security definer set search_path = '' as $$
   select jsonb_build_object(
     'name', shipment.name, 'stage', shipment.stage, 'status', shipment.status, 'changed_at', shipment.changed_at,
     'tracking_events', (
-      select coalesce(jsonb_agg(jsonb_build_object(
-        'status', event.status, 'location', event.location, 'created_at', event.created_at
-      ) order by event.created_at desc, event.id desc), '[]'::jsonb)
+      select coalesce(jsonb_agg(event), '[]'::jsonb)
       from (
-        select * from public.tracking_events
+        select tracking_events.status, location, created_at from public.tracking_events
         -- Notes are for the client only.
         where tracking_events.shipment_id = shipment.id and tracking_events.kind <> 'note'
         order by created_at desc, id desc limit 15
@@ -114,4 +92,6 @@ as $$
   where share.token_hash = private.token_hash(shared_shipment.token)
     and share.expires_at > now() and coalesce(account.banned_until < now(), true)
 $$;
-grant execute on function public.shared_shipment(text) to service_role;
+
+grant execute on function private.list_share_links, public.create_share_link, public.revoke_share_link to authenticated;
+grant execute on function public.shared_shipment to service_role;

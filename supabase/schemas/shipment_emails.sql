@@ -27,12 +27,9 @@ create table private.email_opt_outs (
 );
 alter table private.email_opt_outs enable row level security;
 
--- Queues an email to the shipment's client, unless the account is unconfirmed or closed, or the client has turned shipment
--- emails off.
+-- Queues an email to the shipment's client, if the account is open and receives shipment emails.
 create function private.queue_shipment_email(shipment_id uuid, kind text, detail text, reason text default null) returns void
-language sql volatile
-set search_path = ''
-as $$
+language sql volatile set search_path = '' as $$
   insert into public.email_outbox (account_id, shipment_id, kind, detail, reason)
   select shipment.user_id, shipment.id, queue_shipment_email.kind, queue_shipment_email.detail, queue_shipment_email.reason
   from public.shipments as shipment
@@ -46,9 +43,7 @@ $$;
 
 -- Queues the shipment email for a staff action that was just recorded.
 create function private.queue_action_email() returns trigger
-language plpgsql security definer
-set search_path = ''
-as $$
+language plpgsql security definer set search_path = '' as $$
 begin
   case new.action
     when 'shipment advance', 'shipment correct' then
@@ -67,24 +62,18 @@ begin
 end
 $$;
 
--- Returns the text of the note for a queued email about a note or a stage change, or null. One transaction wrote the
--- email and the tracking event, so their times are equal.
+-- One transaction wrote the email and the note's tracking event, so their times are equal.
 create function private.email_note(shipment_id uuid, kind text, created_at timestamptz) returns text
-language sql stable
-set search_path = ''
-as $$
+language sql stable set search_path = '' as $$
   select event.note from public.tracking_events as event
   where event.shipment_id = email_note.shipment_id and event.created_at = email_note.created_at
     and case email_note.kind when 'note' then event.kind = 'note' when 'stage' then event.kind <> 'note' else false end
   limit 1
 $$;
 
--- Returns the stage before a queued move or correction, or null for other emails. Before its first event, a shipment is
--- at stage 1.
+-- Returns null for emails about other news. Before its first event, a shipment is at stage 1.
 create function private.email_previous_stage(shipment_id uuid, kind text, created_at timestamptz) returns smallint
-language sql stable
-set search_path = ''
-as $$
+language sql stable set search_path = '' as $$
   select case email_previous_stage.kind when 'stage' then coalesce((
     select event.stage from public.tracking_events as event
     where event.shipment_id = email_previous_stage.shipment_id and event.created_at < email_previous_stage.created_at
@@ -93,12 +82,9 @@ as $$
   ), 1::smallint) end
 $$;
 
--- Claims the due emails of at most `max_count` shipments for five minutes. Returns the emails grouped by shipment, with
--- the notes and the client's name. Deletes obsolete emails, and all emails after 30 days.
+-- Claims the due emails of at most `max_count` shipments for five minutes. Returns the emails grouped by shipment.
 create function public.claim_shipment_emails(max_count integer default 50) returns jsonb
-language plpgsql volatile security definer
-set search_path = ''
-as $$
+language plpgsql volatile security definer set search_path = '' as $$
 declare
   today date := (now() at time zone 'Africa/Nairobi')::date;
   due_shipment_ids uuid[];
@@ -148,15 +134,13 @@ begin
       'ids', grouped.ids, 'account_id', shipment.user_id, 'email', account.email, 'shipment_id', shipment.id,
       'full_name', account.raw_user_meta_data ->> 'full_name', 'events', grouped.events,
       'documents', (
-        select coalesce(jsonb_agg(jsonb_build_object(
-          'name', document.name, 'uploaded', document.uploaded, 'rejected_at', document.rejected_at
-        ) order by document.name), '[]'::jsonb)
-        from public.documents as document where document.shipment_id = shipment.id
+        select coalesce(jsonb_agg(document order by document.name), '[]'::jsonb)
+        from (select name, uploaded, rejected_at from public.documents where shipment_id = shipment.id) as document
       ),
       -- Omits amounts and due days, because shipment emails must not contain them.
       'charges', (
-        select coalesce(jsonb_agg(jsonb_build_object('item', charge.item, 'paid_at', charge.paid_at) order by charge.item), '[]'::jsonb)
-        from public.charges as charge where charge.shipment_id = shipment.id
+        select coalesce(jsonb_agg(charge order by charge.item), '[]'::jsonb)
+        from (select item, paid_at from public.charges where shipment_id = shipment.id) as charge
       )
     )), '[]'::jsonb)
     into claimed
@@ -175,13 +159,10 @@ begin
   return claimed;
 end
 $$;
-grant execute on function public.claim_shipment_emails(integer) to service_role;
 
 -- Marks claimed emails as sent, or schedules a retry with a growing delay. Marks emails as failed after a day.
 create function public.finish_shipment_emails(email_ids uuid[], sent boolean) returns void
-language plpgsql volatile security definer
-set search_path = ''
-as $$
+language plpgsql volatile security definer set search_path = '' as $$
 begin
   if sent then
     update public.email_outbox set sent_at = now(), claimed_at = null
@@ -201,13 +182,10 @@ begin
   where unsent.failed_at is not null;
 end
 $$;
-grant execute on function public.finish_shipment_emails(uuid[], boolean) to service_role;
 
 -- Turns a client's shipment emails on or off. Turning them off deletes queued emails.
 create function public.set_shipment_emails_enabled(account_id uuid, enabled boolean) returns void
-language plpgsql volatile security definer
-set search_path = ''
-as $$
+language plpgsql volatile security definer set search_path = '' as $$
 begin
   if enabled then
     delete from private.email_opt_outs where email_opt_outs.account_id = set_shipment_emails_enabled.account_id;
@@ -219,10 +197,8 @@ begin
   delete from public.email_outbox where email_outbox.account_id = set_shipment_emails_enabled.account_id and sent_at is null;
 end
 $$;
-grant execute on function public.set_shipment_emails_enabled(uuid, boolean) to service_role;
 
-create trigger queue_action_email
-after insert on public.audit_log
+create trigger queue_action_email after insert on public.audit_log
 for each row
 -- The seed inserts staff actions of the past, which must not send emails.
 when (new.created_at >= now() and new.shipment_id is not null)
@@ -230,9 +206,7 @@ execute function private.queue_action_email();
 
 -- Returns the figures for METRICS_PORT. Updates that are still in the ten-minute delay do not count as waiting.
 create function public.email_backlog() returns jsonb
-language sql stable security definer
-set search_path = ''
-as $$
+language sql stable security definer set search_path = '' as $$
   select jsonb_build_object(
     'waiting', count(*),
     'oldest_seconds', coalesce(extract(epoch from now() - min(due_at))::integer, 0),
@@ -240,4 +214,7 @@ as $$
   )
   from public.email_outbox where sent_at is null and failed_at is null and due_at <= now()
 $$;
-grant execute on function public.email_backlog() to service_role;
+
+grant execute on function
+  public.claim_shipment_emails, public.finish_shipment_emails, public.set_shipment_emails_enabled, public.email_backlog
+to service_role;

@@ -1,60 +1,43 @@
 -- Returns the name of a stage from 1 to 10. app/models/shipment.ts has the same list.
 create function private.stage_name(stage smallint) returns text
-language sql immutable
-set search_path = ''
-as $$
+language sql immutable set search_path = '' as $$
   select (array[
     'Client Onboarding', 'Document Verification', 'IDF Application', 'Customs Declaration', 'Payment Clearance',
     'Cargo Tracking', 'Inspection & Release', 'Loading Services', 'Additional Services', 'Shipment Closed'
   ])[stage]
 $$;
-grant execute on function private.stage_name(smallint) to authenticated, service_role;
 
 -- True for a container number with the right check digit (ISO 6346).
 -- app/models/container-number.ts has the same rule.
 create function private.is_container_number(value text) returns boolean
-language sql immutable
-set search_path = ''
-as $$
+language sql immutable set search_path = '' as $$
   select case when value ~ '^[A-Z]{3}[UJZ][0-9]{7}$' then (
     select sum((strpos('0123456789A?BCDEFGHIJK?LMNOPQRSTU?VWXYZ', substr(value, place + 1, 1)) - 1) * (1 << place)) % 11 % 10
     from generate_series(0, 9) as place
   ) = right(value, 1)::integer else false end
 $$;
-grant execute on function private.is_container_number(text) to authenticated, service_role;
 
 -- True for a list of at most 20 different container numbers. The limit is also in container-number.ts.
 create function private.are_container_numbers(numbers text[]) returns boolean
-language sql immutable
-set search_path = ''
-as $$
+language sql immutable set search_path = '' as $$
   select cardinality(numbers) <= 20
     and (numbers = '{}' or (array_ndims(numbers) = 1 and array_lower(numbers, 1) = 1))
     and not exists (select from unnest(numbers) as number where private.is_container_number(number) is not true)
     and cardinality(numbers) = (select count(distinct number) from unnest(numbers) as number)
 $$;
-grant execute on function private.are_container_numbers(text[]) to authenticated, service_role;
 
--- Returns the searchable texts of a shipment, one per line, normalised by private.search_form.
 create function private.shipment_search_words(name text, awb text, container_numbers text[]) returns text
-language sql immutable
-set search_path = ''
-as $$
+language sql immutable set search_path = '' as $$
   select private.search_form(concat_ws(E'\n', name, awb, nullif(array_to_string(container_numbers, E'\n'), '')))
 $$;
-grant execute on function private.shipment_search_words(text, text, text[]) to authenticated, service_role;
 
--- Returns the searchable numbers of a shipment, one per line.
 -- private.code_pattern removes the same characters from the search.
 create function private.shipment_search_codes(awb text, container_numbers text[]) returns text
-language sql immutable
-set search_path = ''
-as $$
+language sql immutable set search_path = '' as $$
   select translate(
     private.search_form(concat_ws(E'\n', awb, nullif(array_to_string(container_numbers, E'\n'), ''))), ' -/.', ''
   )
 $$;
-grant execute on function private.shipment_search_codes(text, text[]) to authenticated, service_role;
 
 create table public.shipments (
   id uuid primary key default gen_random_uuid(),
@@ -113,9 +96,7 @@ create index shipments_by_user_and_waiting_on on public.shipments (user_id, wait
 -- Returns the fields of a shipment that pages, downloads and emails show.
 -- app/models/shipment-fields.server.ts has the same fields.
 create function private.shipment_json(shipment public.shipments) returns jsonb
-language sql stable
-set search_path = ''
-as $$
+language sql stable set search_path = '' as $$
   select jsonb_build_object(
     'id', shipment.id, 'name', shipment.name, 'awb', shipment.awb, 'container_numbers', shipment.container_numbers,
     'stage', shipment.stage, 'status', shipment.status, 'waiting_on', shipment.waiting_on,
@@ -127,17 +108,15 @@ as $$
     ) end
   )
 $$;
-grant execute on function private.shipment_json(public.shipments) to authenticated;
 
 -- Returns the SQL conditions of a list of shipments. A shipment matches `q` if each word of `q` occurs in the
 -- shipment's name or numbers. For team members, a word can also occur in the client's name or email. A shipment also
 -- matches if a number contains `q` or the shipment's ID starts with `q`.
 create function private.shipment_conditions(
-  q text, searches_clients boolean, stage integer, waiting_on text, time_column text, before timestamptz, before_id uuid
+  q text, searches_clients boolean, stage integer, waiting_on text, time_column text, before timestamptz,
+  before_id uuid
 ) returns text
-language plpgsql stable
-set search_path = ''
-as $$
+language plpgsql stable set search_path = '' as $$
 declare
   words constant text[] := private.word_patterns(q);
   ids constant uuid[] := private.id_prefix_range(q);
@@ -169,35 +148,52 @@ begin
     end loop;
     conditions := conditions || '))';
   end if;
-  if stage is not null then
-    conditions := conditions || format(' and shipment.stage = %s', stage);
-  end if;
-  if waiting_on is not null then
-    conditions := conditions || format(' and shipment.waiting_on = %L', waiting_on);
-  end if;
-  if before is not null then
-    conditions := conditions || format(' and (shipment.%I, shipment.id) < (%L, %L)', time_column, before, before_id);
-  end if;
-  return conditions;
+  return concat_ws(
+    ' and ', conditions,
+    case when stage is not null then format('shipment.stage = %s', stage) end,
+    case when waiting_on is not null then format('shipment.waiting_on = %L', waiting_on) end,
+    case when before is not null then format('(shipment.%I, shipment.id) < (%L, %L)', time_column, before, before_id) end
+  );
 end
 $$;
-grant execute on function private.shipment_conditions(text, boolean, integer, text, text, timestamptz, uuid) to authenticated;
 
 create function private.set_shipment_status() returns trigger
-language plpgsql
-set search_path = ''
-as $$
+language plpgsql set search_path = '' as $$
 begin
   new.status := private.stage_name(new.stage);
   return new;
 end
 $$;
 
+-- Sets the columns that follow from the other columns, documents and charges. A new stage extends the retention.
+create function private.update_shipment_state() returns trigger
+language plpgsql security definer set search_path = '' as $$
+declare
+  unversioned constant text[] := '{waiting_on, waiting_since, changed_at, version, retention_ends_on}';
+begin
+  if tg_op = 'INSERT' or new.stage <> old.stage then
+    new.retention_ends_on := greatest(new.retention_ends_on, (now() at time zone 'UTC' + interval '7 years')::date);
+  end if;
+  if tg_op = 'INSERT' then
+    -- A new shipment waits for the client, because its default documents are inserted later and have no file.
+    new.waiting_on := case when new.stage = 10 then 'nobody' else 'client' end;
+    return new;
+  end if;
+  if private.shipment_json(new) - unversioned <> private.shipment_json(old) - unversioned then
+    new.version := old.version + 1;
+    new.changed_at := now();
+  end if;
+  new.waiting_on := private.shipment_waiting_on(new.id, new.stage);
+  if new.waiting_on <> old.waiting_on then
+    new.waiting_since := now();
+  end if;
+  return new;
+end
+$$;
+
 -- Raises PT429 for a client's 301st shipment within a day.
 create function private.limit_daily_shipments() returns trigger
-language plpgsql security definer
-set search_path = ''
-as $$
+language plpgsql security definer set search_path = '' as $$
 begin
   if auth.role() = 'authenticated' then
     perform private.limit_daily_actions(auth.uid(), 'new shipments', 300);
@@ -206,51 +202,39 @@ begin
 end
 $$;
 
--- Locks a shipment and returns it. Raises PT404 for an unknown ID.
 create function private.lock_shipment(shipment_id uuid) returns public.shipments
-language plpgsql volatile
-set search_path = ''
-as $$
+language plpgsql volatile set search_path = '' as $$
 declare
   shipment public.shipments;
 begin
   select * into shipment from public.shipments where id = shipment_id for update;
-  if not found then
-    raise sqlstate 'PT404' using message = 'Shipment not found.';
-  end if;
+  perform private.reject_if(not found, 404, 'Shipment not found.');
   return shipment;
 end
 $$;
 
--- Changes the name and numbers of the caller's shipment. Raises PT404 for another client's shipment. Raises PT409 after
--- stage 1, or if `expected_version` is outdated.
+-- Changes the name and numbers of the caller's shipment at stage 1.
 create function public.change_shipment(
   shipment_id uuid, name text, awb text, container_numbers text[], expected_version integer
 ) returns void
-language plpgsql volatile security definer
-set search_path = ''
-as $$
+language plpgsql volatile security definer set search_path = '' as $$
 declare
   shipment public.shipments;
   new_awb text := nullif(btrim(awb), '');
 begin
-  if not private.has_valid_session() then
-    raise sqlstate 'PT403' using message = 'Log in again to continue.';
-  end if;
+  perform private.reject_if(not private.has_valid_session(), 403, 'Log in again to continue.');
   select * into shipment from public.shipments
   where id = change_shipment.shipment_id and user_id = (select auth.uid())
   for update;
-  if not found then
-    raise sqlstate 'PT404' using message = 'Shipment not found.';
-  end if;
+  perform private.reject_if(not found, 404, 'Shipment not found.');
   if (shipment.name, shipment.awb, shipment.container_numbers)
     is not distinct from (change_shipment.name, new_awb, change_shipment.container_numbers)
   then
     return;
   end if;
-  if shipment.stage > 1 then
-    raise sqlstate 'PT409' using message = 'This shipment is past stage 1. Call us to change the name or numbers.';
-  end if;
+  perform private.reject_if(
+    shipment.stage > 1, 409, 'This shipment is past stage 1. Call us to change the name or numbers.'
+  );
   if shipment.version is distinct from change_shipment.expected_version then
     raise sqlstate 'PT409' using message = 'This shipment has changed. Check the new values, then try again.';
   end if;
@@ -260,25 +244,17 @@ begin
   where id = change_shipment.shipment_id;
 end
 $$;
-grant execute on function public.change_shipment(uuid, text, text, text[], integer) to authenticated;
 
 -- Moves a shipment to its next stage and returns {"stage", "status"}. Raises PT409 at stage 10.
 -- If documents have no file, changes nothing and returns {"missing"}, their names. `despite_missing` skips this check.
 -- If the move would close a shipment with an amount due, changes nothing and returns {"due"}, the amounts due.
 -- `despite_due` skips this check.
 create function public.move_shipment(
-  shipment_id uuid,
-  location text default null,
-  note text default null,
-  despite_missing boolean default false,
-  despite_due boolean default false,
-  expected_version integer default null,
-  idempotency_key uuid default null,
+  shipment_id uuid, location text default null, note text default null, despite_missing boolean default false,
+  despite_due boolean default false, expected_version integer default null, idempotency_key uuid default null,
   actor_name text default null
 ) returns jsonb
-language plpgsql volatile security definer
-set search_path = ''
-as $$
+language plpgsql volatile security definer set search_path = '' as $$
 declare
   actor private.actor := private.require_actor('clerk', actor_name);
   key uuid := private.derive_idempotency_key(idempotency_key, jsonb_build_array('move', shipment_id, location, note));
@@ -292,9 +268,7 @@ begin
   end if;
   shipment := private.lock_shipment(move_shipment.shipment_id);
   perform private.check_version(expected_version, shipment.version, 'shipment');
-  if shipment.stage = 10 then
-    raise sqlstate 'PT409' using message = 'This shipment is closed.';
-  end if;
+  perform private.reject_if(shipment.stage = 10, 409, 'This shipment is closed.');
   if despite_missing is not true then
     select jsonb_agg(document.name order by document.name) into missing
     from public.documents as document
@@ -320,21 +294,15 @@ begin
   return jsonb_build_object('stage', shipment.stage + 1, 'status', private.stage_name((shipment.stage + 1)::smallint));
 end
 $$;
-grant execute on function public.move_shipment(uuid, text, text, boolean, boolean, integer, uuid, text) to authenticated, service_role;
 
 -- Moves up to 50 shipments to their next stage, independently of each other. `moves` is [{"id", "expected_version"}].
 -- Returns [{"id", "failure"}]. `failure` is null after a move. Otherwise, `failure` is "unknown" (no such shipment),
 -- "closed" (already closed), "changed" (outdated version), "missing" (a document has no file) or "due" (the move would
 -- close a shipment with an amount due).
 create function public.move_shipments(
-  moves jsonb,
-  location text default null,
-  idempotency_key uuid default null,
-  actor_name text default null
+  moves jsonb, location text default null, idempotency_key uuid default null, actor_name text default null
 ) returns jsonb
-language plpgsql volatile security definer
-set search_path = ''
-as $$
+language plpgsql volatile security definer set search_path = '' as $$
 declare
   actor private.actor := private.require_actor('clerk', actor_name);
   requested record;
@@ -342,9 +310,7 @@ declare
   failure text;
   results jsonb := '[]';
 begin
-  if jsonb_array_length(moves) > 50 then
-    raise sqlstate 'PT400' using message = 'Select at most 50 shipments.';
-  end if;
+  perform private.reject_if(jsonb_array_length(moves) > 50, 400, 'Select at most 50 shipments.');
   -- A fixed order prevents deadlocks between bulk actions on the same shipments.
   for requested in
     select distinct on (id) id, expected_version
@@ -368,23 +334,13 @@ begin
   return results;
 end
 $$;
-grant execute on function public.move_shipments(jsonb, text, uuid, text) to authenticated, service_role;
 
--- Sets a shipment to any stage, with a reason. Raises PT400 for an unknown stage, and PT409 for the current stage.
--- If the new stage would close a shipment with an amount due, changes nothing and returns {"due"}, the amounts due.
--- `despite_due` skips this check.
+-- Sets a shipment to any stage, with a reason. Returns {"due"} as public.move_shipment does.
 create function public.correct_stage(
-  shipment_id uuid,
-  stage integer,
-  reason text,
-  despite_due boolean default false,
-  expected_version integer default null,
-  idempotency_key uuid default null,
-  actor_name text default null
+  shipment_id uuid, stage integer, reason text, despite_due boolean default false,
+  expected_version integer default null, idempotency_key uuid default null, actor_name text default null
 ) returns jsonb
-language plpgsql volatile security definer
-set search_path = ''
-as $$
+language plpgsql volatile security definer set search_path = '' as $$
 declare
   actor private.actor := private.require_actor('clerk', actor_name);
   trimmed_reason text := private.require_reason(reason);
@@ -395,17 +351,11 @@ begin
   if not private.is_repeated_action(key) then
     shipment := private.lock_shipment(correct_stage.shipment_id);
     perform private.check_version(expected_version, shipment.version, 'shipment');
-    if correct_stage.stage not between 1 and 10 then
-      raise sqlstate 'PT400' using message = 'Choose a stage from 1 to 10.';
-    end if;
-    if shipment.stage = correct_stage.stage then
-      raise sqlstate 'PT409' using message = 'The shipment is already at this stage.';
-    end if;
+    perform private.reject_if(correct_stage.stage not between 1 and 10, 400, 'Choose a stage from 1 to 10.');
+    perform private.reject_if(shipment.stage = correct_stage.stage, 409, 'The shipment is already at this stage.');
     if correct_stage.stage = 10 and despite_due is not true then
       due := private.amounts_due(shipment.id);
-      if due is not null then
-        return jsonb_build_object('due', due);
-      end if;
+      if due is not null then return jsonb_build_object('due', due); end if;
     end if;
     update public.shipments set stage = correct_stage.stage, staff_action_at = now() where id = shipment.id;
     insert into public.tracking_events (shipment_id, kind, status) values (
@@ -423,22 +373,14 @@ begin
   );
 end
 $$;
-grant execute on function public.correct_stage(uuid, integer, text, boolean, integer, uuid, text) to authenticated, service_role;
 
 -- Saves the AWB/BL and the container numbers. Null leaves a value unchanged. An empty value removes the value.
 -- Replacing or removing a saved number needs a reason. Raises PT409 if nothing changes.
 create function public.save_shipment_numbers(
-  shipment_id uuid,
-  awb text default null,
-  container_numbers text[] default null,
-  reason text default null,
-  expected_version integer default null,
-  idempotency_key uuid default null,
-  actor_name text default null
+  shipment_id uuid, awb text default null, container_numbers text[] default null, reason text default null,
+  expected_version integer default null, idempotency_key uuid default null, actor_name text default null
 ) returns void
-language plpgsql volatile security definer
-set search_path = ''
-as $$
+language plpgsql volatile security definer set search_path = '' as $$
 declare
   actor private.actor := private.require_actor('clerk', actor_name);
   key uuid := private.derive_idempotency_key(idempotency_key, jsonb_build_array('numbers', shipment_id, awb, container_numbers));
@@ -448,17 +390,13 @@ declare
   after jsonb;
   trimmed_reason text;
 begin
-  if private.is_repeated_action(key) then
-    return;
-  end if;
+  if private.is_repeated_action(key) then return; end if;
   shipment := private.lock_shipment(save_shipment_numbers.shipment_id);
   perform private.check_version(expected_version, shipment.version, 'shipment');
   saved := shipment;
   saved.awb := nullif(btrim(coalesce(save_shipment_numbers.awb, shipment.awb)), '');
   saved.container_numbers := coalesce(save_shipment_numbers.container_numbers, shipment.container_numbers);
-  if saved is not distinct from shipment then
-    raise sqlstate 'PT409' using message = 'The shipment already has these numbers.';
-  end if;
+  perform private.reject_if(saved is not distinct from shipment, 409, 'The shipment already has these numbers.');
   if shipment.awb is distinct from saved.awb and shipment.awb is not null
     or not shipment.container_numbers <@ saved.container_numbers
   then
@@ -475,32 +413,20 @@ begin
   );
 end
 $$;
-grant execute on function public.save_shipment_numbers(uuid, text, text[], text, integer, uuid, text)
-to authenticated, service_role;
 
 -- Saves an arrival. The caller calculates `free_storage_ends_on` from the storage tariff.
 create function public.save_arrival(
-  shipment_id uuid,
-  storage_location text,
-  day date,
-  size integer,
-  free_storage_ends_on date,
-  expected_version integer default null,
-  idempotency_key uuid default null,
-  actor_name text default null
+  shipment_id uuid, storage_location text, day date, size integer, free_storage_ends_on date,
+  expected_version integer default null, idempotency_key uuid default null, actor_name text default null
 ) returns void
-language plpgsql volatile security definer
-set search_path = ''
-as $$
+language plpgsql volatile security definer set search_path = '' as $$
 declare
   actor private.actor := private.require_actor('clerk', actor_name);
   key uuid := private.derive_idempotency_key(idempotency_key, jsonb_build_array('arrival', shipment_id, storage_location, day, size));
   shipment public.shipments;
   before jsonb;
 begin
-  if private.is_repeated_action(key) then
-    return;
-  end if;
+  if private.is_repeated_action(key) then return; end if;
   shipment := private.lock_shipment(save_arrival.shipment_id);
   perform private.check_version(expected_version, shipment.version, 'shipment');
   before := jsonb_build_object(
@@ -517,25 +443,21 @@ begin
   );
 end
 $$;
-grant execute on function public.save_arrival(uuid, text, date, integer, date, integer, uuid, text)
-to authenticated, service_role;
 
-create trigger set_shipment_status
-before insert or update on public.shipments
+create trigger set_shipment_status before insert or update on public.shipments
 for each row execute function private.set_shipment_status();
 
-create trigger limit_daily_shipments
-before insert on public.shipments
+create trigger update_shipment_state before insert or update on public.shipments
+for each row execute function private.update_shipment_state();
+
+create trigger limit_daily_shipments before insert on public.shipments
 for each row execute function private.limit_daily_shipments();
 
 create policy "the session is active and meets the second factor of the user" on public.shipments
-as restrictive for all to authenticated
-using ((select private.has_valid_session()))
-with check ((select private.has_valid_session()));
+as restrictive for all to authenticated using ((select private.has_valid_session()));
 
 create policy "clients read their own shipments" on public.shipments
-for select to authenticated
-using (user_id = (select auth.uid()));
+for select to authenticated using (user_id = (select auth.uid()));
 
 create policy "clients create their own shipments at stage 1" on public.shipments
 for insert to authenticated
@@ -546,3 +468,10 @@ with check (
 
 create policy "staff read all shipments" on public.shipments
 for select to authenticated using ((select private.is_staff()));
+
+grant execute on function private.shipment_json, private.shipment_conditions, public.change_shipment to authenticated;
+grant execute on function
+  private.stage_name, private.is_container_number, private.are_container_numbers, private.shipment_search_words,
+  private.shipment_search_codes, public.move_shipment, public.move_shipments, public.correct_stage,
+  public.save_shipment_numbers, public.save_arrival
+to authenticated, service_role;

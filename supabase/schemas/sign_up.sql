@@ -1,9 +1,6 @@
--- Supabase's before-user-created hook: accepts a sign-up if its Client ID is not tied to an account or to another email
--- address.
+-- Supabase's before-user-created hook, which provides the error message for a sign-up with a wrong Client ID.
 create function private.before_user_created(event jsonb) returns jsonb
-language plpgsql stable security definer
-set search_path = ''
-as $$
+language plpgsql stable security definer set search_path = '' as $$
 declare
   id text := event -> 'user' -> 'user_metadata' ->> 'client_id';
   new_email_hash text := private.client_id_email_hash(id, event -> 'user' ->> 'email');
@@ -20,13 +17,10 @@ begin
   ));
 end
 $$;
-grant execute on function private.before_user_created(jsonb) to supabase_auth_admin;
 
 -- Redeems the Client ID or team invite in a new account's metadata. Rejects an account whose metadata has neither.
 create function private.redeem_client_id_or_invite() returns trigger
-language plpgsql security definer
-set search_path = ''
-as $$
+language plpgsql security definer set search_path = '' as $$
 declare
   id text := new.raw_user_meta_data ->> 'client_id';
   new_email_hash text := private.client_id_email_hash(id, new.email);
@@ -59,9 +53,7 @@ $$;
 -- after an hour, because a stranger may have created the account and chosen the password.
 -- A Client ID that has created an account can replace only that account, at most once a minute, to limit the emails.
 create function public.admit_sign_up(client_id text, email text) returns boolean
-language plpgsql volatile security definer
-set search_path = ''
-as $$
+language plpgsql volatile security definer set search_path = '' as $$
 declare
   new_email_hash text := private.client_id_email_hash(client_id, email);
   invitation public.client_ids;
@@ -71,9 +63,7 @@ begin
   from public.client_ids as issued
   where issued.client_id = admit_sign_up.client_id and coalesce(issued.email_hash, new_email_hash) = new_email_hash
   for update;
-  if not found then
-    return false;
-  end if;
+  if not found then return false; end if;
   select account.id into pending_id
   from auth.users as account
   where account.email = lower(admit_sign_up.email)
@@ -103,13 +93,10 @@ begin
   return true;
 end
 $$;
-grant execute on function public.admit_sign_up(text, text) to service_role;
 
 -- Records that Supabase Auth accepted the password of an unconfirmed sign-up. Returns false for a wrong token.
 create function public.mark_password_proven(email text, token text) returns boolean
-language sql volatile security definer
-set search_path = ''
-as $$
+language sql volatile security definer set search_path = '' as $$
   with proven as (
     update public.client_ids as invitation
     set password_proven_at = now()
@@ -122,13 +109,10 @@ as $$
   )
   select exists (select from proven)
 $$;
-grant execute on function public.mark_password_proven(text, text) to service_role;
 
 -- Rejects a confirmation without the sign-up's password, because a stranger may have signed up with the email address.
 create function private.check_email_confirmation() returns trigger
-language plpgsql security definer
-set search_path = ''
-as $$
+language plpgsql security definer set search_path = '' as $$
 begin
   if not exists (
       select from public.client_ids
@@ -142,22 +126,16 @@ begin
 end
 $$;
 
--- Replaces the hash of an email address with '' in Client IDs without an account. A Client ID with the hash '' still
--- counts as used.
+-- A Client ID with the hash '' still counts as used.
 create function public.clear_email_hashes(email text) returns void
-language sql volatile security definer
-set search_path = ''
-as $$
+language sql volatile security definer set search_path = '' as $$
   update public.client_ids set email_hash = ''
   where account_id is null and email_hash = private.client_id_email_hash(client_id, email)
 $$;
-grant execute on function public.clear_email_hashes(text) to service_role;
 
 -- Deletes entries about deleted accounts from the log of Supabase Auth, because the entries contain email addresses.
 create function public.delete_orphaned_auth_log() returns integer
-language sql volatile security definer
-set search_path = ''
-as $$
+language sql volatile security definer set search_path = '' as $$
   with deleted as (
     delete from auth.audit_log_entries as entry
     where exists (
@@ -172,13 +150,15 @@ as $$
   )
   select count(*)::integer from deleted
 $$;
-grant execute on function public.delete_orphaned_auth_log() to service_role;
 
-create trigger redeem_client_id_or_invite
-after insert on auth.users
+create trigger redeem_client_id_or_invite after insert on auth.users
 for each row execute function private.redeem_client_id_or_invite();
 
-create trigger check_email_confirmation
-before update on auth.users
+create trigger check_email_confirmation before update on auth.users
 for each row when (old.email_confirmed_at is null and new.email_confirmed_at is not null)
 execute function private.check_email_confirmation();
+
+grant execute on function
+  public.admit_sign_up, public.mark_password_proven, public.clear_email_hashes, public.delete_orphaned_auth_log
+to service_role;
+grant execute on function private.before_user_created to supabase_auth_admin;

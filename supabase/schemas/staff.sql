@@ -32,9 +32,7 @@ alter table private.staff_invites enable row level security;
 -- Returns the person who performs a staff action: a team member, or `actor_name` if the caller is the service role.
 -- Raises PT403 for other callers, and for a clerk if `required_role` is 'lead'.
 create function private.require_actor(required_role text, actor_name text) returns private.actor
-language plpgsql stable security definer
-set search_path = ''
-as $$
+language plpgsql stable security definer set search_path = '' as $$
 declare
   found_name text;
   found_role text;
@@ -46,39 +44,30 @@ begin
   if private.is_staff() then
     select name, role into found_name, found_role from public.staff_members where account_id = auth.uid();
   end if;
-  if found_name is null then
-    raise sqlstate 'PT403' using message = 'Only team members can take this action.';
-  end if;
-  if required_role = 'lead' and found_role <> 'lead' then
-    raise sqlstate 'PT403' using message = 'Only leads can take this action.';
-  end if;
+  perform private.reject_if(found_name is null, 403, 'Only team members can take this action.');
+  perform private.reject_if(required_role = 'lead' and found_role <> 'lead', 403, 'Only leads can take this action.');
   return row(found_name, auth.uid())::private.actor;
 end
 $$;
 
 -- Raises PT409 if `expected_version` is outdated, and PT400 if a team member omits it. `noun` is the kind of record.
 create function private.check_version(expected_version integer, version integer, noun text) returns void
-language plpgsql stable
-set search_path = ''
-as $$
+language plpgsql stable set search_path = '' as $$
 begin
   if expected_version is null and current_setting('role', true) <> 'service_role' then
     raise sqlstate 'PT400' using message = 'We received only part of the form. Reload the page, then try again.';
   end if;
-  if expected_version <> version then
-    raise sqlstate 'PT409' using message = format(
-      'Someone has changed this %s. Check the %s, then try again.',
-      noun, case noun when 'document' then noun else 'new values' end
-    );
-  end if;
+  perform private.reject_if(
+    expected_version <> version, 409,
+    format('Someone has changed this %s. Check the %s, then try again.',
+      noun, case noun when 'document' then noun else 'new values' end)
+  );
 end
 $$;
 
 -- Returns the role needed to change an account's access: 'lead' for a team member's account, 'clerk' for a client's.
 create function private.role_to_change_account(account_id uuid) returns text
-language sql stable security definer
-set search_path = ''
-as $$
+language sql stable security definer set search_path = '' as $$
   select case when exists (
     select from public.staff_members where staff_members.account_id = role_to_change_account.account_id
   ) then 'lead' else 'clerk' end
@@ -86,16 +75,12 @@ $$;
 
 -- True if the caller is a current team member whose session is active and has AAL2.
 create function private.is_staff() returns boolean
-language plpgsql stable security definer
-set search_path = ''
-as $$
+language plpgsql stable security definer set search_path = '' as $$
 declare
   claims constant jsonb := auth.jwt();
   caller constant uuid := auth.uid();
 begin
-  if claims ->> 'aal' is distinct from 'aal2' then
-    return false;
-  end if;
+  if claims ->> 'aal' is distinct from 'aal2' then return false; end if;
   return exists (select from public.staff_members where account_id = caller and removed_at is null)
     and exists (
       select from auth.sessions
@@ -103,25 +88,18 @@ begin
     );
 end
 $$;
-grant execute on function private.is_staff() to authenticated;
 
 -- True if the caller's account has never belonged to a team member.
 create function private.is_client() returns boolean
-language sql stable security definer
-set search_path = ''
-as $$
+language sql stable security definer set search_path = '' as $$
   select not exists (select from public.staff_members where account_id = (select auth.uid()))
 $$;
-grant execute on function private.is_client() to authenticated;
 
 -- Raises PT409 if the account belongs to the last lead. If this lead has logged in, only other leads who have
 -- logged in count, because a newly invited lead may never log in.
 create function private.require_another_lead(account_id uuid) returns void
-language plpgsql volatile
-set search_path = ''
-as $$
+language plpgsql volatile set search_path = '' as $$
 declare
-  other_leads uuid[];
   has_logged_in boolean;
 begin
   -- Locks all leads, so that two leads cannot remove each other in parallel. The fixed order prevents deadlocks.
@@ -129,35 +107,23 @@ begin
   where role = 'lead' and removed_at is null
   order by staff_members.account_id
   for update;
-  if not exists (
-    select from public.staff_members
-    where staff_members.account_id = require_another_lead.account_id and role = 'lead' and removed_at is null
-  ) then
-    return;
-  end if;
   select users.last_sign_in_at is not null into has_logged_in
-  from auth.users where users.id = require_another_lead.account_id;
-  other_leads := array(
-    select staff_members.account_id from public.staff_members
-    join auth.users on users.id = staff_members.account_id
-    where staff_members.account_id <> require_another_lead.account_id and staff_members.role = 'lead'
-      and staff_members.removed_at is null
+  from public.staff_members as member join auth.users on users.id = member.account_id
+  where member.account_id = require_another_lead.account_id and member.role = 'lead' and member.removed_at is null;
+  if not found then return; end if;
+  perform private.reject_if(not exists (
+    select from public.staff_members as member join auth.users on users.id = member.account_id
+    where member.account_id <> require_another_lead.account_id and member.role = 'lead' and member.removed_at is null
       and (users.last_sign_in_at is not null or not has_logged_in)
-  );
-  if cardinality(other_leads) = 0 then
-    raise sqlstate 'PT409' using message = 'This team member is the last lead. Make another team member a lead first.';
-  end if;
+  ), 409, 'This team member is the last lead. Make another team member a lead first.');
 end
 $$;
 
--- Invites a team member. Returns {"invite_id"} for a new account, and {"account_id"} for a second invitation. Raises
--- PT409 if the email address belongs to a client, or to a current team member who has logged in.
+-- Invites a team member. Returns {"invite_id"} for a new account, and {"account_id"} for a second invitation.
 create function public.invite_staff_member(
   email text, name text, role text, idempotency_key uuid default null, actor_name text default null
 ) returns jsonb
-language plpgsql volatile security definer
-set search_path = ''
-as $$
+language plpgsql volatile security definer set search_path = '' as $$
 declare
   actor private.actor := private.require_actor('lead', actor_name);
   address text := lower(btrim(email));
@@ -167,13 +133,9 @@ declare
   new_invite_id uuid;
 begin
   select users.id into existing_id from auth.users where users.email = address;
-  if private.is_repeated_action(key) then
-    return jsonb_build_object('account_id', existing_id);
-  end if;
+  if private.is_repeated_action(key) then return jsonb_build_object('account_id', existing_id); end if;
   select invitation.id into new_invite_id from private.staff_invites as invitation where invitation.idempotency_key = key;
-  if found then
-    return jsonb_build_object('invite_id', new_invite_id);
-  end if;
+  if found then return jsonb_build_object('invite_id', new_invite_id); end if;
   if existing_id is null then
     insert into private.staff_invites as invitation (email, name, role, invited_by_name, invited_by_id, idempotency_key)
     values (address, btrim(invite_staff_member.name), invite_staff_member.role, actor.name, actor.staff_id, key)
@@ -184,15 +146,12 @@ begin
     return jsonb_build_object('invite_id', new_invite_id);
   end if;
   select * into staff_member from public.staff_members where account_id = existing_id for update;
-  if not found then
-    raise sqlstate 'PT409' using
-      message = 'A client uses this email address. Enter another email address for the team member.';
-  end if;
-  if staff_member.removed_at is null and exists (
+  perform private.reject_if(
+    not found, 409, 'A client uses this email address. Enter another email address for the team member.'
+  );
+  perform private.reject_if(staff_member.removed_at is null and exists (
     select from auth.users where users.id = existing_id and users.last_sign_in_at is not null
-  ) then
-    raise sqlstate 'PT409' using message = 'A team member already uses this email address.';
-  end if;
+  ), 409, 'A team member already uses this email address.');
   update public.staff_members
   set removed_at = null, name = btrim(invite_staff_member.name), role = invite_staff_member.role
   where account_id = existing_id;
@@ -210,13 +169,10 @@ begin
   return jsonb_build_object('account_id', existing_id);
 end
 $$;
-grant execute on function public.invite_staff_member(text, text, text, uuid, text) to authenticated, service_role;
 
--- Changes a team member's role and returns the member's name. Raises PT404 for any other account, and PT409 if no lead would remain.
+-- Changes a team member's role and returns the member's name.
 create function public.change_staff_role(account_id uuid, role text, actor_name text default null) returns text
-language plpgsql volatile security definer
-set search_path = ''
-as $$
+language plpgsql volatile security definer set search_path = '' as $$
 declare
   actor private.actor := private.require_actor('lead', actor_name);
   member_name text;
@@ -227,12 +183,8 @@ begin
   end if;
   select staff_members.name, staff_members.role into member_name, old_role from public.staff_members
   where staff_members.account_id = change_staff_role.account_id and removed_at is null for update;
-  if not found then
-    raise sqlstate 'PT404' using message = 'Team member not found.';
-  end if;
-  if old_role = change_staff_role.role then
-    return member_name;
-  end if;
+  perform private.reject_if(not found, 404, 'Team member not found.');
+  if old_role = change_staff_role.role then return member_name; end if;
   update public.staff_members set role = change_staff_role.role where staff_members.account_id = change_staff_role.account_id;
   perform private.insert_audit_entry(
     actor, 'team role', account_id => change_staff_role.account_id,
@@ -241,14 +193,10 @@ begin
   return member_name;
 end
 $$;
-grant execute on function public.change_staff_role(uuid, text, text) to authenticated, service_role;
 
--- Closes a team member's account, ends its sessions and returns the member's name. Raises PT404 for other accounts, and
--- PT409 if no lead would remain.
+-- Closes a team member's account, ends its sessions and returns the member's name.
 create function public.remove_staff_member(account_id uuid, reason text, actor_name text default null) returns text
-language plpgsql volatile security definer
-set search_path = ''
-as $$
+language plpgsql volatile security definer set search_path = '' as $$
 declare
   actor private.actor := private.require_actor('lead', actor_name);
   trimmed_reason text := private.require_reason(reason);
@@ -259,12 +207,10 @@ begin
   update public.staff_members set removed_at = now()
   where staff_members.account_id = remove_staff_member.account_id and removed_at is null
   returning name, role into member_name, old_role;
-  if not found then
-    raise sqlstate 'PT404' using message = 'Team member not found.';
-  end if;
+  perform private.reject_if(not found, 404, 'Team member not found.');
   update auth.users set banned_until = now() + interval '100 years' where id = remove_staff_member.account_id;
   delete from private.password_links where password_links.account_id = remove_staff_member.account_id;
-  perform private.end_sessions(remove_staff_member.account_id);
+  delete from auth.sessions where user_id = remove_staff_member.account_id;
   perform private.insert_audit_entry(
     actor, 'team remove', account_id => remove_staff_member.account_id,
     before => jsonb_build_object('role', old_role), reason => trimmed_reason
@@ -272,32 +218,26 @@ begin
   return member_name;
 end
 $$;
-grant execute on function public.remove_staff_member(uuid, text, text) to authenticated, service_role;
 
 -- Returns the current team members, ordered by name.
 create function public.list_staff_members()
 returns table (account_id uuid, name text, role text, email text, has_logged_in boolean)
-language sql stable security definer
-set search_path = ''
-as $$
+language sql stable security definer set search_path = '' as $$
   select staff_members.account_id, staff_members.name, staff_members.role, users.email, users.last_sign_in_at is not null
   from public.staff_members
   join auth.users on users.id = staff_members.account_id
   where removed_at is null
   order by staff_members.name, staff_members.account_id
 $$;
-grant execute on function public.list_staff_members() to service_role;
 
 -- Returns the data of /desk/team to a lead, and only the viewer to a clerk or client.
 create function public.desk_team() returns jsonb
-language plpgsql stable security definer
-set search_path = ''
-as $$
+language plpgsql stable security definer set search_path = '' as $$
 begin
   if not private.is_staff()
     or not exists (select from public.staff_members where account_id = auth.uid() and role = 'lead')
   then
-    return jsonb_build_object('viewer', private.viewer());
+    return public.get_viewer();
   end if;
   return jsonb_build_object(
     'viewer', private.viewer(),
@@ -317,8 +257,12 @@ begin
   );
 end
 $$;
-grant execute on function public.desk_team() to authenticated;
 
 create policy "staff read staff members" on public.staff_members
-for select to authenticated
-using ((select private.is_staff()));
+for select to authenticated using ((select private.is_staff()));
+
+grant execute on function private.is_staff, private.is_client, public.desk_team to authenticated;
+grant execute on function
+  public.invite_staff_member, public.change_staff_role, public.remove_staff_member
+to authenticated, service_role;
+grant execute on function public.list_staff_members to service_role;

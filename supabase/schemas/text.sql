@@ -1,40 +1,28 @@
 -- True if the text has only characters that a form field of several lines stores unchanged.
 -- app/lib/forms/text-fields.ts has the same rule.
 create function private.is_plain_text(value text) returns boolean
-language sql immutable
-set search_path = ''
-as $$
+language sql immutable set search_path = '' as $$
   select value !~ '[\u0001-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b\u200e\u200f'
     '\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\uFFF0-\uFFFB\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e00ff'
     '\U000e01f0-\U000e0fff]'
 $$;
-grant execute on function private.is_plain_text(text) to authenticated, service_role, supabase_auth_admin;
 
 -- True if the text is plain and has no tab or line break.
 create function private.is_one_line(value text) returns boolean
-language sql immutable
-set search_path = ''
-as $$
+language sql immutable set search_path = '' as $$
   select value !~ '[\t\n]' and private.is_plain_text(value)
 $$;
-grant execute on function private.is_one_line(text) to authenticated, service_role, supabase_auth_admin;
 
--- True if the text has at least one visible character.
 create function private.is_visible(value text) returns boolean
-language sql immutable
-set search_path = ''
-as $$
+language sql immutable set search_path = '' as $$
   select value ~ '[^\s\u00a0\u00ad\u0300-\u036f\u061c\u115f\u1160\u17b4\u17b5\u180e\u2000-\u200f\u2028-\u202f'
     '\u205f-\u206f\u2800\u3000\u3164\ufe00-\ufe0f\ufeff\uffa0\U000e0001-\U000e01ef]'
 $$;
-grant execute on function private.is_visible(text) to authenticated, service_role;
 
 -- Returns the form of a text that searches compare: small letters without accents, apostrophes and invisible
 -- characters. All kinds of dashes become the same dash. Quotes and digits of other scripts become ASCII.
 create function private.search_form(value text) returns text
-language sql immutable
-set search_path = ''
-as $$
+language sql immutable set search_path = '' as $$
   select case when octet_length(value) = char_length(value) then translate(lower(value), '''`', '') else
     replace(replace(replace(translate(
       regexp_replace(
@@ -47,14 +35,11 @@ as $$
     ), 'ß', 'ss'), 'æ', 'ae'), 'œ', 'oe')
   end
 $$;
-grant execute on function private.search_form(text) to authenticated, service_role;
 
 -- Returns a LIKE pattern for each of the first eight words of a search, or an empty list if the search has only spaces.
 -- Returns null for a search without a letter, digit or sign, or of over 254 characters.
 create function private.word_patterns(q text) returns text[]
-language sql immutable
-set search_path = ''
-as $$
+language sql immutable set search_path = '' as $$
   select case
     when coalesce(btrim(q), '') = '' then '{}'
     when char_length(q) <= 254 then nullif((array(
@@ -62,23 +47,17 @@ as $$
     ))[:8], '{}')
   end
 $$;
-grant execute on function private.word_patterns(text) to authenticated;
 
 -- Returns a LIKE pattern for an AWB/BL or container number. Removes spaces, hyphens, slashes and dots from the search.
 create function private.code_pattern(q text) returns text
-language sql immutable
-set search_path = ''
-as $$
+language sql immutable set search_path = '' as $$
   select private.like_pattern(coalesce(nullif(translate(normalized, ' -/.', ''), ''), normalized))
   from private.search_form(left(q, 254)) as normalized
 $$;
-grant execute on function private.code_pattern(text) to authenticated;
 
 -- Returns the lowest and highest UUID with a prefix, such as #4f2a, or null if the prefix is invalid or has under 4 characters.
 create function private.id_prefix_range(prefix text) returns uuid[]
-language plpgsql immutable
-set search_path = ''
-as $$
+language plpgsql immutable set search_path = '' as $$
 declare
   shape constant text := '00000000-0000-0000-0000-000000000000';
   beginning text := ltrim(btrim(private.search_form(left(prefix, 64))), '#');
@@ -94,25 +73,27 @@ begin
   return null;
 end
 $$;
-grant execute on function private.id_prefix_range(text) to authenticated;
 
 -- Returns a LIKE pattern that matches normalised texts containing `normalized`.
 -- Returns null if `normalized` is empty or has over 254 characters.
 create function private.like_pattern(normalized text) returns text
-language sql immutable
-set search_path = ''
-as $$
+language sql immutable set search_path = '' as $$
   select case
     when char_length(normalized) <= 254
       then '%' || nullif(regexp_replace(btrim(normalized), '([\\%_])', '\\\1', 'g'), '') || '%'
   end
 $$;
-grant execute on function private.like_pattern(text) to authenticated;
 
 -- Returns the SHA-256 hash, in hexadecimal, under which the token of a link is stored.
 create function private.token_hash(token text) returns text
-language sql immutable
-set search_path = ''
-as $$
+language sql immutable set search_path = '' as $$
   select encode(sha256(convert_to(token, 'UTF8')), 'hex')
 $$;
+
+grant execute on function
+  private.word_patterns, private.code_pattern, private.id_prefix_range, private.like_pattern
+to authenticated;
+grant execute on function private.is_visible, private.search_form to authenticated, service_role;
+grant execute on function
+  private.is_plain_text, private.is_one_line
+to authenticated, service_role, supabase_auth_admin;

@@ -17,9 +17,7 @@ grant select, insert, update, delete on table public.tracking_events to service_
 
 -- Fills in the stage and status of a new event, which staff actions omit and the seed provides.
 create function private.set_event_stage() returns trigger
-language plpgsql
-set search_path = ''
-as $$
+language plpgsql set search_path = '' as $$
 begin
   new.stage := coalesce(new.stage, (select shipments.stage from public.shipments where shipments.id = new.shipment_id));
   new.status := coalesce(new.status, case new.kind
@@ -30,50 +28,35 @@ begin
 end
 $$;
 
-create trigger set_event_stage
-before insert on public.tracking_events
+create trigger set_event_stage before insert on public.tracking_events
 for each row execute function private.set_event_stage();
 
 create index tracking_events_newest_first on public.tracking_events (shipment_id, created_at desc, id desc);
 
 -- Returns the events of a shipment, newest first. If `max_count` is null, returns all events.
 create function private.tracking_events_json(shipment_id uuid, max_count integer default null) returns jsonb
-language sql stable
-set search_path = ''
-as $$
-  select coalesce(jsonb_agg(jsonb_build_object(
-    'id', event.id, 'status', event.status, 'location', event.location, 'note', event.note, 'created_at', event.created_at
-  ) order by event.created_at desc, event.id desc), '[]'::jsonb)
+language sql stable set search_path = '' as $$
+  select coalesce(jsonb_agg(event order by event.created_at desc, event.id desc), '[]'::jsonb)
   from (
-    select * from public.tracking_events
+    select id, status, location, note, created_at from public.tracking_events
     where tracking_events.shipment_id = tracking_events_json.shipment_id
     order by created_at desc, id desc limit max_count
   ) as event
 $$;
-grant execute on function private.tracking_events_json(uuid, integer) to authenticated;
 
 -- Adds a note to a shipment's history. Raises PT400 for an empty note.
 create function public.send_note(
-  shipment_id uuid,
-  note text,
-  idempotency_key uuid default null,
-  actor_name text default null
+  shipment_id uuid, note text, idempotency_key uuid default null, actor_name text default null
 ) returns void
-language plpgsql volatile security definer
-set search_path = ''
-as $$
+language plpgsql volatile security definer set search_path = '' as $$
 declare
   actor private.actor := private.require_actor('clerk', actor_name);
   trimmed_note text := nullif(btrim(note), '');
   key uuid := private.derive_idempotency_key(idempotency_key, jsonb_build_array('note', shipment_id, note));
   shipment public.shipments;
 begin
-  if private.is_repeated_action(key) then
-    return;
-  end if;
-  if trimmed_note is null then
-    raise sqlstate 'PT400' using message = 'Enter a note.';
-  end if;
+  if private.is_repeated_action(key) then return; end if;
+  perform private.reject_if(trimmed_note is null, 400, 'Enter a note.');
   shipment := private.lock_shipment(send_note.shipment_id);
   insert into public.tracking_events (shipment_id, kind, note) values (shipment.id, 'note', trimmed_note);
   update public.shipments set staff_action_at = now(), changed_at = now() where id = shipment.id;
@@ -82,12 +65,9 @@ begin
   );
 end
 $$;
-grant execute on function public.send_note(uuid, text, uuid, text) to authenticated, service_role;
 
 create policy "the session is active and meets the second factor of the user" on public.tracking_events
-as restrictive for all to authenticated
-using ((select private.has_valid_session()))
-with check ((select private.has_valid_session()));
+as restrictive for all to authenticated using ((select private.has_valid_session()));
 
 create policy "clients read the tracking events of their own shipments" on public.tracking_events
 for select to authenticated
@@ -98,3 +78,6 @@ using (exists (
 
 create policy "staff read all tracking events" on public.tracking_events
 for select to authenticated using ((select private.is_staff()));
+
+grant execute on function private.tracking_events_json to authenticated;
+grant execute on function public.send_note to authenticated, service_role;

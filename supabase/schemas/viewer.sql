@@ -1,9 +1,7 @@
 -- Returns the caller's account, verified factors, authenticator assurance level (AAL) and staff role.
 -- Returns null if the session has ended, even if the access token has not expired.
 create function private.viewer() returns jsonb
-language plpgsql stable security definer
-set search_path = ''
-as $$
+language plpgsql stable security definer set search_path = '' as $$
 begin
   return (
     select jsonb_build_object(
@@ -29,15 +27,12 @@ begin
   );
 end
 $$;
-grant execute on function private.viewer() to authenticated;
 
 -- True if the caller's session is active, and has AAL2 if the account has a verified factor.
 -- The session is checked too, because an access token still claims aal2 after its factor is removed.
 -- The function is PL/pgSQL, which caches the query plan between calls.
 create function private.has_valid_session() returns boolean
-language plpgsql stable security definer
-set search_path = ''
-as $$
+language plpgsql stable security definer set search_path = '' as $$
 declare
   claims constant jsonb := auth.jwt();
   caller constant uuid := auth.uid();
@@ -54,25 +49,18 @@ begin
   );
 end
 $$;
-grant execute on function private.has_valid_session() to authenticated;
 
 -- Returns the viewer for requests that need no page data, such as form submissions.
 create function public.get_viewer() returns jsonb
-language plpgsql stable
-security invoker
-set search_path = ''
-as $$
+language plpgsql stable security invoker set search_path = '' as $$
 begin
   return jsonb_build_object('viewer', private.viewer());
 end
 $$;
-grant execute on function public.get_viewer() to authenticated;
 
 -- Returns the sessions that were used within 30 days and, if the account has a verified factor, have AAL2.
 create function private.active_sessions(account_id uuid) returns setof uuid
-language sql stable security definer
-set search_path = ''
-as $$
+language sql stable security definer set search_path = '' as $$
   select session.id
   from auth.sessions as session
   where session.user_id = active_sessions.account_id
@@ -84,10 +72,4 @@ as $$
     )
 $$;
 
--- Deletes every session of an account. The site then rejects the account's access tokens and refresh tokens.
-create function private.end_sessions(account_id uuid) returns void
-language sql volatile security definer
-set search_path = ''
-as $$
-  delete from auth.sessions where user_id = end_sessions.account_id
-$$;
+grant execute on function private.viewer, private.has_valid_session, public.get_viewer to authenticated;

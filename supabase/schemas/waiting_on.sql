@@ -1,9 +1,7 @@
 -- Returns who must act next on a shipment: the client while a file or payment is missing.
 -- app/models/shipment.ts has the same rule.
 create function private.shipment_waiting_on(shipment_id uuid, stage smallint) returns text
-language sql stable
-set search_path = ''
-as $$
+language sql stable set search_path = '' as $$
   select case
     when stage = 10 then 'nobody'
     when exists (
@@ -19,9 +17,7 @@ $$;
 
 -- Updates the shipment of a changed document or charge, so that update_shipment_state sets waiting_on again.
 create function private.touch_shipment() returns trigger
-language plpgsql security definer
-set search_path = ''
-as $$
+language plpgsql security definer set search_path = '' as $$
 begin
   update public.shipments set changed_at = now() where id = new.shipment_id;
   return null;
@@ -29,56 +25,22 @@ end
 $$;
 
 create function private.increment_version() returns trigger
-language plpgsql
-set search_path = ''
-as $$
+language plpgsql set search_path = '' as $$
 begin
   new.version := old.version + 1;
   return new;
 end
 $$;
 
-create function private.update_shipment_state() returns trigger
-language plpgsql security definer
-set search_path = ''
-as $$
-declare
-  unversioned constant text[] := '{waiting_on, waiting_since, changed_at, version, retention_ends_on}';
-begin
-  if tg_op = 'INSERT' then
-    -- A new shipment waits for the client, because its default documents are inserted later and have no file.
-    new.waiting_on := case when new.stage = 10 then 'nobody' else 'client' end;
-    return new;
-  end if;
-  if private.shipment_json(new) - unversioned <> private.shipment_json(old) - unversioned then
-    new.version := old.version + 1;
-    new.changed_at := now();
-  end if;
-  new.waiting_on := private.shipment_waiting_on(new.id, new.stage);
-  if new.waiting_on <> old.waiting_on then
-    new.waiting_since := now();
-  end if;
-  return new;
-end
-$$;
-
-create trigger update_shipment_state
-before insert or update on public.shipments
-for each row execute function private.update_shipment_state();
-
-create trigger touch_shipment
-after update on public.documents
+create trigger touch_shipment after update on public.documents
 for each row when ((new.uploaded, new.verified) is distinct from (old.uploaded, old.verified))
 execute function private.touch_shipment();
 
-create trigger touch_shipment
-after insert or update on public.charges
+create trigger touch_shipment after insert or update on public.charges
 for each row execute function private.touch_shipment();
 
-create trigger increment_version
-before update on public.documents
+create trigger increment_version before update on public.documents
 for each row execute function private.increment_version();
 
-create trigger increment_version
-before update on public.charges
+create trigger increment_version before update on public.charges
 for each row execute function private.increment_version();

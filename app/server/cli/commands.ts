@@ -125,10 +125,7 @@ function listChoices(choices: Readonly<Record<string, string>>): string {
   return items.map(([value, label]) => (value === label ? value : `${value} (${label})`)).join(", ");
 }
 
-/**
- * Returns the value of a typed name or label. Ignores capitals and extra spaces. Throws an error that lists the
- * choices.
- */
+/** Returns the value of a typed name or label. Throws an error that lists the choices. */
 function readChoice(field: string, typed: string, choices: Readonly<Record<string, string>>): string {
   const normalize = (text: string) => collapseBlanks(text.trim()).toLowerCase();
   const choice = Object.entries(choices).find((texts) => texts.map(normalize).includes(normalize(typed)));

@@ -33,22 +33,18 @@ export async function recordDeletion(supabase: AppSupabaseClient, by: string, en
   try {
     await recordAuditEntry(supabase, by, entry);
   } catch (error) {
-    throw new Error(
-      `The data was deleted. The entry in the activity log could not be saved: ${(error as Error).message}`,
-      {
-        cause: error,
-      },
-    );
+    const { message } = error as Error;
+    throw new Error(`The data was deleted. The entry in the activity log could not be saved: ${message}`, {
+      cause: error,
+    });
   }
 }
 
 export function createDeletionReporter(supabase: AppSupabaseClient, by: string, action: string): ReportDeletion {
-  return (fields) =>
-    recordDeletion(
-      supabase,
-      by,
-      "files" in fields || "parts" in fields ? { action, after: fields } : { action, ...fields },
-    );
+  return (fields) => {
+    const entry = "files" in fields || "parts" in fields ? { action, after: fields } : { action, ...fields };
+    return recordDeletion(supabase, by, entry);
+  };
 }
 
 export function createParser<Value>(schema: z.ZodType<Value>) {

@@ -51,15 +51,9 @@ export function auditEntryLine(entry: StoredAuditEntry): string {
   const on = (["shipment", "document", "account"] as const).flatMap((what) =>
     entry[`${what}_id`] ? `${what} ${entry[`${what}_id`]}` : [],
   );
-  const change = [entry.before, entry.after].flatMap((state) => (state === null ? [] : JSON.stringify(state)));
-  const parts = [
-    formatTerminalTime(entry.created_at),
-    entry.actor_name,
-    entry.action,
-    ...on,
-    change.join(" → "),
-    entry.reason ?? "",
-  ];
+  const { created_at, actor_name, action, before, after, reason } = entry;
+  const change = [before, after].flatMap((state) => (state === null ? [] : JSON.stringify(state)));
+  const parts = [formatTerminalTime(created_at), actor_name, action, ...on, change.join(" → "), reason ?? ""];
   return parts.filter(Boolean).map(collapseBlanks).join("  ");
 }
 

@@ -42,24 +42,13 @@ export function getDemoTotp({ dataDir, databaseUrl }: Settings): string {
 export async function createDemoLead(serviceRole: AppSupabaseClient, dataDir: string): Promise<DemoLead> {
   const leftoverId = getDataOrThrow(await serviceRole.rpc("find_account_id", { email: leadEmail }));
   if (leftoverId) getDataOrThrow(await serviceRole.auth.admin.deleteUser(leftoverId));
-  const invite = resultOrThrow(
-    await runStaffAction(serviceRole, "invite_staff_member", {
-      email: leadEmail,
-      name: leadName,
-      role: "lead",
-      actor_name: "the demo",
-    }),
-  );
+  const member = { email: leadEmail, name: leadName, role: "lead", actor_name: "the demo" };
+  const invite = resultOrThrow(await runStaffAction(serviceRole, "invite_staff_member", member));
   const { invite_id } = z.object({ invite_id: z.string() }).parse(invite);
   const password = createPassword();
-  const { user } = getDataOrThrow(
-    await serviceRole.auth.admin.createUser({
-      email: leadEmail,
-      password,
-      email_confirm: true,
-      user_metadata: { full_name: leadName, staff_invite_id: invite_id },
-    }),
-  );
+  const user_metadata = { full_name: leadName, staff_invite_id: invite_id };
+  const account = { email: leadEmail, password, email_confirm: true, user_metadata };
+  const { user } = getDataOrThrow(await serviceRole.auth.admin.createUser(account));
 
   const { auth } = anonymousClient();
   getDataOrThrow(await auth.signInWithPassword({ email: leadEmail, password }));

@@ -38,10 +38,7 @@ export async function encodePage(page: Buffer<ArrayBuffer>, quality = bestBrotli
   };
 }
 
-/**
- * Inserts the page's weight, estimated from the size of the page without the weight. `quality` is 0 to 11, as in
- * Brotli.
- */
+/** Inserts the page's weight, estimated from the size without it. `quality` is 0 to 11, as in Brotli. */
 async function encodeAs(encoding: Encoding, page: Buffer<ArrayBuffer>, quality: number): Promise<Buffer<ArrayBuffer>> {
   const compress = (body: Buffer<ArrayBuffer>): Buffer<ArrayBuffer> | Promise<Buffer<ArrayBuffer>> => {
     if (encoding === "identity") return body;

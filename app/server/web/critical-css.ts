@@ -7,10 +7,7 @@ export type FinishedPage = { html: string; policy: string };
 
 const cachedRules = new LRUCache<string, string>({ max: 300 });
 
-/**
- * Replaces the nonce with hashes, so that the page can be cached. If the browser lacks the stylesheet (`hasStyles` is
- * false), inlines the rules of the page, so that the stylesheet does not block rendering.
- */
+/** Replaces the nonce with hashes, for the cache. Without `hasStyles`, inlines the rules that the page needs. */
 export async function finishPage(
   rendered: { html: string; policy: string },
   files: ReadonlyMap<string, CachedResponse>,

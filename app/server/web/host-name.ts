@@ -9,15 +9,8 @@ const maxRedirects = 5;
 /** Matches a name of the public internet, but no IP address and no name of one word, as in a container network. */
 const publicNamePattern = /\.[a-z][a-z0-9-]*\.?$/;
 
-type HostCheck = {
-  /** Returns the host name of the request if visitors should use the site's own address instead. */
-  getOtherName: (request: IncomingMessage, address: string) => string | null;
-  /** Redirects a request for a page to the same page at the site's own address. Logs the host name once. */
-  redirectFrom: (name: string, request: IncomingMessage, response: ServerResponse, address: string) => boolean;
-};
-
 /** `address` is the visitor's IP address. */
-export function createHostCheck(origin: string): HostCheck {
+export function createHostCheck(origin: string) {
   const { host: ownHost, hostname: ownName } = new URL(origin);
   const isLocal = isLoopbackHost(ownName);
   /** Counts the redirects per IP address since its last request with the site's own host name. */
@@ -25,13 +18,15 @@ export function createHostCheck(origin: string): HostCheck {
   const loggedNames = new LRUCache<string, true>({ max: 100 });
 
   return {
-    getOtherName({ headers: { host = "" } }, address) {
+    /** Returns the host name of the request if visitors should use the site's own address instead. */
+    getOtherName({ headers: { host = "" } }: IncomingMessage, address: string): string | null {
       const name = host.slice(0, 255).toLowerCase().replace(/:\d*$/, "");
       if (!isLocal && host !== ownHost && name !== ownName && publicNamePattern.test(name)) return name;
       if (redirects.size > 0) redirects.delete(address);
       return null;
     },
-    redirectFrom(name, { method, url }, response, address) {
+    /** Redirects a request for a page to the same page at the site's own address. Logs the host name once. */
+    redirectFrom(name: string, { method, url }: IncomingMessage, response: ServerResponse, address: string): boolean {
       if (!loggedNames.has(name)) {
         loggedNames.set(name, true);
         log("warn", "other host name", {

@@ -27,10 +27,7 @@ const routedMethods = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"])
 /** Even the catch-all route does not match a path with an encoded line break. */
 const encodedLineBreaks = /%0[ad]|%e2%80%a[89]/gi;
 
-/**
- * Replaces the responses that Node sends before a request reaches the app. `responses` has the last response of each
- * connection, except complete responses from memory.
- */
+/** `responses` has the last response of each connection, except complete responses from memory. */
 export function handleMalformedRequests(
   server: Server,
   headers: [string, string][],
@@ -70,10 +67,7 @@ export function hasValidHost({ httpVersion, headers: { host }, rawHeaders }: Inc
   return host !== "" && rawHeaders.filter(isHost).length === 1;
 }
 
-/**
- * True if the app can handle the request. Repairs an absolute URL, a line break in the path and an invalid Origin,
- * because the router would skip the middleware for these. Sends an error response for other faults.
- */
+/** Repairs requests for which the router would skip the middleware. Sends an error response for other faults. */
 export function isWellFormed(request: IncomingMessage, response: ServerResponse): boolean {
   const target = request.url ?? "";
   if (/^https?:\/\//i.test(target) && URL.canParse(target)) {

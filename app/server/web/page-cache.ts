@@ -16,10 +16,7 @@ import { accountAreas, authAreas, publicPages, quoteParam, secretLinkAreas } fro
 import { bestBrotli, type CachedResponse, encodePage, quickBrotli } from "./cached-response.ts";
 
 const maxCacheBytes = 48 * 1024 * 1024;
-/**
- * The size of a separate cache for URLs that have parameter values or are spelled differently from the site's links.
- * Visitors can invent such URLs, which must not displace other pages.
- */
+/** Visitors can invent URLs with parameter values or other spellings, which must not displace other pages. */
 const maxVariantBytes = 4 * 1024 * 1024;
 const maxUrlLength = 512;
 const personalAreas = [...accountAreas, ...authAreas, ...secretLinkAreas];
@@ -32,21 +29,9 @@ const routesParam = "_routes";
 const paramsByPath = new Map(
   publicPages.map(({ page, cachedParams = [], uncachedParams = [] }) => [page.path, { cachedParams, uncachedParams }]),
 );
-const noParams: { cachedParams: readonly string[]; uncachedParams: readonly string[] } = {
-  cachedParams: [],
-  uncachedParams: [],
-};
+const noParams = { cachedParams: [] as readonly string[], uncachedParams: [] as readonly string[] };
 
 export const varyHeader = "Cookie, Save-Data, ECT, Sec-Fetch-Site";
-
-export type PageCache = {
-  getCached: (request: IncomingMessage) => CachedResponse | undefined;
-  /**
-   * Errors are not cached. `shared` is true if the page was rendered for another request. Returns null for a request
-   * that needs a separate response.
-   */
-  getOrRender: (request: IncomingMessage) => Promise<{ page: CachedResponse | Response; shared: boolean } | null>;
-};
 
 type RenderResult = CachedResponse | (() => Response) | null;
 
@@ -108,7 +93,7 @@ function decodeUrl(url: string): string {
   }
 }
 
-export function createPageCache(render: (request: Request) => Promise<Response>, origin: string): PageCache {
+export function createPageCache(render: (request: Request) => Promise<Response>, origin: string) {
   const cached = createCache(maxCacheBytes);
   const cachedVariants = createCache(maxVariantBytes);
   const findCached = (key: string) => unlessExpired(cached.get(key) ?? cachedVariants.get(key));
@@ -125,7 +110,7 @@ export function createPageCache(render: (request: Request) => Promise<Response>,
   };
 
   return {
-    getCached(request) {
+    getCached(request: IncomingMessage) {
       const { headers } = request;
       if (headers.cookie !== undefined) return undefined;
       // This fast lookup does not parse the URL, and finds only the usual spelling of a URL.
@@ -133,7 +118,8 @@ export function createPageCache(render: (request: Request) => Promise<Response>,
       const isNext = headers["sec-fetch-site"] === "same-origin";
       return findCached(createPageKey(origin + getPageUrl(request), isSlow, false, false, isNext));
     },
-    async getOrRender(incoming) {
+    /** `shared` is true for a page of another request. Returns null if the request needs a separate response. */
+    async getOrRender(incoming: IncomingMessage) {
       const { key, request } = await toAnonymousRequest(incoming, origin);
       const cachedPage = findCached(key);
       if (cachedPage) return { page: cachedPage, shared: true };
@@ -180,13 +166,7 @@ async function toAnonymousRequest(incoming: IncomingMessage, origin: string) {
   return { request, key: createPageKey(request.url, isLite(request), isLight, signedIn, isNext) };
 }
 
-function createPageKey(
-  url: string,
-  lite: boolean,
-  light: boolean,
-  signedIn: boolean | "staff",
-  isNext: boolean,
-): string {
+function createPageKey(url: string, lite: boolean, light: boolean, signedIn: boolean | "staff", isNext: boolean) {
   return `${url} ${lite} ${light} ${signedIn} ${isNext}`;
 }
 

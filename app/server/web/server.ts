@@ -114,10 +114,7 @@ export async function createSite(): Promise<Server> {
     // React Router's redirects have status 202 and a short body, which would end later if it were compressed.
     filter: (request, response) => response.statusCode !== 202 && compression.filter(request, response),
     brotli: {
-      params: {
-        [constants.BROTLI_PARAM_QUALITY]: quickBrotli,
-        [constants.BROTLI_PARAM_LGWIN]: pageWindowBits,
-      },
+      params: { [constants.BROTLI_PARAM_QUALITY]: quickBrotli, [constants.BROTLI_PARAM_LGWIN]: pageWindowBits },
     },
   }) as unknown as NodeMiddleware;
 
@@ -209,14 +206,9 @@ const ipAddressKey = ipAddressHeader.toLowerCase();
 const getRequestId = (request: IncomingMessage) => String(request.headers[requestIdKey]);
 
 function logCachedResponse(request: IncomingMessage, status: number, route: string): void {
-  log("info", "request", {
-    requestId: getRequestId(request),
-    address: String(request.headers[ipAddressKey]),
-    method: request.method,
-    route,
-    status,
-    cached: true,
-  });
+  const address = String(request.headers[ipAddressKey]);
+  const { method } = request;
+  log("info", "request", { requestId: getRequestId(request), address, method, route, status, cached: true });
 }
 
 function isHtml({ headers }: Response): boolean {

@@ -61,10 +61,7 @@ function checkReaders(): void {
   }
 }
 
-/**
- * Returns the number of bytes of each connection that Linux has not sent, or that the other computer has not
- * acknowledged. Node counts these bytes as sent. On other systems, the map is empty.
- */
+/** Returns the bytes of each connection that the other computer has not acknowledged. Empty except on Linux. */
 function readSendQueues(): Map<string, number> {
   const queues = new Map<string, number>();
   for (const file of ["/proc/net/tcp", "/proc/net/tcp6"]) {

@@ -10,7 +10,6 @@ const logTypeByAction = {
 };
 type AuthLogActor = { id: string; name: string; fullName?: unknown };
 
-/** Supabase Auth's actor for requests with the secret key. */
 export const serviceRoleActor: AuthLogActor = { id: "00000000-0000-0000-0000-000000000000", name: "service_role" };
 
 /** Writes an entry of auth.audit_log_entries as Supabase Auth does. @supabase/lite writes no entries. */

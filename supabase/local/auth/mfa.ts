@@ -4,63 +4,25 @@ import { renderSVG } from "uqr";
 import type { SqlSession } from "../database/database.ts";
 import { transaction } from "../database/migrations.ts";
 import { authError } from "./errors.ts";
-import { addActionLink } from "./generate-link.ts";
-import { logIn } from "./login.ts";
 import {
-  type AuthenticatedSession,
   type AuthOptions,
   addFactorsToUser,
   authenticate,
+  type Caller,
   createTokenResponse,
-  type Handler,
+  type FactorRow,
+  listFactors,
   readJsonBody,
   recordAmrClaim,
-  reissueTokenResponse,
 } from "./sessions.ts";
-import { handleUserRequest } from "./user-endpoint.ts";
-
-type FactorRow = {
-  id: string;
-  user_id: string;
-  friendly_name: string | null;
-  factor_type: string;
-  status: "unverified" | "verified";
-  secret: string;
-  accepted_step: number;
-};
 
 const challengeLifetimeSeconds = 300;
 const unverifiedFactorLifetimeSeconds = 300;
 const maxFactors = 10;
 
-export function withMfaRoutes(options: AuthOptions): Handler {
-  return async (request) => {
-    const { pathname, searchParams } = new URL(request.url);
-    const route = `${request.method} ${pathname}`;
-    const [, factorId = "", action = ""] = /^\/auth\/v1\/factors(?:\/([^/]+))?(?:\/([^/]+))?$/.exec(pathname) ?? [];
-    if (pathname.startsWith("/auth/v1/factors")) return handleFactorRequest(options, request, factorId, action);
-
-    if (pathname === "/auth/v1/user" || pathname === "/auth/v1/logout")
-      return handleUserRequest(options, request, route);
-    if (route === "POST /auth/v1/admin/generate_link") return addActionLink(options, request);
-
-    const isToken = route === "POST /auth/v1/token";
-    if (isToken && searchParams.get("grant_type") === "password") return logIn(options, request);
-
-    const response = await options.next(request);
-    if (!response.ok) return response;
-    if (isToken) return reissueTokenResponse(options, response, null);
-    if (route === "POST /auth/v1/verify") return reissueTokenResponse(options, response, "otp");
-    return response;
-  };
-}
-
-async function handleFactorRequest(
-  options: AuthOptions,
-  request: Request,
-  factorId: string,
-  action: string,
-): Promise<Response> {
+export async function handleFactorRequest(options: AuthOptions, request: Request): Promise<Response> {
+  const [, factorId = "", action = ""] =
+    /^\/auth\/v1\/factors(?:\/([^/]+))?(?:\/([^/]+))?$/.exec(new URL(request.url).pathname) ?? [];
   const caller = await authenticate(options, request);
   if (caller instanceof Response) return caller;
   if (!factorId && request.method === "POST") return enrollFactor(options, request, caller);
@@ -73,15 +35,11 @@ async function handleFactorRequest(
   return new Response(null, { status: 405 });
 }
 
-async function enrollFactor(options: AuthOptions, request: Request, caller: AuthenticatedSession): Promise<Response> {
+async function enrollFactor(options: AuthOptions, request: Request, caller: Caller): Promise<Response> {
   const { db } = options;
   const input = await readJsonBody<{ factor_type?: string; friendly_name?: string; issuer?: string }>(request);
   if (input.factor_type === "phone" || input.factor_type === "webauthn") {
-    return authError(
-      422,
-      `mfa_${input.factor_type === "phone" ? "phone" : "webauthn"}_enroll_not_enabled`,
-      "Not enabled",
-    );
+    return authError(422, `mfa_${input.factor_type}_enroll_not_enabled`, "Not enabled");
   }
   if (input.factor_type !== "totp") {
     return authError(400, "validation_failed", "factor_type needs to be totp, phone, or webauthn");
@@ -93,18 +51,12 @@ async function enrollFactor(options: AuthOptions, request: Request, caller: Auth
   const name = input.friendly_name ?? "";
   const factors = await listFactors(db, caller.user.id);
   if (factors.some((factor) => (factor.friendly_name ?? "") === name)) {
-    return authError(
-      422,
-      "mfa_factor_name_conflict",
-      `A factor with the friendly name ${JSON.stringify(name)} for this user already exists`,
-    );
+    const message = `A factor with the friendly name ${JSON.stringify(name)} for this user already exists`;
+    return authError(422, "mfa_factor_name_conflict", message);
   }
   if (factors.length >= maxFactors) {
-    return authError(
-      422,
-      "too_many_enrolled_mfa_factors",
-      "Maximum number of verified factors reached, unenroll to continue",
-    );
+    const message = "Maximum number of verified factors reached, unenroll to continue";
+    return authError(422, "too_many_enrolled_mfa_factors", message);
   }
   if (factors.some(({ status }) => status === "verified") && caller.aal !== "aal2") {
     return authError(403, "insufficient_aal", "AAL2 required to enroll a new factor");
@@ -139,12 +91,7 @@ async function challengeFactor(db: SqlSession, factor: FactorRow): Promise<Respo
 }
 
 /** Accepts a code of the current, previous or next 30 seconds, and only once. Ends the user's AAL1 sessions. */
-async function verifyFactor(
-  options: AuthOptions,
-  request: Request,
-  caller: AuthenticatedSession,
-  factor: FactorRow,
-): Promise<Response> {
+async function verifyFactor(options: AuthOptions, request: Request, caller: Caller, factor: FactorRow) {
   const { db } = options;
   const { sessionId, user } = caller;
   const input = await readJsonBody<{ challenge_id?: string; code?: string }>(request);
@@ -161,9 +108,7 @@ async function verifyFactor(
   return transaction(db, async () => {
     await db.query("update auth.mfa_challenges set verified_at = now() where id = $1", [input.challenge_id]);
     await db.query(
-      `update auth.mfa_factors set
-         status = 'verified', updated_at = now(), accepted_step = $2
-       where id = $1`,
+      "update auth.mfa_factors set status = 'verified', updated_at = now(), accepted_step = $2 where id = $1",
       [factor.id, step],
     );
     await recordAmrClaim(db, sessionId, "totp");
@@ -192,30 +137,18 @@ async function checkChallenge(db: SqlSession, factorId: string, id: string): Pro
   if (challenge.used) return authError(422, "mfa_ip_address_mismatch", "Challenge and verify IP addresses mismatch.");
   if (challenge.expired) {
     await db.query("delete from auth.mfa_challenges where id::text = $1", [id]);
-    return authError(
-      422,
-      "mfa_challenge_expired",
-      `MFA challenge ${id} has expired, verify against another challenge or create a new challenge.`,
-    );
+    const message = `MFA challenge ${id} has expired, verify against another challenge or create a new challenge.`;
+    return authError(422, "mfa_challenge_expired", message);
   }
   return "open";
 }
 
-async function unenrollFactor(db: SqlSession, caller: AuthenticatedSession, factor: FactorRow): Promise<Response> {
+async function unenrollFactor(db: SqlSession, caller: Caller, factor: FactorRow): Promise<Response> {
   if (factor.status === "verified" && caller.aal !== "aal2") {
     return authError(422, "insufficient_aal", "AAL2 required to unenroll verified factor");
   }
   await deleteFactor(db, factor.id);
   return Response.json({ id: factor.id });
-}
-
-async function listFactors(db: SqlSession, userId: string): Promise<FactorRow[]> {
-  const { rows } = await db.query<FactorRow>(
-    `select id, user_id, friendly_name, factor_type, status, secret, accepted_step
-     from auth.mfa_factors where user_id = $1`,
-    [userId],
-  );
-  return rows;
 }
 
 export async function findFactor(db: SqlSession, userId: string, id: string): Promise<FactorRow | null> {

@@ -1,5 +1,6 @@
 import { decodeJwt } from "jose";
 import type { SessionMutex, SqlSession } from "../database/database.ts";
+import type { Mailer } from "../mailer.ts";
 import type { AccessTokens } from "./access-tokens.ts";
 import { authError, userBannedError } from "./errors.ts";
 
@@ -7,19 +8,32 @@ export type Handler = (request: Request) => Promise<Response>;
 export type AuthOptions = {
   next: Handler;
   db: SqlSession;
+  mailer: Mailer;
   runUnlocked: SessionMutex["runUnlocked"];
   tokens: AccessTokens;
+  secretKey: string;
   jwtExpirySeconds: number;
   siteUrl: string;
   securePasswordChange: boolean;
   issuer: string;
+  /** The hook's URI, `pg-functions://postgres/<schema>/<function>`, or null. */
+  beforeUserCreated: string | null;
+  otpLength: number;
+  resendAfterSeconds: number;
+};
+export type FactorRow = {
+  id: string;
+  friendly_name: string | null;
+  status: "unverified" | "verified";
+  secret: string;
+  accepted_step: number;
 };
 type SessionUser = { id: string; email: string; app_metadata: object; user_metadata: object };
 /** An authentication method in a token's `amr` claim. `timestamp` is in seconds since 1970. */
 export type AmrEntry = { method: string; timestamp: number };
 type AccessTokenResponse = { access_token: string; refresh_token: string; user: SessionUser };
 /** A session is `recent` within 24 hours of its start, and `linked` if an emailed link started it. */
-export type AuthenticatedSession = {
+export type Caller = {
   user: SessionUser;
   sessionId: string;
   aal: string;
@@ -27,7 +41,7 @@ export type AuthenticatedSession = {
   linked: boolean;
 };
 
-export async function authenticate(options: AuthOptions, request: Request): Promise<AuthenticatedSession | Response> {
+export async function authenticate(options: AuthOptions, request: Request): Promise<Caller | Response> {
   const url = new URL(request.url);
   url.pathname = "/auth/v1/user";
   const headers = new Headers();
@@ -56,11 +70,7 @@ export async function authenticate(options: AuthOptions, request: Request): Prom
     : { user: (await response.json()) as SessionUser, sessionId: session_id, ...session };
 }
 
-export async function reissueTokenResponse(
-  options: AuthOptions,
-  response: Response,
-  method: string | null,
-): Promise<Response> {
+export async function reissueTokenResponse(options: AuthOptions, response: Response, method: string | null) {
   const session = (await response.json()) as AccessTokenResponse;
   const { session_id: id } = decodeJwt<{ session_id: string }>(session.access_token);
   if (method) await recordAmrClaim(options.db, id, method);
@@ -85,44 +95,32 @@ async function listAmrEntries(db: SqlSession, sessionId: string): Promise<AmrEnt
   return rows;
 }
 
-function signAccessToken(
-  options: AuthOptions,
+export async function createTokenResponse(
+  { db, issuer, jwtExpirySeconds, tokens }: AuthOptions,
   user: SessionUser,
-  sessionId: string,
-  methods: AmrEntry[],
-): Promise<string> {
+  session: { id: string; refreshToken: string; methods?: AmrEntry[] },
+): Promise<Response> {
+  const amr = session.methods ?? (await listAmrEntries(db, session.id));
+  const { id, email, app_metadata, user_metadata } = user;
   const now = Math.floor(Date.now() / 1000);
-  return options.tokens.sign({
-    iss: options.issuer,
-    sub: user.id,
+  const access_token = await tokens.sign({
+    iss: issuer,
+    sub: id,
     aud: "authenticated",
     iat: now,
-    exp: now + options.jwtExpirySeconds,
-    email: user.email,
+    exp: now + jwtExpirySeconds,
+    email,
     phone: "",
-    app_metadata: user.app_metadata,
-    user_metadata: user.user_metadata,
+    app_metadata,
+    user_metadata,
     role: "authenticated",
-    aal: methods.some(({ method }) => method === "totp") ? "aal2" : "aal1",
-    amr: methods,
-    session_id: sessionId,
+    aal: amr.some(({ method }) => method === "totp") ? "aal2" : "aal1",
+    amr,
+    session_id: session.id,
     is_anonymous: false,
   });
-}
-
-export async function createTokenResponse(
-  options: AuthOptions,
-  user: SessionUser,
-  { id, refreshToken, methods }: { id: string; refreshToken: string; methods?: AmrEntry[] },
-): Promise<Response> {
-  return Response.json({
-    access_token: await signAccessToken(options, user, id, methods ?? (await listAmrEntries(options.db, id))),
-    token_type: "bearer",
-    expires_in: options.jwtExpirySeconds,
-    expires_at: Math.floor(Date.now() / 1000) + options.jwtExpirySeconds,
-    refresh_token: refreshToken,
-    user,
-  });
+  const expiry = { expires_in: jwtExpirySeconds, expires_at: now + jwtExpirySeconds };
+  return Response.json({ access_token, token_type: "bearer", ...expiry, refresh_token: session.refreshToken, user });
 }
 
 export async function addFactorsToUser<T>(db: SqlSession, user: T & { id?: string }): Promise<T> {
@@ -131,8 +129,12 @@ export async function addFactorsToUser<T>(db: SqlSession, user: T & { id?: strin
 }
 
 export async function listPublicFactors(db: SqlSession, userId: string) {
-  const { rows } = await db.query<{ status: string }>(
-    `select id, friendly_name, factor_type, status, created_at, updated_at, last_challenged_at
+  return (await listFactors(db, userId)).map(({ secret: _, accepted_step: __, ...factor }) => factor);
+}
+
+export async function listFactors(db: SqlSession, userId: string): Promise<FactorRow[]> {
+  const { rows } = await db.query<FactorRow>(
+    `select id, friendly_name, factor_type, status, created_at, updated_at, last_challenged_at, secret, accepted_step
      from auth.mfa_factors where user_id = $1 order by created_at`,
     [userId],
   );

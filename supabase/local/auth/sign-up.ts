@@ -4,22 +4,11 @@ import process from "node:process";
 import bcrypt from "bcryptjs";
 import type { SqlSession } from "../database/database.ts";
 import { transaction } from "../database/migrations.ts";
-import type { Mailer } from "../mailer.ts";
-import { authError, rollBackOnError, userBannedError } from "./errors.ts";
-import { createOneTimeToken, generateRecoveryToken } from "./generate-link.ts";
-import { type Handler, readJsonBody } from "./sessions.ts";
+import { authError, rollBackOnError } from "./errors.ts";
+import { createOneTimeToken } from "./generate-link.ts";
+import { type AuthOptions, readJsonBody } from "./sessions.ts";
 import { parseEmail } from "./users.ts";
-import { verifyOneTimeToken } from "./verify.ts";
 
-type AuthRoutesOptions = {
-  next: Handler;
-  db: SqlSession;
-  mailer: Mailer;
-  /** The hook's URI, `pg-functions://postgres/<schema>/<function>`, or null. */
-  beforeUserCreated: string | null;
-  otpLength: number;
-  resendAfterSeconds: number;
-};
 type PasswordAccount = {
   id: string;
   email: string;
@@ -30,8 +19,6 @@ type PasswordAccount = {
 };
 type SignUpParams = { email?: unknown; password?: unknown; data?: Record<string, unknown> };
 
-const refreshTokenPattern = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
-
 const dummyHashByCost = new Map<number, Promise<string>>();
 
 const bcryptCost = () => Number(process.env.LITE_AUTH_BCRYPT_COST || 10);
@@ -40,34 +27,15 @@ export function hashPassword(password: string): Promise<string> {
   return bcrypt.hash(password, bcryptCost());
 }
 
-/**
- * Returns a dummy hash. Comparing a password with it makes a login with an unknown email address as slow as any other
- * login.
- */
+/** Makes a login with an unknown email address as slow as any other login. */
 export function dummyPasswordHash(): Promise<string> {
   const hash = dummyHashByCost.get(bcryptCost()) ?? hashPassword(randomUUID());
   dummyHashByCost.set(bcryptCost(), hash);
   return hash;
 }
 
-export function withAuthRoutes(options: AuthRoutesOptions): Handler {
-  // Creates the hash now, so that the first login with an unknown email address does not take longer.
-  void dummyPasswordHash();
-  return async (request) => {
-    const url = new URL(request.url);
-    const route = `${request.method} ${url.pathname}`;
-    if (route === "POST /auth/v1/signup") return signUp(options, request);
-    if (route === "POST /auth/v1/resend") return handleResend(options, request);
-    if (route === "POST /auth/v1/verify") return verifyOneTimeToken(options, request);
-    if (route === "POST /auth/v1/admin/generate_link") return generateRecoveryToken(options, request);
-    const isToken = route === "POST /auth/v1/token";
-    if (isToken && url.searchParams.get("grant_type") === "refresh_token") return refreshSession(options, request);
-    return options.next(request);
-  };
-}
-
 /** A known email address gets the same response as a new one. If the email cannot be sent, rolls the sign-up back. */
-async function signUp(options: AuthRoutesOptions, request: Request): Promise<Response> {
+export async function signUp(options: AuthOptions, request: Request): Promise<Response> {
   const input = await readJsonBody<SignUpParams>(request.clone());
   const email = input.email && parseEmail(input.email);
   if (email instanceof Response) return email;
@@ -97,7 +65,7 @@ async function signUp(options: AuthRoutesOptions, request: Request): Promise<Res
 }
 
 /** Sends the confirmation email to an unconfirmed email address. All other addresses get the same empty response. */
-async function handleResend(options: AuthRoutesOptions, request: Request): Promise<Response> {
+export async function handleResend(options: AuthOptions, request: Request): Promise<Response> {
   const input = await readJsonBody<{ type: unknown; email: unknown }>(request.clone());
   if (input.type !== "signup")
     return authError(400, "validation_failed", "Only a confirmation email can be sent again");
@@ -107,22 +75,7 @@ async function handleResend(options: AuthRoutesOptions, request: Request): Promi
   return wait > 0 ? emailRateLimitError(wait) : Response.json({});
 }
 
-/** Like Supabase Auth, distinguishes a malformed token from an unknown token. */
-async function refreshSession(options: AuthRoutesOptions, request: Request): Promise<Response> {
-  const { refresh_token } = await readJsonBody<{ refresh_token: unknown }>(request.clone());
-  if (typeof refresh_token !== "string" || refresh_token === "") return options.next(request);
-  if (!refreshTokenPattern.test(refresh_token))
-    return authError(400, "validation_failed", "Refresh token is not valid");
-  const { rows } = await options.db.query<{ closed: boolean }>(
-    `select coalesce(account.banned_until > now(), false) as closed
-     from auth.refresh_tokens as token join auth.users as account on account.id = token.user_id where token.token = $1`,
-    [refresh_token],
-  );
-  if (!rows[0]) return authError(400, "refresh_token_not_found", "Invalid Refresh Token: Refresh Token Not Found");
-  return rows[0].closed ? userBannedError(400, "Invalid Refresh Token: User Banned") : options.next(request);
-}
-
-async function runBeforeUserCreatedHook(options: AuthRoutesOptions, input: SignUpParams): Promise<Response | null> {
+async function runBeforeUserCreatedHook(options: AuthOptions, input: SignUpParams): Promise<Response | null> {
   if (!options.beforeUserCreated) return null;
   const [, schema, name] = /^pg-functions:\/\/postgres\/(\w+)\/(\w+)$/.exec(options.beforeUserCreated) ?? [];
   if (!schema || !name) throw new Error(`This is not a valid hook address: ${options.beforeUserCreated}`);
@@ -143,7 +96,7 @@ async function runBeforeUserCreatedHook(options: AuthRoutesOptions, input: SignU
 }
 
 /** Returns 0, or the seconds to wait before the next email. */
-async function resendConfirmation(options: AuthRoutesOptions, account: PasswordAccount): Promise<number> {
+async function resendConfirmation(options: AuthOptions, account: PasswordAccount): Promise<number> {
   const wait = Math.ceil(options.resendAfterSeconds - account.seconds_since_email);
   if (wait > 0) return wait;
   const { otp, tokenHash } = createOneTimeToken(account.email, options.otpLength);
@@ -168,9 +121,7 @@ export async function findAccount(db: SqlSession, email: unknown): Promise<Passw
   return rows[0] ?? null;
 }
 
-/**
- * Returns the response for a known email address. As in Supabase Auth, it looks like the response for a new address.
- */
+/** Returns a response for a known email address that looks like the response for a new address. */
 function obfuscatedUser(email: string, data: Record<string, unknown>) {
   const now = new Date().toISOString();
   return {
@@ -190,9 +141,6 @@ function obfuscatedUser(email: string, data: Record<string, unknown>) {
 }
 
 function emailRateLimitError(seconds: number): Response {
-  return authError(
-    429,
-    "over_email_send_rate_limit",
-    `For security purposes, you can only request this after ${seconds} seconds.`,
-  );
+  const message = `For security purposes, you can only request this after ${seconds} seconds.`;
+  return authError(429, "over_email_send_rate_limit", message);
 }

@@ -1,27 +1,20 @@
 import bcrypt from "bcryptjs";
 import { authError, rollBackOnError } from "./errors.ts";
 import {
-  type AuthenticatedSession,
   type AuthOptions,
   addFactorsToUser,
   authenticate,
+  type Caller,
   listPublicFactors,
   readJsonBody,
 } from "./sessions.ts";
 
-type UserUpdateParams = {
-  password?: unknown;
-  current_password?: unknown;
-  email?: unknown;
-  phone?: unknown;
-  app_metadata?: unknown;
-};
+type UserUpdateParams = Partial<Record<"password" | "current_password" | "email" | "phone" | "app_metadata", unknown>>;
 
-export async function handleUserRequest(options: AuthOptions, request: Request, route: string): Promise<Response> {
+export async function handleUserRequest(options: AuthOptions, request: Request): Promise<Response> {
   const caller = await authenticate(options, request);
   if (caller instanceof Response) return caller;
-  if (route === "GET /auth/v1/user") return Response.json(await addFactorsToUser(options.db, caller.user));
-  if (route !== "PUT /auth/v1/user") return options.next(request);
+  if (request.method === "GET") return Response.json(await addFactorsToUser(options.db, caller.user));
 
   const change = await readJsonBody<UserUpdateParams>(request.clone());
   const error = await userUpdateError(options, caller, change);
@@ -32,12 +25,7 @@ export async function handleUserRequest(options: AuthOptions, request: Request, 
   return response.ok ? Response.json(await addFactorsToUser(options.db, await response.json())) : response;
 }
 
-async function userUpdateError(
-  options: AuthOptions,
-  caller: AuthenticatedSession,
-  change: UserUpdateParams,
-): Promise<Response | null> {
-  // bcrypt ignores all bytes after the first 72.
+async function userUpdateError(options: AuthOptions, caller: Caller, change: UserUpdateParams) {
   if (Buffer.byteLength(String(change.password ?? "")) > 72) {
     return authError(400, "validation_failed", "Password cannot be longer than 72 characters");
   }
@@ -61,11 +49,7 @@ async function userUpdateError(
   return change.password && !caller.linked ? currentPasswordError(options, caller, change.current_password) : null;
 }
 
-async function currentPasswordError(
-  { db }: AuthOptions,
-  { user }: AuthenticatedSession,
-  password: unknown,
-): Promise<Response | null> {
+async function currentPasswordError({ db }: AuthOptions, { user }: Caller, password: unknown) {
   const message = "Current password required when setting new password.";
   if (!password) return authError(400, "current_password_required", message);
   const { rows } = await db.query<{ hash: string | null }>(
@@ -77,11 +61,7 @@ async function currentPasswordError(
 }
 
 /** Changes the password and ends other sessions and links. @supabase/lite deletes the recovery link itself. */
-function changePassword(
-  options: AuthOptions,
-  request: Request,
-  { user, sessionId }: AuthenticatedSession,
-): Promise<Response> {
+function changePassword(options: AuthOptions, request: Request, { user, sessionId }: Caller): Promise<Response> {
   return rollBackOnError(options.db, async () => {
     await options.db.query("delete from auth.sessions where user_id = $1 and id <> $2", [user.id, sessionId]);
     await options.db.query(

@@ -24,10 +24,7 @@ const maxPreparedLength = 4000;
 const unusedArrayTypesQuery = `select typarray from pg_type where typarray <> 0
   and (typtype <> 'b' or typcategory not in ('B', 'D', 'N', 'S') and typname not in ('json', 'jsonb', 'uuid'))`;
 
-/**
- * Removes the parsers of unused array types. They are six of every seven parsers, and PGlite copies all parsers for
- * each statement.
- */
+/** They are six of every seven parsers, and PGlite copies all parsers for each statement. */
 async function removeUnusedParsers(driver: PGlite): Promise<void> {
   const { rows } = await driver.query<{ typarray: number }>(unusedArrayTypesQuery);
   const unusedTypes = new Set(rows.map(({ typarray }) => String(typarray)));

@@ -49,10 +49,7 @@ const pgliteCompatibleTypes = {
   uuids: arrayType(2951, String),
 };
 
-/**
- * Opens a PostgreSQL database. Waits up to `lockTimeoutMs` until another program releases its lock. Throws
- * DatabaseUnavailableError.
- */
+/** Waits up to `lockTimeoutMs` for another program's lock. Throws DatabaseUnavailableError. */
 export async function openPostgres(url: string, lockTimeoutMs = 0): Promise<OpenDatabase> {
   let session: PostgresSession | null = null;
   const isLost = () => session?.socket.destroyed !== false;
