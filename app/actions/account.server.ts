@@ -31,9 +31,11 @@ export function createAccountIntents(
     factor: z.string().optional(),
     code: client.factors.length > 0 ? TotpCode : z.string().optional(),
   };
-  const toCredentials = ({ factor, ...typed }: { currentPassword: string; factor?: string; code?: string }) => {
-    return { ...typed, factorId: selectFactor(client.factors, factor)?.id };
-  };
+  const toCredentials = (typed: { currentPassword: string; factor?: string; code?: string }) => ({
+    password: typed.currentPassword,
+    code: typed.code,
+    factorId: selectFactor(client.factors, typed.factor)?.id,
+  });
   // Only the viewer's own Supabase client limits writes (guardWrites). Actions that use another Supabase client need
   // this limit.
   const limitWrites =

@@ -8,20 +8,12 @@ import type { StaffAction } from "./staff-action.server.ts";
 import * as team from "./team.server.ts";
 import * as today from "./today.server.ts";
 
-export const allStaffActions: readonly StaffAction[] = [
-  shipment,
-  document,
-  charge,
-  clientId,
-  clientAccount,
-  team,
-  today,
-].flatMap((actions) => Object.values<StaffAction>(actions));
+const modules = [shipment, document, charge, clientId, clientAccount, team, today];
+export const allStaffActions: readonly StaffAction[] = modules.flatMap((actions) =>
+  Object.values<StaffAction>(actions),
+);
 
-/**
- * The label of each staff action. The key is the action's name in the audit log. No form performs the first two
- * actions.
- */
+/** The labels by the action's name in the audit log. No form performs the first two actions. */
 export const AUDIT_LABELS: Readonly<Record<string, string>> = {
   "document open": "Document opened",
   "shipment delete": "Shipment deleted",

@@ -26,7 +26,7 @@ export const set = defineStaffAction({
         const message = amount
           ? `This number has two possible meanings. Enter ${amount}.`
           : "Enter an amount such as 12,500 or 12500.50.";
-        context.addIssue({ code: "custom", message });
+        context.addIssue(message);
         return z.NEVER;
       })
       .refine((amount) => amount > 0, "Enter an amount above 0.")

@@ -23,8 +23,7 @@ export const resetSecondFactor = defineStaffAction({
   label: "2FA reset",
   target: "account",
   schema: ReasonFields,
-  run: ({ supabase, serviceRole, emailSender, options: { actor_name } }, account, { reason }) =>
-    removeSecondFactors(supabase, serviceRole(), emailSender(), account, reason, actor_name),
+  run: (call, account, { reason }) => removeSecondFactors(call, account, reason),
   toast: (email) => `2FA reset for ${email}. The client can now log in with the password only.`,
   command: {
     description: "remove all authenticator apps of an account; first check the identity of the person who asked",
@@ -73,8 +72,7 @@ export const rejectErasure = defineStaffAction({
   label: "Erasure request rejected",
   target: "account",
   schema: ReasonFields,
-  run: ({ supabase, serviceRole, emailSender, options: { actor_name } }, account, { reason }) =>
-    emailRejection(supabase, serviceRole(), emailSender(), account, reason, actor_name),
+  run: (call, account, { reason }) => emailRejection(call, account, reason),
   toast: (email) => `Erasure request from ${email} rejected`,
   command: {
     description: "reject a client's erasure request and email the reason to the client",

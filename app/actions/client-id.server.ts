@@ -24,18 +24,16 @@ export const issue = defineStaffAction({
       path: ["count"],
       message: "We can email one Client ID at a time. Enter 1, or clear the email field.",
     }),
-  async run({ supabase, serviceRole, emailSender, options: { idempotency_key, actor_name } }, _, fields) {
-    const issued = await issueClientIds(supabase, fields, { idempotency_key, actor_name });
+  async run(call, _, fields) {
+    const { idempotency_key, actor_name } = call.options;
+    const issued = await issueClientIds(call.supabase, fields, { idempotency_key, actor_name });
     if ("reason" in issued) return issued;
     const [first] = issued.result;
     // A repeated submission returns no Client ID if the first submission's Client ID has been withdrawn or used.
-    if (!first)
-      return {
-        reason: "This form has already been sent. To issue another Client ID, reload the page.",
-        status: 409,
-      };
+    const repeatedText = "This form has already been sent. To issue another Client ID, reload the page.";
+    if (!first) return { reason: repeatedText, status: 409 };
     if (!fields.email) return issued;
-    const email = await sendClientId(supabase, serviceRole(), emailSender(), first, { idempotency_key, actor_name });
+    const email = await sendClientId(call, first);
     return "reason" in email
       ? { ...email, reason: `Client ID ${first} was issued. The email was not sent. ${email.reason}` }
       : { ...issued, ...email };
@@ -61,8 +59,8 @@ export const send = defineStaffAction({
   label: "Client ID sent",
   target: "clientId",
   schema: z.object({}),
-  async run({ supabase, serviceRole, emailSender, options: { idempotency_key, actor_name } }, clientId) {
-    const email = await sendClientId(supabase, serviceRole(), emailSender(), clientId, { idempotency_key, actor_name });
+  async run(call, clientId) {
+    const email = await sendClientId(call, clientId);
     return "reason" in email ? email : { ...email, result: clientId };
   },
   toast: (clientId) => `Client ID ${clientId} sent again`,

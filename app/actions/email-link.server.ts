@@ -5,7 +5,7 @@ import { readForm } from "../lib/forms/form-data.server.ts";
 import { type IntentError, parseForm, rejectSubmission } from "../lib/forms/rejected-form.server.ts";
 import { redirectWithToast } from "../lib/http/toast.server.ts";
 import { type UserError, userErrorData, userErrorFromThrown } from "../lib/http/user-error.server.ts";
-import { type LinkCredentials, selectFactor, TotpCode } from "../models/second-factor.server.ts";
+import { selectFactor, TotpCode, type TypedCredentials } from "../models/second-factor.server.ts";
 
 type EmailLinkTarget = { factors: { id: string; name: string }[] };
 
@@ -34,7 +34,7 @@ export async function handleEmailLinkForm<Link extends EmailLinkTarget>(
   page: {
     open: (token: string) => Promise<Link | UserError | null>;
     password: (link: Link | null) => z.ZodType<string>;
-    run: (link: Link & { token: string }, given: LinkCredentials) => Promise<IntentError | null>;
+    run: (link: Link & { token: string }, given: TypedCredentials) => Promise<IntentError | null>;
     gone: string;
     done: { title: string; description: string };
   },

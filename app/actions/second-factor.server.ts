@@ -3,17 +3,12 @@ import { data, type RouterContextProvider } from "react-router";
 import { z } from "zod";
 import type { Factor, Viewer } from "../lib/auth/viewer.server.ts";
 import { readForm } from "../lib/forms/form-data.server.ts";
-import {
-  createErrorToast,
-  createTotpFieldErrors,
-  parseForm,
-  rejectSubmission,
-} from "../lib/forms/rejected-form.server.ts";
+import { createErrorToast, type ErrorTitle, parseForm, rejectSubmission } from "../lib/forms/rejected-form.server.ts";
 import { toOneLine } from "../lib/forms/text-fields.ts";
 import { getRateLimiter } from "../lib/http/rate-limiter.server.ts";
 import { redirectWithToast } from "../lib/http/toast.server.ts";
 import type { Toast } from "../lib/http/toast.ts";
-import { userErrorFromThrown } from "../lib/http/user-error.server.ts";
+import { type UserError, userErrorFromThrown } from "../lib/http/user-error.server.ts";
 import { companyDetails } from "../models/content.server.ts";
 import {
   createFactorName,
@@ -22,6 +17,7 @@ import {
   renderQrCode,
   startFactorSetup,
   TotpCode,
+  toCodeFailure,
   verifyTotp,
 } from "../models/second-factor.server.ts";
 
@@ -51,26 +47,21 @@ export async function handleFactorSetup(request: Request, context: RouterContext
   if (!form.has("factorId")) {
     const name = toOneLine(String(form.get("name") ?? "")).slice(0, maxFactorNameLength) || createFactorName();
     const setup = await startFactorSetup(client, issuer, name).catch(userErrorFromThrown);
-    if ("reason" in setup)
-      return createNotStartedResult(createErrorToast("Error setting up 2FA", setup.reason), setup.status);
+    if ("reason" in setup) return rejectSetup("Error setting up 2FA", setup);
     return data({ result: null, toast: undefined, setup: toSetupData(setup.factorId, setup.secret, setup.uri) });
   }
 
   const started = StartedSetupFields.safeParse({ factorId: form.get("factorId"), secret: form.get("secret") });
-  if (!started.success)
-    return createNotStartedResult(
-      createErrorToast("Verification failed", "We received only part of the form. Start the setup again."),
-      400,
-    );
+  const reason = "We received only part of the form. Start the setup again.";
+  if (!started.success) return rejectSetup("Verification failed", { reason, status: 400 });
   const { factorId, secret } = started.data;
   const setup = toSetupData(factorId, secret, createTotpUri(secret, client.email, issuer));
   const submission = parseForm(form, TotpFields);
   if (submission.status !== "success") return rejectSubmission(submission, "Verification failed", undefined, { setup });
   const failed = await verifyTotp(client, getRateLimiter(context), factorId, submission.value.code);
   // Status 409 means that a setup in another window has replaced this factor, so no code can confirm the factor.
-  if (failed?.status === 409) return createNotStartedResult(createErrorToast(failed.title, failed.reason), 409);
-  const rejected = failed && { ...failed, fieldErrors: createTotpFieldErrors(failed) };
-  if (rejected) return rejectSubmission(submission, rejected.title, rejected, { setup });
+  if (failed?.status === 409) return rejectSetup(failed.title, failed);
+  if (failed) return rejectSubmission(submission, failed.title, failed, { setup });
   return redirectWithToast(context, next, {
     title: "2FA Enabled!",
     description: "Your account is now more secure.",
@@ -78,8 +69,8 @@ export async function handleFactorSetup(request: Request, context: RouterContext
   });
 }
 
-function createNotStartedResult(toast: Toast, status: number) {
-  return data({ result: null, toast, setup: null }, { status });
+function rejectSetup(title: ErrorTitle, { reason, status }: UserError) {
+  return data({ result: null, toast: createErrorToast(title, reason), setup: null }, { status });
 }
 
 function toSetupData(factorId: string, secret: string, uri: string): TotpSetupData {
@@ -107,12 +98,10 @@ export async function handleFactorRemoval(
   const submission = parseForm(await readForm(request), TotpFields);
   if (submission.status !== "success") return rejectSubmission(submission, "Verification failed");
   const { code } = submission.value;
-  const failed = await removeFactor(client, getRateLimiter(context), factor.id, code).catch((error: unknown) => ({
-    ...userErrorFromThrown(error),
-    title: "Error challenging" as const,
-  }));
-  const rejected = failed && { ...failed, fieldErrors: createTotpFieldErrors(failed) };
-  if (rejected) return rejectSubmission(submission, rejected.title, rejected);
+  const failed = await removeFactor(client, getRateLimiter(context), factor.id, code).catch((error: unknown) =>
+    toCodeFailure("Error challenging", userErrorFromThrown(error)),
+  );
+  if (failed) return rejectSubmission(submission, failed.title, failed);
   return redirectWithToast(context, next, {
     title: "Authenticator app removed",
     description: client.factors.length > 1 ? undefined : lastRemovedText,

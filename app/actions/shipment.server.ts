@@ -4,13 +4,7 @@ import { CONTAINER_SIZES, STORAGE_LOCATIONS, type StorageLocation } from "../mod
 import { getLastFreeDay } from "../models/free-storage.ts";
 import { maxLength } from "../models/limits.ts";
 import { type AmountDue, formatAmountsDue, STAGES } from "../models/shipment.ts";
-import {
-  AmountsDue,
-  numberHelp,
-  ShipmentNumberFields,
-  toNumberArguments,
-  toPartialNumberArguments,
-} from "../models/shipment-fields.server.ts";
+import { AmountsDue, numberHelp, ShipmentNumberFields, toNumberArguments } from "../models/shipment-fields.server.ts";
 import { runStaffAction } from "../models/staff.server.ts";
 import { dayField, defineStaffAction, reasonField, reasonMissing } from "./staff-action.server.ts";
 
@@ -74,13 +68,8 @@ export const correct = defineStaffAction({
     confirmDue: confirmation,
   }),
   async run({ supabase, options }, shipment_id, { confirmDue, ...fields }) {
-    const despite_due = confirmDue !== undefined;
-    const corrected = await runStaffAction(supabase, "correct_stage", {
-      shipment_id,
-      ...fields,
-      despite_due,
-      ...options,
-    });
+    const args = { shipment_id, ...fields, despite_due: confirmDue !== undefined, ...options };
+    const corrected = await runStaffAction(supabase, "correct_stage", args);
     if ("reason" in corrected) return corrected;
     const result = z.union([StageResult, DueResult]).parse(corrected.result);
     if ("stage" in result) return { result };
@@ -101,13 +90,10 @@ export const saveNumbers = defineStaffAction({
   target: "shipment",
   schema: ShipmentNumberFields.extend({ reason: reasonField.optional(), hasNumbers: z.string().optional() }),
   async run({ supabase, options }, shipment_id, { hasNumbers, reason, ...numbers }) {
-    const saved = await runStaffAction(supabase, "save_shipment_numbers", {
-      shipment_id,
-      // A form with `hasNumbers` lists all stored numbers. If such a form omits a number, the number is removed.
-      ...(hasNumbers ? toNumberArguments(numbers) : toPartialNumberArguments(numbers)),
-      reason,
-      ...options,
-    });
+    const { awb, containerNumbers: container_numbers } = numbers;
+    // A form with `hasNumbers` lists all stored numbers. If such a form omits a number, the number is removed.
+    const args = hasNumbers ? toNumberArguments(numbers) : { awb, container_numbers };
+    const saved = await runStaffAction(supabase, "save_shipment_numbers", { shipment_id, ...args, reason, ...options });
     const isReasonMissing = "reason" in saved && saved.reason === reasonMissing;
     return isReasonMissing ? { ...saved, fieldErrors: { reason: [reasonMissing] } } : saved;
   },

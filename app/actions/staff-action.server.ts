@@ -2,19 +2,8 @@
 import { z } from "zod";
 import type { IntentError } from "../lib/forms/intent-form.server.ts";
 import { severalLines } from "../lib/forms/text-fields.ts";
-import type { AppSupabaseClient } from "../lib/supabase/client.server.ts";
-import type { EmailSender } from "../models/emails.ts";
-import type { StorageTariff } from "../models/free-storage.ts";
 import { maxLength } from "../models/limits.ts";
-import type { StaffActionOptions } from "../models/staff.server.ts";
-
-type StaffActionCall = {
-  supabase: AppSupabaseClient;
-  serviceRole: () => AppSupabaseClient;
-  emailSender: () => EmailSender;
-  storageTariff: () => StorageTariff;
-  options: StaffActionOptions;
-};
+import type { StaffActionCall } from "../models/staff.server.ts";
 
 /** The kind of record that an action changes. The form field with the record's ID has the same name. */
 export type StaffActionTarget = "shipment" | "document" | "account" | "clientId" | "failedEmail";

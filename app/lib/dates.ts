@@ -38,7 +38,6 @@ export function shortTime(iso: string, now = new Date()): string {
   return dayInEastAfrica(date) === dayInEastAfrica(now) ? `${time}` : `${shortDay(iso, now)}, ${time}`;
 }
 
-/** Returns a time such as "2026-11-23 14:05", which spreadsheets can sort. */
 export function sortableTime(iso: string): string {
   return toShiftedIso(new Date(iso)).slice(0, 16).replace("T", " ");
 }

@@ -1,7 +1,6 @@
 import { z } from "zod";
 import type { Viewer } from "../lib/auth/viewer.server.ts";
 import type { IntentError } from "../lib/forms/intent-form.server.ts";
-import { createTotpFieldErrors } from "../lib/forms/rejected-form.server.ts";
 import { log, pseudonym } from "../lib/http/log.server.ts";
 import type { RateLimiter } from "../lib/http/rate-limiter.server.ts";
 import { toUserError, type UserError } from "../lib/http/user-error.server.ts";
@@ -17,9 +16,7 @@ import {
   emailTakenEmail,
   passwordChangedEmail,
 } from "./emails.ts";
-import { type LinkCredentials, verifyTotp } from "./second-factor.server.ts";
-
-export type ReauthenticationInput = { currentPassword: string; code?: string; factorId?: string; link?: string };
+import { type TypedCredentials, verifyTotp } from "./second-factor.server.ts";
 
 export async function saveName(client: Viewer, full_name: string): Promise<UserError | null> {
   return getResultError(await client.supabase.auth.updateUser({ data: { full_name } }));
@@ -35,36 +32,37 @@ export async function signOutOtherDevices(client: Viewer): Promise<UserError | n
 async function reauthenticate(
   client: Pick<Viewer, "id" | "email">,
   limits: RateLimiter,
-  { currentPassword, code, factorId, link }: ReauthenticationInput,
+  { password: typed, code, factorId }: TypedCredentials,
+  link?: string,
 ): Promise<{ session: AppSupabaseClient; password: string } | IntentError> {
   const attempt = await limits.consumeLogin(client.email);
   if ("reason" in attempt) return attempt;
   const session = anonymousClient();
-  const { error, password } = await logInWithPassword(session, { email: client.email, password: currentPassword });
+  const { error, password } = await logInWithPassword(session, { email: client.email, password: typed });
   if (error?.code === "invalid_credentials") {
     const reason = "The password is wrong.";
     log("warn", "wrong current password", { account: pseudonym(client.email) });
-    return { reason, status: 400, fieldErrors: { currentPassword: [reason] } };
+    return { reason, status: 400, fieldErrors: { [link ? "password" : "currentPassword"]: [reason] } };
   }
   attempt.refund();
   if (error) return toUserError(error);
-  if (!factorId) return { session, password };
-  const failure = await verifyTotp({ ...client, supabase: session }, limits, factorId, code ?? "", link);
+  const viewer = { ...client, supabase: session };
+  const failure = factorId && (await verifyTotp(viewer, limits, factorId, code ?? "", link));
   if (!failure) return { session, password };
   await session.auth.signOut({ scope: "local" }).catch(() => undefined);
-  return { ...failure, fieldErrors: createTotpFieldErrors(failure) };
+  return failure;
 }
 
 export async function changePassword(
   client: Viewer,
   limits: RateLimiter,
   sender: EmailSender,
-  proof: ReauthenticationInput,
+  credentials: TypedCredentials,
   password: string,
 ): Promise<IntentError | null> {
   const attempt = await limits.consumePasswordChange(client.id);
   if ("reason" in attempt) return attempt;
-  const reauthentication = await reauthenticate(client, limits, proof);
+  const reauthentication = await reauthenticate(client, limits, credentials);
   if ("reason" in reauthentication) {
     attempt.refund();
     return reauthentication;
@@ -74,17 +72,19 @@ export async function changePassword(
   const to = { email: client.email, name: client.fullName, account_id: client.id, kind: "password change" } as const;
   // If Supabase Auth did not respond in time, the password may still have been changed.
   const isResultUnknown = error !== null && toUserError(error).status === 503;
-  if (error && !(isResultUnknown && (await isPasswordValid(client.email, password)))) {
+  const login = isResultUnknown && (await anonymousClient().auth.signInWithPassword({ email: client.email, password }));
+  if (error && !(login && login.error === null)) {
     await session.auth.signOut({ scope: "local" }).catch(() => undefined);
     if (isResultUnknown) {
-      await trySendEmail(serviceRoleClient(), sender, to, (name) => passwordChangedEmail(sender, name, "uncertain"));
+      await trySendEmail(serviceRoleClient(), sender, to, (sender, name) =>
+        passwordChangedEmail(sender, name, "uncertain"),
+      );
       return { reason: "Your password may have been changed. Log in again. Try the new password first.", status: 503 };
     }
     attempt.refund();
-    const sameMessage = error.code === "same_password" && "This is your current password. Choose another password.";
-    return sameMessage
-      ? { reason: sameMessage, status: 400, fieldErrors: { password: [sameMessage] } }
-      : toUserError(error);
+    if (error.code !== "same_password") return toUserError(error);
+    const reason = "This is your current password. Choose another password.";
+    return { reason, status: 400, fieldErrors: { password: [reason] } };
   }
   log("info", "password changed", { account: pseudonym(client.email) });
   // Some versions of Supabase Auth do not end the other sessions when the password changes.
@@ -94,13 +94,8 @@ export async function changePassword(
   const serviceRole = serviceRoleClient();
   // Revokes emailed links, because someone who knew the old password may have requested a link.
   await serviceRole.rpc("revoke_account_links", { account_id: client.id }).then(undefined, () => undefined);
-  await trySendEmail(serviceRole, sender, to, (name) => passwordChangedEmail(sender, name));
+  await trySendEmail(serviceRole, sender, to, passwordChangedEmail);
   return null;
-}
-
-async function isPasswordValid(email: string, password: string): Promise<boolean> {
-  const { error } = await anonymousClient().auth.signInWithPassword({ email, password });
-  return error === null;
 }
 
 /** Returns null on success and also for another account's address, so that the form does not reveal accounts. */
@@ -108,7 +103,7 @@ export async function requestEmailChange(
   client: Viewer,
   limits: RateLimiter,
   sender: EmailSender,
-  proof: ReauthenticationInput,
+  credentials: TypedCredentials,
   email: string,
 ): Promise<IntentError | null> {
   if (email.toLowerCase() === client.email.toLowerCase()) {
@@ -117,7 +112,7 @@ export async function requestEmailChange(
   }
   const attempt = await limits.consumeEmailChange(client.id, email);
   if ("reason" in attempt) return attempt;
-  const reauthentication = await reauthenticate(client, limits, proof);
+  const reauthentication = await reauthenticate(client, limits, credentials);
   if ("reason" in reauthentication) {
     attempt.refund();
     return reauthentication;
@@ -136,12 +131,10 @@ export async function requestEmailChange(
   if (!(await sendEmail({ to: email, ...message }, sender))) {
     await serviceRole.rpc("cancel_email_change", { account_id: client.id }).then(undefined, () => undefined);
     attempt.refund();
-    return {
-      reason: "We could not send the email. Your email address stays the same. Try again in a minute.",
-      status: 503,
-    };
+    const reason = "We could not send the email. Your email address stays the same. Try again in a minute.";
+    return { reason, status: 503 };
   }
-  await trySendEmail(serviceRole, sender, owner, (name) => emailChangeRequestedEmail(sender, name));
+  await trySendEmail(serviceRole, sender, owner, emailChangeRequestedEmail);
   log("info", "email change requested", { account: pseudonym(client.email) });
   return null;
 }
@@ -164,34 +157,17 @@ export async function confirmEmailChange(
   sender: EmailSender,
   token: string,
   { account_id: account, email, old_email }: EmailChange,
-  credentials: LinkCredentials,
+  credentials: TypedCredentials,
 ): Promise<IntentError | null> {
-  const { password, ...code } = credentials;
-  const reauthentication = await reauthenticate({ id: account, email: old_email }, limits, {
-    currentPassword: password,
-    ...code,
-    link: token,
-  });
-  if ("reason" in reauthentication) {
-    const { currentPassword: passwordErrors, ...otherErrors } = reauthentication.fieldErrors ?? {};
-    return {
-      ...reauthentication,
-      fieldErrors: reauthentication.fieldErrors && {
-        ...otherErrors,
-        ...(passwordErrors && { password: passwordErrors }),
-      },
-    };
-  }
+  const reauthentication = await reauthenticate({ id: account, email: old_email }, limits, credentials, token);
+  if ("reason" in reauthentication) return reauthentication;
   await reauthentication.session.auth.signOut({ scope: "local" }).catch(() => undefined);
   const serviceRole = serviceRoleClient();
   const redeemed = await serviceRole.rpc("redeem_email_change", { token });
   const redeemError = getResultError(redeemed);
   if (redeemError) return redeemError;
-  if (!redeemed.data)
-    return {
-      reason: "This link has been used or has expired. Request the change again on your account page.",
-      status: 409,
-    };
+  const reason = "This link has been used or has expired. Request the change again on your account page.";
+  if (!redeemed.data) return { reason, status: 409 };
   const { error } = await serviceRole.auth.admin.updateUserById(account, { email, email_confirm: true });
   const to = { email: old_email, account_id: account, kind: "email change" } as const;
   const updateError = error && toUserError(error);
@@ -201,12 +177,12 @@ export async function confirmEmailChange(
   if (updateError && !(user && user.data.user?.email === email)) {
     await serviceRole.rpc("restore_email_change", { token });
     if (isResultUnknown)
-      await trySendEmail(serviceRole, sender, to, (name) => emailChangedEmail(sender, name, "uncertain"));
+      await trySendEmail(serviceRole, sender, to, (sender, name) => emailChangedEmail(sender, name, "uncertain"));
     return updateError;
   }
   log("info", "email changed", { account: pseudonym(email) });
   // The addresses are equal if an earlier attempt changed the account. That attempt notified the old address.
-  if (email !== old_email) await trySendEmail(serviceRole, sender, to, (name) => emailChangedEmail(sender, name));
+  if (email !== old_email) await trySendEmail(serviceRole, sender, to, emailChangedEmail);
   return null;
 }
 

@@ -67,8 +67,6 @@ const PageFrontmatter = z.object({
 type TextBody = Pick<CompiledMdx, "html" | "headings">;
 export type ArticleSummary = Omit<z.infer<typeof ArticleFields>, "glance" | "figures" | "service"> & { slug: string };
 export type Article = z.infer<typeof ArticleFields> & TextBody & { slug: string; minutes: number };
-export type LegalText = z.infer<typeof PageFrontmatter> & TextBody;
-export type ArticlePage = { articles: ArticleSummary[]; page: number; pages: number };
 
 const articleFiles = import.meta.glob<CompiledMdx>("../../content/blog/*.mdx", { eager: true });
 const pageFiles = import.meta.glob<CompiledMdx>("../../content/pages/*.mdx", { eager: true });
@@ -85,8 +83,7 @@ const articles: Article[] = Object.entries(articleFiles)
   })
   .sort((a, b) => b.date.localeCompare(a.date) || a.slug.localeCompare(b.slug));
 
-export function listArticles(filter: { category: string | null; page: number }): ArticlePage {
-  const { category, page } = filter;
+export function listArticles({ category, page }: { category: string | null; page: number }) {
   const matches = articles.filter((article) => category === null || article.category === category);
   return paginateArticles(sortPlaceholdersLast(matches.map(toArticleSummary)), page);
 }
@@ -96,7 +93,7 @@ export function sortPlaceholdersLast(list: readonly ArticleSummary[]): ArticleSu
 }
 
 /** Returns one page of a list of articles. Pages count from 1, and an invalid number selects the nearest page. */
-export function paginateArticles(list: ArticleSummary[], requestedPage: number): ArticlePage {
+export function paginateArticles(list: ArticleSummary[], requestedPage: number) {
   const pages = Math.max(1, Math.ceil(list.length / articlesPerPage));
   const page = Math.min(Math.max(1, Math.trunc(requestedPage) || 1), pages);
   return { articles: list.slice((page - 1) * articlesPerPage, page * articlesPerPage), page, pages };
@@ -132,7 +129,7 @@ export function listNextArticles({ slug, category }: Article): ArticleSummary[] 
   return [...sameCategory, ...followers.filter((article) => !sameCategory.includes(article))].slice(0, 2);
 }
 
-export function getLegalText(name: "privacy" | "terms" | "legal"): LegalText {
+export function getLegalText(name: "privacy" | "terms" | "legal") {
   const file = `content/pages/${name}.mdx`;
   const compiled = pageFiles[`../../${file}`];
   if (!compiled) throw new Error(`${file}: the file is missing`);
@@ -141,11 +138,8 @@ export function getLegalText(name: "privacy" | "terms" | "legal"): LegalText {
 }
 
 /** Makes the HTML non-enumerable, so that React Router does not put it into the hydration data a second time. */
-export function toLoaderData<Text extends TextBody>(
-  text: Text,
-  isDataRequest: boolean,
-): Omit<Text, keyof TextBody> & Partial<TextBody> {
-  const copy = { ...text };
+export function toLoaderData<Text extends TextBody>(text: Text, isDataRequest: boolean) {
+  const copy: Omit<Text, keyof TextBody> & Partial<TextBody> = { ...text };
   if (!isDataRequest) for (const part of ["html", "headings"]) Object.defineProperty(copy, part, { enumerable: false });
   return copy;
 }

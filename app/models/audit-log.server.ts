@@ -20,27 +20,19 @@ export type NewAuditEntry = {
 
 export type StoredAuditEntry = Omit<Database["public"]["Tables"]["audit_log"]["Row"], "idempotency_key">;
 
-export async function recordAuditEntry(
-  serviceRole: AppSupabaseClient,
-  byName: string,
-  entry: NewAuditEntry,
-): Promise<void> {
+export async function recordAuditEntry(serviceRole: AppSupabaseClient, byName: string, entry: NewAuditEntry) {
   dataOrThrow(await serviceRole.rpc("record_audit_entry", { actor_name: byName, ...entry }));
 }
 
-const auditLogColumns =
-  "id, created_at, actor_name, staff_id, action, shipment_id, document_id, account_id, before, after, reason";
-
 /** Yields pages of audit entries, newest first. `since` is a time in ISO 8601. Throws if the backend rejects a call. */
-export async function* listAuditEntries(
-  serviceRole: AppSupabaseClient,
-  since = "-infinity",
-): AsyncGenerator<StoredAuditEntry[]> {
+export async function* listAuditEntries(serviceRole: AppSupabaseClient, since = "-infinity") {
   let newest: string | undefined;
   const pages = fetchPages((first, last) =>
     serviceRole
       .from("audit_log")
-      .select(auditLogColumns)
+      .select(
+        "id, created_at, actor_name, staff_id, action, shipment_id, document_id, account_id, before, after, reason",
+      )
       .gte("created_at", since)
       .lte("created_at", newest ?? "infinity")
       .order("created_at", { ascending: false })
@@ -63,7 +55,6 @@ export async function deleteExpiredAuditEntries(serviceRole: AppSupabaseClient):
   return dataOrThrow(await serviceRole.rpc("delete_expired_audit_entries"));
 }
 
-/** Shortens a time to the minute in UTC, such as 2026-05-12T11:05Z. */
 export const timeToMinute = z.string().transform((at) => `${new Date(at).toISOString().slice(0, 16)}Z`);
 
 const AuditLogRow = z.object({
@@ -97,14 +88,11 @@ export type AuditEntry = z.infer<typeof AuditEntry>;
 
 type AuditSubject = Pick<z.infer<typeof AuditLogRow>, "shipment_id" | "shipment_name" | "account_id" | "account_name">;
 
-function getAuditSubject(
-  action: string,
-  { shipment_id: shipment, shipment_name, account_id: account, account_name }: AuditSubject,
-) {
-  if (shipment) return { name: shipment_name ?? shortId(shipment), to: `/desk/shipments/${shipment}` };
-  if (!account) return null;
-  const name = account_name ?? shortId(account);
-  return action.startsWith("team") ? { name } : { name, to: `/desk/clients/${account}` };
+function getAuditSubject(action: string, { shipment_id, shipment_name, account_id, account_name }: AuditSubject) {
+  if (shipment_id) return { name: shipment_name ?? shortId(shipment_id), to: `/desk/shipments/${shipment_id}` };
+  if (!account_id) return null;
+  const name = account_name ?? shortId(account_id);
+  return action.startsWith("team") ? { name } : { name, to: `/desk/clients/${account_id}` };
 }
 
 type AuditedState = Record<string, unknown> | null;
@@ -112,7 +100,6 @@ type AuditedState = Record<string, unknown> | null;
 /** The activity log omits these values. The action's label contains them, or they mean nothing to a reader. */
 const hiddenKeys = new Set(["ids", "sha256", "file", "verified", "paid", "paid_at", "item", "currency", "removed"]);
 
-/** Returns a change in words, such as "stage 1 → stage 3". */
 export function describeChange(before: AuditedState, after: AuditedState): string {
   const names = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])];
   const changed = names.flatMap((name) => {

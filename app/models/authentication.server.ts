@@ -1,7 +1,6 @@
 import type { AuthError } from "@supabase/supabase-js";
 import { z } from "zod";
 import type { IntentError } from "../lib/forms/intent-form.server.ts";
-import { createTotpFieldErrors } from "../lib/forms/rejected-form.server.ts";
 import { normalizePassword } from "../lib/forms/text-fields.ts";
 import { deadlines } from "../lib/http/env.server.ts";
 import { log, pseudonym } from "../lib/http/log.server.ts";
@@ -17,7 +16,7 @@ import { withTimeout } from "../lib/supabase/fetch.server.ts";
 import { getResultError, parseResult } from "../lib/supabase/result.server.ts";
 import { trySendEmail } from "./email-delivery.server.ts";
 import { type EmailSender, passwordChangedEmail } from "./emails.ts";
-import { type LinkCredentials, verifyTotp } from "./second-factor.server.ts";
+import { type TypedCredentials, verifyTotp } from "./second-factor.server.ts";
 
 /** No account has this address, because RFC 2606 reserves the domain .invalid. */
 const unassignedEmail = "nobody@account.invalid";
@@ -71,11 +70,7 @@ export async function confirmEmail(
   return logIn(supabase, limits, email, password);
 }
 
-async function redeemConfirmationToken(
-  supabase: AppSupabaseClient,
-  email: string,
-  token: string,
-): Promise<UserError | null> {
+async function redeemConfirmationToken(supabase: AppSupabaseClient, email: string, token: string) {
   const proven = await serviceRoleClient().rpc("mark_password_proven", { email, token });
   const failure = getResultError(proven);
   if (failure) return failure;
@@ -118,7 +113,6 @@ export async function logIn(
   return toLogInFailure(userError);
 }
 
-/** Returns the login form's message about the confirmation link. */
 async function resendConfirmation(limits: RateLimiter, email: string): Promise<string> {
   const attempt = await limits.consumeEmail(email, "To get another email, log in again");
   if ("reason" in attempt) return `Open the link in our newest email. ${attempt.reason}`;
@@ -143,11 +137,10 @@ export async function signOut(supabase: AppSupabaseClient): Promise<UserError | 
     getRenewalFailedSignal(supabase),
   ).catch((error: Error) => ({ error }));
   log("info", "sign-out", { ended: !error });
-  return error && !isSessionMissing(error) ? toUserError(error) : null;
-}
-
-function isSessionMissing({ name, code }: { name: string; code?: unknown }): boolean {
-  return name === "AuthSessionMissingError" || ["refresh_token_not_found", "session_not_found"].includes(String(code));
+  if (!error || error.name === "AuthSessionMissingError") return null;
+  const isSessionMissing =
+    "code" in error && ["refresh_token_not_found", "session_not_found"].includes(String(error.code));
+  return isSessionMissing ? null : toUserError(error);
 }
 
 const PasswordLink = z.object({
@@ -163,18 +156,13 @@ export async function openPasswordLink(token: string): Promise<PasswordLink | Us
   return parseResult(PasswordLink.nullable(), await serviceRoleClient().rpc("password_link", { token }));
 }
 
-const expiredLinkError: UserError = {
-  reason: "This link has been used or has expired. Ask us for a new link.",
-  status: 409,
-};
-
 /** Sets the password and ends every session of the account. After an error the link is still valid. */
 export async function setPassword(
   limits: RateLimiter,
   sender: EmailSender,
   token: string,
   link: PasswordLink,
-  credentials: LinkCredentials,
+  credentials: TypedCredentials,
 ): Promise<IntentError | null> {
   const serviceRole = serviceRoleClient();
   const recovery = await serviceRole.auth.admin.generateLink({ type: "recovery", email: link.email });
@@ -189,12 +177,13 @@ export async function setPassword(
     if (credentials.factorId) {
       const viewer = { id: link.account_id, email: link.email, supabase: session };
       const failure = await verifyTotp(viewer, limits, credentials.factorId, credentials.code ?? "", token);
-      if (failure) return { ...failure, fieldErrors: createTotpFieldErrors(failure) };
+      if (failure) return failure;
     }
     const redeemed = await serviceRole.rpc("redeem_password_link", { token });
     const redeemError = getResultError(redeemed);
     if (redeemError) return redeemError;
-    if (!redeemed.data) return expiredLinkError;
+    const reason = "This link has been used or has expired. Ask us for a new link.";
+    if (!redeemed.data) return { reason, status: 409 };
     isSpent = true;
     const { error } = await session.auth.updateUser({ password: credentials.password });
     // Supabase Auth rejects the current password as the new password, but a person may choose the same password again.
@@ -210,6 +199,6 @@ export async function setPassword(
   // An invited team member needs no email about the first password.
   if (link.is_invite) return null;
   const to = { email: link.email, account_id: link.account_id, kind: "password change" } as const;
-  await trySendEmail(serviceRole, sender, to, (name) => passwordChangedEmail(sender, name));
+  await trySendEmail(serviceRole, sender, to, passwordChangedEmail);
   return null;
 }

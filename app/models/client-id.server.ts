@@ -1,11 +1,19 @@
 import { z } from "zod";
 import { foldCode } from "../lib/forms/text-fields.ts";
-import type { UserError } from "../lib/http/user-error.server.ts";
-import type { AppSupabaseClient } from "../lib/supabase/client.server.ts";
+import { log, pseudonym } from "../lib/http/log.server.ts";
+import type { RateLimiter } from "../lib/http/rate-limiter.server.ts";
+import { toUserError, type UserError, userErrorFromThrown } from "../lib/http/user-error.server.ts";
+import { type AppSupabaseClient, anonymousClient, serviceRoleClient } from "../lib/supabase/client.server.ts";
 import { dataOrThrow, fetchPages, getResultError } from "../lib/supabase/result.server.ts";
 import { type EmailResult, sendOnce, trySendEmail } from "./email-delivery.server.ts";
-import { clientInvitationEmail, type EmailSender } from "./emails.ts";
-import { resultOrThrow, runStaffAction, type StaffActionOptions, type StaffActionResult } from "./staff.server.ts";
+import { clientInvitationEmail } from "./emails.ts";
+import {
+  resultOrThrow,
+  runStaffAction,
+  type StaffActionCall,
+  type StaffActionOptions,
+  type StaffActionResult,
+} from "./staff.server.ts";
 
 /** Returns a Client ID such as 7K3Q-X9MD-2HTV-W5BC. The letters O, I and L are read as digits (Crockford's base 32). */
 export function normalizeClientId(input: string): string {
@@ -23,59 +31,89 @@ export const clientIdRequired = "A valid Client ID provided by the company is re
 export const clientIdInvalid = "This Client ID is unknown or has already been used. Ask us for a new Client ID.";
 
 /** Checks the Client ID first, because an error of the sign-up itself could reveal that an account exists. */
-export async function admitSignUp(
-  serviceRole: AppSupabaseClient,
-  clientId: string,
-  email: string,
-): Promise<UserError | null> {
-  const result = await serviceRole.rpc("admit_sign_up", { client_id: clientId, email });
+async function admitSignUp(clientId: string, email: string): Promise<UserError | null> {
+  const result = await serviceRoleClient().rpc("admit_sign_up", { client_id: clientId, email });
   return getResultError(result) ?? (result.data === true ? null : invalidClientIdError);
 }
 
 /** Marks a Client ID as used. Ignores backend errors, because the account exists already. */
-export async function redeemClientId(
-  serviceRole: AppSupabaseClient,
-  clientId: string,
-  email: string,
-): Promise<UserError | null> {
-  const { data } = await serviceRole.rpc("redeem_client_id", { client_id: clientId, email });
+async function redeemClientId(clientId: string, email: string): Promise<UserError | null> {
+  const { data } = await serviceRoleClient().rpc("redeem_client_id", { client_id: clientId, email });
   return data === false ? invalidClientIdError : null;
 }
 
 const invalidClientIdError: UserError = { reason: clientIdInvalid, status: 400 };
 
-export type IssueClientIdsParams = { count: number; for?: string; email?: string };
+type SignUpFailure = UserError & { title: "Sign up Failed" | "Sign-up Failed" };
+
+/** Returns the same result for a new address and a known address, so that the form does not reveal accounts. */
+export async function signUp(
+  limits: RateLimiter,
+  input: { clientId: string; fullName: string; email: string; password: string },
+): Promise<SignUpFailure | null> {
+  const clientId = normalizeClientId(input.clientId);
+  const guess = await limits.consumeClientId();
+  if ("reason" in guess) return toSignUpFailure(guess);
+  const email = await limits.consumeEmail(input.email);
+  if ("reason" in email) {
+    guess.refund();
+    return toSignUpFailure(email);
+  }
+  const rejection = await admitSignUp(clientId, input.email).catch(userErrorFromThrown);
+  if (!rejection || rejection.status >= 500) guess.refund();
+  if (rejection) {
+    email.refund();
+    return logSignUpFailure(input.email, rejection);
+  }
+  const data = { full_name: input.fullName, client_id: clientId };
+  const { error } = await anonymousClient()
+    .auth.signUp({ email: input.email, password: input.password, options: { data } })
+    .catch((error: Error) => ({ error }));
+  // Supabase Auth limits emails only to addresses that have an account, so this error would reveal the account.
+  if (error && !("code" in error && error.code === "over_email_send_rate_limit")) {
+    email.refund();
+    const userError = toUserError(error);
+    // Supabase Auth responds with 500 if another sign-up has just used the Client ID.
+    const isRefusal = "status" in error && error.status === 500;
+    const conflict = isRefusal ? await admitSignUp(clientId, input.email).catch(() => null) : null;
+    return logSignUpFailure(input.email, conflict ?? userError);
+  }
+  const conflict = await redeemClientId(clientId, input.email).catch(() => null);
+  if (conflict) return logSignUpFailure(input.email, conflict);
+  log("info", "sign-up", { account: pseudonym(input.email) });
+  return null;
+}
+
+function logSignUpFailure(email: string, userError: UserError): SignUpFailure {
+  log("warn", "sign-up failed", { account: pseudonym(email), status: userError.status });
+  return toSignUpFailure(userError);
+}
+
+function toSignUpFailure(userError: UserError): SignUpFailure {
+  return { ...userError, title: userError.status < 500 ? "Sign up Failed" : "Sign-up Failed" };
+}
 
 export async function issueClientIds(
   supabase: AppSupabaseClient,
-  { count, for: issued_for, email: sent_to }: IssueClientIdsParams,
+  { count, for: issued_for, email: sent_to }: { count: number; for?: string; email?: string },
   staffOptions: Omit<StaffActionOptions, "expected_version"> = {},
 ): Promise<StaffActionResult<string[]> | UserError> {
-  const issued = await runStaffAction(supabase, "issue_client_ids", {
-    how_many: count,
-    issued_for,
-    sent_to,
-    ...staffOptions,
-  });
+  const args = { how_many: count, issued_for, sent_to, ...staffOptions };
+  const issued = await runStaffAction(supabase, "issue_client_ids", args);
   return "reason" in issued ? issued : { result: issued.result.map(({ client_id }) => client_id) };
 }
 
 export async function sendClientId(
-  supabase: AppSupabaseClient,
-  serviceRole: AppSupabaseClient,
-  sender: EmailSender,
-  clientId: string,
-  staffOptions: Omit<StaffActionOptions, "expected_version">,
+  { supabase, serviceRole, emailSender, options: { idempotency_key, actor_name } }: StaffActionCall,
+  client_id: string,
 ): Promise<EmailResult> {
-  const sendResult = await runStaffAction(supabase, "send_client_id", { client_id: clientId, ...staffOptions });
+  const sendResult = await runStaffAction(supabase, "send_client_id", { client_id, idempotency_key, actor_name });
   if ("reason" in sendResult) return sendResult;
-  const email = sendResult.result;
-  const { data } = await serviceRole.from("client_ids").select("issued_for").eq("client_id", clientId).maybeSingle();
-  const name = data?.issued_for ?? null;
-  return sendOnce(serviceRole, staffOptions.idempotency_key, email, () =>
-    trySendEmail(serviceRole, sender, { kind: "client ID", email, name, client_id: clientId }, (recipient) =>
-      clientInvitationEmail(sender, recipient, clientId),
-    ),
+  const query = serviceRole().from("client_ids").select("issued_for").eq("client_id", client_id);
+  const { data } = await query.maybeSingle();
+  const to = { kind: "client ID", email: sendResult.result, name: data?.issued_for ?? null, client_id };
+  return sendOnce(serviceRole(), idempotency_key, to.email, () =>
+    trySendEmail(serviceRole(), emailSender(), to, (sender, name) => clientInvitationEmail(sender, name, client_id)),
   );
 }
 

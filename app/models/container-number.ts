@@ -21,11 +21,7 @@ export function getCheckDigit(number: string): number {
 const numberPattern = /^[A-Z]{3}[UJZ]\d{7}$/;
 const numberForm = "A container number has four letters and seven digits. The fourth letter is U, J or Z.";
 
-/**
- * Returns each container number of a pasted text once. The numbers may contain small letters, spaces and hyphens.
- * Commas, line breaks or cells of a spreadsheet separate them. `problem` lists the entries that are not valid
- * container numbers.
- */
+/** Returns each container number of a pasted text once. Commas, line breaks or cells of a spreadsheet separate the numbers. */
 export function parseContainerNumbers(text: string): { numbers: string[]; problem?: string } {
   const lines = foldCode(text)
     .split(/[\n,;|\u060c\u061b]/)
@@ -47,7 +43,6 @@ export function parseContainerNumbers(text: string): { numbers: string[]; proble
   return problem ? { numbers: [...numbers], problem } : { numbers: [...numbers] };
 }
 
-/** Returns the container numbers of a cell, or an empty list if the cell also has other content. */
 function findNumbers(cell: string): string[] {
   const compact = cell.toUpperCase().replace(/[^\p{L}\p{N}]/gu, "");
   const parts = compact.match(/\P{N}+\p{N}*|\p{N}+/gu) ?? [];

@@ -12,32 +12,30 @@ const dataFiles = import.meta.glob<string>("../../content/data/*.yaml", {
   eager: true,
 });
 
-const requiredText = z.string().min(1);
+const text = z.string().min(1);
 const phoneField = z.string().regex(/^\+[\d ]{9,20}$/, "must be an international number such as +254 700 000 001");
-const titledText = z.object({ title: requiredText, text: requiredText });
+const titledText = z.object({ title: text, text: text });
 
 const Company = z.object({
-  name: requiredText,
-  short_name: requiredText.max(20),
+  name: text,
+  short_name: text.max(20),
   founded: z.number().int(),
-  taglines: z.array(requiredText).length(2),
+  taglines: z.array(text).length(2),
   offices: z
-    .array(z.object({ name: requiredText, address: requiredText, map: z.url(), phone: phoneField, email: z.email() }))
+    .array(z.object({ name: text, address: text, map: z.url(), phone: phoneField, email: z.email() }))
     .length(2),
   copyright_year: z.number().int(),
   chat_phone: z.string().regex(/^\d{9,15}$/, "must be digits only, with the country code"),
-  social: z.array(z.object({ name: requiredText, url: z.url() })).length(4),
+  social: z.array(z.object({ name: text, url: z.url() })).length(4),
 });
 export type Company = z.infer<typeof Company>;
 
-const Certification = z.object({ name: requiredText, short: requiredText.max(5), description: requiredText });
+const Certification = z.object({ name: text, short: text.max(5), description: text });
 
 const Question = z.object({
-  question: requiredText,
-  answer: requiredText,
-  link: z
-    .object({ to: z.string().regex(/^\/[a-z/-]*$/, "must be a path such as /contact"), words: requiredText })
-    .optional(),
+  question: text,
+  answer: text,
+  link: z.object({ to: z.string().regex(/^\/[a-z/-]*$/, "must be a path such as /contact"), words: text }).optional(),
 });
 
 export const companyDetails: Company = readContent("company", Company);
@@ -51,11 +49,11 @@ export function getEmailSender(): EmailSender {
 export const identifiers = readContent(
   "identifiers",
   z.object({
-    registration_number: requiredText,
-    customs_agent_licence: requiredText,
-    aeo_number: requiredText,
-    tax_pin: requiredText,
-    managing_director: requiredText,
+    registration_number: text,
+    customs_agent_licence: text,
+    aeo_number: text,
+    tax_pin: text,
+    managing_director: text,
   }),
 );
 
@@ -66,48 +64,45 @@ export const publicHolidays = readContent("public-holidays", PublicHolidays);
 export const home = readContent(
   "home",
   z.object({
-    description: requiredText,
-    intro: requiredText,
-    search_terms: z.array(requiredText),
-    stats: z.array(z.object({ value: z.number().int(), suffix: z.string(), label: requiredText })),
-    why_statement: requiredText,
+    description: text,
+    intro: text,
+    search_terms: z.array(text),
+    stats: z.array(z.object({ value: z.number().int(), suffix: z.string(), label: text })),
+    why_statement: text,
     why_choose_us: z.array(titledText).length(6),
-    clearance_services: z.array(z.object({ title: requiredText, items: z.array(requiredText) })).length(3),
-    notes: z.object({ certifications: requiredText.optional(), testimonials: requiredText.optional() }),
-    closing: z.object({ title: requiredText, text: requiredText, button: requiredText }),
+    clearance_services: z.array(z.object({ title: text, items: z.array(text) })).length(3),
+    notes: z.object({ certifications: text.optional(), testimonials: text.optional() }),
+    closing: z.object({ title: text, text: text, button: text }),
   }),
 );
 
-export const quoteServices = readContent("quote-services", z.array(requiredText).length(9));
+export const quoteServices = readContent("quote-services", z.array(text).length(9));
 
 const Service = z.object({
   id: z.string().regex(/^[a-z-]+$/),
-  title: requiredText,
-  tagline: requiredText,
-  details: z.array(requiredText).min(1),
+  title: text,
+  tagline: text,
+  details: z.array(text).min(1),
   quote: z.enum(quoteServices),
-  extra: z.object({ title: requiredText, items: z.array(titledText).length(3) }).optional(),
+  extra: z.object({ title: text, items: z.array(titledText).length(3) }).optional(),
 });
 export type Service = z.infer<typeof Service>;
 
-export const services = readContent(
-  "services",
-  z.object({ intro: requiredText, services: z.array(Service).length(11) }),
-);
+export const services = readContent("services", z.object({ intro: text, services: z.array(Service).length(11) }));
 
 export const about = readContent(
   "about",
   z.object({
-    title: requiredText,
-    description: requiredText,
+    title: text,
+    description: text,
     story: z.object({
-      title: requiredText,
-      paragraphs: z.array(requiredText),
-      scenes: z.array(z.object({ id: requiredText, caption: requiredText, alt: requiredText })).length(5),
+      title: text,
+      paragraphs: z.array(text),
+      scenes: z.array(z.object({ id: text, caption: text, alt: text })).length(5),
     }),
-    partners: requiredText,
-    notes: z.object({ leadership: requiredText.optional(), certifications: requiredText.optional() }),
-    highlights: z.array(z.object({ title: requiredText, description: requiredText })).length(4),
+    partners: text,
+    notes: z.object({ leadership: text.optional(), certifications: text.optional() }),
+    highlights: z.array(z.object({ title: text, description: text })).length(4),
     vision: titledText,
     mission: titledText,
   }),
@@ -116,16 +111,16 @@ export const about = readContent(
 export const careers = readContent(
   "careers",
   z.object({
-    description: requiredText,
-    intro: requiredText,
+    description: text,
+    intro: text,
     working_here: z.array(titledText).min(3),
-    note: requiredText.optional(),
+    note: text.optional(),
   }),
 );
 
 export const faq = readContent(
   "faq",
-  z.array(z.object({ title: requiredText, questions: z.array(Question).length(3) })).length(3),
+  z.array(z.object({ title: text, questions: z.array(Question).length(3) })).length(3),
 );
 
 export const costRates = readContent("cost", CostRates);
@@ -142,30 +137,18 @@ export const certifications = readContent(
   z.object({ home: z.array(Certification).length(6), about: z.array(Certification).length(4) }),
 );
 
-export const industries = readContent(
-  "industries",
-  z.array(z.object({ id: requiredText, name: requiredText, text: requiredText })).length(10),
-);
+export const industries = readContent("industries", z.array(z.object({ id: text, name: text, text: text })).length(10));
 
 export const testimonials = readContent(
   "testimonials",
-  z.array(z.object({ name: requiredText, company: requiredText, rating: z.literal(5), text: requiredText })).length(3),
+  z.array(z.object({ name: text, company: text, rating: z.literal(5), text: text })).length(3),
 );
 
-export const partners = readContent(
-  "partners",
-  z.array(z.object({ name: requiredText, monogram: requiredText.max(3) })).length(13),
-);
+export const partners = readContent("partners", z.array(z.object({ name: text, monogram: text.max(3) })).length(13));
 
-export const team = readContent(
-  "team",
-  z.array(z.object({ name: requiredText, role: requiredText, description: requiredText })).length(3),
-);
+export const team = readContent("team", z.array(z.object({ name: text, role: text, description: text })).length(3));
 
-export const feeds = readContent(
-  "feeds",
-  z.array(z.object({ name: requiredText, text: requiredText, url: z.url() })).length(6),
-);
+export const feeds = readContent("feeds", z.array(z.object({ name: text, text: text, url: z.url() })).length(6));
 
 // Stops the build if a text names an unknown figure.
 getFaq("2026-01-01");

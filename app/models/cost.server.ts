@@ -7,7 +7,6 @@ import {
   formatAmount,
   getDutyRate,
   getOldestCarYear,
-  getPercents,
   IMPORT_CURRENCIES,
   IMPORT_KINDS,
   type Import,
@@ -80,26 +79,15 @@ export function insertFigures(text: string, rates: CostRates, today: string): st
     const figure = Object.hasOwn(figures, name) ? figures[name as keyof typeof figures] : undefined;
     if (!figure) throw new Error(`content/data/cost.yaml has no figure {${name}} for the text "${text}"`);
     named.add(figure);
-    return "percent" in figure
-      ? `${figure.percent}`
-      : "years" in figure
-        ? `${figure.years}`
-        : calendarDate(figure.date);
+    if ("percent" in figure) return `${figure.percent}`;
+    return "years" in figure ? `${figure.years}` : calendarDate(figure.date);
   });
   return named.size > 0 ? `${filledText} ${cite([...named], today)}` : filledText;
 }
 
 const numberFieldTexts: Record<NumberField, { subject: string; missing: string; tooMuch?: string; like: string }> = {
-  value: {
-    subject: "The price",
-    missing: "Enter the price of the goods.",
-    like: "12,500.50",
-  },
-  freight: {
-    subject: "The freight",
-    missing: "Enter the freight, or 0 if the price includes it.",
-    like: "1,200.50",
-  },
+  value: { subject: "The price", missing: "Enter the price of the goods.", like: "12,500.50" },
+  freight: { subject: "The freight", missing: "Enter the freight, or 0 if the price includes it.", like: "1,200.50" },
   insurance: {
     subject: "The insurance",
     missing: "Enter the insurance, or 0 if the price includes it.",
@@ -131,10 +119,7 @@ function numberField(name: NumberField, emptyValue?: number) {
       zero: `${subject} must be more than 0.`,
       "too much": tooMuch ?? `${subject} is too high. Enter at most 1,000,000,000,000.`,
     };
-    context.addIssue({
-      code: "custom",
-      message: messages[result] ?? `This number has two possible meanings. Enter ${result}.`,
-    });
+    context.addIssue(messages[result] ?? `This number has two possible meanings. Enter ${result}.`);
     return z.NEVER;
   });
 }
@@ -201,7 +186,7 @@ export function parseCostQuery(search: URLSearchParams, rates: CostRates, today:
 
 export function quoteForCost(cargo: Import, rates: CostRates): { service: string; message: string } {
   const { what, registered, currency, value, freight, insurance, rate, duty, excise } = cargo;
-  const { cif, taxes } = estimateCost(cargo, getPercents(rates));
+  const { cif, taxes } = estimateCost(cargo, rates);
   const message = [
     "Please send me a quote for this import.",
     "",

@@ -2,7 +2,12 @@ import { describe, expect, test } from "vitest";
 import { dayInEastAfrica } from "../lib/dates.ts";
 import { estimateCost, getOldestCarYear, type Import, parseImport, readNumber } from "./cost.ts";
 
-const percents = { vat: 16, fee: 2.5, levy: 2, penalty: 15 };
+const percents = {
+  vat: { percent: 16 },
+  import_declaration_fee: { percent: 2.5 },
+  railway_development_levy: { percent: 2 },
+  no_certificate: { percent: 15 },
+};
 const rates = {
   import_duty: { percent: 25 },
   car_import_duty: { percent: 35 },

@@ -25,16 +25,11 @@ export type Import = {
   rate: number;
   duty: number;
   excise: number;
-  /** The month of first registration as YYYY-MM. */
   registered?: string;
 };
 
-/** Rates in percent. `penalty` applies to goods without a certificate of conformity. */
-export type Percents = { vat: number; fee: number; levy: number; penalty: number };
-
 type PercentRate = { percent: number };
 
-/** Returns the default rate of import duty. It applies if the visitor enters no other rate. */
 export function getDutyRate<Rate extends PercentRate>(
   what: string | undefined,
   rates: Record<"import_duty" | "car_import_duty", Rate>,
@@ -42,33 +37,23 @@ export function getDutyRate<Rate extends PercentRate>(
   return what === "car" ? rates.car_import_duty : rates.import_duty;
 }
 
-export function getPercents(
-  rates: Record<"vat" | "import_declaration_fee" | "railway_development_levy" | "no_certificate", PercentRate>,
-): Percents {
-  return {
-    vat: rates.vat.percent,
-    fee: rates.import_declaration_fee.percent,
-    levy: rates.railway_development_levy.percent,
-    penalty: rates.no_certificate.percent,
-  };
-}
-
-export type CostEstimate = Record<
-  "cif" | "duty" | "excise" | "vat" | "fee" | "levy" | "taxes" | "total" | "penalty",
-  number
->;
+export type CostEstimate = ReturnType<typeof estimateCost>;
 
 /** Returns amounts in KES. Rounds each amount to the shilling before adding, so that the printed amounts add up. */
-export function estimateCost({ value, freight, insurance, rate, ...percents }: Import, rates: Percents): CostEstimate {
+export function estimateCost(
+  { value, freight, insurance, rate, ...percents }: Import,
+  rates: Record<"vat" | "import_declaration_fee" | "railway_development_levy" | "no_certificate", PercentRate>,
+) {
   const cents = [value, freight, insurance].reduce((sum, amount) => sum + Math.round(amount * 100), 0);
   const cif = Math.round((cents * Math.round(rate * 10_000)) / 1_000_000);
   const duty = takePercent(percents.duty, cif);
   const excise = takePercent(percents.excise, cif + duty);
-  const vat = takePercent(rates.vat, cif + duty + excise);
-  const fee = takePercent(rates.fee, cif);
-  const levy = takePercent(rates.levy, cif);
+  const vat = takePercent(rates.vat.percent, cif + duty + excise);
+  const fee = takePercent(rates.import_declaration_fee.percent, cif);
+  const levy = takePercent(rates.railway_development_levy.percent, cif);
   const taxes = duty + excise + vat + fee + levy;
-  return { cif, duty, excise, vat, fee, levy, taxes, total: cif + taxes, penalty: takePercent(rates.penalty, cif) };
+  const penalty = takePercent(rates.no_certificate.percent, cif);
+  return { cif, duty, excise, vat, fee, levy, taxes, total: cif + taxes, penalty };
 }
 
 /** Calculates in hundredths of a percent, because binary fractions such as 0.57 would round some halves down. */
@@ -95,7 +80,6 @@ export function readNumber(name: NumberField, input: string): number | string {
   return number === 0 && !allowsZero ? "zero" : number;
 }
 
-/** True if `input` is a month as YYYY-MM that has started. `today` is YYYY-MM-DD. */
 export function isPastMonth(input: string, today: string): boolean {
   return /^(19|20)\d\d-(0[1-9]|1[0-2])$/.test(input) && input <= today.slice(0, 7);
 }

@@ -53,19 +53,18 @@ const ExportPageSchema = z.object({
 type ExportPage = z.infer<typeof ExportPageSchema>;
 
 type ExportColumn<Row> = [head: string, getCell: (row: Row, shipment: ExportedShipment) => unknown];
-type ExportTable = { name: string; head: string[]; rows: (shipment: ExportedShipment) => unknown[][] };
 
-function createTable<Row>(
-  name: string,
-  getRows: (shipment: ExportedShipment) => Row[],
-  columns: ExportColumn<Row>[],
-): ExportTable {
+function createTable<Row>(name: string, getRows: (shipment: ExportedShipment) => Row[], columns: ExportColumn<Row>[]) {
+  const formatCells = (row: Row, shipment: ExportedShipment) => columns.map(([, getCell]) => getCell(row, shipment));
   return {
     name,
-    head: columns.map(([head]) => head),
-    rows: (shipment) => getRows(shipment).map((row) => columns.map(([, getCell]) => getCell(row, shipment))),
+    head: createHead(columns),
+    formatRows: (shipment: ExportedShipment) => getRows(shipment).map((row) => formatRow(formatCells(row, shipment))),
   };
 }
+
+const createHead = (columns: readonly (readonly [head: string, getCell: unknown])[]) =>
+  byteOrderMark + csvLine(columns.map(([head]) => head));
 
 const shipmentColumn: ExportColumn<unknown> = ["Shipment number", (_, { id }) => id];
 
@@ -82,8 +81,7 @@ const createAuditColumns = (auditLabels: AuditLabels): AccountColumn<ExportedAud
   ["Reason", ({ reason }) => reason],
 ];
 
-/** Each table is one CSV file, with times in East Africa Time. */
-const createShipmentTables = (auditLabels: AuditLabels): ExportTable[] => [
+const createShipmentTables = (auditLabels: AuditLabels) => [
   createTable("shipments.csv", (shipment) => [shipment], createShipmentColumns<ExportedShipment>(waitingOnLabels)),
   createTable("documents.csv", ({ documents }) => documents, [
     shipmentColumn,
@@ -134,12 +132,10 @@ function* createAccountTables(account: AccountRow, auditLabels: AuditLabels) {
     const columns: readonly Readonly<AccountColumn<never>>[] =
       name === "audit_entries" ? createAuditColumns(auditLabels) : Object.keys(rows[0] ?? {}).map(createColumn);
     const lines = rows.map((row) => formatRow(columns.map(([, getCell]) => getCell(row as never))));
-    const input = byteOrderMark + csvLine(columns.map(([head]) => head)) + lines.join("");
-    yield { name: `account-${name.replaceAll("_", "-")}.csv`, input };
+    yield { name: `account-${name.replaceAll("_", "-")}.csv`, input: createHead(columns) + lines.join("") };
   }
 }
 
-/** Returns "Created at (EAT)" for "created_at". */
 const toHeading = (name: string) =>
   `${name.charAt(0).toUpperCase()}${name.slice(1)}`.replace(/_at$/, "_at_(EAT)").replaceAll("_", " ");
 
@@ -181,10 +177,7 @@ async function* fetchExportPages(supabase: AppSupabaseClient): AsyncGenerator<Ex
   }
 }
 
-/**
- * Returns the ZIP archive. Its file `left-out.txt` names files that are missing or changed. Throws an error response if
- * the first call fails.
- */
+/** Returns the ZIP archive. Throws an error response if the first call fails. */
 export async function createDataExport(
   supabase: AppSupabaseClient,
   serviceRole: AppSupabaseClient,
@@ -194,11 +187,6 @@ export async function createDataExport(
   const first = await all.next();
   return first.done ? makeZip([]) : makeZip(createArchiveEntries(first.value, all, serviceRole, auditLabels));
 }
-
-type ExportedFile = Pick<ExportedDocument, "storage_path" | "storage_version" | "sha256"> & {
-  name: string;
-  at: string;
-};
 
 async function* createArchiveEntries(
   first: ExportPage,
@@ -210,21 +198,20 @@ async function* createArchiveEntries(
   const tables = createShipmentTables(auditLabels);
   yield { name: "account.json", input: JSON.stringify(account, null, 2) };
   yield* createAccountTables(account ?? {}, auditLabels);
-  const files: ExportedFile[] = [];
-  const lines = tables.map(({ head }) => [byteOrderMark + csvLine(head)]);
+  const files: { document: ExportedDocument; name: string; at: string }[] = [];
+  const lines = tables.map(({ head }) => [head]);
   const note = (shipment: ExportedShipment) => {
-    for (const [index, { rows }] of tables.entries()) lines[index]?.push(...rows(shipment).map(formatRow));
+    for (const [index, { formatRows }] of tables.entries()) lines[index]?.push(...formatRows(shipment));
     for (const document of shipment.documents.filter(({ uploaded }) => uploaded)) {
-      const { storage_path, storage_version, sha256, uploaded_at } = document;
-      const at = uploaded_at ?? shipment.created_at;
-      files.push({ storage_path, storage_version, sha256, name: getArchivePath(shipment, document), at });
+      const at = document.uploaded_at ?? shipment.created_at;
+      files.push({ document, name: getArchivePath(shipment, document), at });
     }
   };
   yield { name: "shipments.json", input: streamShipmentsJson(first, more, note) };
   for (const [index, { name }] of tables.entries()) yield { name, input: (lines[index] ?? []).join("") };
   const leftOut: string[] = [];
-  for (const { name, at, ...counted } of files) {
-    const file = await openStoredFile(serviceRole, counted);
+  for (const { document, name, at } of files) {
+    const file = await openStoredFile(serviceRole, document);
     if ("reason" in file) leftOut.push(`${name}: ${file.reason}`);
     else yield { name, input: file.content, lastModified: new Date(at) };
   }

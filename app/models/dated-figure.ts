@@ -17,11 +17,7 @@ export function cite(figures: DatedFigure[], today: string, subject = "this rate
   const [checkBy = ""] = figures.map((figure) => figure.check_by).sort();
   const sources = [...new Set(figures.map(({ source }) => source))].join("; ");
   const [{ note } = {}, ...others] = figures;
-  const reminder =
-    checkBy < today ? [`Ask us to confirm ${subject}. Our own check was due by ${calendarDate(checkBy)}.`] : [];
-  return [
-    `Source, as of ${calendarDate(date)}: ${sources}.`,
-    ...(note && others.length === 0 ? [note] : []),
-    ...reminder,
-  ].join(" ");
+  const citation = `Source, as of ${calendarDate(date)}: ${sources}.`;
+  const reminder = `Ask us to confirm ${subject}. Our own check was due by ${calendarDate(checkBy)}.`;
+  return [citation, others.length === 0 && note, checkBy < today && reminder].filter(Boolean).join(" ");
 }

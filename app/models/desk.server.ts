@@ -2,10 +2,11 @@
 import { z } from "zod";
 import type { StaffPageQuery } from "../lib/auth/staff.server.ts";
 import { calendarDate, eastAfricaTime } from "../lib/dates.ts";
+import type { Database } from "../lib/supabase/database.ts";
 import { AuditEntry, readAuditLogFilter, timeToMinute, toAuditLogArgs } from "./audit-log.server.ts";
 import { STAFF_ROLES } from "./desk-labels.ts";
 import { sortDocuments } from "./document.ts";
-import { Announcement } from "./portal.server.ts";
+import { Announcement, toSearchArgs } from "./portal.server.ts";
 import { isUuid } from "./shipment.server.ts";
 import { describeAmountsDue, formatMoney, noChargeText, PAYMENTS } from "./shipment.ts";
 import {
@@ -51,10 +52,7 @@ export const TodayPage = z.object({
 });
 export type TodayPage = z.infer<typeof TodayPage>;
 
-const DeskShipmentRow = ShipmentRecord.extend({
-  client_name: z.string().nullable(),
-  email: z.string(),
-});
+const DeskShipmentRow = ShipmentRecord.extend({ client_name: z.string().nullable(), email: z.string() });
 export type DeskShipmentRow = z.infer<typeof DeskShipmentRow>;
 
 const DeskDocument = DocumentRecord.extend({
@@ -67,7 +65,7 @@ export type DeskDocument = z.infer<typeof DeskDocument>;
 
 const DeskCharge = ChargeRecord.extend({ version: z.number() });
 
-const DeskShipmentDetailsSchema = ShipmentRecord.extend({
+const DeskShipmentDetails = ShipmentRecord.extend({
   client: z.object({ id: z.string(), name: z.string().nullable(), email: z.string(), closed: z.boolean() }),
   documents: z.array(DeskDocument),
   charges: z.array(DeskCharge),
@@ -84,9 +82,8 @@ export function takeShort<Item>(items: Item[], maxLength: number): Item[] {
   });
 }
 
-export function createDeskShipmentView(details: z.infer<typeof DeskShipmentDetailsSchema>) {
-  const { id, name, stage, status, version, client, arrival, waiting_on, charges, documents, tracking_events } =
-    details;
+export function createDeskShipmentView(details: z.infer<typeof DeskShipmentDetails>) {
+  const { id, name, stage, status, version, client, arrival, waiting_on, charges, tracking_events } = details;
   const shownEvents = takeShort(tracking_events.slice(0, 8), 500);
   return {
     ...{ id, name, stage, status, version, client, arrival, waiting_on },
@@ -94,7 +91,7 @@ export function createDeskShipmentView(details: z.infer<typeof DeskShipmentDetai
     due: describeAmountsDue(charges),
     waitingSince: eastAfricaTime(details.waiting_since),
     numbers: describeNumberFields(details).map(({ hint: _, ...field }) => field),
-    documents: sortDocuments(documents),
+    documents: sortDocuments(details.documents),
     tracking_events: shownEvents,
     hasOlder: tracking_events.length > shownEvents.length,
   };
@@ -103,23 +100,18 @@ export type DeskShipmentView = ReturnType<typeof createDeskShipmentView>;
 
 function createPaymentView(item: string, name: string, charges: z.infer<typeof DeskCharge>[]) {
   const charge = charges.find((charge) => charge.item === item);
-  const words = describeCharge(charge);
-  if (!charge) return { item, name, words };
+  if (!charge) return { item, name, words: noChargeText };
   const { item: _, paid_at, ...values } = charge;
+  const due = values.due_on ? `due ${calendarDate(values.due_on)}` : "unpaid";
+  const state = paid_at ? `paid ${eastAfricaTime(paid_at)}` : due;
+  const words = `${formatMoney(values.currency, values.amount)}, ${state}`;
   return { item, name, words, charge: { ...values, isPaid: paid_at !== null } };
-}
-
-function describeCharge(charge: z.infer<typeof DeskCharge> | undefined): string {
-  if (!charge) return noChargeText;
-  const sum = formatMoney(charge.currency, charge.amount);
-  if (charge.paid_at) return `${sum}, paid ${eastAfricaTime(charge.paid_at)}`;
-  return charge.due_on ? `${sum}, due ${calendarDate(charge.due_on)}` : `${sum}, unpaid`;
 }
 
 /** Lists 20 shipments. A 21st shipment means that a next page exists. `opened` is the shipment with the URL's ID, or null. */
 export const ShipmentsPage = z.object({
   shipments: z.array(DeskShipmentRow),
-  opened: DeskShipmentDetailsSchema.nullable(),
+  opened: DeskShipmentDetails.nullable(),
 });
 
 export const DeskShipmentRows = z.object({ shipments: z.array(DeskShipmentRow) });
@@ -172,44 +164,37 @@ const DeskStaffMember = z.object({
 export type DeskStaffMember = z.infer<typeof DeskStaffMember>;
 export const TeamPage = z.object({ staff_members: z.array(DeskStaffMember) });
 
-/** `pattern` is the route's path pattern, such as desk/clients/:accountId. */
 type DeskPageRequest = { url: URL; params: Record<string, string | undefined>; pattern: string };
 
 export function getDeskPageQuery({ url, params, pattern }: DeskPageRequest): StaffPageQuery | null {
   const [, page = "", id = "", part = ""] = pattern.split("/").filter(Boolean);
   if (part === "documents") return null;
-  // lib/supabase/fetch.server.ts retries GET requests, so supabase-js must not retry them again.
-  const get = { get: true } as const;
-  if (page === "") return (backend) => backend.rpc("desk_today", {}, get).retry(false);
+  if (page === "") return createQuery("desk_today", {});
   if (id === "bulk-move")
-    return (backend) =>
-      backend.rpc("desk_move_result", { shipment_ids: Object.keys(readBulkMoveOutcomes(url)) }, get).retry(false);
-  if (page === "shipments") {
-    const { q, stage, waiting, needsCheck, page } = readShipmentFilter(url);
-    const { shipmentId } = params;
-    const args = {
-      page,
-      to_check: needsCheck || undefined,
-      q: q || undefined,
-      stage: stage ?? undefined,
-      waiting_on: waiting ?? undefined,
-      opened_id: shipmentId && isUuid(shipmentId) ? shipmentId : undefined,
-    };
-    return (backend) => backend.rpc("desk_shipments", args, get).retry(false);
-  }
+    return createQuery("desk_move_result", { shipment_ids: Object.keys(readBulkMoveOutcomes(url)) });
+  const filter = readShipmentFilter(url);
+  if (page === "shipments")
+    return createQuery("desk_shipments", {
+      ...toSearchArgs(filter),
+      page: filter.page,
+      to_check: filter.needsCheck || undefined,
+      opened_id: isUuid(params.shipmentId) ? params.shipmentId : undefined,
+    });
   if (page === "clients") {
-    const { q, page } = readShipmentFilter(url);
-    const { accountId } = params;
-    const opened_id = accountId && isUuid(accountId) ? accountId : undefined;
-    const args = { page, q: q || undefined, opened_id };
-    return (backend) => backend.rpc("desk_clients", args, get).retry(false);
+    const opened_id = isUuid(params.accountId) ? params.accountId : undefined;
+    return createQuery("desk_clients", { page: filter.page, q: filter.q || undefined, opened_id });
   }
-  if (page === "invitations")
-    return (backend) => backend.rpc("desk_invitations", { page: readShipmentFilter(url).page }, get).retry(false);
-  if (page === "team") return (backend) => backend.rpc("desk_team", {}, get).retry(false);
-  if (page === "log") {
-    const args = toAuditLogArgs(readAuditLogFilter(url));
-    return (backend) => backend.rpc("desk_log", args, get).retry(false);
-  }
-  return null;
+  if (page === "invitations") return createQuery("desk_invitations", { page: filter.page });
+  if (page === "team") return createQuery("desk_team", {});
+  return page === "log" ? createQuery("desk_log", toAuditLogArgs(readAuditLogFilter(url))) : null;
+}
+
+type DatabaseFunctions = Database["public"]["Functions"];
+
+/** lib/supabase/fetch.server.ts retries GET requests, so supabase-js must not retry them again. */
+function createQuery<Name extends keyof DatabaseFunctions>(
+  name: Name,
+  args: DatabaseFunctions[Name]["Args"],
+): StaffPageQuery {
+  return (backend) => backend.rpc(name, args as never, { get: true }).retry(false);
 }

@@ -59,12 +59,7 @@ async function* readCheckedPieces(
 }
 
 /** Reads the next piece only when it is needed, so that a slow reader occupies no connection of the backend. */
-async function* readPieces(
-  supabase: AppSupabaseClient,
-  path: string,
-  start: number,
-  size: number,
-): AsyncGenerator<Uint8Array> {
+async function* readPieces(supabase: AppSupabaseClient, path: string, start: number, size: number) {
   for (let from = start; from < size; from += filePieceBytes) {
     const to = Math.min(from + filePieceBytes, size);
     const bucket = supabase.storage.from("documents").setHeader("Range", `bytes=${from}-${to - 1}`);

@@ -27,12 +27,7 @@ import { runStaffAction, type StaffActionOptions, type StaffActionResult } from 
 export function safeFileName(fileName: string): string {
   const extension = getExtension(fileName);
   const stem = extension ? fileName.trim().slice(0, -extension.length - 1) : fileName;
-  const safe = transliterate(stem)
-    .toLowerCase()
-    .replace(/[^a-z0-9]+/g, "-")
-    .replace(/^-+|-+$/g, "")
-    .slice(0, 80)
-    .replace(/-+$/, "");
+  const safe = documentSlug(transliterate(stem)).slice(0, 80).replace(/-+$/, "");
   return `${safe || "file"}${extension ? `.${extension}` : ""}`;
 }
 
@@ -125,10 +120,8 @@ export async function removeFile(client: Viewer, id: string, expectedVersion: nu
   const args = { document_id: id, expected_version: expectedVersion };
   const path = dataOrUserError(await client.supabase.rpc("remove_file", args));
   if (typeof path !== "string") return path;
-  await serviceRoleClient()
-    .storage.from("documents")
-    .remove([path])
-    .catch(() => undefined);
+  const bucket = serviceRoleClient().storage.from("documents");
+  await bucket.remove([path]).catch(() => undefined);
   return null;
 }
 
@@ -150,27 +143,16 @@ export async function verifyDocument(
   if (!data.uploaded) return { reason: `The ${data.name} has no file yet.`, status: 409 };
   const file = await openStoredFile(serviceRole, data);
   if ("reason" in file) return { ...file, reason: `The ${data.name} was not verified. ${file.reason}` };
-  return runStaffAction(supabase, "verify_document", {
-    document_id: id,
-    sha256: file.sha256,
-    storage_version: file.version,
-    ...staffOptions,
-  });
+  const { sha256, version: storage_version } = file;
+  return runStaffAction(supabase, "verify_document", { document_id: id, sha256, storage_version, ...staffOptions });
 }
 
-export async function findDocumentId(
-  serviceRole: AppSupabaseClient,
-  shipmentId: string,
-  name: string,
-): Promise<string> {
-  const documents = dataOrThrow(
-    await serviceRole.from("documents").select("id, name").eq("shipment_id", shipmentId).retry(false),
-  );
+export async function findDocumentId(serviceRole: AppSupabaseClient, shipmentId: string, name: string) {
+  const query = serviceRole.from("documents").select("id, name").eq("shipment_id", shipmentId);
+  const documents = dataOrThrow(await query.retry(false));
   const document = documents.find((document) => document.name.toLowerCase() === name.toLowerCase());
-  if (!document)
-    throw new Error(
-      `This shipment has no document "${name}". The documents are: ${documents.map((d) => d.name).join(", ")}.`,
-    );
+  const names = documents.map(({ name }) => name).join(", ");
+  if (!document) throw new Error(`This shipment has no document "${name}". The documents are: ${names}.`);
   return document.id;
 }
 

@@ -9,8 +9,8 @@ import type { AppSupabaseClient } from "../lib/supabase/client.server.ts";
 import { dataOrThrow, getResultError } from "../lib/supabase/result.server.ts";
 import { sortDocuments } from "./document.ts";
 import { type EmailContent, type EmailSender, type RecipientName, toMailbox } from "./emails.ts";
-import { type NextAction, nextAction } from "./shipment.ts";
-import { shipmentUpdateEmail } from "./shipment-email.ts";
+import { nextAction } from "./shipment.ts";
+import { ShipmentUpdate, shipmentUpdateEmail } from "./shipment-email.ts";
 import { ChargeRecord, DocumentRecord, listNumbers, ShipmentRecord, type Stage } from "./shipment-fields.server.ts";
 
 export type EmailResult = { sent: boolean } | UserError;
@@ -33,11 +33,11 @@ export async function trySendEmail(
   serviceRole: AppSupabaseClient,
   sender: EmailSender,
   to: EmailRecipient,
-  createEmail: (name: RecipientName) => EmailContent,
+  createEmail: (sender: EmailSender, name: RecipientName) => EmailContent,
 ): Promise<{ sent: boolean }> {
   const { email, name, ...recipient } = to;
   const accountName = name || (to.account_id ? await findAccountName(serviceRole, to.account_id) : null);
-  const sent = await sendEmail({ to: email, ...createEmail(accountName) }, sender);
+  const sent = await sendEmail({ to: email, ...createEmail(sender, accountName) }, sender);
   if (!sent) await serviceRole.rpc("record_failed_email", { sent_to: email, ...recipient });
   return { sent };
 }
@@ -72,28 +72,18 @@ export async function listFailedEmails(serviceRole: AppSupabaseClient) {
   return dataOrThrow(await query.order("failed_at").retry(false));
 }
 
-/** The result of public.claim_shipment_emails. Each item becomes one email about one shipment. */
-const ClaimedShipmentEmail = z.array(
-  ShipmentRecord.extend({
-    ids: z.array(z.string()),
-    account_id: z.string(),
-    email: z.string(),
-    full_name: z.string().nullable(),
-    shipment_id: z.string(),
-    documents: z.array(DocumentRecord.pick({ name: true, uploaded: true, rejected_at: true })),
-    charges: z.array(ChargeRecord.pick({ item: true, paid_at: true })),
-    events: z.array(
-      z.object({
-        kind: z.enum(["stage", "rejected", "note", "charge", "storage"]),
-        detail: z.string(),
-        reason: z.string().nullable(),
-        note: z.string().nullable(),
-        previous_stage: z.number().nullable(),
-      }),
-    ),
-  }),
-);
-type ClaimedShipmentEmail = z.infer<typeof ClaimedShipmentEmail>[number];
+/** An item in the result of public.claim_shipment_emails. Each item becomes one email about one shipment. */
+const ClaimedShipmentEmail = ShipmentRecord.extend({
+  ids: z.array(z.string()),
+  account_id: z.string(),
+  email: z.string(),
+  full_name: z.string().nullable(),
+  shipment_id: z.string(),
+  documents: z.array(DocumentRecord.pick({ name: true, uploaded: true, rejected_at: true })),
+  charges: z.array(ChargeRecord.pick({ item: true, paid_at: true })),
+  events: z.array(ShipmentUpdate),
+});
+type ClaimedShipmentEmail = z.infer<typeof ClaimedShipmentEmail>;
 
 const claimBatchSize = 20;
 /** The database ends a claim after five minutes. The last minute is reserved for the email that is being sent. */
@@ -112,7 +102,7 @@ export async function sendDueShipmentEmails(
   let count = 0;
   for (;;) {
     const claim = await serviceRole.rpc("claim_shipment_emails", { max_count: claimBatchSize });
-    const claimed = ClaimedShipmentEmail.parse(dataOrThrow(claim));
+    const claimed = z.array(ClaimedShipmentEmail).parse(dataOrThrow(claim));
     const startedAt = performance.now();
     for (const email of claimed) {
       if (isStopped() || performance.now() - startedAt > claimTimeoutMs) return count;
@@ -130,25 +120,19 @@ async function sendShipmentEmail(
 ): Promise<boolean> {
   const unsubscribeUrl = createUnsubscribeUrl(account);
   const headers = { "List-Unsubscribe": `<${unsubscribeUrl}>`, "List-Unsubscribe-Post": "List-Unsubscribe=One-Click" };
-  const details = { numbers: listNumbers(shipment), nextAction: getNextActionForEmail(shipment, stages) };
+  const documents = sortDocuments(shipment.documents);
+  // Omits the days on which charges are due, because emails contain no payment details.
+  const charges = shipment.charges.map((charge) => ({ ...charge, due_on: null }));
+  const stageAction = stages[shipment.stage - 1] as Stage;
+  const details = {
+    numbers: listNumbers(shipment),
+    nextAction: nextAction({ stage: shipment.stage, documents, charges }, stageAction),
+  };
   const content = shipmentUpdateEmail(sender, { ...shipment, ...details }, unsubscribeUrl);
   const sent = await sendEmail({ to: email, ...content, headers }, sender);
   dataOrThrow(await serviceRole.rpc("finish_shipment_emails", { email_ids: ids, sent }));
   if (!sent) log("warn", "shipment email not sent", { shipment: shipment.shipment_id });
   return sent;
-}
-
-/** Omits the days on which charges are due, because emails contain no payment details. */
-function getNextActionForEmail(
-  { stage, documents, charges }: Pick<ClaimedShipmentEmail, "stage" | "documents" | "charges">,
-  stages: Stage[],
-): NextAction {
-  const state = {
-    stage,
-    documents: sortDocuments(documents),
-    charges: charges.map((charge) => ({ ...charge, due_on: null })),
-  };
-  return nextAction(state, stages[stage - 1] as Stage);
 }
 
 /** Returns an unsubscribe link that needs no login. The link becomes invalid when SESSION_SECRET changes. */
@@ -167,10 +151,6 @@ function signUnsubscribe(account: string): string {
   return createHmac("sha256", env().sessionSecret).update(`unsubscribe ${account}`).digest("base64url");
 }
 
-export async function setShipmentEmailsEnabled(
-  serviceRole: AppSupabaseClient,
-  account: string,
-  enabled: boolean,
-): Promise<UserError | null> {
+export async function setShipmentEmailsEnabled(serviceRole: AppSupabaseClient, account: string, enabled: boolean) {
   return getResultError(await serviceRole.rpc("set_shipment_emails_enabled", { account_id: account, enabled }));
 }

@@ -8,177 +8,134 @@ export type EmailContent = { subject: string; text: string };
 
 export type RecipientName = string | null;
 
+/** A change is uncertain if Supabase Auth did not respond to it. */
+type Certainty = "certain" | "uncertain";
+
 export const toMailbox = ({ name, email: address }: EmailSender): Mailbox => ({ name, address });
 
 export function staffInvitationEmail(sender: EmailSender, name: RecipientName, token: string): EmailContent {
-  return {
-    subject: `Your team account at ${sender.name}`,
-    text: formatEmailText(sender, name, [
-      "You now have an account for the desk, the pages of our website for team members. Create your password within seven days:",
-      createPasswordUrl(sender, token),
-      "",
-      "After you create your password, log in. The desk asks you to set up two-factor authentication with an app on your phone.",
-    ]),
-  };
+  return createEmail(sender, name, `Your team account at ${sender.name}`, [
+    "You now have an account for the desk, the pages of our website for team members. Create your password within seven days:",
+    createPasswordUrl(sender, token),
+    "",
+    "After you create your password, log in. The desk asks you to set up two-factor authentication with an app on your phone.",
+  ]);
 }
 
 export function passwordLinkEmail(sender: EmailSender, name: RecipientName, token: string): EmailContent {
-  return {
-    subject: "Set a new password",
-    text: formatEmailText(sender, name, [
-      "You asked us for a new password. Choose the new password within one hour:",
-      createPasswordUrl(sender, token),
-      "",
-      "If you did not ask for a new password, ignore this email. Your password stays the same.",
-    ]),
-  };
+  return createEmail(sender, name, "Set a new password", [
+    "You asked us for a new password. Choose the new password within one hour:",
+    createPasswordUrl(sender, token),
+    "",
+    "If you did not ask for a new password, ignore this email. Your password stays the same.",
+  ]);
 }
 
 export function secondFactorRemovedEmail(sender: EmailSender, name: RecipientName): EmailContent {
-  return {
-    subject: "Two-factor authentication is off",
-    text: formatEmailText(sender, name, [
-      "We removed two-factor authentication from your account. All devices have been logged out.",
-      `Log in and set up two-factor authentication again: ${createLoginUrl(sender)}`,
-      "",
-      `If you did not request the removal, call us now: ${sender.phone}`,
-    ]),
-  };
+  return createEmail(sender, name, "Two-factor authentication is off", [
+    "We removed two-factor authentication from your account. All devices have been logged out.",
+    `Log in and set up two-factor authentication again: ${createLoginUrl(sender)}`,
+    "",
+    `If you did not request the removal, call us now: ${sender.phone}`,
+  ]);
 }
 
-/** `certainty` is "uncertain" if Supabase Auth did not respond to the change. */
-export function passwordChangedEmail(
-  sender: EmailSender,
-  name: RecipientName,
-  certainty: "certain" | "uncertain" = "certain",
-): EmailContent {
+export function passwordChangedEmail(sender: EmailSender, name: RecipientName, certainty: Certainty = "certain") {
   const isCertain = certainty === "certain";
-  return {
-    subject: isCertain ? "Your password was changed" : "Your password may have been changed",
-    text: formatEmailText(sender, name, [
-      isCertain
-        ? "The password of your account was changed. All other devices have been logged out."
-        : "The password of your account may have been changed, because our system did not respond in time.",
-      isCertain
-        ? `Log in with the new password: ${createLoginUrl(sender)}`
-        : `Try the new password first, then the old one: ${createLoginUrl(sender)}`,
-      "",
-      `If you did not change the password, call us now: ${sender.phone}`,
-    ]),
-  };
+  return createEmail(sender, name, `Your password ${isCertain ? "was" : "may have been"} changed`, [
+    isCertain
+      ? "The password of your account was changed. All other devices have been logged out."
+      : "The password of your account may have been changed, because our system did not respond in time.",
+    `${isCertain ? "Log in with the new password" : "Try the new password first, then the old one"}: ${createLoginUrl(sender)}`,
+    "",
+    `If you did not change the password, call us now: ${sender.phone}`,
+  ]);
 }
 
 /** The greeting has no name, because the address may belong to a stranger. */
 export function emailChangeConfirmationEmail(sender: EmailSender, token: string): EmailContent {
-  return {
-    subject: "Confirm your new email address",
-    text: formatEmailText(sender, null, [
-      "We received a request to use this email address for an account.",
-      "If you sent the request, confirm the address within 24 hours with the password of your account:",
-      `${sender.origin}/auth/email?token=${token}`,
-      "",
-      "If you did not send the request, ignore this email. The request expires after 24 hours.",
-    ]),
-  };
+  return createEmail(sender, null, "Confirm your new email address", [
+    "We received a request to use this email address for an account.",
+    "If you sent the request, confirm the address within 24 hours with the password of your account:",
+    `${sender.origin}/auth/email?token=${token}`,
+    "",
+    "If you did not send the request, ignore this email. The request expires after 24 hours.",
+  ]);
 }
 
 export function emailTakenEmail(sender: EmailSender): EmailContent {
-  return {
-    subject: "This email address already has an account",
-    text: formatEmailText(sender, null, [
-      "We received a request to use this email address for another account. Nothing was changed.",
-      `If you sent the request, log in to the existing account with this email address: ${createLoginUrl(sender)}`,
-      "",
-      "If you did not send the request, ignore this email.",
-    ]),
-  };
+  return createEmail(sender, null, "This email address already has an account", [
+    "We received a request to use this email address for another account. Nothing was changed.",
+    `If you sent the request, log in to the existing account with this email address: ${createLoginUrl(sender)}`,
+    "",
+    "If you did not send the request, ignore this email.",
+  ]);
 }
 
 export function emailChangeRequestedEmail(sender: EmailSender, name: RecipientName): EmailContent {
-  return {
-    subject: "Someone asked to change your email address",
-    text: formatEmailText(sender, name, [
-      "Someone who is logged in to your account asked to change your email address.",
-      "We will change your email address when the owner of the new address confirms the change.",
-      "",
-      "If you did not send the request, change your password now to log out all other devices:",
-      `${sender.origin}/portal/account`,
-      `Then call us: ${sender.phone}`,
-    ]),
-  };
+  return createEmail(sender, name, "Someone asked to change your email address", [
+    "Someone who is logged in to your account asked to change your email address.",
+    "We will change your email address when the owner of the new address confirms the change.",
+    "",
+    "If you did not send the request, change your password now to log out all other devices:",
+    `${sender.origin}/portal/account`,
+    `Then call us: ${sender.phone}`,
+  ]);
 }
 
-export function emailChangedEmail(
-  sender: EmailSender,
-  name: RecipientName,
-  certainty: "certain" | "uncertain" = "certain",
-): EmailContent {
+export function emailChangedEmail(sender: EmailSender, name: RecipientName, certainty: Certainty = "certain") {
   const isCertain = certainty === "certain";
-  return {
-    subject: isCertain ? "Your email address was changed" : "Your email address may have been changed",
-    text: formatEmailText(sender, name, [
-      isCertain
-        ? "The email address of your account was changed. We now send emails to your new address only."
-        : "The email address of your account may have been changed, because our system did not respond in time.",
-      isCertain
-        ? `Log in with the new address: ${createLoginUrl(sender)}`
-        : `Try the new address first, then this address: ${createLoginUrl(sender)}`,
-      "",
-      `If you did not change the address, call us now: ${sender.phone}`,
-    ]),
-  };
+  return createEmail(sender, name, `Your email address ${isCertain ? "was" : "may have been"} changed`, [
+    isCertain
+      ? "The email address of your account was changed. We now send emails to your new address only."
+      : "The email address of your account may have been changed, because our system did not respond in time.",
+    `${isCertain ? "Log in with the new address" : "Try the new address first, then this address"}: ${createLoginUrl(sender)}`,
+    "",
+    `If you did not change the address, call us now: ${sender.phone}`,
+  ]);
 }
 
 export function erasureRejectedEmail(sender: EmailSender, name: RecipientName, reason: string): EmailContent {
-  return {
-    subject: "We cannot erase your account yet",
-    text: formatEmailText(sender, name, [
-      "We cannot erase your account yet.",
-      `Reason: ${formatTypedText(reason)}`,
-      "",
-      `You can send a new request at any time: ${sender.origin}/portal/account`,
-    ]),
-  };
+  return createEmail(sender, name, "We cannot erase your account yet", [
+    "We cannot erase your account yet.",
+    `Reason: ${formatTypedText(reason)}`,
+    "",
+    `You can send a new request at any time: ${sender.origin}/portal/account`,
+  ]);
 }
 
 export function accountErasedEmail(sender: EmailSender, name: RecipientName): EmailContent {
-  return {
-    subject: "Your account has been erased",
-    text: formatEmailText(sender, name, [
-      "We have deleted your account, your shipments and their files.",
-      "This is our last email to you.",
-    ]),
-  };
+  return createEmail(sender, name, "Your account has been erased", [
+    "We have deleted your account, your shipments and their files.",
+    "This is our last email to you.",
+  ]);
 }
 
 export function clientInvitationEmail(sender: EmailSender, name: RecipientName, clientId: string): EmailContent {
-  return {
-    subject: `Your Client ID from ${sender.name}`,
-    text: formatEmailText(sender, name, [
-      "Here is your Client ID. You can use it once, to create your account:",
-      clientId,
-      "",
-      "With an account, you can follow your shipments and send us documents.",
-      `Sign up: ${sender.origin}/signup?clientId=${clientId}`,
-    ]),
-  };
+  return createEmail(sender, name, `Your Client ID from ${sender.name}`, [
+    "Here is your Client ID. You can use it once, to create your account:",
+    clientId,
+    "",
+    "With an account, you can follow your shipments and send us documents.",
+    `Sign up: ${sender.origin}/signup?clientId=${clientId}`,
+  ]);
 }
 
 const createPasswordUrl = ({ origin }: EmailSender, token: string) => `${origin}/auth/password?token=${token}`;
 const createLoginUrl = ({ origin }: EmailSender) => `${origin}/login`;
 
-/** Returns the text with a greeting and our footer. The templates in supabase/templates have the same footer. */
-export function formatEmailText(
+/** Adds a greeting and our footer to the text. The templates in supabase/templates have the same footer. */
+export function createEmail(
   { name, phone, origin }: EmailSender,
   recipientName: RecipientName,
+  subject: string,
   body: string[],
   footer: string[] = [],
-): string {
+): EmailContent {
   const greeting = recipientName ? `Hello ${toOneLine(recipientName)},` : "Hello,";
-  const lines = [greeting, "", ...body, "", name, phone];
-  const identityCheck = `${origin}/additional-info#identity-check`;
-  lines.push(`We never send bank details by email. Check that this email is from us: ${identityCheck}`, ...footer);
-  return `${lines.join("\n")}\n`;
+  const identityCheck = `We never send bank details by email. Check that this email is from us: ${origin}/additional-info#identity-check`;
+  const lines = [greeting, "", ...body, "", name, phone, identityCheck, ...footer];
+  return { subject, text: `${lines.join("\n")}\n` };
 }
 
 /** Returns a team member's text as one line without links: the site promises that its emails link only to itself. */

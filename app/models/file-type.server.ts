@@ -1,9 +1,19 @@
 import type { UserError } from "../lib/http/user-error.server.ts";
 import { getFileProblem } from "./document.ts";
-import { cfbSignature, listCfbParts, listZipParts, lockedPart, zipSignature } from "./office-file.server.ts";
+import {
+  cfbSignature,
+  decodeText,
+  isAvif,
+  isCompleteHeic,
+  isCompleteJpeg,
+  isCompleteTiff,
+  isMarkup,
+  isRawPhoto,
+  listParts,
+  lockedPart,
+  zipSignature,
+} from "./file-content.server.ts";
 import { isCompletePdf, needsPassword, pdfSignature } from "./pdf-file.server.ts";
-import { isAvif, isCompleteHeic, isCompleteJpeg, isCompleteTiff, isRawPhoto } from "./photo-file.server.ts";
-import { decodeText, isMarkup } from "./text-file.server.ts";
 
 export type FileType = {
   label: string;
@@ -27,6 +37,29 @@ const heicBrands = ["heic", "heix", "heim", "heis", "hevc", "hevx", "hevm", "hev
 
 const csv: FileType = { label: "CSV", extensions: ["csv"], mediaType: "text/csv", signatures: [] };
 const text: FileType = { label: "text", extensions: ["txt"], mediaType: "text/plain", signatures: [] };
+
+const officeTypes = (
+  [
+    ["Word", "doc", "application/msword", cfbSignature, /^WordDocument$/m],
+    ["Word", "docx", `${openXml}.wordprocessingml.document`, zipSignature, /^word\/document\d*\.xml$/m],
+    ["Excel", "xls", "application/vnd.ms-excel", cfbSignature, /^(?:Workbook|Book)$/m],
+    ["Excel", "xlsx", `${openXml}.spreadsheetml.sheet`, zipSignature, /^xl\/workbook\d*\.xml$/m],
+    ["ODT", "odt", `${openDocument}.text`, zipSignature, /^application\/vnd\.oasis\.opendocument\.text$/m],
+    [
+      "ODS",
+      "ods",
+      `${openDocument}.spreadsheet`,
+      zipSignature,
+      /^application\/vnd\.oasis\.opendocument\.spreadsheet$/m,
+    ],
+  ] as const
+).map(
+  ([label, extension, mediaType, signature, part]): FileType => ({
+    ...{ label, mediaType, part },
+    extensions: [extension],
+    signatures: [signature],
+  }),
+);
 
 /**
  * The package file-type misses a PDF that starts with other bytes, and cannot distinguish Word from Excel in old and
@@ -81,48 +114,7 @@ export const FILE_TYPES: readonly FileType[] = [
     isOtherType: isRawPhoto,
     isComplete: isCompleteTiff,
   },
-  {
-    label: "Word",
-    extensions: ["doc"],
-    mediaType: "application/msword",
-    signatures: [cfbSignature],
-    part: /^WordDocument$/m,
-  },
-  {
-    label: "Word",
-    extensions: ["docx"],
-    mediaType: `${openXml}.wordprocessingml.document`,
-    signatures: [zipSignature],
-    part: /^word\/document\d*\.xml$/m,
-  },
-  {
-    label: "Excel",
-    extensions: ["xls"],
-    mediaType: "application/vnd.ms-excel",
-    signatures: [cfbSignature],
-    part: /^(?:Workbook|Book)$/m,
-  },
-  {
-    label: "Excel",
-    extensions: ["xlsx"],
-    mediaType: `${openXml}.spreadsheetml.sheet`,
-    signatures: [zipSignature],
-    part: /^xl\/workbook\d*\.xml$/m,
-  },
-  {
-    label: "ODT",
-    extensions: ["odt"],
-    mediaType: `${openDocument}.text`,
-    signatures: [zipSignature],
-    part: /^application\/vnd\.oasis\.opendocument\.text$/m,
-  },
-  {
-    label: "ODS",
-    extensions: ["ods"],
-    mediaType: `${openDocument}.spreadsheet`,
-    signatures: [zipSignature],
-    part: /^application\/vnd\.oasis\.opendocument\.spreadsheet$/m,
-  },
+  ...officeTypes,
   {
     label: "RTF",
     extensions: ["rtf"],
@@ -195,7 +187,7 @@ function findBySignature(content: Buffer): FileType | UserError | undefined {
   const head = content.toString("latin1", 0, searchedBytes);
   const start = Math.min(...FILE_TYPES.map((type) => findSignature(head, type)));
   if (start === Infinity) return undefined;
-  const parts = listParts(head, content);
+  const parts = listParts(content);
   if (parts === null) return incompleteError;
   const type = FILE_TYPES.find(
     (type) =>
@@ -214,11 +206,6 @@ function findSignature(head: string, { signatures, bytesBefore: [least, most] = 
   const positions = signatures.map((signature) => head.slice(least, most + signature.length).indexOf(signature));
   const found = positions.filter((position) => position !== -1);
   return Math.min(...found.map((position) => least + position));
-}
-
-function listParts(head: string, content: Buffer): string | null {
-  if (head.startsWith(zipSignature)) return listZipParts(content);
-  return head.startsWith(cfbSignature) ? listCfbParts(content) : "";
 }
 
 function detectText(fileName: string, content: Buffer): FileType | UserError {

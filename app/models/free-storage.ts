@@ -34,20 +34,19 @@ export function describeFreeStorage(
 ): string {
   const until = weekdayFormat.format(parseDay(freeUntil)).replace(",", "");
   const daysLeft = Math.round((parseDay(freeUntil) - parseDay(today)) / dayMs);
-  const firstPaidDay = shortDay(new Date(parseDay(freeUntil) + dayMs).toISOString(), new Date(parseDay(today)));
   const citation = cite([tariff], today, "this tariff");
-  if (daysLeft >= 0) {
-    const words =
-      daysLeft === 0 ? ". Today is the last day" : daysLeft === 1 ? ", 1 day left" : `, ${daysLeft} days left`;
-    const charge = getDailyCharge(tariff.free_days + 1, size, tariff);
-    const chargeText = charge
-      ? `From ${firstPaidDay} ${charge}`
-      : `You pay for storage from ${firstPaidDay}. Ask us for the daily charge`;
-    return `Free at the port until ${until}${words}. ${chargeText}. ${citation}`;
+  if (daysLeft < 0) {
+    const charge = getDailyCharge(Math.round((parseDay(today) - parseDay(arrived)) / dayMs), size, tariff);
+    const chargeText = charge ? `Storage now costs ${charge}` : "Ask us for the daily charge";
+    return `Free storage ended on ${until}. ${chargeText}. ${citation}`;
   }
-  const charge = getDailyCharge(Math.round((parseDay(today) - parseDay(arrived)) / dayMs), size, tariff);
-  const chargeText = charge ? `Storage now costs ${charge}` : "Ask us for the daily charge";
-  return `Free storage ended on ${until}. ${chargeText}. ${citation}`;
+  const daysText = daysLeft === 0 ? ". Today is the last day" : `, ${daysLeft} day${daysLeft === 1 ? "" : "s"} left`;
+  const firstPaidDay = shortDay(new Date(parseDay(freeUntil) + dayMs).toISOString(), new Date(parseDay(today)));
+  const charge = getDailyCharge(tariff.free_days + 1, size, tariff);
+  const chargeText = charge
+    ? `From ${firstPaidDay} ${charge}`
+    : `You pay for storage from ${firstPaidDay}. Ask us for the daily charge`;
+  return `Free at the port until ${until}${daysText}. ${chargeText}. ${citation}`;
 }
 
 export function isStorageUrgent({ freeUntil }: { freeUntil: string }, today: string): boolean {

@@ -47,15 +47,13 @@ export function describeHolidays(holidays: PublicHolidays, today: string): strin
   return `Closed on public holidays.${nextText} ${cite([holidays], today, "the list of holidays")}`;
 }
 
-/** `until` is the time of the next change of the status, or null if the office never opens. */
-export type OfficeStatus = { isOpen: boolean; words: string; until: Date | null };
-
-const minuteMs = 60_000;
-const dayMs = 24 * 60 * minuteMs;
+const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
 /** East Africa Time is UTC+3 without summer time. */
-const eatOffsetMs = 3 * 60 * minuteMs;
+const eatOffsetMs = 3 * hourMs;
 
-export function getOfficeStatus(hours: WorkingHours, holidays: PublicHolidays, now: Date): OfficeStatus {
+/** `until` is the time of the next change of the status, or null if the office never opens. */
+export function getOfficeStatus(hours: WorkingHours, holidays: PublicHolidays, now: Date) {
   const localTime = now.valueOf() + eatOffsetMs;
   const midnight = Math.floor(localTime / dayMs) * dayMs;
   for (let day = 0; day <= 7; day++) {
@@ -64,13 +62,13 @@ export function getOfficeStatus(hours: WorkingHours, holidays: PublicHolidays, n
     if (holidays.days.some((holiday) => holiday.date === date)) continue;
     const weekday = new Date(start).getUTCDay();
     const { opens, closes } = hours.find((line) => line.weekdays.includes(weekdays[weekday] as "Sun")) ?? {};
-    if (!opens || !closes || localTime >= start + toMinutes(closes) * minuteMs) continue;
-    const opening = start + toMinutes(opens) * minuteMs;
+    if (!opens || !closes || localTime >= start + toMs(closes)) continue;
+    const opening = start + toMs(opens);
     if (localTime >= opening)
       return {
         isOpen: true,
         words: `Open now, until ${formatClock(closes)} EAT`,
-        until: fromEastAfricaTime(start + toMinutes(closes) * minuteMs),
+        until: fromEastAfricaTime(start + toMs(closes)),
       };
     const dayName = day === 0 ? "today" : dayNames[weekday];
     // At midnight the opening day changes from a name such as "Monday" to "today".
@@ -82,9 +80,7 @@ export function getOfficeStatus(hours: WorkingHours, holidays: PublicHolidays, n
 
 const fromEastAfricaTime = (localTime: number) => new Date(localTime - eatOffsetMs);
 
-function toMinutes(clock: string): number {
-  return Number(clock.slice(0, 2)) * 60 + Number(clock.slice(3));
-}
+const toMs = (clock: string) => Date.parse(`1970-01-01T${clock}Z`);
 
 function formatClock(clock: string): string {
   const hour = Number(clock.slice(0, 2));

@@ -17,7 +17,6 @@ export function listSearch(url: URL): string {
   return createShipmentSearch({ ...readShipmentFilter(url), needsCheck: false });
 }
 
-/** Returns the path of a shipment's page. The query is the filter of the list next to the shipment. */
 export function shipmentPath(id: string, url: URL): string {
   return toViewerPath(`/portal/${id}${listSearch(url)}`);
 }
@@ -39,7 +38,6 @@ const NextActions = z.object({
 export type NextActions = z.infer<typeof NextActions>;
 
 export const Announcement = z.object({ text: z.string(), started_at: z.string() });
-export type Announcement = z.infer<typeof Announcement>;
 
 /** The result of public.portal_page. A page lists 20 shipments. A 21st shipment means that a next page exists. */
 const PortalPage = z.object({
@@ -58,73 +56,35 @@ const PortalPage = z.object({
 });
 type PortalPage = z.infer<typeof PortalPage>;
 
-export type ShipmentListPage = {
-  shipments: ShipmentRecord[];
-  hasNextPage: boolean;
-  announcement: Announcement | null;
-  nextActions: NextActions | null;
-};
-
-type PortalPageResult = Promise<PortalPage | UserError | null>;
-
-/** The portal pages of each request, by the request's Supabase client, so that all loaders share one backend call. */
-const portalPageCaches = new WeakMap<AppSupabaseClient, Map<string, PortalPageResult>>();
-
-function getPortalPageCache(backend: AppSupabaseClient): Map<string, PortalPageResult> {
-  const cache = portalPageCaches.get(backend) ?? new Map<string, PortalPageResult>();
-  portalPageCaches.set(backend, cache);
-  return cache;
-}
-
-type PortalPageRequest = { filter: ShipmentFilter; shipmentId: string | null };
-
-const toCacheKey = (request: PortalPageRequest) => JSON.stringify(request);
+/** The portal page of each request, by the request's Supabase client, so that all loaders share one backend call. */
+const portalPages = new WeakMap<AppSupabaseClient, Promise<PortalPage | UserError | null>>();
 
 /** Fetches the viewer and the page before the loaders run. Only for GET requests, because a POST changes the data. */
-export function prefetchPortalPage(
-  backend: AppSupabaseClient,
-  url: URL,
-  shipmentId: string | undefined,
-): PortalPageResult {
-  const request = { filter: readShipmentFilter(url), shipmentId: parseShipmentId(shipmentId) };
-  const call = fetchPortalPage(backend, request);
-  getPortalPageCache(backend).set(toCacheKey(request), call);
-  return call;
+export function prefetchPortalPage(backend: AppSupabaseClient, url: URL, shipmentId: string | undefined) {
+  const filter = readShipmentFilter(url);
+  const opened_id = isUuid(shipmentId) ? shipmentId : undefined;
+  const args = { page: filter.page, ...toSearchArgs(filter), opened_id };
+  // lib/supabase/fetch.server.ts retries GET requests, so supabase-js must not retry them again.
+  const page = readViewerResult(PortalPage, backend.rpc("portal_page", args, { get: true }).retry(false));
+  portalPages.set(backend, page);
+  return page;
 }
 
 /** Returns the prefetched page. If no page was prefetched, parallel loaders share one backend call. */
-async function getPortalPage({ supabase }: Viewer, request: PortalPageRequest): Promise<PortalPage | UserError> {
-  const cache = getPortalPageCache(supabase);
-  const key = toCacheKey(request);
-  const call = cache.get(key) ?? fetchPortalPage(supabase, request).finally(() => cache.delete(key));
-  cache.set(key, call);
-  const page = await call;
+async function getPortalPage({ supabase }: Viewer, url: URL, shipmentId?: string): Promise<PortalPage | UserError> {
+  const page = await (portalPages.get(supabase) ??
+    prefetchPortalPage(supabase, url, shipmentId).finally(() => portalPages.delete(supabase)));
   // Without a viewer, the session ended during this request. The next request redirects to the login page.
   return page && ("reason" in page || page.viewer) ? page : userErrorFromThrown(null);
 }
 
-function fetchPortalPage(backend: AppSupabaseClient, { filter, shipmentId }: PortalPageRequest): PortalPageResult {
-  const args = { page: filter.page, ...toSearchArgs(filter), opened_id: shipmentId ?? undefined };
-  // lib/supabase/fetch.server.ts retries GET requests, so supabase-js must not retry them again.
-  return readViewerResult(PortalPage, backend.rpc("portal_page", args, { get: true }).retry(false));
-}
-
-function toSearchArgs({ q, stage, waiting }: ShipmentFilter) {
+export function toSearchArgs({ q, stage, waiting }: ShipmentFilter) {
   return { q: q || undefined, stage: stage ?? undefined, waiting_on: waiting ?? undefined };
 }
 
-function parseShipmentId(id: string | undefined): string | null {
-  return id && isUuid(id) ? id : null;
-}
-
 /** `shipmentId` is the ID of the displayed shipment. getShipment with this ID shares the backend call. */
-export async function listShipments(
-  client: Viewer,
-  url: URL,
-  shipmentId?: string,
-): Promise<ShipmentListPage | UserError> {
-  const request = { filter: readShipmentFilter(url), shipmentId: parseShipmentId(shipmentId) };
-  const page = await getPortalPage(client, request);
+export async function listShipments(client: Viewer, url: URL, shipmentId?: string) {
+  const page = await getPortalPage(client, url, shipmentId);
   if ("reason" in page) return page;
   const { shipments, announcement, work } = page;
   return {
@@ -138,7 +98,7 @@ export async function listShipments(
 /** Returns null for an unknown or invalid ID and for another client's shipment. `url` has the filter of the list. */
 export async function getShipment(client: Viewer, id: string, url = new URL("http://localhost")) {
   if (!isUuid(id)) return null;
-  const page = await getPortalPage(client, { filter: readShipmentFilter(url), shipmentId: id });
+  const page = await getPortalPage(client, url, id);
   if ("reason" in page) return page;
   const { shipment } = page;
   return shipment && { ...shipment, documents: sortDocuments(shipment.documents) };
@@ -152,8 +112,7 @@ export async function listShipmentsAfter(
   filter: ShipmentFilter,
   last: ShipmentRecord | null,
 ) {
-  const after = last ? { before: last.created_at, before_id: last.id } : {};
-  const args = { ...toSearchArgs(filter), ...after };
+  const args = { ...toSearchArgs(filter), before: last?.created_at, before_id: last?.id };
   const result = await backend.rpc("portal_shipments_export", args, { get: true }).retry(false);
   const failure = getResultError(result);
   if (failure) throw userErrorData(failure);
@@ -181,14 +140,9 @@ export function getNextActionButton(
   return due ? { words: `Pay the ${due.name}`, at: "#payments" } : null;
 }
 
-/** The cargo leaves storage before this stage. */
 const cargoReleasedStage = 9;
 
-export function describeStorage(shipment: {
-  stage: number;
-  arrival: { day: string; free_storage_ends_on: string; size: number } | null;
-}) {
-  const { stage, arrival } = shipment;
+export function describeStorage({ stage, arrival }: Pick<ShipmentRecord, "stage" | "arrival">) {
   if (!arrival || stage >= cargoReleasedStage) return null;
   const today = dayInEastAfrica(new Date());
   const at = { arrived: arrival.day, freeUntil: arrival.free_storage_ends_on, size: arrival.size };

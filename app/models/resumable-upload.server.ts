@@ -32,20 +32,14 @@ export function getUploadFolder({ account, shipment, document, size, sha256 }: P
   return `${account}/${hash("sha256", JSON.stringify([account, shipment, document, size, sha256]))}/`;
 }
 
-export async function countReceivedBytes(
-  serviceRole: AppSupabaseClient,
-  file: PendingUpload,
-): Promise<number | UserError> {
+export async function countReceivedBytes(serviceRole: AppSupabaseClient, file: PendingUpload) {
   const stored = await listStoredChunks(serviceRole, file.account);
   return "reason" in stored ? stored : countContiguousBytes(selectChunks(stored, file), file.size);
 }
 
 /** Deletes expired chunks, and the oldest uploads above the account's limits. Returns the number of stored bytes. */
-export async function freeSpaceForUpload(
-  serviceRole: AppSupabaseClient,
-  file: PendingUpload,
-): Promise<number | UserError> {
-  const stored = await listStoredChunks(serviceRole, file.account, { all: true });
+export async function freeSpaceForUpload(serviceRole: AppSupabaseClient, file: PendingUpload) {
+  const stored = await listStoredChunks(serviceRole, file.account);
   if ("reason" in stored) return stored;
   const [expired, fresh] = [stored.filter(isExpired), stored.filter((chunk) => !isExpired(chunk))];
   const ownChunks = selectChunks(fresh, file);
@@ -74,13 +68,12 @@ export async function assembleFile(
   const received = countContiguousBytes(chunks, file.size);
   if (received < file.size) return received;
   const content = new Uint8Array(file.size);
-  const readChunk = async ({ name, from }: UploadChunk): Promise<void> => {
-    const { data, error } = await serviceRole.storage.from("upload-chunks").download(name);
-    if (error) throw error;
-    content.set(new Uint8Array(await data.arrayBuffer()).subarray(0, file.size - from), from);
-  };
   try {
-    await pLimit(parallelReads).map(chunks, readChunk);
+    await pLimit(parallelReads).map(chunks, async ({ name, from }) => {
+      const { data, error } = await serviceRole.storage.from("upload-chunks").download(name);
+      if (error) throw error;
+      content.set(new Uint8Array(await data.arrayBuffer()).subarray(0, file.size - from), from);
+    });
   } catch (error) {
     return userErrorFromThrown(error);
   }
@@ -91,7 +84,7 @@ export async function assembleFile(
 
 /** Ignores errors, because a background job deletes expired chunks later. */
 export async function deleteUploadChunks(serviceRole: AppSupabaseClient, file: PendingUpload): Promise<void> {
-  const stored = await listStoredChunks(serviceRole, file.account, { all: true });
+  const stored = await listStoredChunks(serviceRole, file.account);
   if ("reason" in stored) return;
   await deleteChunks(serviceRole, listNames(selectChunks(stored, file))).catch(() => undefined);
 }
@@ -102,18 +95,13 @@ export async function listDeletableChunks(serviceRole: AppSupabaseClient, accoun
   return listNames(StoredChunks.parse(dataOrThrow(chunks)));
 }
 
-async function listStoredChunks(
-  serviceRole: AppSupabaseClient,
-  account: string,
-  { all = false } = {},
-): Promise<UploadChunk[] | UserError> {
+async function listStoredChunks(serviceRole: AppSupabaseClient, account: string) {
   const stored = parseResult(StoredChunks, await serviceRole.rpc("list_upload_chunks", { account_id: account }));
   if ("reason" in stored) return stored;
-  const chunks = stored.flatMap(({ name, created_at: createdAt }) => {
+  return stored.flatMap(({ name, created_at: createdAt }) => {
     const [, from, length] = /\/(\d+)-(\d+)$/.exec(name) ?? [];
     return from && length ? [{ name, createdAt, from: Number(from), to: Number(from) + Number(length) }] : [];
   });
-  return all ? chunks : chunks.filter((chunk) => !isExpired(chunk));
 }
 
 const isExpired = ({ createdAt }: UploadChunk) => Date.parse(createdAt) < Date.now() - chunkLifetimeMs;
@@ -133,7 +121,7 @@ function listOtherUploads(stored: UploadChunk[], file: PendingUpload): UploadChu
 function selectChunks(stored: UploadChunk[], file: PendingUpload): UploadChunk[] {
   const folder = getUploadFolder(file);
   return stored
-    .filter(({ name, to }) => name.startsWith(folder) && to <= file.size)
+    .filter((chunk) => chunk.name.startsWith(folder) && chunk.to <= file.size && !isExpired(chunk))
     .sort((a, b) => a.from - b.from || a.to - b.to);
 }
 
@@ -154,10 +142,7 @@ export async function deleteChunks(serviceRole: AppSupabaseClient, names: string
 const activeUploads = new Map<string, { stop: AbortController; done: Promise<unknown> }>();
 
 /** The server may not detect a lost connection, so a new request for a file stops the previous request. */
-export async function runUploadExclusively<T>(
-  file: PendingUpload,
-  task: (signal: AbortSignal) => Promise<T>,
-): Promise<T> {
+export async function runUploadExclusively<T>(file: PendingUpload, task: (signal: AbortSignal) => Promise<T>) {
   const folder = getUploadFolder(file);
   const previous = activeUploads.get(folder);
   previous?.stop.abort();
@@ -223,12 +208,7 @@ export async function storeChunks(
   return storeError ?? { reason: "The file is larger than expected. Upload the file again.", status: 413 };
 }
 
-async function putChunk(
-  serviceRole: AppSupabaseClient,
-  file: PendingUpload,
-  from: number,
-  bytes: Uint8Array,
-): Promise<void> {
+async function putChunk(serviceRole: AppSupabaseClient, file: PendingUpload, from: number, bytes: Uint8Array) {
   const name = `${getUploadFolder(file)}${from}-${bytes.length}`;
   await serviceRole.rpc("count_upload_chunk", { account_id: file.account }).throwOnError();
   // Another tab may have stored the same chunk. Without upsert, hosted Supabase would then stop responding.

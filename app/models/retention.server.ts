@@ -5,7 +5,7 @@ import { dataOrThrow, parseResult } from "../lib/supabase/result.server.ts";
 import { findAccountName, sendEmail, trySendEmail } from "./email-delivery.server.ts";
 import { accountErasedEmail, type EmailSender, erasureRejectedEmail } from "./emails.ts";
 import { deleteChunks, listDeletableChunks } from "./resumable-upload.server.ts";
-import { runStaffAction, type StaffActionResult } from "./staff.server.ts";
+import { runStaffAction, type StaffActionCall, type StaffActionResult } from "./staff.server.ts";
 
 /** Days are YYYY-MM-DD. `last_seen_at` is ISO 8601. */
 const BeyondRetention = z.object({
@@ -61,10 +61,8 @@ export async function eraseAccount(
   } catch (error) {
     // "Nothing was changed." is false here, because earlier steps of the erasure have changed data.
     const message = (error as Error).message.replace("Nothing was changed. ", "");
-    return {
-      reason: `The account is closed. Some of the data was not deleted. ${message} Erase the account again.`,
-      status: 503,
-    };
+    const reason = `The account is closed. Some of the data was not deleted. ${message} Erase the account again.`;
+    return { reason, status: 503 };
   }
   // A failed email is not recorded, because the erasure must leave no data about the person.
   if (sender) await sendEmail({ to: started.result, ...accountErasedEmail(sender, name) }, sender);
@@ -72,17 +70,16 @@ export async function eraseAccount(
 }
 
 export async function rejectErasure(
-  supabase: AppSupabaseClient,
-  serviceRole: AppSupabaseClient,
-  sender: EmailSender,
-  account: string,
+  { supabase, serviceRole, emailSender, options: { actor_name } }: StaffActionCall,
+  account_id: string,
   reason: string,
-  actor_name?: string,
-): Promise<(StaffActionResult<string> & { sent: boolean }) | UserError> {
-  const action = await runStaffAction(supabase, "reject_erasure", { account_id: account, reason, actor_name });
+) {
+  const action = await runStaffAction(supabase, "reject_erasure", { account_id, reason, actor_name });
   if ("reason" in action) return action;
-  const to = { email: action.result, account_id: account, kind: "erasure" };
-  const email = await trySendEmail(serviceRole, sender, to, (name) => erasureRejectedEmail(sender, name, reason));
+  const to = { email: action.result, account_id, kind: "erasure" };
+  const email = await trySendEmail(serviceRole(), emailSender(), to, (sender, name) =>
+    erasureRejectedEmail(sender, name, reason),
+  );
   return { ...email, result: to.email };
 }
 
@@ -91,7 +88,8 @@ export async function deleteExpiredLinks(serviceRole: AppSupabaseClient): Promis
 }
 
 async function deleteShipment(serviceRole: AppSupabaseClient, id: string): Promise<boolean> {
-  const deletion = serviceRole.from("shipments").delete().eq("id", id).lt("retention_ends_on", todayInUtc());
+  const today = new Date().toISOString().slice(0, 10);
+  const deletion = serviceRole.from("shipments").delete().eq("id", id).lt("retention_ends_on", today);
   return dataOrThrow(await deletion.select("id")).length > 0;
 }
 
@@ -101,9 +99,8 @@ async function deleteAccountShipments(serviceRole: AppSupabaseClient, account: s
     const query = serviceRole.from("shipments").select("id").eq("user_id", account).retry(false);
     const shipments = dataOrThrow(await query);
     if (shipments.length === 0) return;
-    for (const { id } of shipments) {
+    for (const { id } of shipments)
       if (!(await deleteShipment(serviceRole, id))) throw new Error("The retention period of a shipment was extended.");
-    }
   }
 }
 
@@ -132,8 +129,4 @@ async function deleteAccount(
 
 async function deleteOrphanedAuthLog(serviceRole: AppSupabaseClient): Promise<void> {
   dataOrThrow(await serviceRole.rpc("delete_orphaned_auth_log"));
-}
-
-function todayInUtc(): string {
-  return new Date().toISOString().slice(0, 10);
 }

@@ -2,28 +2,31 @@ import { renderSVG } from "uqr";
 import { z } from "zod";
 import type { Viewer } from "../lib/auth/viewer.server.ts";
 import { dayInEastAfrica, monthName } from "../lib/dates.ts";
+import type { IntentError } from "../lib/forms/rejected-form.server.ts";
 import { codeLine } from "../lib/forms/text-fields.ts";
 import { log, pseudonym } from "../lib/http/log.server.ts";
 import type { RateLimiter } from "../lib/http/rate-limiter.server.ts";
 import { toUserError, type UserError, userErrorFromThrown } from "../lib/http/user-error.server.ts";
 import type { AppSupabaseClient } from "../lib/supabase/client.server.ts";
 import { trySendEmail } from "./email-delivery.server.ts";
-import { type EmailSender, secondFactorRemovedEmail } from "./emails.ts";
-import { runStaffAction, type StaffActionResult } from "./staff.server.ts";
+import { secondFactorRemovedEmail } from "./emails.ts";
+import { runStaffAction, type StaffActionCall, type StaffActionResult } from "./staff.server.ts";
 
 export const TotpCode = codeLine("Enter the 6-digit code.")
   .overwrite((code) => code.replace(/[ -]/g, ""))
   .regex(/^\d{6}$/, "The code must have 6 digits.");
 
-/** The form fields of a page that an emailed link opens. */
-export type LinkCredentials = { password: string; code?: string; factorId?: string };
+export type TypedCredentials = { password: string; code?: string; factorId?: string };
 
-/** `secret` is in base 32, for typing. `uri` is for the QR code. */
 export type TotpSetup = { factorId: string; secret: string; uri: string };
 
-export type CodeFailure = UserError & { title: "Error challenging" | "Verification failed"; hint?: string };
+type CodeFailure = IntentError & { title: "Error challenging" | "Verification failed" };
 
-/** Returns a name such as "Phone added in November 2026". */
+/** Shows a wrong code as an error of the code field. Failures with another status do not concern this field. */
+export function toCodeFailure(title: CodeFailure["title"], error: UserError, ...hints: string[]): CodeFailure {
+  return { ...error, title, fieldErrors: error.status === 400 ? { code: [error.reason, ...hints] } : undefined };
+}
+
 export const createFactorName = () => `Phone added in ${monthName(dayInEastAfrica(new Date()).slice(0, 7))}`;
 
 export async function startFactorSetup(client: Viewer, issuer: string, name: string): Promise<TotpSetup | UserError> {
@@ -42,18 +45,12 @@ export async function startFactorSetup(client: Viewer, issuer: string, name: str
   return { factorId: data.id, secret: data.totp.secret, uri: data.totp.uri };
 }
 
-const wrongCode: CodeFailure = {
-  title: "Verification failed",
-  reason: "The code is incorrect. Please try again.",
-  hint: "Check that your phone's clock is set automatically.",
-  status: 400,
-};
-
-const usedCode: CodeFailure = {
-  ...wrongCode,
-  reason: "This code has been used. Wait for the next code.",
-  hint: undefined,
-};
+const wrongCode = toCodeFailure(
+  "Verification failed",
+  { reason: "The code is incorrect. Please try again.", status: 400 },
+  "Check that your phone's clock is set automatically.",
+);
+const usedCode: UserError = { reason: "This code has been used. Wait for the next code.", status: 400 };
 
 export function selectFactor<Factor extends { name: string }>(factors: readonly Factor[], name?: string) {
   return factors.find((factor) => factor.name === name) ?? factors[0];
@@ -68,16 +65,15 @@ export async function verifyTotp(
   link?: string,
 ): Promise<CodeFailure | null> {
   const guess = await limits.consumeTotpAttempt(client.id, client.email, link);
-  if ("reason" in guess) return { ...guess, title: "Verification failed" };
+  if ("reason" in guess) return toCodeFailure("Verification failed", guess);
   const use = await limits.consumeTotp(factorId, code);
   if ("reason" in use) {
     guess.refund();
-    return use.status === 429 ? usedCode : { ...use, title: "Verification failed" };
+    return toCodeFailure("Verification failed", use.status === 429 ? usedCode : use);
   }
-  const failure = await challengeAndVerify(client.supabase, factorId, code).catch((error: unknown) => ({
-    ...userErrorFromThrown(error),
-    title: "Error challenging" as const,
-  }));
+  const failure = await challengeAndVerify(client.supabase, factorId, code).catch((error: unknown) =>
+    toCodeFailure("Error challenging", userErrorFromThrown(error)),
+  );
   const account = pseudonym(client.email);
   if (failure) log("warn", "code failed", { account, status: failure.status });
   else log("info", "code accepted", { account });
@@ -89,30 +85,22 @@ export async function verifyTotp(
 }
 
 /** Hosted Supabase Auth requires the same IP address for challenge and verify, so the server makes both calls. */
-async function challengeAndVerify(
-  supabase: AppSupabaseClient,
-  factorId: string,
-  code: string,
-): Promise<CodeFailure | null> {
+async function challengeAndVerify(supabase: AppSupabaseClient, factorId: string, code: string) {
   const { mfa } = supabase.auth;
   const challenge = await mfa.challenge({ factorId });
-  if (challenge.error) return { ...toUserError(challenge.error), title: "Error challenging" };
+  if (challenge.error) return toCodeFailure("Error challenging", toUserError(challenge.error));
   const { error } = await mfa.verify({ factorId, challengeId: challenge.data.id, code });
   if (!error) return null;
-  if (error.code === "mfa_verification_failed") return wrongCode;
-  return { ...toUserError(error), title: "Verification failed" };
+  return error.code === "mfa_verification_failed"
+    ? wrongCode
+    : toCodeFailure("Verification failed", toUserError(error));
 }
 
-export async function removeFactor(
-  client: Viewer,
-  limits: RateLimiter,
-  factorId: string,
-  code: string,
-): Promise<CodeFailure | null> {
+export async function removeFactor(client: Viewer, limits: RateLimiter, factorId: string, code: string) {
   const failure = await verifyTotp(client, limits, factorId, code);
   if (failure) return failure;
   const { error } = await client.supabase.auth.mfa.unenroll({ factorId });
-  return error ? { ...toUserError(error), title: "Verification failed" } : null;
+  return error && toCodeFailure("Verification failed", toUserError(error));
 }
 
 export function renderQrCode(uri: string): string {
@@ -124,23 +112,16 @@ export function createTotpUri(secret: string, email: string, issuer: string): st
   return `otpauth://totp/${label}?issuer=${encodeURIComponent(issuer)}&secret=${secret}&algorithm=SHA1&digits=6&period=30`;
 }
 
-/**
- * Removes the account's second factors and ends its sessions. Returns the email address. Only leads may remove a team
- * member's factors.
- */
+/** Ends the account's sessions too. Returns the email address. Only leads may remove a team member's factors. */
 export async function removeSecondFactors(
-  supabase: AppSupabaseClient,
-  serviceRole: AppSupabaseClient,
-  sender: EmailSender,
-  account: string,
-  reason: string | null,
-  actor_name?: string,
+  { supabase, serviceRole, emailSender, options: { actor_name } }: StaffActionCall,
+  account_id: string,
+  reason: string,
 ): Promise<StaffActionResult<string> | UserError> {
-  const action = await runStaffAction(supabase, "remove_second_factors", { account_id: account, reason, actor_name });
+  const action = await runStaffAction(supabase, "remove_second_factors", { account_id, reason, actor_name });
   if ("reason" in action) return action;
   const { email } = z.object({ email: z.string() }).parse(action.result);
-  await trySendEmail(serviceRole, sender, { email, account_id: account, kind: "second factor" }, (name) =>
-    secondFactorRemovedEmail(sender, name),
-  );
+  const to = { email, account_id, kind: "second factor" };
+  await trySendEmail(serviceRole(), emailSender(), to, secondFactorRemovedEmail);
   return { result: email };
 }

@@ -9,7 +9,7 @@ import { getResultError, parseResult } from "../lib/supabase/result.server.ts";
 import { shortId } from "./shipment.ts";
 import { TrackingEventRecord } from "./shipment-fields.server.ts";
 
-type ShareLink = { id: string; token_hash: string; expires_at: string };
+type ShareLink = { id: string; token_hash: string; created_at: string; expires_at: string };
 
 /** The database stores only a hash of the token, so the site derives the token from SESSION_SECRET for display. */
 function createShareToken(id: string): string {
@@ -18,21 +18,19 @@ function createShareToken(id: string): string {
 
 /** `address` is null if SESSION_SECRET has changed since the link was created. */
 export function describeShareLinks(shipment: { id: string; name: string; share_links: ShareLink[] }) {
-  return shipment.share_links.map(({ id, token_hash, expires_at }) => {
+  return shipment.share_links.map(({ id, token_hash, created_at, expires_at }) => {
     const token = createShareToken(id);
     const address = hash("sha256", token) === token_hash ? `${env().origin}/s/${token}` : null;
     const words = `Follow the shipment ${shipment.name} (${shortId(shipment.id)}) here: ${address}`;
     return {
       id,
       address,
-      made: shortTime(getCreatedAt(expires_at)),
+      made: shortTime(created_at),
       until: shortDay(expires_at),
       chat: `https://wa.me/?text=${encodeURIComponent(words)}`,
     };
   });
 }
-
-const getCreatedAt = (expires_at: string) => new Date(Date.parse(expires_at) - 30 * 86_400_000).toISOString();
 
 /** `id` comes from the form, so that a form that is sent twice creates one link. */
 export async function createShareLink(client: Viewer, shipment_id: string, id: string): Promise<UserError | null> {

@@ -1,19 +1,21 @@
 /** The text of shipment updates. Only the reasons and notes, which team members type, can contain amounts. */
+import { z } from "zod";
 import { calendarDate } from "../lib/dates.ts";
-import { type EmailContent, type EmailSender, formatEmailText, formatTypedText, type RecipientName } from "./emails.ts";
+import { createEmail, type EmailSender, formatTypedText, type RecipientName } from "./emails.ts";
 import { getPaymentName, lastStage, type NextAction, STAGES, shortId } from "./shipment.ts";
 
 /**
  * Depending on `kind`, `detail` is a stage number, a document's name, a payment item or the last day of free storage.
  * `note` is the text of a note, or of a move with a note. `previous_stage` is the stage before a move.
  */
-type ShipmentUpdate = {
-  kind: "stage" | "rejected" | "note" | "charge" | "storage";
-  detail: string;
-  reason: string | null;
-  note: string | null;
-  previous_stage: number | null;
-};
+export const ShipmentUpdate = z.object({
+  kind: z.enum(["stage", "rejected", "note", "charge", "storage"]),
+  detail: z.string(),
+  reason: z.string().nullable(),
+  note: z.string().nullable(),
+  previous_stage: z.number().nullable(),
+});
+type ShipmentUpdate = z.infer<typeof ShipmentUpdate>;
 
 export type ShipmentEmail = {
   shipment_id: string;
@@ -29,11 +31,7 @@ export type ShipmentEmail = {
 const maxNewsLines = 3;
 const maxNoteCharacters = 500;
 
-export function shipmentUpdateEmail(
-  sender: EmailSender,
-  shipment: ShipmentEmail,
-  unsubscribeUrl: string,
-): EmailContent {
+export function shipmentUpdateEmail(sender: EmailSender, shipment: ShipmentEmail, unsubscribeUrl: string) {
   const { name, shipment_id: id } = shipment;
   const updates = mergeStageUpdates(shipment.events).sort(
     (first, second) => getUpdateWeight(first) - getUpdateWeight(second),
@@ -48,10 +46,10 @@ export function shipmentUpdateEmail(
     "",
     `See the shipment: ${sender.origin}/portal/${id}`,
   ];
-  return {
-    subject: `${name}: ${first ? createSubject(first) : shipment.status}`,
-    text: formatEmailText(sender, shipment.full_name, body, [`Unsubscribe from shipment emails: ${unsubscribeUrl}`]),
-  };
+  const subject = `${name}: ${first ? createSubject(first) : shipment.status}`;
+  return createEmail(sender, shipment.full_name, subject, body, [
+    `Unsubscribe from shipment emails: ${unsubscribeUrl}`,
+  ]);
 }
 
 /** Removes all stage updates except the last. The last stage update gets the `previous_stage` of the first. */

@@ -88,7 +88,7 @@ const containerNumbersField = z
   .transform((text, context) => {
     const { numbers, problem } = parseContainerNumbers(text);
     const message = numbers.length > maxContainers ? `Enter at most ${maxContainers} container numbers.` : problem;
-    if (message) context.addIssue({ code: "custom", message });
+    if (message) context.addIssue(message);
     return numbers;
   })
   .optional();
@@ -101,23 +101,12 @@ export const ShipmentNumberFields = z.object({
   containerNumbers: containerNumbersField,
 });
 
-type ShipmentNumberInput = z.infer<typeof ShipmentNumberFields>;
-
-export function toNumberColumns({ awb, containerNumbers = [] }: ShipmentNumberInput) {
-  return { awb: awb || null, container_numbers: containerNumbers };
-}
-
 /** Returns arguments that set all numbers. An empty value removes the stored number. */
-export function toNumberArguments({ awb = "", containerNumbers = [] }: ShipmentNumberInput) {
+export function toNumberArguments({ awb = "", containerNumbers = [] }: z.infer<typeof ShipmentNumberFields>) {
   return { awb, container_numbers: containerNumbers };
 }
 
-/** Returns arguments that change only the numbers that are not undefined. */
-export function toPartialNumberArguments({ awb, containerNumbers }: ShipmentNumberInput) {
-  return { awb, container_numbers: containerNumbers };
-}
-
-type ShipmentNumbers = Pick<ShipmentRecord, keyof ReturnType<typeof toNumberColumns>>;
+type ShipmentNumbers = Pick<ShipmentRecord, "awb" | "container_numbers">;
 
 /** `none` is shown if there is no number. `rows` is the number of lines of the form field. */
 type NumberField = {
@@ -128,7 +117,7 @@ type NumberField = {
   format: (shipment: ShipmentNumbers) => string;
 };
 
-const numbers: Record<keyof z.infer<typeof ShipmentNumberFields>, NumberField> = {
+const numbers: Record<keyof typeof ShipmentNumberFields.shape, NumberField> = {
   awb: {
     label: "AWB/BL",
     hint: "Optional. The air waybill (AWB) or bill of lading (BL) number, printed on the carrier's document",
@@ -146,7 +135,6 @@ const numberNames = Object.keys(numbers) as (keyof typeof numbers)[];
 
 export const numberHelp = Object.fromEntries(numberNames.map((name) => [name, numbers[name].hint]));
 
-/** Returns the form fields of the numbers. `stored` is undefined for a new shipment. */
 export function describeNumberFields(shipment?: ShipmentNumbers) {
   return numberNames.map((name) => {
     const { label, hint, rows, none, format } = numbers[name];
@@ -181,7 +169,6 @@ type ShipmentTableRow = Pick<
   "id" | "name" | keyof ShipmentNumbers | "stage" | "status" | "waiting_on" | "created_at" | "changed_at"
 >;
 
-/** Returns the columns of a CSV file of shipments. `ownerColumns` name the client in files about several clients. */
 export function createShipmentColumns<Row extends ShipmentTableRow>(
   waitingOnLabels: Record<WaitingOn, string>,
   ownerColumns: CsvColumn<Row>[] = [],

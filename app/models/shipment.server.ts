@@ -5,7 +5,7 @@ import type { UserError } from "../lib/http/user-error.server.ts";
 import type { AppSupabaseClient } from "../lib/supabase/client.server.ts";
 import { dataOrThrow, dataOrUserError, fetchPages, getResultError } from "../lib/supabase/result.server.ts";
 import { maxLength } from "./limits.ts";
-import { ShipmentNumberFields, toNumberArguments, toNumberColumns } from "./shipment-fields.server.ts";
+import { ShipmentNumberFields, toNumberArguments } from "./shipment-fields.server.ts";
 
 const shipmentNameField = (missing: string) => oneLine(missing).max(...maxLength("shipmentName", " for the name"));
 const shipmentNameRequired = "Enter a name for the shipment.";
@@ -37,13 +37,14 @@ export async function changeShipment(
 /** Creates a shipment, or returns the shipment that an earlier call with the same `idempotencyKey` created. */
 export async function createShipment(
   client: Viewer,
-  { name, idempotencyKey, ...numbers }: z.infer<typeof CreateShipmentFields>,
+  { name, idempotencyKey, awb, containerNumbers }: z.infer<typeof CreateShipmentFields>,
 ): Promise<{ id: string } | UserError> {
   const inserted = await client.supabase
     .from("shipments")
     .insert({
       name,
-      ...toNumberColumns(numbers),
+      awb: awb || null,
+      container_numbers: containerNumbers,
       user_id: client.id,
       idempotency_key: idempotencyKey,
       status: "Client Onboarding",
@@ -53,28 +54,21 @@ export async function createShipment(
     .select("id")
     .single();
   if (inserted.error?.code !== "23505") return dataOrUserError(inserted);
-  const existing = await client.supabase
-    .from("shipments")
-    .select("id")
-    .eq("user_id", client.id)
-    .eq("idempotency_key", idempotencyKey)
-    .retry(false)
-    .single();
-  return dataOrUserError(existing);
+  const existing = client.supabase.from("shipments").select("id");
+  const ownKey = { user_id: client.id, idempotency_key: idempotencyKey };
+  return dataOrUserError(await existing.match(ownKey).retry(false).single());
 }
 
-export function isUuid(text: string): boolean {
-  return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text);
+export function isUuid(text: string | undefined): text is string {
+  return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text ?? "");
 }
-
-const listedColumns = "id, user_id, name, status, stage, awb, container_numbers, created_at";
 
 export async function listAllShipments(serviceRole: AppSupabaseClient) {
   const all = [];
   const pages = fetchPages((first, last) =>
     serviceRole
       .from("shipments")
-      .select(listedColumns)
+      .select("id, user_id, name, status, stage, awb, container_numbers, created_at")
       .order("created_at", { ascending: false })
       .order("id", { ascending: false })
       .range(first, last)
@@ -88,17 +82,11 @@ export async function listAllShipments(serviceRole: AppSupabaseClient) {
 export async function findShipmentId(serviceRole: AppSupabaseClient, prefix: string): Promise<string> {
   const typed = prefix.toLowerCase();
   const shape = "00000000-0000-0000-0000-000000000000";
-  const isPrefix = typed.length > 0 && typed.length <= shape.length;
-  if (!isPrefix || !isUuid(typed + shape.slice(typed.length)))
-    throw new Error(`No shipment has an ID that begins with ${prefix}.`);
-  const query = serviceRole
-    .from("shipments")
-    .select("id")
-    .gte("id", typed + shape.slice(typed.length))
-    .lte("id", typed + shape.replaceAll("0", "f").slice(typed.length))
-    .limit(2)
-    .retry(false);
-  const [found, another] = dataOrThrow(await query);
+  const first = typed + shape.slice(typed.length);
+  const last = typed + shape.replaceAll("0", "f").slice(typed.length);
+  if (typed === "" || !isUuid(first)) throw new Error(`No shipment has an ID that begins with ${prefix}.`);
+  const query = serviceRole.from("shipments").select("id").gte("id", first).lte("id", last);
+  const [found, another] = dataOrThrow(await query.limit(2).retry(false));
   if (another)
     throw new Error(`Several shipments have an ID that begins with ${prefix}. Enter more characters of the ID.`);
   if (!found) throw new Error(`No shipment has an ID that begins with ${prefix}.`);

@@ -38,8 +38,7 @@ export type ShipmentState = {
 
 /**
  * The client acts next while a file is missing or a charge is unpaid. The database has the same rule
- * (private.shipment_waiting_on). `stageAction` is the current stage's action. `ours` replaces its text if the company
- * acts next.
+ * (private.shipment_waiting_on). `ours` replaces the text of the stage's action if the company acts next.
  */
 export function nextAction(
   { stage, documents, charges }: ShipmentState,
@@ -79,7 +78,6 @@ export function shortId(id: string): string {
   return id.slice(0, 8);
 }
 
-/** `action` is the title of the toast for the payment's button. */
 export const PAYMENTS = [
   { id: "idf-fee", name: "IDF Fee", action: "Action: Pay IDF Fee" },
   { id: "duties", name: "Duties & Taxes", action: "Action: Pay Duties" },

@@ -4,13 +4,8 @@ import type { AppSupabaseClient } from "../lib/supabase/client.server.ts";
 import type { Database } from "../lib/supabase/database.ts";
 import { dataOrThrow, dataOrUserError, getResultError, parseOrUserError } from "../lib/supabase/result.server.ts";
 import { type EmailResult, sendOnce, trySendEmail } from "./email-delivery.server.ts";
-import {
-  type EmailContent,
-  type EmailSender,
-  passwordLinkEmail,
-  type RecipientName,
-  staffInvitationEmail,
-} from "./emails.ts";
+import { type EmailSender, passwordLinkEmail, staffInvitationEmail } from "./emails.ts";
+import type { StorageTariff } from "./free-storage.ts";
 import { isUuid } from "./shipment.server.ts";
 import { AmountsDue } from "./shipment-fields.server.ts";
 
@@ -18,6 +13,14 @@ type DatabaseFunctions = Database["public"]["Functions"];
 
 /** `expected_version` is the record's version when the form was rendered. `actor_name` is for staff commands. */
 export type StaffActionOptions = { expected_version?: number; idempotency_key?: string; actor_name?: string };
+
+export type StaffActionCall = {
+  supabase: AppSupabaseClient;
+  serviceRole: () => AppSupabaseClient;
+  emailSender: () => EmailSender;
+  storageTariff: () => StorageTariff;
+  options: StaffActionOptions;
+};
 
 export type StaffActionResult<Result> = { result: Result };
 
@@ -33,7 +36,6 @@ export async function runStaffAction<Name extends keyof DatabaseFunctions>(
   return getResultError(result) ?? { result: result.data as DatabaseFunctions[Name]["Returns"] };
 }
 
-/** Throws an error with the reason of a UserError. */
 export function resultOrThrow<Result>(outcome: StaffActionResult<Result> | UserError): Result {
   if ("reason" in outcome) throw new Error(outcome.reason);
   return outcome.result;
@@ -79,9 +81,6 @@ export const BulkMovePageData = z.object({
   ),
 });
 
-const invitationHours = 7 * 24;
-const passwordLinkHours = 1;
-
 const InvitationResult = z.union([z.object({ account_id: z.string() }), z.object({ invite_id: z.string() })]);
 
 /** Invites a team member by email. Until the first login and after a removal, a team member can be invited again. */
@@ -98,34 +97,21 @@ export async function inviteStaffMember(
   };
   let invited = await invite();
   if ("invite_id" in invited) {
-    const created = await createStaffAccount(serviceRole, member, invited.invite_id);
-    // A parallel submission of the same form may have created the account.
-    invited = "reason" in created ? await invite() : created;
-    if ("invite_id" in invited) return created as UserError;
+    const { data, error } = await serviceRole.auth.admin.createUser({
+      email: member.email,
+      email_confirm: true,
+      user_metadata: { full_name: member.name, staff_invite_id: invited.invite_id },
+    });
+    if (error) {
+      // A parallel submission of the same form may have created the account.
+      invited = await invite();
+      if ("invite_id" in invited) return toUserError(error);
+    } else invited = { account_id: data.user.id };
   }
   if ("reason" in invited) return invited;
   const { name, email } = member;
-  const to = { ...invited, name, email, kind: "team invite", hours: invitationHours } as const;
-  return issuePasswordLink(
-    serviceRole,
-    sender,
-    to,
-    (name, token) => staffInvitationEmail(sender, name, token),
-    staffOptions.idempotency_key,
-  );
-}
-
-async function createStaffAccount(
-  serviceRole: AppSupabaseClient,
-  { email, name }: { email: string; name: string },
-  invitation: string,
-): Promise<{ account_id: string } | UserError> {
-  const { data, error } = await serviceRole.auth.admin.createUser({
-    email,
-    email_confirm: true,
-    user_metadata: { full_name: name, staff_invite_id: invitation },
-  });
-  return error ? toUserError(error) : { account_id: data.user.id };
+  const to = { ...invited, name, email, kind: "team invite", hours: 7 * 24 } as const;
+  return issuePasswordLink(serviceRole, sender, to, staffInvitationEmail, staffOptions.idempotency_key);
 }
 
 export async function sendPasswordLink(
@@ -137,10 +123,8 @@ export async function sendPasswordLink(
 ): Promise<(StaffActionResult<string> & { sent: boolean }) | UserError> {
   const action = await runStaffAction(supabase, "request_password_link", { account_id: account, actor_name });
   if ("reason" in action) return action;
-  const to = { account_id: account, email: action.result, kind: "new password", hours: passwordLinkHours } as const;
-  const email = await issuePasswordLink(serviceRole, sender, to, (name, token) =>
-    passwordLinkEmail(sender, name, token),
-  );
+  const to = { account_id: account, email: action.result, kind: "new password", hours: 1 } as const;
+  const email = await issuePasswordLink(serviceRole, sender, to, passwordLinkEmail);
   return "reason" in email ? email : { ...email, result: to.email };
 }
 
@@ -148,15 +132,15 @@ async function issuePasswordLink(
   serviceRole: AppSupabaseClient,
   sender: EmailSender,
   to: { account_id: string; name?: string; email: string; kind: "team invite" | "new password"; hours: number },
-  createEmail: (name: RecipientName, token: string) => EmailContent,
+  createEmail: typeof passwordLinkEmail,
   request?: string,
 ): Promise<EmailResult> {
   const { account_id, name, email, kind, hours } = to;
   return sendOnce(serviceRole, request, email, async () => {
     const token = dataOrUserError(await serviceRole.rpc("issue_password_link", { account_id, valid_hours: hours }));
     if (typeof token !== "string") return token;
-    return trySendEmail(serviceRole, sender, { account_id, name, email, kind }, (recipient) =>
-      createEmail(recipient, token),
+    return trySendEmail(serviceRole, sender, { account_id, name, email, kind }, (sender, recipient) =>
+      createEmail(sender, recipient, token),
     );
   });
 }

@@ -7,13 +7,7 @@ import { Button } from "~/components/ui/button";
 import { redirectToLogin } from "~/lib/auth/cookies-disabled.server";
 import { getViewer, needsSecondFactor } from "~/lib/auth/viewer.server";
 import { readForm } from "~/lib/forms/form-data.server";
-import {
-  createErrorToast,
-  createTotpFieldErrors,
-  getFirstError,
-  parseForm,
-  rejectForm,
-} from "~/lib/forms/rejected-form.server";
+import { createErrorToast, getFirstError, parseForm, rejectForm } from "~/lib/forms/rejected-form.server";
 import { knownBrowserCookie } from "~/lib/http/known-browser.server";
 import { getRateLimiter } from "~/lib/http/rate-limiter.server";
 import { toViewerPath } from "~/lib/http/redirect.server";
@@ -51,7 +45,7 @@ export async function action({ request, context }: Route.ActionArgs) {
   const chosen = selectFactor(client.factors, factor);
   const failure = await verifyTotp(client, getRateLimiter(context), chosen?.id ?? "", code);
   if (failure) {
-    const result = submission.reply({ hideFields: ["code"], fieldErrors: createTotpFieldErrors(failure) });
+    const result = submission.reply({ hideFields: ["code"], fieldErrors: failure.fieldErrors });
     return rejectForm(result, createErrorToast(failure.title, failure.reason), failure.status);
   }
   const next = toViewerPath(form.get("next"));

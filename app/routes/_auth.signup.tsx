@@ -11,7 +11,7 @@ import { readForm } from "~/lib/forms/form-data.server";
 import { createErrorToast, getFirstError, parseForm, rejectForm } from "~/lib/forms/rejected-form.server";
 import { getRateLimiter } from "~/lib/http/rate-limiter.server";
 import { redirectWithToast } from "~/lib/http/toast.server";
-import { signUp } from "~/models/sign-up.server";
+import { signUp } from "~/models/client-id.server";
 import type { Route } from "./+types/_auth.signup";
 
 export const middleware: Route.MiddlewareFunction[] = [redirectSignedInMiddleware];

@@ -1,7 +1,6 @@
 import { z } from "zod";
 import { FormOnlyRoute } from "~/components/forms/form-only-route";
-import { requireViewer, ViewerRecord } from "~/lib/auth/viewer.server";
-import { createViewerPage } from "~/lib/auth/viewer-page.server";
+import { createViewerPage, requireViewer, ViewerRecord } from "~/lib/auth/viewer.server";
 import { createFileRoute, respondWithDownload } from "~/lib/http/file-route.server";
 import { areaNotFound, userErrorData, userErrorFromThrown } from "~/lib/http/user-error.server";
 import { serviceRoleClient } from "~/lib/supabase/client.server";

@@ -40,12 +40,7 @@ function getPublishedKeys(): PublishedKeys {
       // jose must not discard cached keys, because Supabase Auth may be unavailable. `reload` below replaces the keys.
       cacheMaxAge: Number.POSITIVE_INFINITY,
     });
-    cachedKeys = {
-      url,
-      keySet,
-      fetchedAt: Date.now(),
-      verifiedTokens: new LRUCache({ max: maxVerifiedTokens }),
-    };
+    cachedKeys = { url, keySet, fetchedAt: Date.now(), verifiedTokens: new LRUCache({ max: maxVerifiedTokens }) };
   } else if (Date.now() - cachedKeys.fetchedAt > keysMaxAgeMs) {
     const keys = cachedKeys;
     keys.fetchedAt = Date.now();
@@ -84,11 +79,8 @@ export async function verifyAccessToken(token: string): Promise<Claims | null | 
   const cachedPayload = verifiedTokens.get(token);
   if (cachedPayload) return (cachedPayload.exp ?? 0) > Date.now() / 1000 ? toClaims(cachedPayload) : null;
   try {
-    const { payload } = await jwtVerify(token, keySet, {
-      algorithms,
-      audience: "authenticated",
-      requiredClaims: ["exp", "sub"],
-    });
+    const requirements = { algorithms, audience: "authenticated", requiredClaims: ["exp", "sub"] };
+    const { payload } = await jwtVerify(token, keySet, requirements);
     verifiedTokens.set(token, payload);
     return toClaims(payload);
   } catch (error) {

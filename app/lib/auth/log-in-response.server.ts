@@ -4,7 +4,6 @@ import { redirectWithToast } from "../http/toast.server.ts";
 import type { Toast } from "../http/toast.ts";
 import { sharedComputerCookie } from "../supabase/client.server.ts";
 
-/** Redirects a logged-in person to `next`, or first to the page that asks for the code of the second factor. */
 export function redirectAfterLogIn(
   request: Request,
   context: Readonly<RouterContextProvider>,

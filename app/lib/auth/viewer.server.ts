@@ -26,10 +26,6 @@ import { withTimeout } from "../supabase/fetch.server.ts";
 import { type Claims, decodeClaims, verifyAccessToken } from "./access-token.server.ts";
 import { redirectToLogin } from "./cookies-disabled.server.ts";
 
-export type Factor = { id: string; name: string; created_at: string };
-
-export type StaffMember = { name: string; role: "clerk" | "lead" };
-
 export type Viewer = {
   id: string;
   email: string;
@@ -51,6 +47,8 @@ export const ViewerRecord = z
   })
   .nullable();
 export type ViewerRecord = z.infer<typeof ViewerRecord>;
+export type Factor = NonNullable<ViewerRecord>["factors"][number];
+export type StaffMember = NonNullable<NonNullable<ViewerRecord>["staff"]>;
 
 export type DatabaseCall = PromiseLike<{ data: unknown; error: { code: string; message: string } | null }>;
 
@@ -86,21 +84,36 @@ export function viewerMiddleware(getPageQuery: (args: MiddlewareArgs) => ViewerQ
   };
 }
 
-export async function markBrowser(
-  args: MiddlewareArgs,
-  next: () => Promise<Response>,
-  isStaff: boolean,
-): Promise<Response> {
+type PageLocation = Pick<MiddlewareArgs, "url" | "params">;
+
+/** Returns a middleware and a loader function `page` that share one database call. `page` throws if the call fails. */
+export function createViewerPage<Page extends { viewer: ViewerRecord }>(
+  schema: z.ZodType<Page>,
+  call: (supabase: AppSupabaseClient, location: PageLocation) => DatabaseCall,
+) {
+  const results = new WeakMap<AppSupabaseClient, Promise<Page | UserError | null>>();
+  const middleware: MiddlewareFunction<Response> = viewerMiddleware((args) => (supabase) => {
+    const result = readViewerResult(schema, call(supabase, args));
+    results.set(supabase, result);
+    return result;
+  });
+  const page = async (location: PageLocation & { context: Readonly<RouterContextProvider> }): Promise<Page> => {
+    const { supabase } = requireViewer(location.context);
+    const result = await (results.get(supabase) ?? readViewerResult(schema, call(supabase, location)));
+    if (!result || "reason" in result) throw userErrorData(result ?? userErrorFromThrown(null));
+    return result;
+  };
+  return { middleware, page };
+}
+
+export async function markBrowser(args: MiddlewareArgs, next: () => Promise<Response>, isStaff: boolean) {
   const response = (await noStoreMiddleware(args, next)) as Response;
   if (hasFlagCookie(args.request, deskCookieName) !== isStaff)
     response.headers.append("Set-Cookie", serializeCookie(deskCookieName, isStaff ? "1" : "", isStaff ? undefined : 0));
   return response;
 }
 
-export async function getViewerOrRedirect(
-  { request, context, url }: MiddlewareArgs,
-  query: ViewerQuery,
-): Promise<Viewer | UserError> {
+export async function getViewerOrRedirect({ request, context, url }: MiddlewareArgs, query: ViewerQuery) {
   const viewer = await getViewer(request, context, query);
   if (viewer) return viewer;
   endSession(context);

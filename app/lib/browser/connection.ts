@@ -10,19 +10,13 @@ export const retryStep = "This page stays open. When you are back online, try ag
 
 /** Returns a new object each time, because a toast is shown only once. */
 export function createConnectionLostToast(nextStep: string): Toast {
-  return {
-    title: "Connection lost",
-    description: nextStep,
-    variant: "destructive",
-  };
+  return { title: "Connection lost", description: nextStep, variant: "destructive" };
 }
 
 const networkErrorMessages = /failed to fetch|load failed|networkerror|unable to decode turbo-stream/i;
 
 /** True for a network error and for a proxy's plain text with status 502 to 504. Our errors have objects as data. */
 export function isConnectionLost(error: unknown): boolean {
-  if (isRouteErrorResponse(error)) {
-    return [502, 503, 504].includes(error.status) && typeof error.data === "string";
-  }
+  if (isRouteErrorResponse(error)) return [502, 503, 504].includes(error.status) && typeof error.data === "string";
   return error instanceof Error && networkErrorMessages.test(error.message);
 }

@@ -4,9 +4,7 @@ const shape = /^(-?)(?:(\d+)|([1-9]\d{0,2}([,.\s])\d{3}(?:\4\d{3})*))(?:(?!\4\d)
 
 /**
  * Returns the typed number, "" if the text is not a number, or the two readings of an ambiguous text, such as "1250 or
- * 1.25". Groups have exactly three digits. The mark in "1,250" or "1.250" can separate groups or decimals. If
- * `decimals` is 3 or more, a point separates decimals and a comma is ambiguous. If `decimals` is less, a comma
- * separates groups and a point is ambiguous.
+ * 1.25". If `decimals` is 3 or more, the comma in "1,250" is ambiguous. If `decimals` is less, the point in "1.250" is.
  */
 export function readDecimal(input: string, decimals: number): number | string {
   const typed = foldDigits(input).replace("\u066b", ".").replaceAll("\u066c", ",").trim();

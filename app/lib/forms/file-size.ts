@@ -3,7 +3,6 @@ export const maxFileBytes = 10 * 1024 * 1024;
 
 export const largeFileBytes = 1024 * 1024;
 
-/** Returns a size such as "412 KB" or "1.2 MB", where a KB has 1024 bytes. */
 export function formatFileSize(bytes: number): string {
   const kilobytes = Math.ceil(bytes / 1024);
   return kilobytes < 1000 ? `${kilobytes} KB` : `${(bytes / 1024 / 1024).toFixed(1)} MB`;

@@ -107,7 +107,11 @@ async function readMultipart(request: Request, fields: FormDataBuilder, fileByte
         throw data("This form accepts only text. Go back and remove the file.", { status: 400 });
       if (part.isFile) files += 1;
       if (files > 1) throw data("Send one file at a time.", { status: 400 });
-      fields.add(part.name, part.isFile ? toFile(part) : part.text);
+      const { name, filename = "", mediaType: type = "" } = part;
+      fields.add(
+        name,
+        part.isFile ? new File(part.content as Uint8Array<ArrayBuffer>[], filename, { type }) : part.text,
+      );
     }
     return fields.form;
   } catch (error) {
@@ -126,10 +130,6 @@ function toUtf8(header: Uint8Array): Uint8Array {
   // Chinese names consist of pairs of bytes above 127. In European names, such bytes are between ASCII letters.
   const isChinese = /^(?:[^\x80-\xff]|[\x81-\xfe][\x80-\xfe])*$/.test(Buffer.from(header).toString("latin1"));
   return Buffer.from(new TextDecoder(isChinese ? "gb18030" : "windows-1252").decode(header));
-}
-
-function toFile({ content, filename = "", mediaType = "" }: MultipartPart): File {
-  return new File(content as Uint8Array<ArrayBuffer>[], filename, { type: mediaType });
 }
 
 async function readUrlEncoded(request: Request, fields: FormDataBuilder): Promise<FormData> {

@@ -41,15 +41,13 @@ function shortenValues<Result extends Submission<unknown>>(submission: Result, s
     const maxLength = (typeof field === "object" && field.maxLength) || defaultMaxLength;
     const typed = text.replaceAll("\r\n", "\n").trim();
     if (text.length > maxLength) payload[name] = typed.slice(0, maxLength);
-    if (typed.length > maxLength && errors?.[name] && !secretFields.includes(name))
-      errors[name] = [`${errors[name][0]} ${describeCut(typed.length, maxLength)}`];
+    const error = errors?.[name]?.[0];
+    if (!errors || !error || typed.length <= maxLength || secretFields.includes(name)) continue;
+    const [written, shown] = [typed.length.toLocaleString("en"), maxLength.toLocaleString("en")];
+    // With JavaScript, the field of most forms still contains the whole text.
+    errors[name] = [`${error} You wrote ${written} characters. The field may show only the first ${shown}.`];
   }
   return submission;
-}
-
-/** With JavaScript, the field of most forms still contains the whole text. */
-function describeCut(typed: number, shown: number): string {
-  return `You wrote ${typed.toLocaleString("en")} characters. The field may show only the first ${shown.toLocaleString("en")}.`;
 }
 
 export function rejectForm<Extra extends object>(
@@ -94,11 +92,6 @@ export type ErrorTitle =
 
 export function createErrorToast(title: ErrorTitle, description?: string): Toast {
   return { title, description, variant: "destructive" };
-}
-
-/** Returns the error for the code field if the code is wrong. Other failures do not concern this field. */
-export function createTotpFieldErrors({ reason, hint, status }: { reason: string; hint?: string; status: number }) {
-  return status === 400 ? { code: hint ? [reason, hint] : [reason] } : undefined;
 }
 
 export function getFirstError(result: SubmissionResult): string | undefined {

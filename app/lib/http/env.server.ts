@@ -2,17 +2,54 @@
 import path from "node:path";
 import process from "node:process";
 import { z } from "zod";
-import { ipAddresses, mailbox, optional, origin, positiveInteger } from "./env-values.server.ts";
-import { isLoopbackHost } from "./ip-address.server.ts";
+import { compileTrustedProxies, isLoopbackHost } from "./ip-address.server.ts";
 
 /** The message is one line and never contains a key, a password or a URL of an SMTP server or database. */
 export class ConfigurationError extends Error {}
+
+// Each error message of the schemas continues a sentence that starts with the variable's name.
+const originSchema = z
+  .url({ protocol: /^https?$/, error: "must be an http or https address", abort: true })
+  .refine((value) => new URL(value).origin === value, "must be a scheme, a host and a port, without a path");
+const positiveInteger = (defaultValue: number, max = 1_000_000) =>
+  z.preprocess(
+    (value) => (value === "" || value === undefined ? String(defaultValue) : value),
+    z
+      .string()
+      .refine((value) => /^\d{1,7}$/.test(value) && Number(value) >= 1 && Number(value) <= max, {
+        error: `must be a whole number from 1 to ${max}`,
+      })
+      .transform(Number),
+  );
+const ipAddresses = z
+  .string()
+  .transform((value) => value.split(/[\s,]+/).filter(Boolean))
+  .refine(areIpAddresses, "must be IP addresses or ranges such as 10.0.0.0/8, separated by commas");
+const mailboxPattern = /^(?:([^\r\n<>]*)<)?([^\s<>@]+@[^\s<>@]+?)>?$/;
+const mailbox = z
+  .string()
+  .regex(mailboxPattern, "must look like Name <name@example.com>")
+  .transform((value) => {
+    const [, name = "", address = ""] = mailboxPattern.exec(value) ?? [];
+    return { name: name.trim().replace(/^"(.*)"$/, "$1"), address };
+  });
+const optional = <T extends z.ZodType>(schema: T) =>
+  z.preprocess((value) => (value === "" ? undefined : value), schema.optional());
+
+function areIpAddresses(list: string[]): boolean {
+  try {
+    compileTrustedProxies(list);
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 const Environment = z.object({
   NODE_ENV: optional(z.string()),
   PORT: positiveInteger(3000, 65_535),
   HOST: optional(z.string()),
-  APP_ORIGIN: optional(origin),
+  APP_ORIGIN: optional(originSchema),
   DATA_DIR: optional(z.string()),
   BACKEND_PORT: positiveInteger(54_321, 65_535),
   METRICS_PORT: optional(positiveInteger(0, 65_535)),
@@ -64,37 +101,34 @@ export function readSettings(source: NodeJS.ProcessEnv = process.env) {
   }
   const env = parsed.data;
   const smallestUploadsMib = Math.ceil(2 * (env.FILE_MIB + env.FORM_KIB / 1024));
-  if (env.UPLOADS_MIB < smallestUploadsMib) {
+  if (env.UPLOADS_MIB < smallestUploadsMib)
     throw new ConfigurationError(
       `Configuration: UPLOADS_MIB: must be at least ${smallestUploadsMib}, because half of UPLOADS_MIB must be enough for FILE_MIB and FORM_KIB together.`,
     );
-  }
   const port = env.PORT;
   const host = env.HOST ?? "127.0.0.1";
   const origin =
     env.APP_ORIGIN ??
     `http://${host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host.replace(/^.*:.*$/, "[$&]")}:${port}`;
-  if (env.NODE_ENV === "production" && !isSafeOrigin(origin)) {
+  const { protocol, hostname } = new URL(origin);
+  if (env.NODE_ENV === "production" && protocol !== "https:" && !isLoopbackHost(hostname))
     throw new ConfigurationError(
       `Configuration: APP_ORIGIN: must be an https address, because ${origin} is not on this machine.`,
     );
-  }
   const hosted = {
     SUPABASE_PUBLISHABLE_KEY: env.SUPABASE_PUBLISHABLE_KEY,
     SUPABASE_SECRET_KEY: env.SUPABASE_SECRET_KEY,
     SESSION_SECRET: env.SESSION_SECRET,
   };
   const missing = Object.entries(hosted).flatMap(([name, value]) => (value ? [] : [name]));
-  if (env.SUPABASE_URL && missing.length > 0) {
+  if (env.SUPABASE_URL && missing.length > 0)
     throw new ConfigurationError(
       `Configuration: SUPABASE_URL is set, so ${new Intl.ListFormat("en").format(missing)} must be set too.`,
     );
-  }
-  if (env.SUPABASE_URL && env.DATABASE_URL) {
+  if (env.SUPABASE_URL && env.DATABASE_URL)
     throw new ConfigurationError(
       "Configuration: DATABASE_URL and SUPABASE_URL are both set. To use Supabase, remove DATABASE_URL. To use the embedded backend, remove SUPABASE_URL.",
     );
-  }
   const backend: BackendAccess | null = env.SUPABASE_URL
     ? {
         url: env.SUPABASE_URL,
@@ -117,7 +151,7 @@ export function readSettings(source: NodeJS.ProcessEnv = process.env) {
     emailFrom: env.MAIL_FROM ?? null,
     trustedProxies: env.TRUSTED_PROXIES ?? [],
     /** False if TRUSTED_PROXIES omits the https proxy. All visitors then seem to have the proxy's IP address. */
-    hasVisitorIps: origin.startsWith("http:") || (env.TRUSTED_PROXIES ?? []).length > 0,
+    hasVisitorIps: protocol === "http:" || (env.TRUSTED_PROXIES ?? []).length > 0,
     limits: {
       loginsPerEmail: env.LOGINS_PER_EMAIL,
       loginsPerAddress: env.LOGINS_PER_ADDRESS,
@@ -149,11 +183,6 @@ export function readSettings(source: NodeJS.ProcessEnv = process.env) {
   };
 }
 
-function isSafeOrigin(origin: string): boolean {
-  const { protocol, hostname } = new URL(origin);
-  return protocol === "https:" || isLoopbackHost(hostname);
-}
-
 export function setBackendAccess(access: BackendAccess, sessionSecret: string): void {
   process.env.SUPABASE_URL = access.url;
   delete process.env.DATABASE_URL;
@@ -174,11 +203,10 @@ export function env(): AppSettings {
   if (cachedSettings) return cachedSettings;
   const settings = readSettings();
   const { backend, sessionSecret } = settings;
-  if (!backend || !sessionSecret) {
+  if (!backend || !sessionSecret)
     throw new ConfigurationError(
       "Configuration: SUPABASE_URL is missing. To use the embedded backend, start the site with npm start or npm run dev.",
     );
-  }
   cachedSettings = { ...settings, backend, sessionSecret };
   return cachedSettings;
 }

@@ -1,13 +1,11 @@
 import { channel } from "node:diagnostics_channel";
 
-type MetricsChannel<T> = { publish: (message: T) => void; subscribe: (listener: (message: T) => void) => void };
-
 /** The server and the site's build are two bundles without shared modules, but share Node's diagnostics channels. */
-function createChannel<T>(name: string): MetricsChannel<T> {
+function createChannel<T>(name: string) {
   const shared = channel(`site.${name}`);
   return {
-    publish: (message) => shared.publish(message),
-    subscribe: (listener) => shared.subscribe((message) => listener(message as T)),
+    publish: (message: T) => shared.publish(message),
+    subscribe: (listener: (message: T) => void) => shared.subscribe((message) => listener(message as T)),
   };
 }
 

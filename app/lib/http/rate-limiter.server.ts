@@ -66,10 +66,7 @@ export class RateLimiter {
     this.#browser = readKnownBrowser(request);
   }
 
-  /**
-   * Counts a login. After a correct login, the caller must call `refund`, so that the login does not count. Known
-   * browsers have their own counts, so nobody else can lock out the owner.
-   */
+  /** Callers refund the attempt after a correct login. Known browsers have their own counts, so nobody can lock out the owner. */
   consumeLogin(email: string): Promise<RateLimitHit | UserError> {
     const { loginsPerEmail, loginsPerAddress, loginsPerAccount } = env().limits;
     const account = email.toLowerCase();
@@ -153,32 +150,23 @@ export class RateLimiter {
   }
 
   async #take(message: string, limits: RateLimit[], advice = "Try again"): Promise<RateLimitHit | UserError> {
-    const hashedLimits = limits.map(({ keyParts, max, seconds }) => ({
-      key: createKeyedHash(keyParts),
-      max_hits: max,
-      window_seconds: seconds,
-    }));
+    const hashedLimits = limits.map(({ keyParts, max: max_hits, seconds: window_seconds }) => {
+      return { key: createKeyedHash(keyParts), max_hits, window_seconds };
+    });
     const refundedIds = takePendingRefunds();
     const fail = (error: UserError) => {
       void refundHits(refundedIds);
       return error;
     };
     try {
-      const { data, error, status } = await serviceRoleClient().rpc("consume_rate_limit", {
-        limits: hashedLimits,
-        refunded_ids: refundedIds,
-      });
+      const args = { limits: hashedLimits, refunded_ids: refundedIds };
+      const { data, error, status } = await serviceRoleClient().rpc("consume_rate_limit", args);
       if (error) return fail(toUserError({ ...error, status }));
       const result = RateLimitResult.parse(data);
-      if ("attempt_id" in result) {
-        const { attempt_id } = result;
-        return { refund: () => scheduleRefund(attempt_id) };
-      }
+      if ("attempt_id" in result) return { refund: () => scheduleRefund(result.attempt_id) };
       this.retryAfter = result.retry_after;
-      log("warn", "limit", {
-        limit: limits[hashedLimits.findIndex(({ key }) => key === result.exceeded_key)]?.keyParts[0],
-        retryAfter: result.retry_after,
-      });
+      const exceeded = limits[hashedLimits.findIndex(({ key }) => key === result.exceeded_key)];
+      log("warn", "limit", { limit: exceeded?.keyParts[0], retryAfter: result.retry_after });
       return { reason: `${message} ${advice} in ${formatDuration(result.retry_after)}.`, status: 429 };
     } catch (error) {
       return fail(userErrorFromThrown(error));

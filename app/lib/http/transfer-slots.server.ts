@@ -67,11 +67,7 @@ export function acquireDownloadSlot(
   });
 }
 
-async function acquireSlot(
-  signal: AbortSignal,
-  context: Readonly<RouterContextProvider>,
-  request: SlotRequest,
-): Promise<TransferSlot | UserError> {
+async function acquireSlot(signal: AbortSignal, context: Readonly<RouterContextProvider>, request: SlotRequest) {
   const { owner, pool, maxSlots, tooManyMessage } = request;
   const waiting = getQueue(pool).filter((other) => other.owner === owner).length;
   if (countSlots(owner) + waiting >= maxSlots) {

@@ -9,37 +9,27 @@ export function userErrorData({ reason, status }: UserError) {
 }
 
 export function areaNotFound(area: "portal" | "desk") {
-  return data(areaHomePages[area], { status: 404 });
+  const homePages = { portal: { to: "/portal", name: "My Shipments" }, desk: { to: "/desk", name: "Today" } };
+  return data(homePages[area], { status: 404 });
 }
-
-const areaHomePages = { portal: { to: "/portal", name: "My Shipments" }, desk: { to: "/desk", name: "Today" } };
 
 const unavailableError: UserError = {
   reason: "Our system is not responding. Nothing was changed. Try again in a minute.",
   status: 503,
 };
 
-const authErrors: Readonly<Record<string, UserError>> = {
-  invalid_credentials: { reason: "The email or password is wrong.", status: 400 },
+const authErrors: Readonly<Record<string, [reason: string, status: number]>> = {
+  invalid_credentials: ["The email or password is wrong.", 400],
   // Supabase Auth rejects each login to a closed account with this code. The message must not reveal the account.
-  user_banned: { reason: "The email or password is wrong.", status: 400 },
-  weak_password: { reason: "This password is too short or too easy to guess. Choose another password.", status: 400 },
-  email_address_invalid: { reason: "We cannot send email to this address. Check the address.", status: 400 },
-  otp_expired: { reason: "This link has been used or has expired.", status: 400 },
-  mfa_factor_not_found: {
-    reason: "This authenticator app was removed or replaced in another window. Start again.",
-    status: 409,
-  },
-  mfa_factor_name_conflict: { reason: "You started to set up 2FA in another window. Start again.", status: 409 },
-  too_many_enrolled_mfa_factors: {
-    reason: "You have the maximum number of authenticator apps. Remove one app first.",
-    status: 400,
-  },
-  over_request_rate_limit: { reason: "Too many attempts. Wait a few minutes, then try again.", status: 429 },
-  over_email_send_rate_limit: {
-    reason: "We have just sent you an email. Wait one minute, then try again.",
-    status: 429,
-  },
+  user_banned: ["The email or password is wrong.", 400],
+  weak_password: ["This password is too short or too easy to guess. Choose another password.", 400],
+  email_address_invalid: ["We cannot send email to this address. Check the address.", 400],
+  otp_expired: ["This link has been used or has expired.", 400],
+  mfa_factor_not_found: ["This authenticator app was removed or replaced in another window. Start again.", 409],
+  mfa_factor_name_conflict: ["You started to set up 2FA in another window. Start again.", 409],
+  too_many_enrolled_mfa_factors: ["You have the maximum number of authenticator apps. Remove one app first.", 400],
+  over_request_rate_limit: ["Too many attempts. Wait a few minutes, then try again.", 429],
+  over_email_send_rate_limit: ["We have just sent you an email. Wait one minute, then try again.", 429],
 };
 
 type SupabaseError = { message: string; name?: string; code?: string | number; status?: number; statusCode?: string };
@@ -50,25 +40,21 @@ export function toUserError(error: SupabaseError): UserError {
   // Supabase Storage responds with status 400 and puts the real status into `statusCode`.
   const status = Number(error.statusCode ?? error.status ?? 0);
   const authError = authErrors[code];
-  if (authError) return authError;
+  if (authError) return { reason: authError[0], status: authError[1] };
   const ownError = /^PT(4\d\d|503)$/.exec(error.statusCode ?? code);
   if (ownError) return { reason: error.message, status: Number(ownError[1]) };
   if (code === "22021" || code === "22P05")
     return { reason: "The text contains invisible characters. Delete the text and type it again.", status: 400 };
   // The database's check constraint or column type rejects a value that the form accepted.
-  if (code === "23514" || /^22[0-9A-Z]{3}$/.test(code)) {
+  if (code === "23514" || /^22[0-9A-Z]{3}$/.test(code))
     return { reason: "We could not save the form. Check your entries, then try again.", status: 400 };
-  }
-  if (isHookError(error, code)) return { reason: error.message, status: 400 };
+  // Supabase Auth gives an error of the `before_user_created` hook the code "unknown" or no code.
+  if (error.name === "AuthApiError" && error.status === 400 && (code === "unknown" || code === ""))
+    return { reason: error.message, status: 400 };
   if (code === "42501" || status === 403) return { reason: "You are not allowed to make this change.", status: 403 };
   // Status 429 of the backend means overload. Limits on a user's attempts are in rate-limiter.server.ts.
   if (status === 0 || status === 429 || status >= 500 || error.name === "TimeoutError") return unavailableError;
   return { reason: somethingWentWrong, status: 502 };
-}
-
-/** Supabase Auth gives an error of the `before_user_created` hook the code "unknown" or no code. */
-function isHookError(error: SupabaseError, code: string): boolean {
-  return error.name === "AuthApiError" && error.status === 400 && (code === "unknown" || code === "");
 }
 
 export function userErrorFromThrown(error: unknown): UserError {

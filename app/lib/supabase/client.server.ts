@@ -110,9 +110,7 @@ export const supabaseMiddleware: MiddlewareFunction<Response> = async ({ request
           for (const [name, value] of Object.entries(noStore)) headers.set(name, value);
         },
       },
-      global: {
-        fetch: createGuardedFetch(createSupabaseFetch(pageSignal, renewalFailure), context),
-      },
+      global: { fetch: createGuardedFetch(createSupabaseFetch(pageSignal, renewalFailure), context) },
       realtime: realtimeOptions,
     });
     failedRenewals.set(client, renewalFailure.signal);

@@ -95,8 +95,6 @@ async function shareRefresh(body: string, send: () => Promise<Response>): Promis
   return (await sharedResponse).clone();
 }
 
-const rejectionStatuses = [400, 401, 403, 404];
-
 /** Turns every failure except a rejected token into a 503. After any other status, supabase-js deletes the session. */
 async function validateRefresh(response: Response): Promise<Response> {
   const body: unknown = await response
@@ -104,13 +102,10 @@ async function validateRefresh(response: Response): Promise<Response> {
     .json()
     .catch(() => null);
   const { access_token } = (body ?? {}) as Record<string, unknown>;
-  const isRenewed = response.ok && typeof access_token === "string" && looksLikeToken(access_token);
-  if (isRenewed) return response;
-  return rejectionStatuses.includes(response.status) ? createRejectedResponse(response) : createNotRenewedResponse();
-}
-
-/** Sets an error code, because the site treats a response without an error code as a failure of the backend. */
-function createRejectedResponse({ status }: Response): Response {
+  if (response.ok && typeof access_token === "string" && looksLikeToken(access_token)) return response;
+  const { status } = response;
+  if (![400, 401, 403, 404].includes(status)) return createNotRenewedResponse();
+  // Sets an error code, because the site treats a response without an error code as a failure of the backend.
   return Response.json({ error_code: "refresh_token_not_found", msg: "The session has ended." }, { status });
 }
 

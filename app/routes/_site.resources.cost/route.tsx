@@ -9,7 +9,7 @@ import { dayInEastAfrica } from "~/lib/dates";
 import { getDailyHeaders } from "~/lib/http/headers.server";
 import { createPageMeta } from "~/lib/http/page-meta";
 import { costRates } from "~/models/content.server";
-import { COST_FIELDS, estimateCost, getOldestCarYear, getPercents, parseImport } from "~/models/cost";
+import { COST_FIELDS, estimateCost, getOldestCarYear, parseImport } from "~/models/cost";
 import { citeRates, parseCostQuery } from "~/models/cost.server";
 import type { Route } from "./+types/route";
 import { CostForm } from "./cost-form";
@@ -52,7 +52,7 @@ export default function CostPage({ loaderData }: Route.ComponentProps) {
   const live = typed?.submitted === submitted ? typed.values : null;
   const values = live ?? (submitted.result.initialValue as Record<string, string>);
   const cargo = live ? parseImport(live, rates, today) : loaderData.cargo;
-  const lines = cargo && estimateCost(cargo, getPercents(rates));
+  const lines = cargo && estimateCost(cargo, rates);
   const oldestYear = getOldestCarYear(today, rates.car_age.years);
   const registeredYear = Number(cargo?.registered?.slice(0, 4));
   const estimate = useFocusOnResult(loaderData.cargo);

@@ -1,6 +1,6 @@
-/** Several Office types use the same container, ZIP or CFB. The names of the container's parts show the type. */
 import { inflateRawSync } from "node:zlib";
 
+/** Several Office types use the same container, ZIP or CFB. The names of the container's parts show the type. */
 export const zipSignature = "PK\x03\x04";
 export const cfbSignature = "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1";
 
@@ -11,8 +11,15 @@ const manifests = ["[Content_Types].xml", "mimetype", "META-INF/manifest.xml"];
 /** In bytes. Only the start of a longer name is read, so that long names do not slow down the search. */
 const longestPartName = 60;
 
+/** Returns "" for a file that is not a container. */
+export function listParts(content: Buffer): string | null {
+  const start = content.toString("latin1", 0, 8);
+  if (start.startsWith(zipSignature)) return listZipParts(content);
+  return start === cfbSignature ? listCfbParts(content) : "";
+}
+
 /** Returns the names of a ZIP file's entries and the text of its manifests as lines, or null for an incomplete file. */
-export function listZipParts(content: Buffer): string | null {
+function listZipParts(content: Buffer): string | null {
   const end = content.lastIndexOf("PK\x05\x06");
   if (end === -1 || end + 22 > content.length) return null;
   const lines: string[] = [];
@@ -45,7 +52,7 @@ const firstSpecialSector = 0xfffffffa;
 const entryBytes = 128;
 
 /** Returns the names in the root of a compound file ([MS-CFB]) as lines, or null for an incomplete file. */
-export function listCfbParts(content: Buffer): string | null {
+function listCfbParts(content: Buffer): string | null {
   try {
     const file = openCompoundFile(content);
     const names = new Set<string>();
@@ -108,4 +115,86 @@ function isEncryptedStream(name: string, stream: Buffer): boolean {
     if (record === filePass || record === sheetList) return record === filePass;
   }
   return false;
+}
+
+/** True if the first picture in the file is complete. Phones may append a video or more pictures. */
+export function isCompleteJpeg(content: Buffer): boolean {
+  const [startOfScan, endOfImage] = [0xda, Buffer.from([0xff, 0xd9])];
+  let at = 2;
+  while (at + 4 <= content.length && content[at] === 0xff) {
+    if (content[at + 1] === startOfScan) return content.includes(endOfImage, at);
+    // Bytes of 0xff may fill the space before a marker.
+    at += content[at + 1] === 0xff ? 1 : 2 + content.readUInt16BE(at + 2);
+  }
+  return false;
+}
+
+/** True for an AVIF picture, even if the file's main type names only the container format. */
+export function isAvif(content: Buffer): boolean {
+  return content.subarray(8, content.readUInt32BE(0)).includes("avif");
+}
+
+/** True if the file contains its image data. Some phones add other bytes after the image data. */
+export function isCompleteHeic(content: Buffer): boolean {
+  const imageData = Buffer.from("mdat").readUInt32BE();
+  for (let at = 0; at + 16 <= content.length; ) {
+    const length = content.readUInt32BE(at);
+    const size = length === 1 ? Number(content.readBigUInt64BE(at + 8)) : length || content.length - at;
+    if (content.readUInt32BE(at + 4) === imageData) return at + size <= content.length;
+    at += Math.max(size, 8);
+  }
+  return false;
+}
+
+export function isCompleteTiff(content: Buffer): boolean {
+  return readTiffTags(content) !== null;
+}
+
+/** True for a camera's raw photo, whose file starts like a TIFF. */
+export function isRawPhoto(content: Buffer): boolean {
+  const [subDirectories, dngVersion] = [330, 50706];
+  const tags = readTiffTags(content);
+  return content.toString("latin1", 8, 10) === "CR" || !!(tags?.has(subDirectories) || tags?.has(dngVersion));
+}
+
+function readTiffTags(content: Buffer): Set<number> | null {
+  const isLittleEndian = content[0] === 0x49;
+  const read = (at: number) => (isLittleEndian ? content.readUInt16LE(at) : content.readUInt16BE(at));
+  try {
+    const directory = isLittleEndian ? content.readUInt32LE(4) : content.readUInt32BE(4);
+    const count = read(directory);
+    return new Set(Array.from({ length: count }, (_, index) => read(directory + 2 + 12 * index)));
+  } catch {
+    return null;
+  }
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters show that a file is not text, except 26 at the end of a DOS text
+const controlCharacters = /[\u0000-\u0008\u000b\u000e-\u0019\u001b-\u001f]|\u001a(?!$)/;
+
+/** Returns null if the content is not text. Reads UTF-8 as Latin-1: the checked characters are the same in both. */
+export function decodeText(content: Buffer): string | null {
+  const decoded = decode(content);
+  return decoded === null || controlCharacters.test(decoded) ? null : decoded;
+}
+
+function decode(content: Buffer): string | null {
+  const start = content.toString("latin1", 0, 4);
+  // UTF-16 starts with a byte order mark or has a zero byte in each of its first letters.
+  const isLittleEndian = /^(?:\xff\xfe|[^\0]\0[^\0]\0)/.test(start);
+  if (!isLittleEndian && !/^(?:\xfe\xff|\0[^\0]\0[^\0])/.test(start)) return content.toString("latin1");
+  try {
+    return new TextDecoder(isLittleEndian ? "utf-16le" : "utf-16be", { fatal: true }).decode(content);
+  } catch {
+    return null;
+  }
+}
+
+/** HTML, SVG and other XML start with a tag, a comment or a declaration. */
+const markup = /^(?:\xef\xbb\xbf)?\s*<(?:[!?]|[a-z][a-z0-9:]*[\s/>])/i;
+
+/** True for HTML, XML, web archives and emails. Web archives and emails start with MIME headers. */
+export function isMarkup(text: string): boolean {
+  const [head = ""] = text.slice(0, 4096).split(/\r?\n\r?\n/, 1);
+  return markup.test(text) || /^MIME-Version:/im.test(head);
 }
