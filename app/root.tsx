@@ -9,14 +9,14 @@ import {
   useMatches,
 } from "react-router";
 import type { Route } from "./+types/root";
+import { useMotion } from "./components/motion";
 import { connectionLostMiddleware, RootOutlet } from "./components/offline/connection-lost";
 import { ErrorPage } from "./components/site/error-page";
 import { Footer } from "./components/site/footer";
 import { Navigation } from "./components/site/navigation";
 import { QuotePanel, useIsBelowQuote } from "./components/site/quote-panel";
+import { Splash } from "./components/site/route-mark";
 import { type SiteData, useSiteData } from "./components/site/site-data";
-import { Splash } from "./components/site/splash";
-import { Streaks } from "./components/site/streaks";
 import { useChosenTheme } from "./components/site/theme-toggle";
 import { NavigationProgress, useNavigationFocus } from "./components/ui/page-navigation";
 import { PageToast, Toaster } from "./components/ui/toast";
@@ -148,6 +148,11 @@ export function Layout({ children }: { children: React.ReactNode }) {
       </body>
     </html>
   );
+}
+
+function Streaks() {
+  const motion = useMotion();
+  return motion && <motion.MovingStreaks />;
 }
 
 export const clientMiddleware: Route.ClientMiddlewareFunction[] = [connectionLostMiddleware];

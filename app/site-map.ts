@@ -1,24 +1,6 @@
 /** Browser code must not use `publicPages`. The bundler then omits the list from the scripts. */
 
-import {
-  about,
-  additionalInfo,
-  blog,
-  careers,
-  contact,
-  cookieSettings,
-  faq,
-  feeds,
-  footerLinks,
-  home,
-  legal,
-  login,
-  mainLinks,
-  privacy,
-  resourceLinks,
-  services,
-  terms,
-} from "./site-links.ts";
+import * as links from "./site-links.ts";
 
 type PagePath = { path: string };
 
@@ -27,9 +9,9 @@ const article = { path: "/resources/blog/:slug" };
 const quote = { path: "/quote" };
 
 export const offlinePages: PagePath[] = [
-  ...mainLinks,
-  ...resourceLinks,
-  ...footerLinks.filter((page) => page !== login),
+  ...links.mainLinks,
+  ...links.resourceLinks,
+  ...links.footerLinks.filter((page) => page !== links.login),
   cost,
   article,
 ];
@@ -49,21 +31,21 @@ export type PublicPage = {
 const costFields = ["what", "registered", "excise", "currency", "value", "freight", "insurance", "rate", "duty"];
 
 export const publicPages: readonly PublicPage[] = [
-  { page: home, inSitemap: true },
-  { page: services, cachedParams: ["service"], inSitemap: true },
-  { page: about, inSitemap: true },
+  { page: links.home, inSitemap: true },
+  { page: links.services, cachedParams: ["service"], inSitemap: true },
+  { page: links.about, inSitemap: true },
   { page: cost, uncachedParams: costFields, inSitemap: true },
-  { page: faq, inSitemap: true },
-  { page: feeds, inSitemap: true },
-  { page: blog, cachedParams: ["category", "page"], inSitemap: true },
+  { page: links.faq, inSitemap: true },
+  { page: links.feeds, inSitemap: true },
+  { page: links.blog, cachedParams: ["category", "page"], inSitemap: true },
   { page: article, titleSource: "articles", inSitemap: true },
-  { page: contact, uncachedParams: ["about"], inSitemap: true },
-  { page: careers, inSitemap: true },
-  { page: privacy, titleSource: "privacy", inSitemap: true },
-  { page: terms, titleSource: "terms", inSitemap: true },
-  { page: legal, titleSource: "legal", inSitemap: true },
-  { page: additionalInfo, inSitemap: true },
-  { page: cookieSettings, inSitemap: true },
+  { page: links.contact, uncachedParams: ["about"], inSitemap: true },
+  { page: links.careers, inSitemap: true },
+  { page: links.privacy, titleSource: "privacy", inSitemap: true },
+  { page: links.terms, titleSource: "terms", inSitemap: true },
+  { page: links.legal, titleSource: "legal", inSitemap: true },
+  { page: links.additionalInfo, inSitemap: true },
+  { page: links.cookieSettings, inSitemap: true },
   { page: quote, cachedParams: ["service"], uncachedParams: costFields, inSitemap: false },
 ];
 

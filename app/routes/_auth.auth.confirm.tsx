@@ -1,14 +1,14 @@
 import { Form } from "react-router";
 import { ConfirmationFields, confirmationToken } from "~/actions/authentication";
 import { Field } from "~/components/forms/field";
-import { FormErrorSummary, SubmitButton, useActionForm } from "~/components/forms/form";
+import { SubmitButton, useActionForm } from "~/components/forms/form";
 import { PasswordField } from "~/components/forms/password-field";
 import { OfficePhone } from "~/components/site/office-phone";
-import { Title } from "~/components/site/title";
-import { TextLink } from "~/components/ui/text-link";
+import { PageHeading } from "~/components/site/title";
+import { TextLink } from "~/components/ui/button";
 import { redirectAfterLogIn } from "~/lib/auth/log-in-response.server";
 import { readForm } from "~/lib/forms/form-data.server";
-import { createErrorToast, getFirstError, parseForm, rejectForm } from "~/lib/forms/rejected-form.server";
+import { parseForm, rejectSubmission } from "~/lib/forms/rejected-form.server";
 import { getRateLimiter } from "~/lib/http/rate-limiter.server";
 import { getSupabase, isSharedComputer } from "~/lib/supabase/client.server";
 import { confirmEmail } from "~/models/authentication.server";
@@ -22,19 +22,15 @@ export function loader({ url }: Route.LoaderArgs) {
 export async function action({ request, context }: Route.ActionArgs) {
   const form = await readForm(request);
   const submission = parseForm(form, ConfirmationFields);
-  const result = submission.reply({ hideFields: ["password"] });
-  if (submission.status !== "success")
-    return rejectForm(result, createErrorToast("Sign in Failed", getFirstError(result)));
+  if (submission.status !== "success") return rejectSubmission(submission, "Sign in Failed");
   const { email } = submission.value;
   const login = await confirmEmail(getSupabase(context), getRateLimiter(context), submission.value);
-  if ("reason" in login) return rejectForm(result, createErrorToast("Sign in Failed", login.reason), login.status);
+  if ("reason" in login) return rejectSubmission(submission, "Sign in Failed", login);
   return redirectAfterLogIn(request, context, {
-    ...{
-      email,
-      isShared: isSharedComputer(request),
-      requiresSecondFactor: login.requiresSecondFactor,
-      next: "/portal",
-    },
+    email,
+    isShared: isSharedComputer(request),
+    requiresSecondFactor: login.requiresSecondFactor,
+    next: "/portal",
     toast: { title: "Email address confirmed", description: "You are logged in.", variant: "default" },
   });
 }
@@ -43,9 +39,7 @@ export default function ConfirmPage({ actionData, loaderData }: Route.ComponentP
   const [form, fields] = useActionForm("confirm", actionData, ["email", "password"]);
   return (
     <>
-      <Title rejected={actionData !== undefined}>Confirm your email address</Title>
-      <FormErrorSummary rejected={actionData} form={form} />
-      <h1 className="mb-2 text-xl">Confirm your email address</h1>
+      <PageHeading title="Confirm your email address" className="mb-2 text-xl" form={form} />
       {loaderData.token ? (
         <Form method="post" id={form.id} noValidate>
           <p className="mb-6 text-quiet">Enter the email and password that you used to sign up.</p>

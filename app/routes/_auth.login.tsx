@@ -1,18 +1,17 @@
 import { data, Form } from "react-router";
 import { LoginFields } from "~/actions/authentication";
 import { Field } from "~/components/forms/field";
-import { FormErrorSummary, SubmitButton, useActionForm } from "~/components/forms/form";
+import { ErrorSummary, SubmitButton, useActionForm } from "~/components/forms/form";
 import { PasswordField } from "~/components/forms/password-field";
 import { OfficePhone } from "~/components/site/office-phone";
 import { Title } from "~/components/site/title";
-import { Button } from "~/components/ui/button";
-import { TextLink } from "~/components/ui/text-link";
+import { Button, TextLink } from "~/components/ui/button";
 import { showToastInsteadOfSubmit } from "~/components/ui/toast-state";
 import { hasCookiesDisabled, testCookie } from "~/lib/auth/cookies-disabled.server";
 import { redirectAfterLogIn } from "~/lib/auth/log-in-response.server";
 import { redirectSignedInMiddleware } from "~/lib/auth/viewer.server";
 import { readForm } from "~/lib/forms/form-data.server";
-import { createErrorToast, getFirstError, parseForm, rejectForm } from "~/lib/forms/rejected-form.server";
+import { parseForm, rejectSubmission } from "~/lib/forms/rejected-form.server";
 import { getRateLimiter } from "~/lib/http/rate-limiter.server";
 import { toViewerPath } from "~/lib/http/redirect.server";
 import { getSupabase, sharedComputerContext } from "~/lib/supabase/client.server";
@@ -34,21 +33,12 @@ export function loader({ request, url }: Route.LoaderArgs) {
 export async function action({ request, context }: Route.ActionArgs) {
   const form = await readForm(request);
   const submission = parseForm(form, LoginFields);
-  if (submission.status !== "success") {
-    const result = submission.reply({ hideFields: ["password"] });
-    return rejectForm(result, createErrorToast("Login Failed", getFirstError(result)));
-  }
+  if (submission.status !== "success") return rejectSubmission(submission, "Login Failed");
   const isShared = form.has("shared");
   context.set(sharedComputerContext, isShared);
   const { email, password } = submission.value;
   const login = await logIn(getSupabase(context), getRateLimiter(context), email, password);
-  if ("reason" in login) {
-    return rejectForm(
-      submission.reply({ hideFields: ["password"] }),
-      createErrorToast(login.title, login.reason),
-      login.status,
-    );
-  }
+  if ("reason" in login) return rejectSubmission(submission, login.title, login);
   return redirectAfterLogIn(request, context, {
     ...{ email, isShared, requiresSecondFactor: login.requiresSecondFactor },
     next: toViewerPath(form.get("next")),
@@ -65,7 +55,7 @@ export default function LoginPage({ actionData, loaderData }: Route.ComponentPro
   return (
     <>
       <Title rejected={actionData !== undefined}>Client Login</Title>
-      <FormErrorSummary rejected={actionData} form={form} />
+      <ErrorSummary {...form} />
       {loaderData.noCookies && <NoCookies />}
       <h1 className="mb-6 text-xl">Client Login</h1>
       <Form method="post" id={form.id} noValidate>

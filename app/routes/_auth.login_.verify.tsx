@@ -1,13 +1,13 @@
 import { Form, redirect } from "react-router";
 import { z } from "zod";
 import { LostAuthenticatorHelp, SecondFactorFields } from "~/components/forms/code-field";
-import { FormErrorSummary, SubmitButton, useActionForm } from "~/components/forms/form";
-import { Title } from "~/components/site/title";
+import { SubmitButton, useActionForm } from "~/components/forms/form";
+import { PageHeading } from "~/components/site/title";
 import { Button } from "~/components/ui/button";
 import { redirectToLogin } from "~/lib/auth/cookies-disabled.server";
 import { getViewer, needsSecondFactor } from "~/lib/auth/viewer.server";
 import { readForm } from "~/lib/forms/form-data.server";
-import { createErrorToast, getFirstError, parseForm, rejectForm } from "~/lib/forms/rejected-form.server";
+import { parseForm, rejectSubmission } from "~/lib/forms/rejected-form.server";
 import { knownBrowserCookie } from "~/lib/http/known-browser.server";
 import { getRateLimiter } from "~/lib/http/rate-limiter.server";
 import { toViewerPath } from "~/lib/http/redirect.server";
@@ -37,17 +37,11 @@ export async function action({ request, context }: Route.ActionArgs) {
   const client = await requirePendingSecondFactor({ request, context });
   const form = await readForm(request);
   const submission = parseForm(form, VerifyFields);
-  if (submission.status !== "success") {
-    const result = submission.reply({ hideFields: ["code"] });
-    return rejectForm(result, createErrorToast("Verification failed", getFirstError(result)));
-  }
+  if (submission.status !== "success") return rejectSubmission(submission, "Verification failed");
   const { code, factor } = submission.value;
   const chosen = selectFactor(client.factors, factor);
   const failure = await verifyTotp(client, getRateLimiter(context), chosen?.id ?? "", code);
-  if (failure) {
-    const result = submission.reply({ hideFields: ["code"], fieldErrors: failure.fieldErrors });
-    return rejectForm(result, createErrorToast(failure.title, failure.reason), failure.status);
-  }
+  if (failure) return rejectSubmission(submission, failure.title, failure);
   const next = toViewerPath(form.get("next"));
   const response = redirectWithToast(context, next, { title: "Login Successful", variant: "default" });
   if (!isSharedComputer(request)) response.headers.append("Set-Cookie", knownBrowserCookie(request, client.email));
@@ -58,9 +52,7 @@ export default function VerifyPage({ actionData, loaderData }: Route.ComponentPr
   const [form, fields] = useActionForm("verify", actionData, ["code", "factor"]);
   return (
     <>
-      <Title rejected={actionData !== undefined}>Enter your code</Title>
-      <FormErrorSummary rejected={actionData} form={form} />
-      <h1 className="mb-2 text-xl">Enter your code</h1>
+      <PageHeading title="Enter your code" className="mb-2 text-xl" form={form} />
       <p className="mb-6 text-quiet">Enter the 6-digit code from your authenticator app.</p>
       <Form method="post" id={form.id} noValidate>
         <input type="hidden" name="next" value={loaderData.next} />

@@ -1,14 +1,14 @@
 import { data, Form } from "react-router";
 import { clientIdInLink, SignUpFields } from "~/actions/authentication";
 import { Field } from "~/components/forms/field";
-import { FormErrorSummary, SubmitButton, useActionForm } from "~/components/forms/form";
+import { ErrorSummary, SubmitButton, useActionForm } from "~/components/forms/form";
 import { PasswordField } from "~/components/forms/password-field";
 import { OfficePhone } from "~/components/site/office-phone";
 import { Title } from "~/components/site/title";
-import { TextLink } from "~/components/ui/text-link";
+import { TextLink } from "~/components/ui/button";
 import { redirectSignedInMiddleware } from "~/lib/auth/viewer.server";
 import { readForm } from "~/lib/forms/form-data.server";
-import { createErrorToast, getFirstError, parseForm, rejectForm } from "~/lib/forms/rejected-form.server";
+import { parseForm, rejectSubmission } from "~/lib/forms/rejected-form.server";
 import { getRateLimiter } from "~/lib/http/rate-limiter.server";
 import { redirectWithToast } from "~/lib/http/toast.server";
 import { signUp } from "~/models/client-id.server";
@@ -24,18 +24,9 @@ export function loader({ url }: Route.LoaderArgs) {
 export async function action({ request, context }: Route.ActionArgs) {
   const form = await readForm(request);
   const submission = parseForm(form, SignUpFields);
-  if (submission.status !== "success") {
-    const result = submission.reply({ hideFields: ["password"] });
-    return rejectForm(result, createErrorToast("Sign up Failed", result.error?.clientId?.[0] ?? getFirstError(result)));
-  }
+  if (submission.status !== "success") return rejectSubmission(submission, "Sign up Failed");
   const failure = await signUp(getRateLimiter(context), submission.value);
-  if (failure) {
-    return rejectForm(
-      submission.reply({ hideFields: ["password"] }),
-      createErrorToast(failure.title, failure.reason),
-      failure.status,
-    );
-  }
+  if (failure) return rejectSubmission(submission, failure.title, failure);
   return redirectWithToast(context, "/login", {
     title: "Account Created!",
     description: "Please check your email to verify your account. You'll be prompted to set up 2FA on first login.",
@@ -48,18 +39,18 @@ export const meta: Route.MetaFunction = () => [
 ];
 
 export default function SignUpPage({ actionData, loaderData }: Route.ComponentProps) {
-  const [form, fields] = useActionForm("signup", actionData, ["clientId", "fullName", "email", "password"]);
+  const [form, fields] = useActionForm("signup", actionData, ["clientId", "fullName", "email", "password"], loaderData);
   return (
     <>
       <Title rejected={actionData !== undefined}>Sign up</Title>
-      <FormErrorSummary rejected={actionData} form={form} />
+      <ErrorSummary {...form} />
       <h1 className="mb-2 text-xl">Create your client account</h1>
       <p className="mb-6 text-quiet">
         You need a Client ID to sign up. In your account, you can follow your shipments and upload documents.
       </p>
       <Form method="post" id={form.id} noValidate>
         <Field
-          field={actionData?.result ? fields.clientId : { ...fields.clientId, value: loaderData.clientId }}
+          field={fields.clientId}
           label="Client ID"
           hint="Provided by the company"
           autoComplete="off"

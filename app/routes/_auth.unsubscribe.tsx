@@ -1,5 +1,5 @@
 import { data, Form } from "react-router";
-import { FormErrorSummary, useActionForm } from "~/components/forms/form";
+import { ErrorSummary, useActionForm } from "~/components/forms/form";
 import { OfficePhone } from "~/components/site/office-phone";
 import { Title } from "~/components/site/title";
 import { Button } from "~/components/ui/button";
@@ -38,7 +38,7 @@ export default function UnsubscribePage({ loaderData, actionData }: Route.Compon
   return (
     <>
       <Title rejected={actionData !== undefined}>Emails about your shipments</Title>
-      <FormErrorSummary rejected={actionData ?? undefined} form={form} />
+      <ErrorSummary {...form} />
       <h1 className="mb-6 text-xl">Emails about your shipments</h1>
       {loaderData.isKnown ? (
         <>

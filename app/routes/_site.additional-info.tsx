@@ -1,5 +1,5 @@
 import { Link } from "react-router";
-import { Title } from "~/components/site/title";
+import { PageHeading } from "~/components/site/title";
 import { env } from "~/lib/http/env.server";
 import { createPageMeta } from "~/lib/http/page-meta";
 import { type Company, companyDetails, identifiers } from "~/models/content.server";
@@ -33,8 +33,7 @@ export const meta: Route.MetaFunction = ({ matches }) =>
 export default function AdditionalInfoPage({ loaderData }: Route.ComponentProps) {
   return (
     <>
-      <Title>Additional information</Title>
-      <h1 className="text-2xl">Additional information</h1>
+      <PageHeading title="Additional information" className="text-2xl" />
       <p className="mt-3 max-w-prose text-lg text-balance text-quiet">
         This page shows our registration numbers at the Kenya Revenue Authority (KRA), our managing director and how to
         recognise us.
@@ -59,8 +58,7 @@ export default function AdditionalInfoPage({ loaderData }: Route.ComponentProps)
   );
 }
 
-function IdentityCheck(props: { company: Company; origin: string; licence: string }) {
-  const { company, origin, licence } = props;
+function IdentityCheck({ company, origin, licence }: { company: Company; origin: string; licence: string }) {
   return (
     <section id="identity-check" className="mt-12 border-t border-line pt-10">
       <h2 className="text-xl">How to recognise us</h2>

@@ -1,9 +1,9 @@
 import { Form, useLocation } from "react-router";
 import { z } from "zod";
 import { Field, FileField, TextField } from "~/components/forms/field";
-import { FormErrorSummary, type RejectedForm, SubmitButton, useActionForm } from "~/components/forms/form";
+import { SubmitButton, useActionForm } from "~/components/forms/form";
 import { Art } from "~/components/site/art";
-import { Title } from "~/components/site/title";
+import { PageHeading } from "~/components/site/title";
 import { readUpload } from "~/lib/forms/form-data.server";
 import { parseFormAsync, rejectForm } from "~/lib/forms/rejected-form.server";
 import { severalLines } from "~/lib/forms/text-fields";
@@ -64,28 +64,23 @@ export const meta: Route.MetaFunction = ({ matches, loaderData }) =>
     path: "/careers",
   });
 
-export default function CareersPage({ actionData, loaderData }: Route.ComponentProps) {
+export default function CareersPage(props: Route.ComponentProps) {
+  const { actionData, loaderData } = props;
   // A success changes the location key. The new key remounts and empties the form. A rejected form stays mounted.
   const { key } = useLocation();
   return (
     <div className="grid gap-12 lg:grid-cols-[minmax(0,3fr)_minmax(0,2fr)] lg:gap-20">
-      <CareersForm key={actionData ? "rejected" : key} rejected={actionData} {...loaderData} />
+      <CareersForm key={actionData ? "rejected" : key} {...props} />
       <WorkingHere facts={loaderData.working_here} note={loaderData.note} />
     </div>
   );
 }
 
-type CareersFormProps = Pick<Route.ComponentProps["loaderData"], "intro" | "mail" | "accept" | "hint"> & {
-  rejected: RejectedForm | undefined;
-};
-
-function CareersForm({ rejected, intro, mail, accept, hint }: CareersFormProps) {
-  const [form, fields] = useActionForm("careers", rejected, ["name", "email", "letter", "cv"]);
+function CareersForm({ actionData, loaderData: { intro, mail, accept, hint } }: Route.ComponentProps) {
+  const [form, fields] = useActionForm("careers", actionData, ["name", "email", "letter", "cv"]);
   return (
     <div>
-      <Title rejected={rejected !== undefined}>Careers</Title>
-      <FormErrorSummary rejected={rejected} form={form} />
-      <h1 className="mb-2 text-2xl">Careers</h1>
+      <PageHeading title="Careers" className="mb-2 text-2xl" form={form} />
       <p className="mb-4 max-w-prose text-lg text-quiet">{intro}</p>
       <p className="mb-6 max-w-prose border-l-2 border-attention pl-4">
         This form does not send or store anything. To apply, email your application to{" "}

@@ -1,8 +1,8 @@
 import { useEffect, useRef, useState } from "react";
 import { Form, useActionData } from "react-router";
-import { FormErrorSummary, useActionForm } from "~/components/forms/form";
+import { useActionForm } from "~/components/forms/form";
 import { copyToLocalStorage } from "~/components/site/theme-toggle";
-import { Title } from "~/components/site/title";
+import { PageHeading } from "~/components/site/title";
 import { Button } from "~/components/ui/button";
 import type { ConnectionLostData } from "~/lib/browser/connection";
 import { readForm } from "~/lib/forms/form-data.server";
@@ -106,9 +106,7 @@ export default function CookieSettingsPage({ loaderData }: Route.ComponentProps)
   const [errors] = useActionForm("cookie-settings", rejected, []);
   return (
     <>
-      <Title rejected={rejected !== undefined}>Cookie Settings</Title>
-      <FormErrorSummary rejected={rejected} form={errors} />
-      <h1 className="mb-2 text-2xl">Cookie Settings</h1>
+      <PageHeading title="Cookie Settings" className="mb-2 text-2xl" form={errors} />
       <p className="mb-8 max-w-prose text-lg text-quiet">
         Choose which optional cookies this site may set. Your browser stores your choice for a year.
       </p>

@@ -1,5 +1,5 @@
 import { Glance, LongText } from "~/components/site/prose";
-import { Title } from "~/components/site/title";
+import { PageHeading } from "~/components/site/title";
 import { isDataRequest } from "~/lib/http/headers.server";
 import { createPageMeta } from "~/lib/http/page-meta";
 import { getLegalText, toLoaderData } from "~/models/article.server";
@@ -20,8 +20,7 @@ export default function LegalPage({ loaderData }: Route.ComponentProps) {
   const { title, html, headings, glance } = loaderData;
   return (
     <>
-      <Title>{title}</Title>
-      <h1 className="mb-8 text-2xl">{title}</h1>
+      <PageHeading title={title} className="mb-8 text-2xl" />
       <LongText html={html} headings={headings} contents="On this page" aside={<Glance points={glance} />} />
     </>
   );

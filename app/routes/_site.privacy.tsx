@@ -1,6 +1,6 @@
 import { data } from "react-router";
 import { Glance, LongText } from "~/components/site/prose";
-import { Title } from "~/components/site/title";
+import { PageHeading } from "~/components/site/title";
 import { calendarDate, dayInEastAfrica } from "~/lib/dates";
 import { getDailyHeaders, isDataRequest } from "~/lib/http/headers.server";
 import { createPageMeta } from "~/lib/http/page-meta";
@@ -25,8 +25,7 @@ export default function PrivacyPage({ loaderData }: Route.ComponentProps) {
   const { title, updated, html, headings, glance } = loaderData;
   return (
     <>
-      <Title>{title}</Title>
-      <h1 className="text-2xl">{title}</h1>
+      <PageHeading title={title} className="text-2xl" />
       {updated && (
         <p className="mt-3 mb-8 text-quiet">
           Last updated <time dateTime={updated}>{calendarDate(updated)}</time>

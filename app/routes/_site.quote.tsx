@@ -15,7 +15,7 @@ export function loader({ url }: Route.LoaderArgs) {
     return { from: `/services?service=${id}`, prefill: { service: quote, message } };
   }
   const cargo = parseCostQuery(url.searchParams, costRates, dayInEastAfrica(new Date()))?.cargo;
-  if (!cargo) return { from: "/", prefill: null };
+  if (!cargo) return { from: "/", prefill: undefined };
   return { from: `/resources/cost${url.search}`, prefill: quoteForCost(cargo, costRates) };
 }
 

@@ -4,8 +4,8 @@ import { Glance, LongText } from "~/components/site/prose";
 import { DeferredSection } from "~/components/site/quote-panel";
 import { ArticleData } from "~/components/site/structured-data";
 import { Title } from "~/components/site/title";
+import { TextLink } from "~/components/ui/button";
 import { Icon } from "~/components/ui/icon";
-import { TextLink } from "~/components/ui/text-link";
 import { calendarDate, dayInEastAfrica } from "~/lib/dates";
 import { getDailyHeaders, isDataRequest } from "~/lib/http/headers.server";
 import { createPageMeta } from "~/lib/http/page-meta";
@@ -66,7 +66,7 @@ export default function ArticlePage({ loaderData: article }: Route.ComponentProp
       />
       {placeholder && <PlaceholderNote />}
       <DeferredSection>
-        <NextSteps service={service} articles={next} />
+        <NextSteps service={service} next={next} />
         {!placeholder && <BackToBlog className="mt-6" />}
       </DeferredSection>
       {!placeholder && <ArticleData article={article} />}
@@ -74,13 +74,7 @@ export default function ArticlePage({ loaderData: article }: Route.ComponentProp
   );
 }
 
-function NextSteps({
-  service,
-  articles,
-}: {
-  service: string;
-  articles: { slug: string; title: string; category: string }[];
-}) {
+function NextSteps({ service, next: articles }: Pick<Route.ComponentProps["loaderData"], "service" | "next">) {
   const steps = [
     { to: "/resources/cost", label: "Calculate", title: "What will your import cost?" },
     { to: `/quote?service=${service}`, label: "Ask us", title: "Get a quote" },

@@ -2,10 +2,9 @@ import { Plus } from "lucide";
 import { data } from "react-router";
 import { AccordionItem } from "~/components/site/accordion-item";
 import { Art } from "~/components/site/art";
-import { Title } from "~/components/site/title";
-import { ButtonLink } from "~/components/ui/button";
+import { PageHeading } from "~/components/site/title";
+import { ButtonLink, TextLink } from "~/components/ui/button";
 import { Icon } from "~/components/ui/icon";
-import { TextLink } from "~/components/ui/text-link";
 import { dayInEastAfrica } from "~/lib/dates";
 import { getDailyHeaders } from "~/lib/http/headers.server";
 import { createPageMeta } from "~/lib/http/page-meta";
@@ -48,8 +47,7 @@ function structuredData(categories: ReturnType<typeof getFaq>) {
 export default function FaqPage({ loaderData: { categories } }: Route.ComponentProps) {
   return (
     <>
-      <Title>Frequently Asked Questions</Title>
-      <h1 className="max-w-4xl text-2xl">Frequently Asked Questions</h1>
+      <PageHeading title="Frequently Asked Questions" className="max-w-4xl text-2xl" />
       <p className="mt-4 max-w-prose text-lg text-pretty text-quiet">
         Answers to the questions that importers, shippers and families ask us most often.
       </p>
@@ -85,12 +83,9 @@ const stationClass =
   "before:absolute before:top-5 before:-left-[9px] before:size-4 before:rounded-full before:border-2 before:border-edge " +
   "before:bg-surface open:before:border-action open:before:bg-action";
 
-function Question({
-  question,
-  answer,
-  link,
-  open,
-}: ReturnType<typeof getFaq>[number]["questions"][number] & { open: boolean }) {
+type FaqEntry = ReturnType<typeof getFaq>[number]["questions"][number];
+
+function Question({ question, answer, link, open }: FaqEntry & { open: boolean }) {
   return (
     <AccordionItem name="faq" open={open} className={`relative border-b border-line pl-6 ${stationClass}`}>
       <summary className="flex min-h-11 items-start gap-4 py-4 hover:text-action">

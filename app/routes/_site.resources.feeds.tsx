@@ -1,5 +1,5 @@
 import { ExternalLink } from "lucide";
-import { Title } from "~/components/site/title";
+import { PageHeading } from "~/components/site/title";
 import { Icon } from "~/components/ui/icon";
 import { createPageMeta } from "~/lib/http/page-meta";
 import { feeds } from "~/models/content.server";
@@ -22,8 +22,7 @@ export const meta: Route.MetaFunction = ({ matches }) =>
 export default function FeedsPage({ loaderData: { feeds } }: Route.ComponentProps) {
   return (
     <>
-      <Title>Feeds Update</Title>
-      <h1 className="max-w-2xl text-2xl">Feeds Update</h1>
+      <PageHeading title="Feeds Update" className="max-w-2xl text-2xl" />
       <p className="mt-4 max-w-prose text-lg text-pretty text-quiet">
         Read news that can affect your delivery dates and costs. Links open other organisations' sites in a new tab.
       </p>
@@ -31,7 +30,7 @@ export default function FeedsPage({ loaderData: { feeds } }: Route.ComponentProp
         {feeds.map((feed) => (
           <li key={feed.url} className="flex flex-col rounded-label border border-line bg-raised">
             <p className="relative border-b-2 border-line px-5 py-3 text-xs text-quiet before:absolute before:-bottom-[7px] before:left-5 before:size-3 before:rounded-full before:border-2 before:border-action before:bg-raised">
-              {getHost(feed.url)}
+              {new URL(feed.url).host.replace(/^www\./, "")}
             </p>
             <div className="flex grow flex-col items-start p-5">
               <h2 className="text-lg wrap-anywhere">{feed.name}</h2>
@@ -52,8 +51,4 @@ export default function FeedsPage({ loaderData: { feeds } }: Route.ComponentProp
       </ul>
     </>
   );
-}
-
-function getHost(url: string): string {
-  return new URL(url).host.replace(/^www\./, "");
 }

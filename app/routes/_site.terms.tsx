@@ -1,5 +1,5 @@
 import { Glance, LongText } from "~/components/site/prose";
-import { Title } from "~/components/site/title";
+import { PageHeading } from "~/components/site/title";
 import { calendarDate } from "~/lib/dates";
 import { isDataRequest } from "~/lib/http/headers.server";
 import { createPageMeta } from "~/lib/http/page-meta";
@@ -21,8 +21,7 @@ export default function TermsPage({ loaderData }: Route.ComponentProps) {
   const { title, updated, html, headings, glance } = loaderData;
   return (
     <>
-      <Title>{title}</Title>
-      <h1 className="text-2xl">{title}</h1>
+      <PageHeading title={title} className="text-2xl" />
       {updated && (
         <p className="mt-3 mb-8 text-quiet">
           Effective <time dateTime={updated}>{calendarDate(updated)}</time>

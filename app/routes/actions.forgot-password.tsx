@@ -1,9 +1,8 @@
 import { Form } from "react-router";
 import { AuthPage } from "~/components/site/auth-page";
 import { OfficePhone } from "~/components/site/office-phone";
-import { Title } from "~/components/site/title";
-import { Button } from "~/components/ui/button";
-import { TextLink } from "~/components/ui/text-link";
+import { PageHeading } from "~/components/site/title";
+import { Button, TextLink } from "~/components/ui/button";
 import { redirectWithToast } from "~/lib/http/toast.server";
 import { identifiers } from "~/models/content.server";
 import { forgotPasswordToast } from "~/models/not-yet";
@@ -22,8 +21,7 @@ export const meta: Route.MetaFunction = () => [{ name: "robots", content: "noind
 export default function ForgotPasswordPage({ loaderData }: Route.ComponentProps) {
   return (
     <AuthPage licence={loaderData.licence}>
-      <Title>Forgot password?</Title>
-      <h1 className="mb-2 text-xl">Forgot password?</h1>
+      <PageHeading title="Forgot password?" className="mb-2 text-xl" />
       <p className="mb-6 text-quiet">You cannot reset your password on this page yet.</p>
       <Form method="post">
         <Button name="forgot">Forgot password?</Button>

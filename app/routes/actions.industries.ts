@@ -1,5 +1,4 @@
 import { redirect } from "react-router";
-import { FormOnlyRoute } from "~/components/forms/form-only-route";
 import { readForm } from "~/lib/forms/form-data.server";
 import { redirectWithToast } from "~/lib/http/toast.server";
 import { industries } from "~/models/content.server";
@@ -19,4 +18,4 @@ export function loader() {
   return redirect(industriesPath, 303);
 }
 
-export default FormOnlyRoute;
+export { FormOnlyRoute as default } from "~/components/forms/form-only-route";

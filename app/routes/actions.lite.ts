@@ -1,5 +1,4 @@
 import { redirect } from "react-router";
-import { FormOnlyRoute } from "~/components/forms/form-only-route";
 import { readForm } from "~/lib/forms/form-data.server";
 import { liteCookie } from "~/lib/http/lite.server";
 import { toSitePath } from "~/lib/http/redirect.server";
@@ -15,4 +14,4 @@ export function loader() {
   return redirect("/", 303);
 }
 
-export default FormOnlyRoute;
+export { FormOnlyRoute as default } from "~/components/forms/form-only-route";

@@ -4,10 +4,10 @@ import { EmailDraftPanel } from "~/components/site/email-draft-panel";
 import { QuoteForm } from "~/components/site/quote-form";
 import { useSiteData } from "~/components/site/site-data";
 import { Title } from "~/components/site/title";
-import { TextLink } from "~/components/ui/text-link";
+import { TextLink } from "~/components/ui/button";
 import { PageToast } from "~/components/ui/toast";
 import { readForm } from "~/lib/forms/form-data.server";
-import { parseForm, rejectForm } from "~/lib/forms/rejected-form.server";
+import { parseForm, rejectSubmission } from "~/lib/forms/rejected-form.server";
 import { codeLine, severalLines } from "~/lib/forms/text-fields";
 import { toSitePath } from "~/lib/http/redirect.server";
 import type { Toast } from "~/lib/http/toast";
@@ -30,7 +30,7 @@ export async function action({ request }: Route.ActionArgs) {
   const form = await readForm(request);
   const from = toSitePath(form.get("from"));
   const submission = parseForm(form, QuoteFields);
-  if (submission.status !== "success") return rejectForm(submission.reply(), undefined, 400, { from });
+  if (submission.status !== "success") return rejectSubmission(submission, null, undefined, { from });
   const [office] = companyDetails.offices;
   const toast: Toast = {
     title: "Opening Email Client...",

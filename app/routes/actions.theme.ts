@@ -1,5 +1,4 @@
 import { data, redirect } from "react-router";
-import { FormOnlyRoute } from "~/components/forms/form-only-route";
 import { readForm } from "~/lib/forms/form-data.server";
 import { toSitePath } from "~/lib/http/redirect.server";
 import { themeCookie } from "~/lib/http/theme.server";
@@ -18,4 +17,4 @@ export function loader() {
   return redirect("/", 303);
 }
 
-export default FormOnlyRoute;
+export { FormOnlyRoute as default } from "~/components/forms/form-only-route";

@@ -7,11 +7,10 @@ import { endAnnouncement, resolveFailedEmail, setAnnouncement } from "~/actions/
 import { FailedEmailRow } from "~/components/desk/failed-email-row";
 import { Field } from "~/components/forms/field";
 import { SubmitButton } from "~/components/forms/form";
-import { IntentErrorSummary, IntentForm, useIntentForm } from "~/components/forms/intent-form";
-import { Title } from "~/components/site/title";
-import { Button } from "~/components/ui/button";
+import { getIntentErrors, IntentForm, useIntentForm } from "~/components/forms/intent-form";
+import { PageHeading } from "~/components/site/title";
+import { Button, TextLink } from "~/components/ui/button";
 import { Card } from "~/components/ui/card";
-import { TextLink } from "~/components/ui/text-link";
 import { getStaffPage, requireStaff } from "~/lib/auth/staff.server";
 import { calendarDate, dayInEastAfrica, eastAfricaTime } from "~/lib/dates";
 import { handleIntent } from "~/lib/forms/intent-form.server";
@@ -42,9 +41,7 @@ export default function DeskTodayPage({ loaderData, actionData }: Route.Componen
   const { to_check, storage, no_update: notUpdated, waiting_for_client: waiting, failed_emails: failedEmails } = today;
   return (
     <>
-      <Title rejected={actionData !== undefined}>Today</Title>
-      <IntentErrorSummary actionData={actionData} />
-      <h1 className="mb-4 text-xl">Today</h1>
+      <PageHeading title="Today" className="mb-4 text-xl" form={getIntentErrors(actionData)} />
       <AnnouncementCard announcement={today.announcement} />
       <div className="mt-6 grid items-start gap-6 lg:grid-cols-2 lg:grid-rows-[auto_auto_auto_auto_1fr]">
         <TodayList

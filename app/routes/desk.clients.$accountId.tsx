@@ -2,13 +2,13 @@ import { data, Link } from "react-router";
 import { labelAuditEntry } from "~/actions/all-staff-actions.server";
 import * as account from "~/actions/client-account.server";
 import { createDeskIntents } from "~/actions/desk-intents.server";
-import { AuditEntryList, DeskWaitingOnLabel } from "~/components/desk/audit-entry-list";
-import { SubmitButton } from "~/components/forms/form";
-import { IntentErrorSummary, IntentForm, ReasonForm } from "~/components/forms/intent-form";
+import { AuditLogCard, DeskWaitingOnLabel } from "~/components/desk/audit-entry-list";
+import { ErrorSummary, SubmitButton } from "~/components/forms/form";
+import { getIntentErrors, IntentForm, ReasonForm } from "~/components/forms/intent-form";
 import { Title } from "~/components/site/title";
+import { TextLink } from "~/components/ui/button";
 import { Card } from "~/components/ui/card";
 import { FactList } from "~/components/ui/fact-list";
-import { TextLink } from "~/components/ui/text-link";
 import { getStaffPage } from "~/lib/auth/staff.server";
 import { calendarDate, eastAfricaTime } from "~/lib/dates";
 import { handleIntent } from "~/lib/forms/intent-form.server";
@@ -48,7 +48,7 @@ export default function ClientPage({ loaderData, actionData }: Route.ComponentPr
   return (
     <>
       <Title rejected={actionData !== undefined}>{name}</Title>
-      <IntentErrorSummary actionData={actionData} />
+      <ErrorSummary {...getIntentErrors(actionData)} />
       <TextLink to="/desk/clients" className="text-sm print:hidden">
         All clients
       </TextLink>
@@ -94,14 +94,7 @@ export default function ClientPage({ loaderData, actionData }: Route.ComponentPr
         </Card>
         <div className="grid gap-6">
           <AccountCard client={client} />
-          <Card title="Activity log">
-            <AuditEntryList entries={client.audit_entries} />
-            <p className="border-t border-line px-4">
-              <TextLink to={`/desk/log?account=${client.id}`} className="text-sm">
-                Full activity log
-              </TextLink>
-            </p>
-          </Card>
+          <AuditLogCard entries={client.audit_entries} search={`account=${client.id}`} />
         </div>
       </div>
     </>

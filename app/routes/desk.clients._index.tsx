@@ -1,15 +1,14 @@
 import { Form, Link } from "react-router";
-import { createSearchField, Pager } from "~/components/desk/audit-entry-list";
+import { createSearchField, FilterPager } from "~/components/desk/audit-entry-list";
 import { useRowKeys } from "~/components/desk/row-keys";
 import { Field } from "~/components/forms/field";
-import { Title } from "~/components/site/title";
+import { PageHeading } from "~/components/site/title";
 import { Button } from "~/components/ui/button";
 import { getStaffPage } from "~/lib/auth/staff.server";
 import { eastAfricaTime } from "~/lib/dates";
-import { noFormAction } from "~/lib/http/file-route.server";
 import { ClientsPage } from "~/models/desk.server";
 import { shipmentsPerPage } from "~/models/shipment";
-import { createShipmentSearch, readShipmentFilter } from "~/models/shipment-filter";
+import { readShipmentFilter } from "~/models/shipment-filter";
 import type { Route } from "./+types/desk.clients._index";
 
 export async function loader({ context, url }: Route.LoaderArgs) {
@@ -18,15 +17,14 @@ export async function loader({ context, url }: Route.LoaderArgs) {
   return { clients: clients.slice(0, shipmentsPerPage), hasMore: clients.length > shipmentsPerPage, q, page };
 }
 
-export const action = noFormAction;
+export { noFormAction as action } from "~/lib/http/file-route.server";
 
 export default function DeskClientsPage({ loaderData }: Route.ComponentProps) {
   const { clients, hasMore, q, page } = loaderData;
   useRowKeys();
   return (
     <>
-      <Title>Clients</Title>
-      <h1 className="mb-4 text-xl">Clients</h1>
+      <PageHeading title="Clients" className="mb-4 text-xl" />
       <Form key={q} role="search" className="flex items-end gap-3">
         <div className="grow sm:max-w-md">
           <Field
@@ -65,11 +63,7 @@ export default function DeskClientsPage({ loaderData }: Route.ComponentProps) {
           ))}
         </ul>
       )}
-      <Pager
-        page={page}
-        hasMore={hasMore}
-        to={(number) => `/desk/clients${createShipmentSearch({ q, page: number })}`}
-      />
+      <FilterPager path="/desk/clients" filter={{ q, page }} hasMore={hasMore} />
     </>
   );
 }

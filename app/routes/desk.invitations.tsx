@@ -1,25 +1,18 @@
 import { randomUUID } from "node:crypto";
-import type { z } from "zod";
 import { issue, send, withdraw } from "~/actions/client-id.server";
 import { createDeskIntents } from "~/actions/desk-intents.server";
-import { Pager } from "~/components/desk/audit-entry-list";
+import { FilterPager } from "~/components/desk/audit-entry-list";
 import { Field } from "~/components/forms/field";
 import { SubmitButton } from "~/components/forms/form";
-import {
-  IntentErrorSummary,
-  IntentForm,
-  ReasonForm,
-  useIntentForm,
-  withStoredValue,
-} from "~/components/forms/intent-form";
-import { Title } from "~/components/site/title";
+import { getIntentErrors, IntentForm, ReasonForm, useIntentForm } from "~/components/forms/intent-form";
+import { PageHeading } from "~/components/site/title";
 import { Card } from "~/components/ui/card";
 import { getStaffPage } from "~/lib/auth/staff.server";
 import { eastAfricaTime } from "~/lib/dates";
 import { handleIntent } from "~/lib/forms/intent-form.server";
 import { InvitationsPage } from "~/models/desk.server";
 import { shipmentsPerPage } from "~/models/shipment";
-import { createShipmentSearch, readShipmentFilter } from "~/models/shipment-filter";
+import { readShipmentFilter } from "~/models/shipment-filter";
 import type { Route } from "./+types/desk.invitations";
 
 export { revalidateAfterConflict as shouldRevalidate } from "~/lib/browser/revalidate";
@@ -42,21 +35,14 @@ export function action({ request, context }: Route.ActionArgs) {
 
 export default function DeskInvitationsPage({ loaderData, actionData }: Route.ComponentProps) {
   const { invitations, hasMore, page } = loaderData;
-  const { intent, fields, rejected } = useIntentForm("issue", ["count", "for", "email"]);
+  const { intent, fields } = useIntentForm("issue", ["count", "for", "email"], { stored: { count: "1" } });
   return (
     <>
-      <Title rejected={actionData !== undefined}>Invitations</Title>
-      <IntentErrorSummary actionData={actionData} />
-      <h1 className="mb-4 text-xl">Invitations</h1>
+      <PageHeading title="Invitations" className="mb-4 text-xl" form={getIntentErrors(actionData)} />
       <div className="grid items-start gap-6 lg:grid-cols-[2fr_3fr]">
         <Card title="New Client IDs">
           <IntentForm intent={intent} idempotent className="px-4 py-3">
-            <Field
-              field={withStoredValue(fields.count, rejected, "1")}
-              label="Number of Client IDs"
-              inputMode="numeric"
-              autoComplete="off"
-            />
+            <Field field={fields.count} label="Number of Client IDs" inputMode="numeric" autoComplete="off" />
             <Field
               field={fields.for}
               label="Name of the client"
@@ -83,11 +69,7 @@ export default function DeskInvitationsPage({ loaderData, actionData }: Route.Co
             ))}
           </ul>
           <div className="px-4">
-            <Pager
-              page={page}
-              hasMore={hasMore}
-              to={(number) => `/desk/invitations${createShipmentSearch({ page: number })}`}
-            />
+            <FilterPager path="/desk/invitations" filter={{ page }} hasMore={hasMore} />
           </div>
         </Card>
       </div>
@@ -95,7 +77,7 @@ export default function DeskInvitationsPage({ loaderData, actionData }: Route.Co
   );
 }
 
-type InvitationItem = z.infer<typeof InvitationsPage>["invitations"][number] & { days: number };
+type InvitationItem = Route.ComponentProps["loaderData"]["invitations"][number];
 
 const getDaysSince = (at: string) => Math.floor((Date.now() - Date.parse(at)) / 86_400_000);
 

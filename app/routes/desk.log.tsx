@@ -2,10 +2,9 @@ import { Form } from "react-router";
 import { AUDIT_LABELS, labelAuditEntry } from "~/actions/all-staff-actions.server";
 import { AuditEntryList, createSearchField, Pager } from "~/components/desk/audit-entry-list";
 import { Field, SelectField } from "~/components/forms/field";
-import { Title } from "~/components/site/title";
+import { PageHeading } from "~/components/site/title";
 import { Button } from "~/components/ui/button";
 import { getStaffPage } from "~/lib/auth/staff.server";
-import { noFormAction } from "~/lib/http/file-route.server";
 import { AuditLogPage, readAuditLogFilter } from "~/models/audit-log.server";
 import type { Route } from "./+types/desk.log";
 
@@ -22,7 +21,7 @@ export async function loader({ context, url }: Route.LoaderArgs) {
   };
 }
 
-export const action = noFormAction;
+export { noFormAction as action } from "~/lib/http/file-route.server";
 
 export default function ActivityLogPage({ loaderData }: Route.ComponentProps) {
   const { entries, hasMore, actionOptions } = loaderData;
@@ -32,8 +31,7 @@ export default function ActivityLogPage({ loaderData }: Route.ComponentProps) {
   const field = (name: keyof typeof filter) => createSearchField(name, filter[name] ?? "");
   return (
     <>
-      <Title>Activity log</Title>
-      <h1 className="mb-4 text-xl">Activity log</h1>
+      <PageHeading title="Activity log" className="mb-4 text-xl" />
       <Form
         key={String(search)}
         role="search"

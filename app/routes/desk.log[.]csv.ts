@@ -1,5 +1,4 @@
 import { AUDIT_LABELS } from "~/actions/all-staff-actions.server";
-import { FormOnlyRoute } from "~/components/forms/form-only-route";
 import { requireStaff } from "~/lib/auth/staff.server";
 import { sortableTime } from "~/lib/dates";
 import { type CsvColumn, createCsvDownload } from "~/lib/http/csv.server";
@@ -49,4 +48,4 @@ export const middleware = table.middleware;
 export const loader = table.loader;
 export const action = noFormAction;
 
-export default FormOnlyRoute;
+export { FormOnlyRoute as default } from "~/components/forms/form-only-route";

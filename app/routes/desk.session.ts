@@ -1,4 +1,3 @@
-import { FormOnlyRoute } from "~/components/forms/form-only-route";
 import { requireStaff } from "~/lib/auth/staff.server";
 import { createFileRoute, noFormAction } from "~/lib/http/file-route.server";
 
@@ -12,4 +11,4 @@ export const middleware = check.middleware;
 export const loader = check.loader;
 export const action = noFormAction;
 
-export default FormOnlyRoute;
+export { FormOnlyRoute as default } from "~/components/forms/form-only-route";

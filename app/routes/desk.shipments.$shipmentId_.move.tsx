@@ -4,8 +4,8 @@ import { createDeskIntents } from "~/actions/desk-intents.server";
 import { advance } from "~/actions/shipment.server";
 import { Field, TextField } from "~/components/forms/field";
 import { SubmitButton } from "~/components/forms/form";
-import { IntentErrorSummary, IntentForm, useIntentForm } from "~/components/forms/intent-form";
-import { Title } from "~/components/site/title";
+import { getIntentErrors, IntentForm, useIntentForm } from "~/components/forms/intent-form";
+import { PageHeading } from "~/components/site/title";
 import { ButtonLink } from "~/components/ui/button";
 import { getStaffPage } from "~/lib/auth/staff.server";
 import { handleIntent } from "~/lib/forms/intent-form.server";
@@ -46,9 +46,7 @@ export default function MovePage({ loaderData, actionData }: Route.ComponentProp
       : "Move to the next stage";
   return (
     <>
-      <Title rejected={actionData !== undefined}>{title}</Title>
-      <IntentErrorSummary actionData={actionData} />
-      <h1 className="mb-2 text-xl">{title}</h1>
+      <PageHeading title={title} className="mb-2 text-xl" form={getIntentErrors(actionData)} />
       <p className="mb-4 wrap-anywhere">
         {name} is at stage {stage} of {lastStage}: {status}.
       </p>

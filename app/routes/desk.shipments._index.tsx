@@ -1,33 +1,28 @@
+import { useEffect, useState } from "react";
 import { Form, Link, useOutletContext } from "react-router";
-import { createSearchField, DeskWaitingOnLabel, Pager } from "~/components/desk/audit-entry-list";
-import { SelectAllButton, SelectionCount } from "~/components/desk/selection";
+import { createSearchField, DeskWaitingOnLabel, FilterPager } from "~/components/desk/audit-entry-list";
 import { stageOptions } from "~/components/desk/stage-options";
 import { Field, inputClass, SelectField } from "~/components/forms/field";
-import { Title } from "~/components/site/title";
+import { PageHeading } from "~/components/site/title";
 import { Button } from "~/components/ui/button";
-import { noFormAction } from "~/lib/http/file-route.server";
+import { useIsHydrated } from "~/components/ui/hydration";
 import { deskWaitingOnLabels } from "~/models/desk-labels";
 import { textLimits } from "~/models/limits";
 import { lastStage } from "~/models/shipment";
 import { createShipmentSearch, type ShipmentFilter } from "~/models/shipment-filter";
 import type { DeskShipmentListItem, loader } from "./desk.shipments";
 
-export const action = noFormAction;
+export { noFormAction as action } from "~/lib/http/file-route.server";
 
 /** The parent route loads the list, because the parent also shows the list next to each shipment. */
 export default function ShipmentList() {
   const { shipments, hasMore, filter, request } = useOutletContext<Awaited<ReturnType<typeof loader>>>();
   return (
     <>
-      <Title>Shipments</Title>
-      <h1 className="mb-4 text-xl">Shipments</h1>
+      <PageHeading title="Shipments" className="mb-4 text-xl" />
       <ShipmentSearch filter={filter} />
       <BulkMove shipments={shipments} filter={filter} request={request} />
-      <Pager
-        page={filter.page}
-        hasMore={hasMore}
-        to={(page) => `/desk/shipments${createShipmentSearch({ ...filter, page })}`}
-      />
+      <FilterPager path="/desk/shipments" filter={filter} hasMore={hasMore} />
       <p className="mt-4">
         <a
           href={`/desk/shipments.csv${createShipmentSearch({ ...filter, page: 1 })}`}
@@ -77,11 +72,13 @@ function ShipmentSearch({ filter }: { filter: ShipmentFilter }) {
   );
 }
 
+const bulkFormId = "selected-shipments";
+
 function BulkMove(props: { shipments: DeskShipmentListItem[]; filter: ShipmentFilter; request: string }) {
   const { shipments, filter, request } = props;
   if (shipments.length === 0) return <p className="my-4 text-quiet">No shipments found.</p>;
   return (
-    <Form method="post" action="/desk/shipments/bulk-move" id="selected-shipments" className="group">
+    <Form method="post" action="/desk/shipments/bulk-move" id={bulkFormId} className="group">
       <input type="hidden" name="idempotencyKey" value={request} />
       <input type="hidden" name="list" value={createShipmentSearch(filter)} />
       <ul className="ruled rounded-label border border-line bg-raised">
@@ -134,10 +131,39 @@ function BulkMove(props: { shipments: DeskShipmentListItem[]; filter: ShipmentFi
         </label>
         <Button look="action">
           Move to the next stage
-          <SelectionCount form="selected-shipments" />
+          <SelectionCount />
         </Button>
-        <SelectAllButton form="selected-shipments" />
+        <SelectAllButton />
       </div>
     </Form>
   );
+}
+
+function SelectAllButton() {
+  const isHydrated = useIsHydrated();
+  if (!isHydrated) return null;
+  const toggleAll = () => {
+    const element = document.getElementById(bulkFormId);
+    const boxes = [...(element?.querySelectorAll<HTMLInputElement>("input[type=checkbox]:not(:disabled)") ?? [])];
+    const shouldSelect = !boxes.every(({ checked }) => checked);
+    for (const box of boxes) box.checked = shouldSelect;
+    element?.dispatchEvent(new Event("change"));
+  };
+  return (
+    <Button type="button" onClick={toggleAll}>
+      Select all
+    </Button>
+  );
+}
+
+function SelectionCount() {
+  const [count, setCount] = useState(0);
+  useEffect(() => {
+    const element = document.getElementById(bulkFormId);
+    const updateCount = () => setCount(element?.querySelectorAll("input[type=checkbox]:checked").length ?? 0);
+    updateCount();
+    element?.addEventListener("change", updateCount);
+    return () => element?.removeEventListener("change", updateCount);
+  });
+  return count > 0 ? ` (${count})` : null;
 }

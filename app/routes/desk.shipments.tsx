@@ -1,11 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { NavLink, Outlet, useMatch } from "react-router";
-import { DeskWaitingOnLabel, Pager } from "~/components/desk/audit-entry-list";
+import { DeskWaitingOnLabel, FilterPager } from "~/components/desk/audit-entry-list";
 import { useRowKeys } from "~/components/desk/row-keys";
-import { TextLink } from "~/components/ui/text-link";
+import { TextLink } from "~/components/ui/button";
 import { getStaffPage } from "~/lib/auth/staff.server";
 import { eastAfricaTime } from "~/lib/dates";
-import { noFormAction } from "~/lib/http/file-route.server";
 import { type DeskShipmentRow, ShipmentsPage } from "~/models/desk.server";
 import { shipmentsPerPage } from "~/models/shipment";
 import { joinNumbers } from "~/models/shipment-fields.server";
@@ -36,21 +35,13 @@ export async function loader({ context, url, params }: Route.LoaderArgs) {
   };
 }
 
-export const action = noFormAction;
+export { noFormAction as action } from "~/lib/http/file-route.server";
 
 function toListItem(shipment: DeskShipmentRow, search: string) {
-  const { id, name, stage, status, waiting_on, version, client_name, email, changed_at } = shipment;
-  return {
-    id,
-    name,
-    client: client_name || email,
-    stage,
-    status,
-    waitingOn: waiting_on,
-    numbers: joinNumbers(shipment, search),
-    version,
-    changed: eastAfricaTime(changed_at),
-  };
+  const { id, name, stage, status, waiting_on: waitingOn, version } = shipment;
+  const client = shipment.client_name || shipment.email;
+  const changed = eastAfricaTime(shipment.changed_at);
+  return { id, name, client, stage, status, waitingOn, numbers: joinNumbers(shipment, search), version, changed };
 }
 export type DeskShipmentListItem = ReturnType<typeof toListItem>;
 
@@ -89,11 +80,7 @@ export default function DeskShipmentsLayout({ loaderData }: Route.ComponentProps
             </li>
           ))}
         </ul>
-        <Pager
-          page={filter.page}
-          hasMore={hasMore}
-          to={(page) => `/desk/shipments${createShipmentSearch({ ...filter, page })}`}
-        />
+        <FilterPager path="/desk/shipments" filter={filter} hasMore={hasMore} />
       </section>
     </div>
   );

@@ -1,4 +1,3 @@
-import { FormOnlyRoute } from "~/components/forms/form-only-route";
 import { requireStaff } from "~/lib/auth/staff.server";
 import { createCsvDownload } from "~/lib/http/csv.server";
 import { createFileRoute, noFormAction, respondWithDownload } from "~/lib/http/file-route.server";
@@ -43,4 +42,4 @@ export const middleware = table.middleware;
 export const loader = table.loader;
 export const action = noFormAction;
 
-export default FormOnlyRoute;
+export { FormOnlyRoute as default } from "~/components/forms/form-only-route";

@@ -1,5 +1,4 @@
 import { redirect } from "react-router";
-import { FormOnlyRoute } from "~/components/forms/form-only-route";
 import { requireStaff } from "~/lib/auth/staff.server";
 import { createFileRoute, isDownloadClick, noFormAction, respondWithDownload } from "~/lib/http/file-route.server";
 import { areaNotFound, userErrorData, userErrorFromThrown } from "~/lib/http/user-error.server";
@@ -26,4 +25,4 @@ export const middleware = file.middleware;
 export const loader = file.loader;
 export const action = noFormAction;
 
-export default FormOnlyRoute;
+export { FormOnlyRoute as default } from "~/components/forms/form-only-route";

@@ -1,8 +1,7 @@
 import { data, redirect } from "react-router";
 import { z } from "zod";
 import { Title } from "~/components/site/title";
-import { ButtonLink } from "~/components/ui/button";
-import { TextLink } from "~/components/ui/text-link";
+import { ButtonLink, TextLink } from "~/components/ui/button";
 import { getStaffPage, requireStaff } from "~/lib/auth/staff.server";
 import { readForm } from "~/lib/forms/form-data.server";
 import { readIntentMetadata, readVersion } from "~/lib/forms/intent-form.server";

@@ -4,14 +4,8 @@ import { createDeskIntents } from "~/actions/desk-intents.server";
 import { changeRole, invite, remove } from "~/actions/team.server";
 import { Field, SelectField } from "~/components/forms/field";
 import { SubmitButton } from "~/components/forms/form";
-import {
-  IntentErrorSummary,
-  IntentForm,
-  ReasonForm,
-  useIntentForm,
-  withStoredValue,
-} from "~/components/forms/intent-form";
-import { Title } from "~/components/site/title";
+import { getIntentErrors, IntentForm, ReasonForm, useIntentForm } from "~/components/forms/intent-form";
+import { PageHeading } from "~/components/site/title";
 import { Card } from "~/components/ui/card";
 import { getStaffPage, requireLead } from "~/lib/auth/staff.server";
 import { eastAfricaTime } from "~/lib/dates";
@@ -43,24 +37,18 @@ export function action({ request, context }: Route.ActionArgs) {
 }
 
 export default function DeskTeamPage({ loaderData, actionData }: Route.ComponentProps) {
-  const { intent, fields, rejected } = useIntentForm("invite", ["name", "email", "role"]);
+  const { intent, fields } = useIntentForm("invite", ["name", "email", "role"], { stored: { role: "clerk" } });
   const current = loaderData.staff_members.filter(({ removed_at }) => !removed_at);
   const removed = loaderData.staff_members.filter(({ removed_at }) => removed_at);
   return (
     <>
-      <Title rejected={actionData !== undefined}>Team</Title>
-      <IntentErrorSummary actionData={actionData} />
-      <h1 className="mb-4 text-xl">Team</h1>
+      <PageHeading title="Team" className="mb-4 text-xl" form={getIntentErrors(actionData)} />
       <div className="grid items-start gap-6 lg:grid-cols-[2fr_3fr]">
         <Card title="Invite a team member">
           <IntentForm intent={intent} idempotent className="px-4 py-3">
             <Field field={fields.name} label="Name" hint="The activity log shows this name." autoComplete="off" />
             <Field field={fields.email} label="Email" type="email" autoComplete="off" />
-            <SelectField
-              field={withStoredValue(fields.role, rejected, "clerk")}
-              label="Role"
-              options={Object.entries(staffRoleLabels)}
-            />
+            <SelectField field={fields.role} label="Role" options={Object.entries(staffRoleLabels)} />
             <SubmitButton pending="Sending…">Send invitation</SubmitButton>
           </IntentForm>
         </Card>

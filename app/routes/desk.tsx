@@ -1,10 +1,10 @@
-import { NavLink, Outlet } from "react-router";
-import { DeskErrorPage } from "~/components/desk/desk-error-page";
+import { isRouteErrorResponse, NavLink, Outlet, useLocation } from "react-router";
 import { useSessionWatch } from "~/components/portal/session-watch";
-import { TextLink } from "~/components/ui/text-link";
+import { ErrorPage } from "~/components/site/error-page";
+import { PageHeading } from "~/components/site/title";
+import { ButtonLink, TextLink } from "~/components/ui/button";
 import { requireStaff, staffMiddleware } from "~/lib/auth/staff.server";
 import { hashAccountId } from "~/lib/http/cookies.server";
-import { noFormAction } from "~/lib/http/file-route.server";
 import { getDeskPageQuery } from "~/models/desk.server";
 import type { Route } from "./+types/desk";
 
@@ -17,7 +17,7 @@ export function loader({ context }: Route.LoaderArgs) {
   return { accountHash: hashAccountId(id), ...staff };
 }
 
-export const action = noFormAction;
+export { noFormAction as action } from "~/lib/http/file-route.server";
 
 export default function DeskLayout({ loaderData }: Route.ComponentProps) {
   const { accountHash, name, role } = loaderData;
@@ -59,5 +59,19 @@ function DeskLink({ to, children }: { to: string; children: string }) {
 }
 
 export function ErrorBoundary({ error }: Route.ErrorBoundaryProps) {
-  return <DeskErrorPage error={error} />;
+  const { pathname, search } = useLocation();
+  if (!isRouteErrorResponse(error) || !error.data?.reason) return <ErrorPage error={error} />;
+  return (
+    <>
+      <PageHeading title="We cannot process this request" className="mb-2 text-xl" />
+      <p className="mb-6">{String(error.data.reason)}</p>
+      {error.status >= 500 ? (
+        <ButtonLink to={pathname + search} reloadDocument>
+          Try again
+        </ButtonLink>
+      ) : (
+        <ButtonLink to="/desk">Go to Today</ButtonLink>
+      )}
+    </>
+  );
 }

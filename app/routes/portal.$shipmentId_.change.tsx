@@ -1,13 +1,13 @@
 import { data, Form } from "react-router";
 import { DescribedFields } from "~/components/forms/described-fields";
-import { FormErrorSummary, SubmitButton, useActionForm } from "~/components/forms/form";
-import { Title } from "~/components/site/title";
+import { SubmitButton, useActionForm } from "~/components/forms/form";
+import { PageHeading } from "~/components/site/title";
 import { buttonClass } from "~/components/ui/button";
 import { CloseLink, Dialog } from "~/components/ui/dialog";
 import { requireViewer } from "~/lib/auth/viewer.server";
 import { readForm } from "~/lib/forms/form-data.server";
 import { readIntentMetadata } from "~/lib/forms/intent-form.server";
-import { parseForm, rejectForm } from "~/lib/forms/rejected-form.server";
+import { parseForm, rejectSubmission } from "~/lib/forms/rejected-form.server";
 import { redirectWithToast } from "~/lib/http/toast.server";
 import { userErrorFromThrown } from "~/lib/http/user-error.server";
 import { shipmentPath } from "~/models/portal.server";
@@ -34,10 +34,10 @@ export async function action({ request, context, params, url }: Route.ActionArgs
   const client = requireViewer(context);
   const form = await readForm(request);
   const submission = parseForm(form, ChangeShipmentFields);
-  if (submission.status !== "success") return rejectForm(submission.reply());
+  if (submission.status !== "success") return rejectSubmission(submission, null);
   const { expected_version: version = -1 } = readIntentMetadata(form);
   const rejection = await changeShipment(client, id, submission.value, version).catch(userErrorFromThrown);
-  if (rejection) return rejectForm(submission.reply(), rejection.reason, rejection.status);
+  if (rejection) return rejectSubmission(submission, null, rejection);
   return redirectWithToast(context, shipmentPath(id, url), { title: "Changes saved", variant: "default" });
 }
 
@@ -47,9 +47,7 @@ export default function ChangeShipmentPage({ loaderData, actionData }: Route.Com
   const [form, fields] = useActionForm("change-shipment", actionData, names);
   return (
     <Dialog className="static w-full max-w-xl bg-transparent p-0" label="Change shipment" back={page}>
-      <Title rejected={actionData !== undefined}>Change shipment</Title>
-      <FormErrorSummary rejected={actionData} form={form} />
-      <h1 className="mb-6 text-xl">Change shipment</h1>
+      <PageHeading title="Change shipment" className="mb-6 text-xl" form={form} />
       {isOpen ? (
         <Form method="post" replace id={form.id} noValidate>
           <input type="hidden" name="expectedVersion" value={version} />

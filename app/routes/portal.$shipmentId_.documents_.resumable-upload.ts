@@ -152,17 +152,16 @@ async function completeUpload(upload: ChunkRequest): Promise<ChunkResult> {
   const company = serviceRoleClient();
   const content = await assembleFile(company, file);
   if (!(content instanceof Uint8Array)) return resultUnlessStored(upload, createChunkResult(content, 409));
-  const { toast, status } = await storeFileContent(client, file.shipment, document, { name, content });
+  const result = await storeFileContent(client, file.shipment, document, { name, content });
   // The chunks are deleted only after a final result. After any other status, the browser's next attempt reuses them.
-  if ([200, 400, 409].includes(status)) await deleteUploadChunks(company, file);
-  return resultUnlessStored(upload, { toast, status });
+  if ([200, 400, 409].includes(result.status)) await deleteUploadChunks(company, file);
+  return resultUnlessStored(upload, result);
 }
 
 /** Returns success if the document already has this file, from another tab or from a request with a lost response. */
 async function resultUnlessStored({ client, document, file }: ChunkRequest, result: ChunkResult): Promise<ChunkResult> {
   if (result.status === 200 || !(await hasFile(client, document.id, file.sha256))) return result;
-  const { toast, status } = createStoredResult(document);
-  return { toast, status };
+  return createStoredResult(document);
 }
 
 function createChunkResult(storedBytes: number | { reason: string; status: number }, status = 200): ChunkResult {

@@ -1,5 +1,4 @@
 import { data, redirect } from "react-router";
-import { FormOnlyRoute } from "~/components/forms/form-only-route";
 import { readForm } from "~/lib/forms/form-data.server";
 import { toViewerPath } from "~/lib/http/redirect.server";
 import { redirectWithToast } from "~/lib/http/toast.server";
@@ -19,4 +18,4 @@ export function loader({ params }: Route.LoaderArgs) {
   return redirect(toViewerPath(`/portal/${params.shipmentId}`), 303);
 }
 
-export default FormOnlyRoute;
+export { FormOnlyRoute as default } from "~/components/forms/form-only-route";

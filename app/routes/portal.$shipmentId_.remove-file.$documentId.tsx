@@ -1,8 +1,8 @@
 import { data } from "react-router";
 import { z } from "zod";
 import { SubmitButton } from "~/components/forms/form";
-import { IntentErrorSummary, IntentForm } from "~/components/forms/intent-form";
-import { Title } from "~/components/site/title";
+import { getIntentErrors, IntentForm } from "~/components/forms/intent-form";
+import { PageHeading } from "~/components/site/title";
 import { buttonClass } from "~/components/ui/button";
 import { CloseLink, Dialog } from "~/components/ui/dialog";
 import { requireViewer, type Viewer } from "~/lib/auth/viewer.server";
@@ -39,9 +39,7 @@ export default function RemoveFilePage({ loaderData, actionData }: Route.Compone
   const { page, name, fileName, version } = loaderData;
   return (
     <Dialog className="static w-full max-w-xl bg-transparent p-0" label="Remove file" back={page}>
-      <Title rejected={actionData !== undefined}>Remove file</Title>
-      <IntentErrorSummary actionData={actionData} />
-      <h1 className="mb-2 text-xl">Remove file</h1>
+      <PageHeading title="Remove file" className="mb-2 text-xl" form={getIntentErrors(actionData)} />
       <p className="mb-6 wrap-anywhere">
         {fileName === null
           ? `The ${name} has no file.`

@@ -3,8 +3,8 @@ import { useEffect, useRef } from "react";
 import { data } from "react-router";
 import { z } from "zod";
 import { inputClass } from "~/components/forms/field";
-import { SubmitButton } from "~/components/forms/form";
-import { IntentErrorSummary, IntentForm } from "~/components/forms/intent-form";
+import { ErrorSummary, SubmitButton } from "~/components/forms/form";
+import { getIntentErrors, IntentForm } from "~/components/forms/intent-form";
 import { Title } from "~/components/site/title";
 import { Button, buttonClass } from "~/components/ui/button";
 import { CloseLink, Dialog } from "~/components/ui/dialog";
@@ -56,7 +56,7 @@ export default function ShareLinksPage({ loaderData, actionData }: Route.Compone
   return (
     <Dialog className="static w-full max-w-xl bg-transparent p-0" label="Share" back={page}>
       <Title rejected={actionData !== undefined}>{`Share ${name}`}</Title>
-      <IntentErrorSummary actionData={actionData} />
+      <ErrorSummary {...getIntentErrors(actionData)} />
       <h1 className="mb-2 text-xl wrap-anywhere">Share {name}</h1>
       <p className="mb-4 text-quiet">
         Anyone with a share link can see the shipment's name, stage and history. Documents, charges and your details

@@ -23,7 +23,7 @@ export default function PortalIndexPage() {
               ? 'You have no shipments yet. Click "Create Shipment" to get started!'
               : "Choose a shipment to see its stage, documents, payments and history."}
           </p>
-          {!isEmpty && nextActions && <NextActionList nextActions={nextActions} />}
+          {!isEmpty && nextActions && <NextActionList {...nextActions} />}
         </>
       )}
       {!isEmpty && <ShipmentSearch key={listState.all} {...listState} />}
@@ -31,11 +31,9 @@ export default function PortalIndexPage() {
   );
 }
 
-function NextActionList({
-  nextActions: { items, client, company, nobody },
-}: {
-  nextActions: NonNullable<PortalOutletContext["nextActions"]>;
-}) {
+type NextActionListProps = NonNullable<PortalOutletContext["nextActions"]>;
+
+function NextActionList({ items, client, company, nobody }: NextActionListProps) {
   return (
     <section aria-label="Waiting for you" className="mt-6">
       {/* A paragraph instead of a heading, because the page's h1 comes later, with the list. */}

@@ -2,14 +2,20 @@ import { randomUUID } from "node:crypto";
 import { Form, redirect, useOutletContext } from "react-router";
 import { DescribedFields } from "~/components/forms/described-fields";
 import { Field } from "~/components/forms/field";
-import { FormErrorSummary, SubmitButton, useActionForm } from "~/components/forms/form";
+import { SubmitButton, useActionForm } from "~/components/forms/form";
 import { useDraft } from "~/components/portal/use-draft";
-import { Title } from "~/components/site/title";
+import { PageHeading } from "~/components/site/title";
 import { buttonClass } from "~/components/ui/button";
 import { CloseLink, Dialog } from "~/components/ui/dialog";
 import { getViewerOrError } from "~/lib/auth/viewer.server";
 import { readForm } from "~/lib/forms/form-data.server";
-import { createErrorToast, getFirstError, parseForm, rejectForm } from "~/lib/forms/rejected-form.server";
+import {
+  createErrorToast,
+  getFirstError,
+  parseForm,
+  rejectForm,
+  rejectSubmission,
+} from "~/lib/forms/rejected-form.server";
 import { redirectWithToast } from "~/lib/http/toast.server";
 import { userErrorFromThrown } from "~/lib/http/user-error.server";
 import { CreateShipmentFields, createShipment } from "~/models/shipment.server";
@@ -34,12 +40,7 @@ export async function action({ request, context }: Route.ActionArgs) {
   if (submission.value.name === "") return redirect("/portal", 303);
   const created =
     "reason" in client ? client : await createShipment(client, submission.value).catch(userErrorFromThrown);
-  if ("reason" in created)
-    return rejectForm(
-      submission.reply(),
-      createErrorToast("Failed to create shipment", created.reason),
-      created.status,
-    );
+  if ("reason" in created) return rejectSubmission(submission, "Failed to create shipment", created);
   return redirectWithToast(context, `/portal/${created.id}`, {
     title: "Shipment created",
     description: "Next, upload the documents.",
@@ -60,9 +61,7 @@ export default function CreateShipmentPage({ actionData, loaderData }: Route.Com
   const idempotencyKey = typeof sentKey === "string" ? sentKey : loaderData.idempotencyKey;
   return (
     <Dialog className="static w-full max-w-xl bg-transparent p-0" label="Create Shipment" back="/portal">
-      <Title rejected={actionData !== undefined}>Create Shipment</Title>
-      <FormErrorSummary rejected={actionData} form={form} />
-      <h1 className="mb-6 text-xl">Create Shipment</h1>
+      <PageHeading title="Create Shipment" className="mb-6 text-xl" form={form} />
       <Form method="post" replace id={form.id} noValidate>
         <input type="hidden" name="idempotencyKey" value={idempotencyKey} />
         <Field

@@ -1,4 +1,4 @@
-import { data, Link, NavLink, Outlet, type useLoaderData, useMatch } from "react-router";
+import { data, Link, NavLink, Outlet, useMatch } from "react-router";
 import { PortalErrorPage } from "~/components/portal/portal-error-page";
 import { WaitingOnLabel } from "~/components/portal/route-line";
 import { useSessionWatch } from "~/components/portal/session-watch";
@@ -22,6 +22,7 @@ import {
   listShipments,
   type NextActions,
   prefetchPortalPage,
+  type ShipmentListPage,
 } from "~/models/portal.server";
 import { shortId } from "~/models/shipment";
 import { joinNumbers, type ShipmentRecord } from "~/models/shipment-fields.server";
@@ -43,36 +44,28 @@ export async function loader({ request, context, params, url }: Route.LoaderArgs
   const [displayName, accountHash] =
     "reason" in client ? ["", ""] : [client.fullName || client.email, hashAccountId(client.id)];
   const filter = readShipmentFilter(url);
-  if ("reason" in list) {
-    const toast = createErrorToast("Error fetching shipments", list.reason);
-    const emptyPage = {
-      reminder: null,
-      shipments: [],
-      listState: createListState(filter, [], false),
-      announcement: null,
-      nextActions: null,
-    };
-    return data({ displayName, accountHash, toast, ...emptyPage }, { status: list.status });
-  }
+  const failure = "reason" in list ? list : null;
+  const { shipments, hasNextPage, announcement, nextActions } = "reason" in list ? emptyList : list;
   const isAbout2fa = url.pathname.startsWith("/portal/2fa");
-  const isReminderDue =
-    !("reason" in client) && client.factors.length === 0 && !isReminderShown(request) && !isAbout2fa;
+  const hasNoFactor = !failure && !("reason" in client) && client.factors.length === 0;
+  const isReminderDue = hasNoFactor && !isReminderShown(request) && !isAbout2fa;
   const headers: HeadersInit = isReminderDue ? { "Set-Cookie": secondFactorReminderCookie() } : {};
-  const { shipments, hasNextPage, announcement, nextActions } = list;
   return data(
     {
       displayName,
       accountHash,
-      toast: null,
+      toast: failure && createErrorToast("Error fetching shipments", failure.reason),
       reminder: isReminderDue ? secondFactorReminder : null,
       shipments: shipments.map((shipment) => toListItem(shipment, filter.q)),
       listState: createListState(filter, shipments, hasNextPage),
       announcement: announcement && { ...announcement, at: eastAfricaTime(announcement.started_at) },
       nextActions: shipmentId || !nextActions ? null : createNextActionSummary(nextActions),
     },
-    { headers },
+    { status: failure?.status ?? 200, headers },
   );
 }
+
+const emptyList: ShipmentListPage = { shipments: [], hasNextPage: false, announcement: null, nextActions: null };
 
 const secondFactorReminder: Toast = {
   title: "Enable 2-Factor Authentication",
@@ -84,15 +77,9 @@ const secondFactorReminder: Toast = {
 };
 
 function toListItem(shipment: ShipmentRecord, search: string) {
-  const { id, name, status, waiting_on, changed_at } = shipment;
-  return {
-    id,
-    name,
-    numbers: `${shortId(id)} ${joinNumbers(shipment, search)}`,
-    status,
-    waitingOn: waiting_on,
-    changed: shortTime(changed_at),
-  };
+  const { id, name, status, waiting_on: waitingOn, changed_at } = shipment;
+  const numbers = `${shortId(id)} ${joinNumbers(shipment, search)}`;
+  return { id, name, numbers, status, waitingOn, changed: shortTime(changed_at) };
 }
 
 /**
@@ -124,23 +111,19 @@ function createNextActionSummary({ waiting, ...counts }: NextActions) {
   });
   return { ...counts, items };
 }
-type NextActionSummary = ReturnType<typeof createNextActionSummary>;
 
 export default function PortalLayout({ loaderData }: Route.ComponentProps) {
-  const { displayName, accountHash, toast, reminder, shipments, listState, announcement, nextActions } = loaderData;
-  useSessionWatch(accountHash);
+  const { toast, reminder, shipments, listState, announcement } = loaderData;
+  useSessionWatch(loaderData.accountHash);
   const isListPage = useMatch("/portal") !== null;
+  const shownToast = toast ?? reminder;
+  const isEmpty = shipments.length === 0 && !listState.emptyText && !toast;
   const header = <ShipmentListHeader key="header" isListPage={isListPage} isFiltered={listState.all !== ""} />;
   return (
     <div className="group">
-      {reminder && (
+      {shownToast && (
         <div className="mb-8 empty:hidden">
-          <PageToast toast={reminder} patient />
-        </div>
-      )}
-      {toast && (
-        <div className="mb-8 empty:hidden">
-          <PageToast toast={toast} />
+          <PageToast key={shownToast.title} toast={shownToast} patient={!toast} />
         </div>
       )}
       {announcement && (
@@ -152,17 +135,7 @@ export default function PortalLayout({ loaderData }: Route.ComponentProps) {
         {/* The part with the h1 comes first: the header on the list page, the outlet on other pages. */}
         {isListPage && header}
         <div className="lg:col-start-2 lg:row-span-2">
-          <Outlet
-            context={
-              {
-                displayName,
-                accountHash,
-                isEmpty: shipments.length === 0 && !listState.emptyText && !toast,
-                nextActions,
-                listState,
-              } satisfies PortalOutletContext
-            }
-          />
+          <Outlet context={{ ...loaderData, isEmpty } satisfies PortalOutletContext} />
         </div>
         {!isListPage && header}
         <section aria-labelledby="shipments-title" className={`lg:col-start-1 ${isListPage ? "" : sidePanelClass}`}>
@@ -212,17 +185,13 @@ function ShipmentListHeader({ isListPage, isFiltered }: { isListPage: boolean; i
   );
 }
 
-export type PortalOutletContext = {
-  displayName: string;
-  accountHash: string;
+type PortalData = Route.ComponentProps["loaderData"];
+
+export type PortalOutletContext = Pick<PortalData, "displayName" | "accountHash" | "nextActions" | "listState"> & {
   isEmpty: boolean;
-  nextActions: NextActionSummary | null;
-  listState: PortalLoaderData["listState"];
 };
 
-type PortalLoaderData = ReturnType<typeof useLoaderData<typeof loader>>;
-
-function ShipmentRow({ shipment, search }: { shipment: PortalLoaderData["shipments"][number]; search: string }) {
+function ShipmentRow({ shipment, search }: { shipment: PortalData["shipments"][number]; search: string }) {
   const { id, name, numbers, status, waitingOn, changed } = shipment;
   return (
     <li>

@@ -1,5 +1,4 @@
 import { z } from "zod";
-import { FormOnlyRoute } from "~/components/forms/form-only-route";
 import { createViewerPage, requireViewer, ViewerRecord } from "~/lib/auth/viewer.server";
 import { createFileRoute, respondWithDownload } from "~/lib/http/file-route.server";
 import { areaNotFound, userErrorData, userErrorFromThrown } from "~/lib/http/user-error.server";
@@ -38,4 +37,4 @@ const file = createFileRoute(async (args) => {
 export const middleware = [portal.middleware, ...file.middleware];
 export const loader = file.loader;
 
-export default FormOnlyRoute;
+export { FormOnlyRoute as default } from "~/components/forms/form-only-route";

@@ -1,10 +1,9 @@
 import { Title } from "~/components/site/title";
-import { requireViewer, viewerMiddleware } from "~/lib/auth/viewer.server";
+import { requireViewer } from "~/lib/auth/viewer.server";
 import { eastAfricaTime } from "~/lib/dates";
-import { noFormAction } from "~/lib/http/file-route.server";
 import { companyDetails } from "~/models/content.server";
 import { describeDocument } from "~/models/document.server";
-import { describeStorage, getNextAction, prefetchPortalPage } from "~/models/portal.server";
+import { describeStorage, getNextAction } from "~/models/portal.server";
 import { lastStage, listPayments, shortId } from "~/models/shipment";
 import { listNumbers } from "~/models/shipment-fields.server";
 import type { Route } from "./+types/portal_.$shipmentId.print";
@@ -12,13 +11,7 @@ import { requireShipment } from "./portal.$shipmentId/require-shipment.server";
 
 export const handle = { bare: true };
 
-export const middleware: Route.MiddlewareFunction[] = [
-  viewerMiddleware(
-    ({ url, params }) =>
-      (backend) =>
-        prefetchPortalPage(backend, url, params.shipmentId),
-  ),
-];
+export { middleware } from "./portal";
 
 export async function loader({ context, params, url }: Route.LoaderArgs) {
   const client = requireViewer(context);
@@ -58,7 +51,7 @@ export async function loader({ context, params, url }: Route.LoaderArgs) {
 const maxEvents = 12;
 const shortenNote = (note: string) => (note.length > 120 ? `${note.slice(0, 119)}…` : note);
 
-export const action = noFormAction;
+export { noFormAction as action } from "~/lib/http/file-route.server";
 
 export default function PrintPage({ loaderData }: Route.ComponentProps) {
   const { company, facts, name, shortId, documents, charges, howToPay, events, hasMore, printed } = loaderData;

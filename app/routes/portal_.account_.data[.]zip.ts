@@ -1,6 +1,5 @@
 import { redirect } from "react-router";
 import { AUDIT_LABELS } from "~/actions/all-staff-actions.server";
-import { FormOnlyRoute } from "~/components/forms/form-only-route";
 import { queryViewer, requireViewer, viewerMiddleware } from "~/lib/auth/viewer.server";
 import { createFileRoute, isDownloadClick, noFormAction, respondWithDownload } from "~/lib/http/file-route.server";
 import { log, pseudonym } from "~/lib/http/log.server";
@@ -32,4 +31,4 @@ export const middleware = [viewerMiddleware(() => queryViewer), ...archive.middl
 export const loader = archive.loader;
 export const action = noFormAction;
 
-export default FormOnlyRoute;
+export { FormOnlyRoute as default } from "~/components/forms/form-only-route";

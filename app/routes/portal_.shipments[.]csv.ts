@@ -1,4 +1,3 @@
-import { FormOnlyRoute } from "~/components/forms/form-only-route";
 import { queryViewer, requireViewer, viewerMiddleware } from "~/lib/auth/viewer.server";
 import { createCsvDownload } from "~/lib/http/csv.server";
 import { createFileRoute, noFormAction, respondWithDownload } from "~/lib/http/file-route.server";
@@ -28,4 +27,4 @@ export const middleware = [viewerMiddleware(() => queryViewer), ...table.middlew
 export const loader = table.loader;
 export const action = noFormAction;
 
-export default FormOnlyRoute;
+export { FormOnlyRoute as default } from "~/components/forms/form-only-route";

@@ -3,7 +3,6 @@ import { Stations } from "~/components/portal/route-line";
 import { OfficePhone } from "~/components/site/office-phone";
 import { Title } from "~/components/site/title";
 import { eastAfricaTime } from "~/lib/dates";
-import { noFormAction } from "~/lib/http/file-route.server";
 import { noStoreMiddleware } from "~/lib/http/headers.server";
 import { userErrorData } from "~/lib/http/user-error.server";
 import { companyDetails } from "~/models/content.server";
@@ -29,7 +28,7 @@ export async function loader({ params }: Route.LoaderArgs) {
   return data({ ...shipment, company: companyDetails.name, changed: eastAfricaTime(shipment.changed_at), events });
 }
 
-export const action = noFormAction;
+export { noFormAction as action } from "~/lib/http/file-route.server";
 
 export const meta: Route.MetaFunction = () => [{ name: "robots", content: "noindex, nofollow" }];
 

@@ -1,10 +1,12 @@
 import type { LabelledAuditEntry } from "~/actions/all-staff-actions.server";
 import type { FormField } from "~/components/forms/form";
-import { TextLink } from "~/components/ui/text-link";
+import { TextLink } from "~/components/ui/button";
+import { Card } from "~/components/ui/card";
 import { waitingOnColours } from "~/components/ui/waiting-on-colours";
 import { eastAfricaTime } from "~/lib/dates";
 import { deskWaitingOnLabels } from "~/models/desk-labels";
 import type { WaitingOn } from "~/models/shipment";
+import { createShipmentSearch, type ShipmentFilter } from "~/models/shipment-filter";
 
 export function DeskWaitingOnLabel({ waitingOn }: { waitingOn: WaitingOn }) {
   return (
@@ -33,6 +35,13 @@ export function Pager({ page, hasMore, to }: { page: number; hasMore: boolean; t
   );
 }
 
+/** `filter` is the filter of the displayed page. */
+export function FilterPager(props: { path: string; filter: Partial<ShipmentFilter>; hasMore: boolean }) {
+  const { path, filter, hasMore } = props;
+  const to = (page: number) => `${path}${createShipmentSearch({ ...filter, page })}`;
+  return <Pager page={filter.page ?? 1} hasMore={hasMore} to={to} />;
+}
+
 export function AuditEntryList(props: { entries: LabelledAuditEntry[]; links?: boolean; isFiltered?: boolean }) {
   const { entries, links = false, isFiltered = false } = props;
   if (entries.length === 0) {
@@ -58,6 +67,20 @@ export function AuditEntryList(props: { entries: LabelledAuditEntry[]; links?: b
         </li>
       ))}
     </ul>
+  );
+}
+
+/** The activity log of one shipment or client. `search` is the query of the full activity log. */
+export function AuditLogCard({ entries, search }: { entries: LabelledAuditEntry[]; search: string }) {
+  return (
+    <Card title="Activity log">
+      <AuditEntryList entries={entries} />
+      <p className="border-t border-line px-4">
+        <TextLink to={`/desk/log?${search}`} className="text-sm">
+          Full activity log
+        </TextLink>
+      </p>
+    </Card>
   );
 }
 

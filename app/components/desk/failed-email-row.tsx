@@ -1,6 +1,5 @@
 import { IntentForm } from "~/components/forms/intent-form";
-import { Button } from "~/components/ui/button";
-import { TextLink } from "~/components/ui/text-link";
+import { Button, TextLink } from "~/components/ui/button";
 import { eastAfricaTime } from "~/lib/dates";
 import type { TodayPage } from "~/models/desk.server";
 

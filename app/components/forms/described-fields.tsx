@@ -1,6 +1,5 @@
 import { Field, TextField } from "./field";
 import type { FormField, RejectedForm } from "./form";
-import { withStoredValue } from "./intent-form";
 
 /** `stored` is the saved value. `rows` makes the field a textarea. */
 export type FieldDescription = {
@@ -22,7 +21,7 @@ export function DescribedFields<Name extends string>(props: {
   return descriptions.map(({ name, label, hint, stored, rows, isRequired }) => {
     const isChanged = rejected && stored !== undefined && fields[name].value !== stored;
     const text = {
-      field: withStoredValue(fields[name], rejected, stored ?? ""),
+      field: rejected?.result ? fields[name] : { ...fields[name], value: stored ?? "" },
       label,
       hint: isChanged ? `Saved value: ${stored || "none"}` : hint,
     };

@@ -1,11 +1,10 @@
-import type { ComponentProps, ReactNode } from "react";
+import { type ComponentProps, type ReactNode, useLayoutEffect, useRef, useState } from "react";
+import { useIsHydrated } from "../ui/hydration";
 import type { FormField } from "./form";
-import { usePreHydrationText } from "./pre-hydration-text";
 
-type FieldProps = {
-  field: FormField;
-  label: string;
-  hint?: string;
+type LabelledFieldProps = { field: FormField; label: string; hint?: string };
+
+type FieldProps = LabelledFieldProps & {
   type?: "text" | "email" | "password" | "tel" | "date" | "search";
   optional?: boolean;
   /** True if a rejected submission empties the input, as for passwords and codes. */
@@ -19,12 +18,10 @@ export function Field({ field, label, hint, type = "text", optional, clearOnErro
       <div className="mt-1 flex gap-2">
         <input
           key={clearOnError ? field.resultCount : undefined}
-          id={field.id}
-          name={field.name}
+          {...getControlProps(field, hint)}
           type={type}
           defaultValue={field.value}
           {...input}
-          {...getDescriptionProps(field, hint)}
           aria-required={!optional || undefined}
           className={inputClass}
         />
@@ -34,22 +31,17 @@ export function Field({ field, label, hint, type = "text", optional, clearOnErro
   );
 }
 
-type LabelledFieldProps = { field: FormField; label: string; hint?: string };
-
 export function SelectField({
-  field,
-  label,
-  hint,
   options,
   prompt,
+  ...labelled
 }: LabelledFieldProps & { options: readonly (string | [value: string, label: string])[]; prompt?: string }) {
+  const { field, hint } = labelled;
   return (
-    <LabelledControl field={field} label={label} hint={hint}>
+    <LabelledControl {...labelled}>
       <select
-        id={field.id}
-        name={field.name}
+        {...getControlProps(field, hint)}
         defaultValue={field.value}
-        {...getDescriptionProps(field, hint)}
         aria-required
         className={`mt-1 ${inputClass}`}
       >
@@ -68,21 +60,18 @@ export function SelectField({
 }
 
 export function TextField({
-  field,
-  label,
-  hint,
   mandatory = false,
   rows = 5,
+  ...labelled
 }: LabelledFieldProps & { mandatory?: boolean; rows?: number }) {
+  const { field, hint } = labelled;
   const ref = usePreHydrationText(field.id);
   return (
-    <LabelledControl field={field} label={label} hint={hint}>
+    <LabelledControl {...labelled}>
       <textarea
         ref={ref}
-        id={field.id}
-        name={field.name}
+        {...getControlProps(field, hint)}
         defaultValue={field.value}
-        {...getDescriptionProps(field, hint)}
         aria-required={mandatory || undefined}
         rows={rows}
         cols={40}
@@ -92,33 +81,37 @@ export function TextField({
   );
 }
 
-export function FileField(props: { field: FormField; label: string; hint?: string; accept: string }) {
-  const { field, label, hint, accept } = props;
+/** Restores text that was typed into a textarea before hydration, because React's hydration resets textareas. */
+function usePreHydrationText(id: string) {
+  const isHydrated = useIsHydrated();
+  const field = useRef<HTMLTextAreaElement>(null);
+  const [typedText] = useState(() => (isHydrated ? null : readTextarea(id)));
+  useLayoutEffect(() => {
+    if (field.current && typedText !== null) field.current.value = typedText;
+  }, [typedText]);
+  return field;
+}
+
+function readTextarea(id: string): string | null {
+  if (typeof document === "undefined") return null;
+  const field = document.getElementById(id);
+  return field instanceof HTMLTextAreaElement ? field.value : null;
+}
+
+export function FileField({ accept, ...labelled }: LabelledFieldProps & { accept: string }) {
   return (
-    <LabelledControl field={field} label={label} hint={hint}>
+    <LabelledControl {...labelled}>
       <input
-        id={field.id}
-        name={field.name}
+        {...getControlProps(labelled.field, labelled.hint)}
         type="file"
         accept={accept}
-        {...getDescriptionProps(field, hint)}
         className={`mt-1 ${inputClass} ${fileButtonClass}`}
       />
     </LabelledControl>
   );
 }
 
-function LabelledControl({
-  field,
-  label,
-  hint,
-  children,
-}: {
-  field: FormField;
-  label: string;
-  hint?: string;
-  children: ReactNode;
-}) {
+function LabelledControl({ field, label, hint, children }: LabelledFieldProps & { children: ReactNode }) {
   return (
     <div className={`mb-5 ${field.errors ? "border-l-4 border-failure pl-3" : ""}`}>
       <label htmlFor={field.id} className="block text-sm font-semibold">
@@ -129,29 +122,25 @@ function LabelledControl({
           {hint}
         </p>
       )}
-      <FieldError field={field} />
+      {field.errors && (
+        <p id={field.errorId} className="text-sm font-semibold text-failure">
+          {field.errors.join(" ")}
+        </p>
+      )}
       {children}
     </div>
   );
 }
 
-function getDescriptionProps(field: FormField, hint: string | undefined) {
-  const ids = [hint && `${field.id}-hint`, field.errors && field.errorId].filter(Boolean).join(" ");
+function getControlProps({ id, name, errors, errorId, isFirstError }: FormField, hint: string | undefined) {
   return {
-    "aria-invalid": field.errors ? true : undefined,
-    "aria-describedby": ids || undefined,
+    id,
+    name,
+    "aria-invalid": errors ? true : undefined,
+    "aria-describedby": [hint && `${id}-hint`, errors && errorId].filter(Boolean).join(" ") || undefined,
     // Without JavaScript, `autoFocus` makes the browser scroll to the first error.
-    autoFocus: field.isFirstError || undefined,
+    autoFocus: isFirstError || undefined,
   } as const;
-}
-
-function FieldError({ field }: { field: FormField }) {
-  if (!field.errors) return null;
-  return (
-    <p id={field.errorId} className="text-sm font-semibold text-failure">
-      {field.errors.join(" ")}
-    </p>
-  );
 }
 
 export const fileButtonClass =

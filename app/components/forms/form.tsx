@@ -23,21 +23,23 @@ export type FormField = {
   resultCount: number;
 };
 
-export type ActionForm = { id: string; problems: { id: string; text: string }[] };
-
-/** Returns a form's problems and fields. Only the server validates, so that the browser does not load Zod. */
+/**
+ * Returns a form's problems and fields. `stored` has the values before a submission. Only the server validates, so that
+ * the browser does not load Zod.
+ */
 export function useActionForm<const Name extends string>(
   id: string,
   rejected: RejectedForm | undefined,
   names: readonly Name[],
-): [ActionForm, Record<Name, FormField>] {
+  stored: Partial<Record<Name, string>> = {},
+) {
   const result = rejected?.result;
   const [last, setLast] = useState({ result, count: 0 });
   // A null result means a lost connection. The typed values, including passwords, then stay in the form.
   if (result !== null && last.result !== result) setLast({ result, count: last.count + 1 });
   const firstError = names.find((name) => result?.error?.[name]);
   const field = (name: Name): FormField => {
-    const value = result?.initialValue?.[name];
+    const value = result ? result.initialValue?.[name] : stored[name];
     return {
       id: `${id}-${name}`,
       name,
@@ -54,7 +56,7 @@ export function useActionForm<const Name extends string>(
   );
   const formError = getFormError(rejected);
   if (problems.length === 0 && formError) problems.push({ id: fields[names[0] as Name]?.id ?? id, text: formError });
-  return [{ id, problems }, fields];
+  return [{ id, actionData: rejected, problems }, fields] as const;
 }
 
 /** Returns the error that belongs to the whole form. A toast disappears, so the error summary repeats its message. */
@@ -63,16 +65,14 @@ export function getFormError(rejected: Omit<RejectedForm, "result"> | undefined)
   return formError ?? (toast?.variant === "destructive" ? toast.description : undefined);
 }
 
-export function FormErrorSummary({ rejected, form }: { rejected: RejectedForm | undefined; form: ActionForm }) {
-  return <ErrorSummary actionData={rejected} problems={form.problems} />;
-}
-
-/** Without JavaScript, the heading is the title of the toast. A problem's `id` is the id of its form field. */
-export function ErrorSummary(props: {
-  actionData: { toast?: Toast } | undefined;
+/** A problem's `id` is the id of its form field. */
+export type FormErrors = {
+  actionData: Partial<RejectedForm> | undefined;
   problems: { id: string; text: string }[];
-}) {
-  const { actionData, problems } = props;
+};
+
+/** Without JavaScript, the heading is the title of the toast. */
+export function ErrorSummary({ actionData, problems }: FormErrors) {
   const { toast } = actionData ?? {};
   const isToastShown = usePageToast(toast);
   const bannerToast = isToastShown ? undefined : toast;

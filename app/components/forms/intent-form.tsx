@@ -1,14 +1,7 @@
 import { type ReactNode, useEffect, useRef, useState } from "react";
 import { Form, useActionData, useMatches, useNavigation } from "react-router";
 import { TextField } from "~/components/forms/field";
-import {
-  ErrorSummary,
-  type FormField,
-  getFormError,
-  type RejectedForm,
-  SubmitButton,
-  useActionForm,
-} from "~/components/forms/form";
+import { type FormErrors, getFormError, type RejectedForm, SubmitButton, useActionForm } from "~/components/forms/form";
 
 /** `form` and `idempotencyKey` are the id and the idempotency key of the rejected form. */
 export type RejectedIntent = RejectedForm & { form?: string; idempotencyKey?: string };
@@ -24,41 +17,46 @@ function useIdempotencyKey(): string | undefined {
   return useRejectedIntent()?.idempotencyKey ?? loaderData?.idempotencyKey;
 }
 
-/** `target` distinguishes several forms with the same intent on one page, such as one for each document. */
 const createFormId = (intent: string, target = "") => (target ? `${intent}-${target}` : intent);
 
-export function useIntentForm<const Name extends string>(intent: string, names: readonly Name[], target?: string) {
+/** `target` distinguishes several forms with the same intent on one page, such as one for each document. */
+export function useIntentForm<const Name extends string>(
+  intent: string,
+  names: readonly Name[],
+  { target, stored }: { target?: string; stored?: Partial<Record<Name, string>> } = {},
+) {
   const id = createFormId(intent, target);
   const actionData = useRejectedIntent();
   const rejected = actionData?.form === id ? actionData : undefined;
-  const [, fields] = useActionForm(id, rejected, names);
+  const [, fields] = useActionForm(id, rejected, names, stored);
   return { intent, rejected, fields };
 }
 
-export function withStoredValue(field: FormField, rejected: RejectedForm | undefined, stored: string): FormField {
-  return rejected?.result ? field : { ...field, value: stored };
-}
-
 /** `values` are hidden fields. The first value distinguishes several forms with the same intent on one page. */
-export function IntentForm(props: {
+type IntentFormProps = {
   intent: string;
   values?: Record<string, string>;
-  id?: string;
   expectedVersion?: number;
   idempotent?: boolean;
-  action?: string;
-  className?: string;
   children: ReactNode;
-}) {
-  const { intent, values = {}, expectedVersion, idempotent, action, className, children } = props;
+};
+
+export function IntentForm({
+  intent,
+  values = {},
+  id = createFormId(intent, Object.values(values)[0]),
+  expectedVersion,
+  idempotent,
+  children,
+  ...attributes
+}: IntentFormProps & { id?: string; action?: string; className?: string }) {
   const idempotencyKey = useIdempotencyKey();
-  const { id = createFormId(intent, Object.values(values)[0]) } = props;
   const actionData = useRejectedIntent();
   const rejected = actionData?.form === id ? actionData : undefined;
   const formError = rejected?.result?.error ? undefined : getFormError(rejected);
   const emptied = useResetCount(id, rejected);
   return (
-    <Form key={emptied} method="post" action={action} id={id} noValidate preventScrollReset className={className}>
+    <Form key={emptied} method="post" id={id} noValidate preventScrollReset {...attributes}>
       <input type="hidden" name="intent" value={intent} />
       <input type="hidden" name="form" value={id} />
       {expectedVersion !== undefined && <input type="hidden" name="expectedVersion" value={expectedVersion} />}
@@ -93,13 +91,13 @@ function useResetCount(id: string, rejected: RejectedIntent | undefined): number
   return count;
 }
 
-export function IntentErrorSummary({ actionData }: { actionData: RejectedIntent | undefined }) {
+export function getIntentErrors(actionData: RejectedIntent | undefined): FormErrors {
   const problems = Object.entries(actionData?.result?.error ?? {}).flatMap(([name, errors]) =>
     (errors ?? []).map((text) => ({ id: `${actionData?.form}-${name}`, text })),
   );
   const formError = getFormError(actionData);
   if (problems.length === 0 && formError) problems.push({ id: actionData?.form ?? "", text: formError });
-  return <ErrorSummary actionData={actionData} problems={problems} />;
+  return { actionData, problems };
 }
 
 export function FormDisclosure({ title, open, children }: { title: ReactNode; open: boolean; children: ReactNode }) {
@@ -112,18 +110,14 @@ export function FormDisclosure({ title, open, children }: { title: ReactNode; op
 }
 
 /** Screen readers read `subject` after `title`. `subject` is not visible. */
-export function ReasonForm(props: {
-  intent: string;
-  title: string;
-  subject?: string;
-  text?: string;
-  hint?: string;
-  values?: Record<string, string>;
-  expectedVersion?: number;
-  idempotent?: boolean;
-}) {
-  const { intent, title, subject, text, hint, values = {}, expectedVersion, idempotent } = props;
-  const { fields, rejected } = useIntentForm(intent, ["reason"], Object.values(values)[0]);
+export function ReasonForm({
+  title,
+  subject,
+  text,
+  hint,
+  ...form
+}: Omit<IntentFormProps, "children"> & { title: string; subject?: string; text?: string; hint?: string }) {
+  const { fields, rejected } = useIntentForm(form.intent, ["reason"], { target: Object.values(form.values ?? {})[0] });
   const words = (
     <span>
       {title}
@@ -133,7 +127,7 @@ export function ReasonForm(props: {
   return (
     <FormDisclosure title={words} open={rejected !== undefined}>
       {text && <p className="mb-3 text-sm text-quiet">{text}</p>}
-      <IntentForm intent={intent} values={values} expectedVersion={expectedVersion} idempotent={idempotent}>
+      <IntentForm {...form}>
         <TextField field={fields.reason} label="Reason" hint={hint} rows={2} mandatory />
         <SubmitButton look="plain">{words}</SubmitButton>
       </IntentForm>

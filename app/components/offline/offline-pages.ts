@@ -24,12 +24,11 @@ const listFilter = /^(\?(q|stage|waiting|page)=[^&]*(&(q|stage|waiting|page)=[^&
 
 /** Returns null for pages that must not be stored: the desk, and URLs with a secret or typed text. */
 export function getOfflineKind(pathname: string, search: string): keyof typeof maxPages | null {
-  if (isOfflinePage(pathname)) return search === "" ? "public" : null;
+  const isPublic = offlinePages.some(({ path }) =>
+    new RegExp(`^${path.replace(":slug", "[a-z0-9-]+")}$`).test(pathname),
+  );
+  if (isPublic) return search === "" ? "public" : null;
   return portalPages.test(pathname) && listFilter.test(search) ? "portal" : null;
-}
-
-function isOfflinePage(pathname: string): boolean {
-  return offlinePages.some(({ path }) => new RegExp(`^${path.replace(":slug", "[a-z0-9-]+")}$`).test(pathname));
 }
 
 const getArea = (pathname: string) => `${pathname.split(/[/.]/)[1]}`;

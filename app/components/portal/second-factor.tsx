@@ -3,11 +3,10 @@ import { Form } from "react-router";
 import type { TotpSetupActionData, TotpSetupData } from "~/actions/second-factor.server";
 import { CodeField } from "~/components/forms/code-field";
 import { Field } from "~/components/forms/field";
-import { FormErrorSummary, type RejectedForm, SubmitButton, useActionForm } from "~/components/forms/form";
-import { Title } from "~/components/site/title";
-import { ButtonLink, buttonClass } from "~/components/ui/button";
+import { ErrorSummary, type RejectedForm, SubmitButton, useActionForm } from "~/components/forms/form";
+import { PageHeading, Title } from "~/components/site/title";
+import { ButtonLink, buttonClass, TextLink } from "~/components/ui/button";
 import { CloseLink, dialogLinkProps } from "~/components/ui/dialog";
-import { TextLink } from "~/components/ui/text-link";
 import type { Factor } from "~/lib/auth/viewer.server";
 import { eastAfricaTime } from "~/lib/dates";
 
@@ -35,9 +34,7 @@ function FactorList(props: { area: Area; factors: Factor[]; rejected: RejectedFo
   const [form, fields] = useActionForm("set-up-2fa", rejected, ["name"]);
   return (
     <>
-      <Title rejected={rejected !== undefined}>Manage 2FA</Title>
-      <FormErrorSummary rejected={rejected} form={form} />
-      <h1 className="mb-2 text-xl">Manage 2FA</h1>
+      <PageHeading title="Manage 2FA" className="mb-2 text-xl" form={form} />
       <p className="mb-6 text-quiet">
         {area === "/desk" && factors.length === 0 ? "Set up 2FA to open the desk. " : ""}
         With two-factor authentication (2FA), you log in with your password and a code from an authenticator app, such
@@ -86,15 +83,8 @@ function FactorList(props: { area: Area; factors: Factor[]; rejected: RejectedFo
   );
 }
 
-function FactorSetup({
-  area,
-  setup,
-  rejected,
-}: {
-  area: Area;
-  setup: TotpSetupData;
-  rejected: RejectedForm | undefined;
-}) {
+function FactorSetup(props: { area: Area; setup: TotpSetupData; rejected: RejectedForm | undefined }) {
+  const { area, setup, rejected } = props;
   const [form, fields] = useActionForm("confirm-2fa", rejected, ["code"]);
   const heading = useRef<HTMLHeadingElement>(null);
   // Submitting the form removed the focused button, so the heading takes the focus.
@@ -104,7 +94,7 @@ function FactorSetup({
   return (
     <>
       <Title rejected={rejected !== undefined}>Set up 2FA</Title>
-      <FormErrorSummary rejected={rejected} form={form} />
+      <ErrorSummary {...form} />
       <h1 ref={heading} tabIndex={-1} className="mb-4 text-xl">
         Set up 2FA
       </h1>
@@ -146,9 +136,7 @@ export function FactorRemoval(props: { area: Area; name: string; actionData: Rej
   const [form, fields] = useActionForm("remove-2fa", rejected, ["code"]);
   return (
     <>
-      <Title rejected={rejected !== undefined}>Remove authenticator app</Title>
-      <FormErrorSummary rejected={rejected} form={form} />
-      <h1 className="mb-2 text-xl">Remove authenticator app</h1>
+      <PageHeading title="Remove authenticator app" className="mb-2 text-xl" form={form} />
       <p className="mb-6 text-quiet">
         When you remove the app “{name}”, its codes stop working. To confirm, enter a code from this app.
       </p>

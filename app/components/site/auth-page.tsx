@@ -1,6 +1,6 @@
 import { BadgeCheck, FileCheck } from "lucide";
 import type { ReactNode } from "react";
-import { TextLink } from "~/components/ui/text-link";
+import { TextLink } from "~/components/ui/button";
 import { DEFAULT_DOCUMENTS } from "~/models/document";
 import { STAGES } from "~/models/shipment";
 import { Stations, WaitingOnLabel } from "../portal/route-line";

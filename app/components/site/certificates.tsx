@@ -1,10 +1,8 @@
 import type { certifications } from "~/models/content.server";
 import { Monogram } from "./monogram";
 
-type CertificatesProps = { of: (typeof certifications)["home"]; className?: string };
-
 /** We may not use the logos of the issuing bodies, so the list shows our own seals. */
-export function Certificates({ of, className = "" }: CertificatesProps) {
+export function Certificates({ of, className = "" }: { of: (typeof certifications)["home"]; className?: string }) {
   return (
     <ul className={`grid gap-x-8 gap-y-6 sm:grid-cols-2 ${className}`}>
       {of.map(({ name, short, description }) => (

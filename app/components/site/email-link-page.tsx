@@ -1,10 +1,10 @@
 import type { ReactNode } from "react";
 import { Form } from "react-router";
 import { LostAuthenticatorHelp, SecondFactorFields } from "../forms/code-field";
-import { FormErrorSummary, type RejectedForm, SubmitButton, useActionForm } from "../forms/form";
+import { type RejectedForm, SubmitButton, useActionForm } from "../forms/form";
 import { PasswordField } from "../forms/password-field";
-import { TextLink } from "../ui/text-link";
-import { Title } from "./title";
+import { TextLink } from "../ui/button";
+import { PageHeading } from "./title";
 
 /** `link` is null for an invalid or expired link. In this case, the page shows `expired` instead of the form. */
 export function EmailLinkPage(props: {
@@ -22,9 +22,7 @@ export function EmailLinkPage(props: {
   const [form, fields] = useActionForm(id, rejected, ["password", "code", "factor"]);
   return (
     <>
-      <Title rejected={rejected !== undefined}>{title}</Title>
-      <FormErrorSummary rejected={rejected} form={form} />
-      <h1 className="mb-6 text-xl">{title}</h1>
+      <PageHeading title={title} className="mb-6 text-xl" form={form} />
       {link ? (
         <Form method="post" replace id={form.id} noValidate>
           {children}

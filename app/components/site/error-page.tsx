@@ -1,7 +1,7 @@
 import { isRouteErrorResponse, useLocation } from "react-router";
 import { isConnectionLost } from "~/lib/browser/connection";
 import { ButtonLink } from "../ui/button";
-import { Title } from "./title";
+import { PageHeading, Title } from "./title";
 
 const explanations: Record<number, { title: string; text: string }> = {
   404: { title: "Page not found", text: "Check the web address. The page may have moved." },
@@ -34,8 +34,7 @@ function ConnectionLostPage() {
   const { pathname, search, hash } = useLocation();
   return (
     <>
-      <Title>The connection was lost</Title>
-      <h1 className="text-xl">The connection was lost</h1>
+      <PageHeading title="The connection was lost" className="text-xl" />
       <p className="mt-2 mb-6 max-w-prose">This page could not load. Check your connection, then try again.</p>
       <ButtonLink look="action" to={pathname + search + hash} replace viewTransition={false}>
         Try again

@@ -23,7 +23,8 @@ export function Footer({ company, lite, signedIn }: { company: Company; lite: bo
       <div className={`${rowClass} py-1 text-quiet`}>
         {inPortal && <PortalHelp company={company} />}
         <p>
-          Page size: about <PageWeight /> KB
+          {/* critical-css.ts inserts the page's size after rendering, so hydration must not change the element. */}
+          Page size: about <span data-weight="" suppressHydrationWarning dangerouslySetInnerHTML={{ __html: "" }} /> KB
         </p>
         <Form method="post" action="/actions/lite" reloadDocument>
           <input type="hidden" name="lite" value={lite ? "off" : "on"} />
@@ -125,9 +126,4 @@ function FullFooter({ company, signedIn }: { company: Company; signedIn: boolean
       </div>
     </div>
   );
-}
-
-/** app/server/web/critical-css.ts inserts the page's size after rendering, so hydration must not change the element. */
-function PageWeight() {
-  return <span data-weight="" suppressHydrationWarning dangerouslySetInnerHTML={{ __html: "" }} />;
 }

@@ -1,10 +1,8 @@
 import { type ReactNode, useRef } from "react";
 import { useMotion } from "../motion";
 
-type MarqueeProps = { label: string; className: string; children: ReactNode };
-
 /** Items need margins instead of CSS gaps, so that the list and its repetition have the same spacing. */
-export function Marquee({ label, className, children }: MarqueeProps) {
+export function Marquee({ label, className, children }: { label: string; className: string; children: ReactNode }) {
   const strip = useRef<HTMLElement>(null);
   const motion = useMotion();
   return (

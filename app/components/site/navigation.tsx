@@ -1,12 +1,12 @@
 import { ChevronDown, LogOut, Menu } from "lucide";
+import { type ReactNode, useSyncExternalStore } from "react";
 import { Form, Link, NavLink, useLocation, useMatches } from "react-router";
 import { Icon } from "~/components/ui/icon";
 import { contact, login, mainLinks, type PageLink, resourceLinks } from "~/site-links";
+import { useMotion } from "../motion";
 import { Button, buttonClass } from "../ui/button";
-import { Bar } from "./bar";
 import { Chat } from "./chat";
 import { Disclosure } from "./disclosure";
-import { MotionSwitch } from "./motion-switch";
 import { useQuoteLink } from "./quote-panel";
 import { RouteMark } from "./route-mark";
 import { ThemeToggle } from "./theme-toggle";
@@ -94,6 +94,28 @@ export function Navigation({ name, chatPhone, signedIn, theme }: NavigationProps
   );
 }
 
+const solidFromPx = 50;
+
+function subscribe(listener: () => void): () => void {
+  addEventListener("scroll", listener, { passive: true });
+  return () => removeEventListener("scroll", listener);
+}
+
+function Bar({ children }: { children: ReactNode }) {
+  const isSolid = useSyncExternalStore(
+    subscribe,
+    () => scrollY > solidFromPx,
+    () => true,
+  );
+  return (
+    <header
+      className={`@container top-0 z-10 border-b transition-[background-color,border-color] duration-200 ease-out [@media(height>=30rem)_and_(width>=20rem)]:sticky ${isSolid ? "border-line bg-surface" : "border-transparent"}`}
+    >
+      {children}
+    </header>
+  );
+}
+
 const itemClass =
   "flex min-h-11 items-center rounded-label px-3 text-sm font-semibold no-underline hover:text-action " +
   "aria-[current=page]:underline aria-[current=page]:decoration-action aria-[current=page]:decoration-2";
@@ -114,6 +136,11 @@ function QuoteButton() {
       Get a Quote
     </Link>
   );
+}
+
+function MotionSwitch() {
+  const motion = useMotion();
+  return <div className="hidden size-11 moves:block">{motion && <motion.PauseButton />}</div>;
 }
 
 function SignOut() {

@@ -1,32 +1,30 @@
 import { type FetcherWithComponents, Form } from "react-router";
 import { Field, SelectField, TextField } from "../forms/field";
-import { FormErrorSummary, type RejectedForm, SubmitButton, useActionForm } from "../forms/form";
+import { ErrorSummary, type RejectedForm, SubmitButton, useActionForm } from "../forms/form";
 
 export function QuoteForm(props: {
   services: string[];
   from: string;
   rejected?: RejectedForm;
   fetcher?: FetcherWithComponents<unknown>;
-  prefill?: { service: string; message: string } | null;
+  prefill?: { service: string; message: string };
   heading?: string;
 }) {
   const { services, from, rejected, prefill, heading, fetcher } = props;
   const QuoteFormElement = fetcher?.Form ?? Form;
-  const [form, fields] = useActionForm("quote", rejected, ["name", "email", "phone", "service", "message"]);
-  const service = prefill ? { ...fields.service, value: prefill.service } : fields.service;
-  const message = prefill ? { ...fields.message, value: prefill.message } : fields.message;
+  const [form, fields] = useActionForm("quote", rejected, ["name", "email", "phone", "service", "message"], prefill);
   return (
     <>
-      <FormErrorSummary rejected={rejected} form={form} />
+      <ErrorSummary {...form} />
       {heading && <h1 className="mb-6 text-xl">{heading}</h1>}
       <QuoteFormElement method="post" action="/actions/quote" id={form.id} noValidate>
         <input type="hidden" name="from" value={from} />
         <Field field={fields.name} label="Full Name" autoComplete="name" />
         <Field field={fields.email} label="Email" type="email" autoComplete="email" />
         <Field field={fields.phone} label="Phone" type="tel" autoComplete="tel" />
-        <SelectField field={service} label="Service" options={services} prompt="Choose a service" />
+        <SelectField field={fields.service} label="Service" options={services} prompt="Choose a service" />
         <TextField
-          field={message}
+          field={fields.message}
           label="Message"
           hint="Optional. What are you shipping, how much, from where, to where, and when?"
         />

@@ -1,5 +1,5 @@
 import type { ComponentProps } from "react";
-import { Link } from "react-router";
+import { Link, type LinkProps } from "react-router";
 
 type ButtonVariant = "action" | "plain" | "quiet" | "icon";
 
@@ -33,4 +33,8 @@ export function ButtonLink({
   ...props
 }: ComponentProps<typeof Link> & { look?: ButtonVariant }) {
   return <Link viewTransition={!props.preventScrollReset} {...props} className={buttonClass(look, className)} />;
+}
+
+export function TextLink({ className = "", ...props }: LinkProps) {
+  return <Link {...props} className={`inline-flex min-h-11 items-center underline ${className}`} />;
 }

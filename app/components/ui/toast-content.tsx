@@ -1,7 +1,7 @@
 import { CircleAlert, CircleCheck } from "lucide";
 import type { MouseEvent } from "react";
+import { TextLink } from "~/components/ui/button";
 import { Icon } from "~/components/ui/icon";
-import { TextLink } from "~/components/ui/text-link";
 import type { Toast } from "~/lib/http/toast";
 
 export function toastClass({ variant, isInfo }: Toast): string {

@@ -1,5 +1,4 @@
 import { Art, useIsLite } from "~/components/site/art";
-import { WideArt } from "./wide-art";
 
 const stations = ["Mombasa", "Nairobi", "Malaba", "Kampala", "Kigali", "Bujumbura", "Juba", "Goma"];
 
@@ -43,6 +42,23 @@ function StationNames({ part, className }: { part: string; className: string }) 
       className={`overflow-visible fill-ink text-xs font-semibold ${className}`}
     >
       <use href={`/art/hero-stations.svg#${part}`} width="100%" height="100%" />
+    </svg>
+  );
+}
+
+/** The drawing overflows its svg element up to the window's edges. The overflow does not make the page scroll. */
+export function WideArt({ part, viewBox, className }: { part: string; viewBox: string; className: string }) {
+  if (useIsLite()) return null;
+  return (
+    <svg
+      viewBox={viewBox}
+      preserveAspectRatio="xMidYMax slice"
+      width="0"
+      height="0"
+      aria-hidden="true"
+      className={`scene w-full overflow-visible ${className}`}
+    >
+      <use href={`/art/${part}`} />
     </svg>
   );
 }

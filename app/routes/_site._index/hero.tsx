@@ -1,26 +1,22 @@
 import { Form, useLocation } from "react-router";
 import { Field } from "~/components/forms/field";
-import { FormErrorSummary, SubmitButton, useActionForm } from "~/components/forms/form";
+import { ErrorSummary, SubmitButton, useActionForm } from "~/components/forms/form";
 import { LazyEmailDraftPanel } from "~/components/site/lazy-email-draft-panel";
 import { quoteLink } from "~/components/site/quote-panel";
-import { ButtonLink } from "~/components/ui/button";
-import { TextLink } from "~/components/ui/text-link";
+import { ButtonLink, TextLink } from "~/components/ui/button";
 import { PageToast } from "~/components/ui/toast";
 import type { Route } from "./+types/route";
 import { HeroDrawing } from "./hero-drawing";
 import { SearchTerms } from "./search-terms";
 
-type HeroProps = Pick<Route.ComponentProps["loaderData"], "intro" | "taglines" | "search_terms"> & {
-  actionData: Route.ComponentProps["actionData"];
-};
-
-export function Hero({ intro, taglines, search_terms, actionData }: HeroProps) {
+export function Hero({ loaderData, actionData }: Route.ComponentProps) {
+  const { intro, taglines, search_terms } = loaderData;
   const [form, fields] = useActionForm("tracking", actionData, ["trackingNumber"]);
   const quote = quoteLink(useLocation());
   const ready = actionData && "draft" in actionData && actionData.draft ? actionData : null;
   return (
     <div>
-      <FormErrorSummary rejected={ready ? undefined : actionData} form={form} />
+      <ErrorSummary {...form} actionData={ready ? undefined : actionData} />
       {ready && <PageToast toast={ready.toast} />}
       <div className="grid gap-8 lg:grid-cols-[1fr_24rem] lg:gap-16 lg:pt-6">
         <div>

@@ -4,12 +4,12 @@ import { useMotion } from "~/components/motion";
 import { Art } from "~/components/site/art";
 import { showToastInsteadOfSubmit } from "~/components/ui/toast-state";
 import { industryToast } from "~/models/not-yet";
-import type { Route } from "./+types/route";
 import { createContactUrl } from "./search-terms";
+import type { HomeData } from "./sections";
 import { Stop } from "./stop";
 
 /** The row scrolls by touch, wheel or arrow keys. Script adds dragging and buttons. */
-export function Industries({ industries }: Pick<Route.ComponentProps["loaderData"], "industries">) {
+export function Industries({ industries }: HomeData) {
   const row = useRef<HTMLElement>(null);
   const motion = useMotion();
   return (

@@ -10,14 +10,10 @@ import type { Toast } from "~/lib/http/toast";
 import { certifications, companyDetails, home, industries, testimonials } from "~/models/content.server";
 import { trackingDraft } from "~/models/email-draft";
 import type { Route } from "./+types/route";
-import { Certifications } from "./certifications";
-import { Clearance } from "./clearance";
-import { Closing } from "./closing";
 import { Hero } from "./hero";
 import { Industries } from "./industries";
+import { Certifications, Clearance, Closing, Testimonials, WhyChooseUs } from "./sections";
 import { Stats } from "./stats";
-import { Testimonials } from "./testimonials";
-import { WhyChooseUs } from "./why-choose-us";
 
 const trackingNumberRequired = "Please enter a tracking number to request an update.";
 
@@ -64,11 +60,12 @@ const title = "Customs clearing and freight in East Africa";
 export const meta: Route.MetaFunction = ({ matches, loaderData }) =>
   createPageMeta(matches, { title, description: loaderData?.description ?? "", path: "/" });
 
-export default function HomePage({ loaderData, actionData }: Route.ComponentProps) {
+export default function HomePage(props: Route.ComponentProps) {
+  const { loaderData, actionData } = props;
   return (
     <>
       <Title rejected={actionData !== undefined && !("draft" in actionData && actionData.draft)}>{title}</Title>
-      <Hero {...loaderData} actionData={actionData} />
+      <Hero {...props} />
       <DeferredSection>
         <Stats {...loaderData} />
         <WhyChooseUs {...loaderData} />

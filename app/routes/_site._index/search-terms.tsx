@@ -1,7 +1,7 @@
 import { ArrowRight } from "lucide";
 import { Link } from "react-router";
+import { TextLink } from "~/components/ui/button";
 import { Icon } from "~/components/ui/icon";
-import { TextLink } from "~/components/ui/text-link";
 
 /** Returns the URL of the contact form with a subject. The form accepts only the subjects that the site uses. */
 export function createContactUrl(subject: string): string {

@@ -1,9 +1,9 @@
 import { useRef, useState } from "react";
 import { useMotion } from "~/components/motion";
-import type { Route } from "./+types/route";
+import type { HomeData } from "./sections";
 import { besideLineClass, Line, Station } from "./stop";
 
-export function Stats({ stats, founded }: Pick<Route.ComponentProps["loaderData"], "stats" | "founded">) {
+export function Stats({ stats, founded }: HomeData) {
   const list = useRef<HTMLDListElement>(null);
   const [share, setShare] = useState(1);
   const motion = useMotion();

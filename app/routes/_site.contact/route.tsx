@@ -2,13 +2,13 @@ import { useState } from "react";
 import { data, Form } from "react-router";
 import { z } from "zod";
 import { Field, TextField } from "~/components/forms/field";
-import { FormErrorSummary, SubmitButton, useActionForm } from "~/components/forms/form";
+import { ErrorSummary, SubmitButton, useActionForm } from "~/components/forms/form";
 import { EmailDraftPanel } from "~/components/site/email-draft-panel";
 import { Title } from "~/components/site/title";
 import { PageToast } from "~/components/ui/toast";
 import { dayInEastAfrica } from "~/lib/dates";
 import { readForm } from "~/lib/forms/form-data.server";
-import { parseForm, rejectForm } from "~/lib/forms/rejected-form.server";
+import { parseForm, rejectSubmission } from "~/lib/forms/rejected-form.server";
 import { oneLine, severalLines } from "~/lib/forms/text-fields";
 import { getDailyHeaders } from "~/lib/http/headers.server";
 import { createPageMeta } from "~/lib/http/page-meta";
@@ -44,6 +44,7 @@ const subjects = new Set([
 export function loader({ url }: Route.LoaderArgs) {
   const now = new Date();
   const { isOpen, words, until } = getOfficeStatus(workingHours, publicHolidays, now);
+  const subject = url.searchParams.get("about") ?? "";
   const later = until && getOfficeStatus(workingHours, publicHolidays, until).words;
   return data(
     {
@@ -52,21 +53,16 @@ export function loader({ url }: Route.LoaderArgs) {
         holidays: describeHolidays(publicHolidays, dayInEastAfrica(now)),
       },
       hours: workingHours.map(({ days, hours }) => ({ days, hours })),
-      prefill: getPrefilledSubject(url.searchParams),
+      prefill: subjects.has(subject) ? { subject } : null,
     },
     { headers: { ...getDailyHeaders(), ...(until ? { Expires: until.toUTCString() } : {}) } },
   );
 }
 
-function getPrefilledSubject(searchParams: URLSearchParams): { subject: string } | null {
-  const about = searchParams.get("about");
-  return about && subjects.has(about) ? { subject: about } : null;
-}
-
 export async function action({ request }: Route.ActionArgs) {
   const form = await readForm(request);
   const submission = parseForm(form, ContactFields);
-  if (submission.status !== "success") return rejectForm(submission.reply());
+  if (submission.status !== "success") return rejectSubmission(submission, null);
   const [office] = companyDetails.offices;
   const toast: Toast = { title: "Opening Email Client...", variant: "default" };
   return data({ draft: contactDraft(office?.email ?? "", submission.value), toast });
@@ -81,29 +77,26 @@ export const meta: Route.MetaFunction = ({ matches }) =>
     path: "/contact",
   });
 
-export default function ContactPage({ actionData, loaderData }: Route.ComponentProps) {
+export default function ContactPage(props: Route.ComponentProps) {
+  const { actionData } = props;
   const draft = actionData && "draft" in actionData ? actionData.draft : null;
   // After each success, a new key empties the form. After an error or a lost connection, the values stay.
   const [last, setLast] = useState({ draft, successes: 0 });
   if (draft && draft !== last.draft) setLast({ draft, successes: last.successes + 1 });
-  return <ContactContent key={last.successes} actionData={actionData} {...loaderData} />;
+  return <ContactContent key={last.successes} {...props} />;
 }
 
-type ContactContentProps = Pick<Route.ComponentProps["loaderData"], "opening" | "hours" | "prefill"> & {
-  actionData: Route.ComponentProps["actionData"];
-};
-
-function ContactContent({ actionData, opening, hours, prefill }: ContactContentProps) {
+function ContactContent({ actionData, loaderData: { opening, hours, prefill } }: Route.ComponentProps) {
   const ready = actionData && "draft" in actionData ? actionData : null;
   const rejected = actionData && !("draft" in actionData) ? actionData : undefined;
-  const [form, fields] = useActionForm("contact", rejected, ["name", "email", "subject", "message"]);
-  const subject = prefill && !actionData ? { ...fields.subject, value: prefill.subject } : fields.subject;
+  const stored = (!actionData && prefill) || undefined;
+  const [form, fields] = useActionForm("contact", rejected, ["name", "email", "subject", "message"], stored);
   const offices = <Offices key="offices" hours={hours} />;
   return (
     <>
       <Title rejected={rejected !== undefined}>Contact</Title>
       {ready && <PageToast toast={ready.toast} />}
-      <FormErrorSummary rejected={rejected} form={form} />
+      <ErrorSummary {...form} />
       <h1 className="text-2xl">Contact</h1>
       {ready && (
         <div className="mt-6 mb-10">
@@ -128,7 +121,7 @@ function ContactContent({ actionData, opening, hours, prefill }: ContactContentP
               <Field field={fields.name} label="Full Name" autoComplete="name" />
               <Field field={fields.email} label="Email" type="email" autoComplete="email" />
             </div>
-            <Field field={subject} label="Subject" autoComplete="off" />
+            <Field field={fields.subject} label="Subject" autoComplete="off" />
             <TextField field={fields.message} label="Message" mandatory />
             <SubmitButton pending="Preparing…">Continue to email</SubmitButton>
           </Form>

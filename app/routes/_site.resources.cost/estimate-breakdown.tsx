@@ -2,17 +2,13 @@ import { monthName } from "~/lib/dates";
 import { type CostEstimate, formatAmount, getDutyRate, IMPORT_KINDS, type Import } from "~/models/cost";
 import type { CitedRates } from "~/models/cost.server";
 
-type EstimateBreakdownProps = {
+export function EstimateBreakdown(props: {
   rates: CitedRates;
   what: string | undefined;
   cargo: Import | null;
   lines: CostEstimate | null;
-};
-
-export function EstimateBreakdown({ rates, what, cargo, lines }: EstimateBreakdownProps) {
-  const { excise_duty, vat, import_declaration_fee: fee, railway_development_levy: levy } = rates;
-  const duty = getDutyRate(what, rates);
-  const excise = cargo ? cargo.excise : excise_duty.percents.join(", ");
+}) {
+  const { rates, what, cargo, lines } = props;
   return (
     <div className="mt-8 rounded-label border border-line bg-raised px-4 py-3 sm:px-6">
       <table className="w-full text-sm tabular-nums">
@@ -36,42 +32,9 @@ export function EstimateBreakdown({ rates, what, cargo, lines }: EstimateBreakdo
           </tr>
         </thead>
         <tbody>
-          <EstimateLine
-            name="CIF"
-            amount={lines?.cif}
-            calculation={cargo ? formatCif(cargo) : "Price, freight and insurance in KES"}
-            citation="Your figures."
-          />
-          <EstimateLine
-            name="Import duty"
-            amount={lines?.duty}
-            calculation={`${cargo?.duty ?? duty.percent}% of CIF`}
-            citation={duty.citation}
-          />
-          <EstimateLine
-            name="Excise duty"
-            amount={lines?.excise}
-            calculation={`${excise}% of (CIF + import duty)`}
-            citation={excise_duty.citation}
-          />
-          <EstimateLine
-            name="VAT"
-            amount={lines?.vat}
-            calculation={`${vat.percent}% of (CIF + import duty + excise duty)`}
-            citation={vat.citation}
-          />
-          <EstimateLine
-            name="Import declaration fee"
-            amount={lines?.fee}
-            calculation={`${fee.percent}% of CIF`}
-            citation={fee.citation}
-          />
-          <EstimateLine
-            name="Railway development levy"
-            amount={lines?.levy}
-            calculation={`${levy.percent}% of CIF`}
-            citation={levy.citation}
-          />
+          {listEstimateLines(rates, what, cargo).map(([name, key, calculation, citation]) => (
+            <EstimateLine key={key} name={name} amount={lines?.[key]} calculation={calculation} citation={citation} />
+          ))}
         </tbody>
         <tbody aria-live="polite" aria-atomic className="border-t-2 border-dashed border-edge text-base font-semibold">
           <EstimateLine name="Total taxes" amount={lines?.taxes} />
@@ -87,19 +50,31 @@ export function EstimateBreakdown({ rates, what, cargo, lines }: EstimateBreakdo
   );
 }
 
+function listEstimateLines(
+  rates: CitedRates,
+  what: string | undefined,
+  cargo: Import | null,
+): [name: string, key: keyof CostEstimate, calculation: string, citation: string][] {
+  const { excise_duty, vat, import_declaration_fee: fee, railway_development_levy: levy } = rates;
+  const duty = getDutyRate(what, rates);
+  const excise = cargo ? cargo.excise : excise_duty.percents.join(", ");
+  return [
+    ["CIF", "cif", cargo ? formatCif(cargo) : "Price, freight and insurance in KES", "Your figures."],
+    ["Import duty", "duty", `${cargo?.duty ?? duty.percent}% of CIF`, duty.citation],
+    ["Excise duty", "excise", `${excise}% of (CIF + import duty)`, excise_duty.citation],
+    ["VAT", "vat", `${vat.percent}% of (CIF + import duty + excise duty)`, vat.citation],
+    ["Import declaration fee", "fee", `${fee.percent}% of CIF`, fee.citation],
+    ["Railway development levy", "levy", `${levy.percent}% of CIF`, levy.citation],
+  ];
+}
+
 function formatCif({ currency, value, freight, insurance, rate }: Import): string {
   const sum = `${currency} ${formatAmount(value)} + ${formatAmount(freight)} + ${formatAmount(insurance)}`;
   return currency === "KES" ? sum : `${sum}, at KES ${rate} for ${currency} 1`;
 }
 
-type EstimateLineProps = {
-  name: string;
-  amount: number | undefined;
-  calculation?: string;
-  citation?: string;
-};
-
-function EstimateLine({ name, amount, calculation, citation }: EstimateLineProps) {
+function EstimateLine(props: { name: string; amount: number | undefined; calculation?: string; citation?: string }) {
+  const { name, amount, calculation, citation } = props;
   return (
     <tr className="flex flex-wrap justify-between gap-x-4 border-t border-line py-2 align-top md:table-row">
       <th scope="row" className="text-left font-semibold md:w-48 md:py-2 md:pr-4">

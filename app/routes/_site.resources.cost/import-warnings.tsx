@@ -2,16 +2,15 @@ import type { ReactNode } from "react";
 import { formatAmount } from "~/models/cost";
 import type { CitedRates } from "~/models/cost.server";
 
-type ImportWarningsProps = {
+/** `registeredYear` is NaN if the import is not a car. */
+export function ImportWarnings(props: {
   rates: CitedRates;
   isCar: boolean;
   oldestYear: number;
-  /** NaN if the import is not a car. */
   registeredYear: number;
   penalty: number | undefined;
-};
-
-export function ImportWarnings({ rates, isCar, oldestYear, registeredYear, penalty }: ImportWarningsProps) {
+}) {
+  const { rates, isCar, oldestYear, registeredYear, penalty } = props;
   const { years, citation } = rates.car_age;
   const certificate = rates.no_certificate;
   const lastArrivalYear = registeredYear + years - 1;

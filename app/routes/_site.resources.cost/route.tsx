@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from "react";
 import { data } from "react-router";
-import { FormErrorSummary, useActionForm } from "~/components/forms/form";
-import { Title } from "~/components/site/title";
+import { useActionForm } from "~/components/forms/form";
+import { PageHeading } from "~/components/site/title";
 import { ButtonLink } from "~/components/ui/button";
 import { focusInView } from "~/components/ui/page-navigation";
 import { revalidateExceptForQuote } from "~/lib/browser/revalidate";
@@ -58,9 +58,7 @@ export default function CostPage({ loaderData }: Route.ComponentProps) {
   const estimate = useFocusOnResult(loaderData.cargo);
   return (
     <>
-      <Title rejected={rejected}>What will your import cost?</Title>
-      <FormErrorSummary rejected={rejected ? submitted : undefined} form={form} />
-      <h1 className="text-2xl">What will your import cost?</h1>
+      <PageHeading title="What will your import cost?" className="text-2xl" form={rejected ? form : undefined} />
       <p className="mt-4 max-w-prose text-lg text-pretty text-quiet">
         Estimate the duty, taxes and levies on your import before you pay the seller.
       </p>

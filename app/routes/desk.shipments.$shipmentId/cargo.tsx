@@ -1,7 +1,7 @@
 import { DescribedFields } from "~/components/forms/described-fields";
 import { Field, SelectField } from "~/components/forms/field";
 import { SubmitButton } from "~/components/forms/form";
-import { FormDisclosure, IntentForm, useIntentForm, withStoredValue } from "~/components/forms/intent-form";
+import { FormDisclosure, IntentForm, useIntentForm } from "~/components/forms/intent-form";
 import { Card } from "~/components/ui/card";
 import { calendarDate } from "~/lib/dates";
 import { CONTAINER_SIZES, STORAGE_LOCATIONS } from "~/models/desk-labels";
@@ -10,7 +10,11 @@ import type { ShipmentSectionProps } from "./stage-card";
 export function Cargo({ shipment }: ShipmentSectionProps) {
   const { arrival, version } = shipment;
   const numbers = useIntentForm("numbers", [...shipment.numbers.map(({ name }) => name), "reason"]);
-  const arrived = useIntentForm("arrival", ["storageLocation", "day", "size"]);
+  const arrived = useIntentForm("arrival", ["storageLocation", "day", "size"], {
+    stored: arrival
+      ? { storageLocation: arrival.storage_location, day: arrival.day, size: String(arrival.size) }
+      : undefined,
+  });
   const hasNumbers = shipment.numbers.some(({ stored }) => stored);
   return (
     <Card title="Cargo">
@@ -37,18 +41,14 @@ export function Cargo({ shipment }: ShipmentSectionProps) {
           </p>
           <IntentForm intent="arrival" expectedVersion={version} idempotent>
             <SelectField
-              field={withStoredValue(arrived.fields.storageLocation, arrived.rejected, arrival?.storage_location ?? "")}
+              field={arrived.fields.storageLocation}
               label="Port or ICD"
               options={Object.entries(STORAGE_LOCATIONS)}
               prompt="Choose the port or ICD"
             />
-            <Field
-              field={withStoredValue(arrived.fields.day, arrived.rejected, arrival?.day ?? "")}
-              label="Arrival date"
-              type="date"
-            />
+            <Field field={arrived.fields.day} label="Arrival date" type="date" />
             <SelectField
-              field={withStoredValue(arrived.fields.size, arrived.rejected, arrival ? String(arrival.size) : "")}
+              field={arrived.fields.size}
               label="Container size"
               options={Object.entries(CONTAINER_SIZES)}
               prompt="Choose the size"

@@ -1,6 +1,6 @@
 import { Field, SelectField } from "~/components/forms/field";
 import { SubmitButton } from "~/components/forms/form";
-import { FormDisclosure, IntentForm, ReasonForm, useIntentForm, withStoredValue } from "~/components/forms/intent-form";
+import { FormDisclosure, IntentForm, ReasonForm, useIntentForm } from "~/components/forms/intent-form";
 import { Card } from "~/components/ui/card";
 import { CHARGE_CURRENCIES } from "~/models/desk-labels";
 import type { ShipmentSectionProps } from "./stage-card";
@@ -55,7 +55,15 @@ function ChargeRow(payment: ChargeRowProps) {
 }
 
 function ChargeForm({ item, name, charge }: ChargeRowProps) {
-  const { intent, fields, rejected } = useIntentForm("charge", ["amount", "currency", "due", "note"], item);
+  const { intent, fields, rejected } = useIntentForm("charge", ["amount", "currency", "due", "note"], {
+    target: item,
+    stored: {
+      amount: charge ? String(charge.amount) : "",
+      currency: charge?.currency ?? "KES",
+      due: charge?.due_on ?? "",
+      note: charge?.note ?? "",
+    },
+  });
   return (
     <FormDisclosure
       open={rejected !== undefined}
@@ -68,26 +76,12 @@ function ChargeForm({ item, name, charge }: ChargeRowProps) {
     >
       <IntentForm intent={intent} values={{ item }} expectedVersion={charge?.version ?? -1} idempotent>
         <div className="grid gap-x-4 sm:grid-cols-[3fr_2fr]">
-          <Field
-            field={withStoredValue(fields.amount, rejected, charge ? String(charge.amount) : "")}
-            label="Amount"
-            inputMode="decimal"
-            autoComplete="off"
-          />
-          <SelectField
-            field={withStoredValue(fields.currency, rejected, charge?.currency ?? "KES")}
-            label="Currency"
-            options={CHARGE_CURRENCIES}
-          />
-          <Field
-            field={withStoredValue(fields.due, rejected, charge?.due_on ?? "")}
-            label="Due date"
-            type="date"
-            optional
-          />
+          <Field field={fields.amount} label="Amount" inputMode="decimal" autoComplete="off" />
+          <SelectField field={fields.currency} label="Currency" options={CHARGE_CURRENCIES} />
+          <Field field={fields.due} label="Due date" type="date" optional />
         </div>
         <Field
-          field={withStoredValue(fields.note, rejected, charge?.note ?? "")}
+          field={fields.note}
           label="Note"
           hint="The client sees this note. Example: our invoice number"
           optional

@@ -1,8 +1,9 @@
-import { DocumentPreview } from "~/components/desk/document-preview";
+import { useState } from "react";
 import { SubmitButton } from "~/components/forms/form";
 import { IntentForm, ReasonForm } from "~/components/forms/intent-form";
-import { buttonClass } from "~/components/ui/button";
+import { Button, buttonClass } from "~/components/ui/button";
 import { Card } from "~/components/ui/card";
+import { useIsHydrated } from "~/components/ui/hydration";
 import { eastAfricaTime } from "~/lib/dates";
 import { formatFileSize } from "~/lib/forms/file-size";
 import type { DeskDocument } from "~/models/desk.server";
@@ -32,13 +33,7 @@ export function Documents({ shipment }: ShipmentSectionProps) {
   );
 }
 
-type DeskDocumentRowProps = {
-  page: string;
-  document: DeskDocument;
-  isClosed: boolean;
-};
-
-function DeskDocumentRow({ page, document, isClosed }: DeskDocumentRowProps) {
+function DeskDocumentRow({ page, document, isClosed }: { page: string; document: DeskDocument; isClosed: boolean }) {
   const state = getDocumentState(document);
   const form = {
     subject: ` for the ${document.name}`,
@@ -99,5 +94,25 @@ function DeskDocumentRow({ page, document, isClosed }: DeskDocumentRowProps) {
       )}
       {state === "verified" && <ReasonForm intent="unverify" title="Undo verification" {...form} />}
     </li>
+  );
+}
+
+/** Loads the preview only after a click, because the server records each opened file in the audit log. */
+function DocumentPreview({ src, name }: { src: string; name: string }) {
+  const isHydrated = useIsHydrated();
+  const [isShown, setShown] = useState(false);
+  const [isBroken, setBroken] = useState(false);
+  if (!isHydrated) return null;
+  return (
+    <>
+      <Button type="button" aria-expanded={isShown} onClick={() => setShown(!isShown)}>
+        {isShown ? "Hide preview" : "Preview"}
+        <span className="sr-only"> of the {name}</span>
+      </Button>
+      {isShown && !isBroken && (
+        <img src={src} alt={`Preview of the ${name}`} className="w-full" onError={() => setBroken(true)} />
+      )}
+      {isShown && isBroken && <p className="w-full text-sm">We cannot show a preview. Open the file instead.</p>}
+    </>
   );
 }

@@ -5,12 +5,12 @@ import * as charge from "~/actions/charge.server";
 import { createDeskIntents } from "~/actions/desk-intents.server";
 import * as document from "~/actions/document.server";
 import * as shipmentActions from "~/actions/shipment.server";
-import { AuditEntryList, DeskWaitingOnLabel } from "~/components/desk/audit-entry-list";
-import { IntentErrorSummary } from "~/components/forms/intent-form";
+import { AuditLogCard, DeskWaitingOnLabel } from "~/components/desk/audit-entry-list";
+import { ErrorSummary } from "~/components/forms/form";
+import { getIntentErrors } from "~/components/forms/intent-form";
 import { Title } from "~/components/site/title";
-import { Card } from "~/components/ui/card";
+import { TextLink } from "~/components/ui/button";
 import { type Fact, FactList } from "~/components/ui/fact-list";
-import { TextLink } from "~/components/ui/text-link";
 import { getStaffPage } from "~/lib/auth/staff.server";
 import { handleIntent } from "~/lib/forms/intent-form.server";
 import { areaNotFound } from "~/lib/http/user-error.server";
@@ -71,7 +71,7 @@ function ShipmentDetails({ loaderData, actionData }: Route.ComponentProps) {
   return (
     <>
       <Title rejected={actionData !== undefined}>{shipment.name}</Title>
-      <IntentErrorSummary actionData={actionData} />
+      <ErrorSummary {...getIntentErrors(actionData)} />
       <TextLink to={list} className="text-sm lg:hidden print:hidden">
         All shipments
       </TextLink>
@@ -110,14 +110,7 @@ function ShipmentDetails({ loaderData, actionData }: Route.ComponentProps) {
           <Cargo shipment={shipment} />
           <History shipment={shipment} />
         </div>
-        <Card title="Activity log">
-          <AuditEntryList entries={shipment.audit_entries} />
-          <p className="border-t border-line px-4">
-            <TextLink to={`/desk/log?shipment=${shipment.id}`} className="text-sm">
-              Full activity log
-            </TextLink>
-          </p>
-        </Card>
+        <AuditLogCard entries={shipment.audit_entries} search={`shipment=${shipment.id}`} />
       </div>
     </>
   );

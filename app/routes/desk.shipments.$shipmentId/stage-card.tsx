@@ -1,7 +1,7 @@
 import { stageOptions } from "~/components/desk/stage-options";
 import { Field, SelectField, TextField } from "~/components/forms/field";
 import { SubmitButton } from "~/components/forms/form";
-import { FormDisclosure, IntentForm, useIntentForm, withStoredValue } from "~/components/forms/intent-form";
+import { FormDisclosure, IntentForm, useIntentForm } from "~/components/forms/intent-form";
 import { Card } from "~/components/ui/card";
 import type { DeskShipmentView } from "~/models/desk.server";
 import { lastStage, STAGES } from "~/models/shipment";
@@ -43,15 +43,13 @@ function NextStageForm({ shipment, search }: StageCardProps) {
 }
 
 function StageCorrection({ shipment }: ShipmentSectionProps) {
-  const { intent, fields, rejected } = useIntentForm("correct", ["stage", "reason"]);
+  const { intent, fields, rejected } = useIntentForm("correct", ["stage", "reason"], {
+    stored: { stage: String(shipment.stage) },
+  });
   return (
     <FormDisclosure title="Correct the stage" open={rejected !== undefined}>
       <IntentForm intent={intent} expectedVersion={shipment.version} idempotent>
-        <SelectField
-          field={withStoredValue(fields.stage, rejected, String(shipment.stage))}
-          label="New stage"
-          options={stageOptions}
-        />
+        <SelectField field={fields.stage} label="New stage" options={stageOptions} />
         {shipment.stage < lastStage && shipment.due && (
           <label className="mb-5 flex min-h-11 items-center gap-2 text-sm">
             <input type="checkbox" name="confirmDue" value="yes" className="size-5 shrink-0" />

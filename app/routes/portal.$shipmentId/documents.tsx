@@ -1,5 +1,5 @@
 import { BadgeCheck, CircleAlert, FileCheck, type IconNode } from "lucide";
-import { useEffect, useRef } from "react";
+import { useRef } from "react";
 import { Link } from "react-router";
 import { buttonClass } from "~/components/ui/button";
 import { Card } from "~/components/ui/card";
@@ -7,11 +7,10 @@ import { dialogLinkProps } from "~/components/ui/dialog";
 import { Icon } from "~/components/ui/icon";
 import { useIdleImport } from "~/components/ui/idle-import";
 import type { DocumentState } from "~/models/document";
-import type { describeDocument, uploadHints } from "~/models/document.server";
-import { type RejectedUpload, UploadForm } from "./upload-form";
+import { lastStage } from "~/models/shipment";
+import type { Route } from "./+types/route";
+import { type RejectedUpload, UploadForm, useRestoreFocus } from "./upload-form";
 import { cancelAllUploads, isSending, useIsSending } from "./upload-queue";
-
-type DocumentItem = ReturnType<typeof describeDocument>;
 
 const stateIcons: Record<DocumentState, [icon: IconNode, colour: string]> = {
   missing: [CircleAlert, "text-attention"],
@@ -19,15 +18,10 @@ const stateIcons: Record<DocumentState, [icon: IconNode, colour: string]> = {
   verified: [BadgeCheck, "text-done"],
 };
 
-export function Documents(props: {
-  documents: DocumentItem[];
-  search: string;
-  isClosed: boolean;
-  hints: typeof uploadHints;
-  mail: string | undefined;
-  rejected: RejectedUpload | undefined;
-}) {
-  const { documents, search, isClosed, hints, mail, rejected } = props;
+export function Documents({ loaderData, actionData: rejected }: Route.ComponentProps) {
+  const { search, hints, mail, shipment } = loaderData;
+  const { documents } = shipment;
+  const isClosed = shipment.stage === lastStage;
   const sending = useIsSending();
   const LeaveWarning = useIdleImport(() => import("./leave-warning"));
   return (
@@ -59,7 +53,7 @@ export function Documents(props: {
 }
 
 function DocumentRow(props: {
-  document: DocumentItem;
+  document: Route.ComponentProps["loaderData"]["shipment"]["documents"][number];
   search: string;
   isClosed: boolean;
   accept: string;
@@ -70,13 +64,7 @@ function DocumentRow(props: {
   const [icon, colour] = stateIcons[state];
   const field = useRef<HTMLInputElement>(null);
   const title = useRef<HTMLParagraphElement>(null);
-  const previousState = useRef(state);
-  useEffect(() => {
-    // Moves the focus to the document's name if the focused form was removed.
-    if (previousState.current !== state && window.document.activeElement === window.document.body)
-      title.current?.focus();
-    previousState.current = state;
-  }, [state]);
+  useRestoreFocus(state, title);
   return (
     <li className="px-4 py-3 -outline-offset-4 data-drop:outline-2 data-drop:outline-dashed data-drop:outline-action">
       <div className="flex flex-wrap items-center gap-3">

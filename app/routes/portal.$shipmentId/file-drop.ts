@@ -39,14 +39,12 @@ export function useFileDrop(): void {
       field.dispatchEvent(new Event("change", { bubbles: true }));
       field.focus();
     };
-    addEventListener("dragover", onDragOver);
-    addEventListener("dragleave", onDragLeave);
-    addEventListener("drop", onDrop);
-    return () => {
-      removeEventListener("dragover", onDragOver);
-      removeEventListener("dragleave", onDragLeave);
-      removeEventListener("drop", onDrop);
-    };
+    const controller = new AbortController();
+    const { signal } = controller;
+    addEventListener("dragover", onDragOver, { signal });
+    addEventListener("dragleave", onDragLeave, { signal });
+    addEventListener("drop", onDrop, { signal });
+    return () => controller.abort();
   }, []);
 }
 

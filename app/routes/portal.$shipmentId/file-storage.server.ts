@@ -7,37 +7,37 @@ import { type UserError, userErrorFromThrown } from "~/lib/http/user-error.serve
 import { tooLargeHint } from "~/models/document";
 import { uploadDocument } from "~/models/document.server";
 
-/** `documentId` is null if the form names no document of this shipment. `status` is 200 if the file is stored. */
-export type StoreFileResult = { documentId: string | null; toast: Toast; status: number };
-
-export type UploadResult = Pick<StoreFileResult, "toast" | "status">;
+/** `status` is 200 if the file is stored. */
+export type UploadResult = { toast: Toast; status: number };
 
 type UploadTarget = { id: string; documents: { id: string; name: string }[] };
 
-/** Throws a response for the error page if the request contains no upload form. */
+/**
+ * `documentId` in the result is null if the form names no document of this shipment. Throws a response for the error
+ * page if the request contains no upload form.
+ */
 export function storeUploadedFile(
   context: Readonly<RouterContextProvider>,
   client: Viewer,
   shipment: UploadTarget,
   request: Request,
-): Promise<StoreFileResult> {
+): Promise<UploadResult & { documentId: string | null }> {
   return readUpload(request, context, client.id, async (form) => {
-    if (!(form instanceof FormData)) {
-      const id = form.fields.get("document");
-      const document = shipment.documents.find((item) => item.id === id);
-      const reason = form.status === 413 ? explainTooLarge(form.reason) : form.reason;
-      return { documentId: document?.id ?? null, ...createFailedResult({ reason, status: form.status }) };
-    }
-    const document = shipment.documents.find(({ id }) => id === form.get("document"));
-    const file = form.get("file");
-    if (!document) return { documentId: null, ...createFailedResult(noDocumentError) };
-    if (!(file instanceof File) || (file.name === "" && file.size === 0)) {
-      return { documentId: document.id, toast: createErrorToast("No file selected."), status: 400 };
-    }
-    return storeFileContent(client, shipment.id, document, {
-      name: file.name,
-      content: new Uint8Array(await file.arrayBuffer()),
-    });
+    const fields = form instanceof FormData ? form : form.fields;
+    const document = shipment.documents.find(({ id }) => id === fields.get("document"));
+    const store = async (): Promise<UploadResult> => {
+      if (!(form instanceof FormData)) {
+        const reason = form.status === 413 ? explainTooLarge(form.reason) : form.reason;
+        return createFailedResult({ reason, status: form.status });
+      }
+      if (!document) return createFailedResult(noDocumentError);
+      const file = form.get("file");
+      if (!(file instanceof File) || (file.name === "" && file.size === 0))
+        return { toast: createErrorToast("No file selected."), status: 400 };
+      const content = new Uint8Array(await file.arrayBuffer());
+      return storeFileContent(client, shipment.id, document, { name: file.name, content });
+    };
+    return { documentId: document?.id ?? null, ...(await store()) };
   });
 }
 
@@ -46,18 +46,18 @@ export async function storeFileContent(
   shipmentId: string,
   document: UploadTarget["documents"][number],
   file: { name: string; content: Uint8Array },
-): Promise<StoreFileResult> {
+): Promise<UploadResult> {
   const failed = await uploadDocument(client, { ...document, shipmentId }, file).catch((error: unknown) => ({
     ...userErrorFromThrown(error),
     title: "Upload failed" as const,
   }));
   if (!failed) return createStoredResult(document);
-  return { documentId: document.id, toast: createErrorToast(failed.title, failed.reason), status: failed.status };
+  return { toast: createErrorToast(failed.title, failed.reason), status: failed.status };
 }
 
-export function createStoredResult({ id, name }: UploadTarget["documents"][number]): StoreFileResult {
+export function createStoredResult({ name }: { name: string }): UploadResult {
   const toast: Toast = { title: `${name} uploaded`, description: "We will check your file.", variant: "default" };
-  return { documentId: id, toast, status: 200 };
+  return { toast, status: 200 };
 }
 
 export function explainTooLarge(reason: string): string {

@@ -80,34 +80,33 @@ async function abortOnStall(
 ): Promise<UploadOutcome> {
   if (signal.aborted) return { kind: "lost" };
   const controller = new AbortController();
+  const listeners = new AbortController();
   const abort = () => controller.abort();
   let timer = 0;
   const restartTimer = (isTimed: boolean) => {
     clearTimeout(timer);
     if (isTimed) timer = window.setTimeout(abort, stallTimeoutMs);
   };
-  signal.addEventListener("abort", abort);
-  addEventListener("offline", abort);
+  signal.addEventListener("abort", abort, { signal: listeners.signal });
+  addEventListener("offline", abort, { signal: listeners.signal });
   restartTimer(isTimed);
   const outcome = await run(controller.signal, restartTimer);
   clearTimeout(timer);
-  signal.removeEventListener("abort", abort);
-  removeEventListener("offline", abort);
+  listeners.abort();
   return outcome;
 }
 
 /** Waits until the delay has passed, the browser is online again, or the signal is aborted. */
 function waitForConnection(delay: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
+    const listeners = new AbortController();
     const end = () => {
-      clearTimeout(timer);
-      signal.removeEventListener("abort", end);
-      removeEventListener("online", end);
+      listeners.abort();
       resolve();
     };
-    const timer = setTimeout(end, delay);
-    signal.addEventListener("abort", end);
-    addEventListener("online", end);
+    setTimeout(end, delay);
+    signal.addEventListener("abort", end, { signal: listeners.signal });
+    addEventListener("online", end, { signal: listeners.signal });
   });
 }
 

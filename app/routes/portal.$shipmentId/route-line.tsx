@@ -3,15 +3,10 @@ import { useMotion } from "~/components/motion";
 import { Stations, WaitingOnLabel } from "~/components/portal/route-line";
 import { Art } from "~/components/site/art";
 import { buttonClass } from "~/components/ui/button";
-import { type NextAction, STAGES } from "~/models/shipment";
+import { STAGES } from "~/models/shipment";
+import type { Route } from "./+types/route";
 
-export function RouteLine(props: {
-  shipment: { id: string; stage: number; status: string };
-  nextAction: NextAction | null;
-  button?: { words: string; at: string } | null;
-  stageTexts: string[];
-}) {
-  const { shipment, nextAction, button, stageTexts } = props;
+export function RouteLine({ shipment, nextAction, button, stageTexts }: Route.ComponentProps["loaderData"]) {
   const { id, stage, status } = shipment;
   const line = useRef<HTMLDivElement>(null);
   const motion = useMotion();
@@ -54,18 +49,16 @@ export function RouteLine(props: {
       <ol className="mb-3 hidden grid-cols-10 text-center text-[0.6875rem] leading-tight wrap-normal *:-mx-3 lg:grid lg:[&>li:nth-child(even)]:mt-8">
         {listStages(STAGES)}
       </ol>
-      {nextAction && (
-        <p className="flex flex-wrap items-center justify-between gap-x-4 gap-y-2 text-sm">
-          <span>
-            <WaitingOnLabel waitingOn={nextAction.waitingOn} />. {nextAction.text}
-          </span>{" "}
-          {button && (
-            <a href={button.at} className={buttonClass("action", "print:hidden")}>
-              {button.words}
-            </a>
-          )}
-        </p>
-      )}
+      <p className="flex flex-wrap items-center justify-between gap-x-4 gap-y-2 text-sm">
+        <span>
+          <WaitingOnLabel waitingOn={nextAction.waitingOn} />. {nextAction.text}
+        </span>{" "}
+        {button && (
+          <a href={button.at} className={buttonClass("action", "print:hidden")}>
+            {button.words}
+          </a>
+        )}
+      </p>
       <details className="mt-2 text-sm print:hidden">
         <summary className="inline-flex min-h-11 items-center underline">All ten stages</summary>
         <ol className="mt-1 list-decimal pl-6 wrap-anywhere">{listStages(stageTexts)}</ol>

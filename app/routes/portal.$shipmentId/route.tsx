@@ -1,8 +1,8 @@
 import { data, Link } from "react-router";
 import { ErrorSummary } from "~/components/forms/form";
 import { Title } from "~/components/site/title";
+import { TextLink } from "~/components/ui/button";
 import { dialogLinkProps } from "~/components/ui/dialog";
-import { TextLink } from "~/components/ui/text-link";
 import { requireViewer } from "~/lib/auth/viewer.server";
 import { redirectWithToast } from "~/lib/http/toast.server";
 import { companyDetails } from "~/models/content.server";
@@ -60,11 +60,10 @@ export async function action({ request, context, params, url }: Route.ActionArgs
   return redirectWithToast(context, shipmentPath(shipment.id, url), toast);
 }
 
-export default function ShipmentPage({ loaderData, actionData }: Route.ComponentProps) {
-  const { search, shipment, nextAction, button, stageTexts, hints, mail, payments, storage } = loaderData;
-  const { stage, documents } = shipment;
-  const isClosed = stage === lastStage;
-  const problems = getUploadErrors(actionData, isClosed ? [] : documents);
+export default function ShipmentPage(props: Route.ComponentProps) {
+  const { loaderData, actionData } = props;
+  const { search, shipment, payments, storage } = loaderData;
+  const problems = getUploadErrors(actionData, shipment.stage === lastStage ? [] : shipment.documents);
   return (
     <>
       <Title rejected={problems.length > 0}>{shipment.name}</Title>
@@ -82,7 +81,7 @@ export default function ShipmentPage({ loaderData, actionData }: Route.Component
         ))}
       </dl>
       <p className="mb-3 flex gap-x-5 text-sm print:hidden *:py-3 *:underline">
-        {stage === 1 && (
+        {shipment.stage === 1 && (
           <Link to={`change${search}`} {...dialogLinkProps}>
             Change
           </Link>
@@ -92,7 +91,7 @@ export default function ShipmentPage({ loaderData, actionData }: Route.Component
         </Link>{" "}
         <a href={`/portal/${shipment.id}/print`}>Print</a>
       </p>
-      <RouteLine shipment={shipment} nextAction={nextAction} button={button} stageTexts={stageTexts} />
+      <RouteLine {...loaderData} />
       {storage && (
         <p
           className={`mt-4 rounded-label border border-line bg-raised px-4 py-3 text-sm ${storage.isUrgent ? "font-semibold text-attention" : ""}`}
@@ -101,19 +100,12 @@ export default function ShipmentPage({ loaderData, actionData }: Route.Component
         </p>
       )}
       <div className="mt-8 grid items-start gap-6 xl:grid-cols-[3fr_2fr]">
-        <Documents
-          documents={documents}
-          search={search}
-          isClosed={isClosed}
-          hints={hints}
-          mail={mail}
-          rejected={actionData}
-        />
+        <Documents {...props} />
         <div className="grid content-start gap-6">
           <div className="print:hidden">
             <Payments action={`/portal/${shipment.id}/payments${search}`} {...payments} />
           </div>
-          <Tracking events={shipment.tracking_events} />
+          <Tracking {...loaderData} />
         </div>
       </div>
     </>

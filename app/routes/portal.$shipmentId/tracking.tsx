@@ -3,9 +3,7 @@ import { eastAfricaTime } from "~/lib/dates";
 import { noHistoryText } from "~/models/shipment";
 import type { Route } from "./+types/route";
 
-type TrackingEvents = Route.ComponentProps["loaderData"]["shipment"]["tracking_events"];
-
-export function Tracking({ events }: { events: TrackingEvents }) {
+export function Tracking({ shipment: { tracking_events: events } }: Route.ComponentProps["loaderData"]) {
   return (
     <Card title="Tracking History">
       {events.length === 0 ? (

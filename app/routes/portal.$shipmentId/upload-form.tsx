@@ -96,10 +96,8 @@ export function UploadForm(props: {
         (parts ? (
           <parts.Sending
             name={document.name}
+            upload={upload}
             file={getFileToSend(upload)}
-            isShrinking={upload.isShrinking}
-            sent={upload.sentBytes ?? 0}
-            isWaiting={upload.isConnectionLost}
             onCancel={() => cancelUpload(document.id)}
           />
         ) : (
@@ -142,11 +140,11 @@ function useSyncFileField(id: string, upload: Upload | null, field: RefObject<HT
   }, []);
 }
 
-/** Returns the focus to the button when the focused progress display is removed. */
-function useRestoreFocus(isOnItsWay: boolean, button: RefObject<HTMLButtonElement | null>): void {
-  const was = useRef(false);
+/** Moves the focus to `target` if a change of `state` has removed the focused element. */
+export function useRestoreFocus(state: unknown, target: RefObject<HTMLElement | null>): void {
+  const previousState = useRef(state);
   useEffect(() => {
-    if (was.current && !isOnItsWay && document.activeElement === document.body) button.current?.focus();
-    was.current = isOnItsWay;
-  }, [isOnItsWay, button]);
+    if (previousState.current !== state && document.activeElement === document.body) target.current?.focus();
+    previousState.current = state;
+  }, [state, target]);
 }

@@ -5,15 +5,10 @@ import type { Upload } from "./upload-queue";
 
 // The browser loads this module when idle. An import of upload-queue.ts would move that module into another chunk.
 
-function UploadProgress(props: {
-  name: string;
-  file: File;
-  isShrinking: boolean;
-  sent: number;
-  isWaiting: boolean;
-  onCancel: () => void;
-}) {
-  const { name, file, isShrinking, sent, isWaiting, onCancel } = props;
+function UploadProgress(props: { name: string; upload: Upload; file: File; onCancel: () => void }) {
+  const { name, upload, file, onCancel } = props;
+  const { isShrinking, isConnectionLost } = upload;
+  const sent = upload.sentBytes ?? 0;
   const { size } = file;
   const button = useRef<HTMLButtonElement>(null);
   useEffect(() => button.current?.focus(), []);
@@ -25,10 +20,10 @@ function UploadProgress(props: {
       <div className="flex items-center justify-between gap-4">
         <div className="text-sm tabular-nums">
           <p role="status">
-            {isWaiting &&
+            {isConnectionLost &&
               `No connection. ${formatFileSize(sent)} of ${formatFileSize(size)} sent. The upload continues when you are back online.`}
           </p>
-          {!isWaiting && (
+          {!isConnectionLost && (
             <p className="text-quiet">{isShrinking ? "Making the photo smaller…" : describeProgress(sent, size)}</p>
           )}
         </div>

@@ -1,7 +1,7 @@
 import { SecondFactorFields } from "~/components/forms/code-field";
 import { Field } from "~/components/forms/field";
 import { SubmitButton } from "~/components/forms/form";
-import { IntentForm, useIntentForm, withStoredValue } from "~/components/forms/intent-form";
+import { IntentForm, useIntentForm } from "~/components/forms/intent-form";
 import { HiddenUsername, PasswordField } from "~/components/forms/password-field";
 import { Card } from "~/components/ui/card";
 import type { Route } from "./+types/route";
@@ -9,11 +9,11 @@ import type { Route } from "./+types/route";
 export type AccountSectionProps = { account: Route.ComponentProps["loaderData"] };
 
 export function NameSection({ account }: AccountSectionProps) {
-  const { intent, fields, rejected } = useIntentForm("name", ["fullName"]);
+  const { intent, fields } = useIntentForm("name", ["fullName"], { stored: { fullName: account.name } });
   return (
     <Card title="Name">
       <IntentForm intent={intent} className="px-4 py-3">
-        <Field field={withStoredValue(fields.fullName, rejected, account.name)} label="Full name" autoComplete="name" />
+        <Field field={fields.fullName} label="Full name" autoComplete="name" />
         <SubmitButton look="plain">Save name</SubmitButton>
       </IntentForm>
     </Card>

@@ -2,14 +2,14 @@ import { Form } from "react-router";
 import { z } from "zod";
 import { createAccountIntents } from "~/actions/account.server";
 import { minClientPasswordLength } from "~/actions/authentication";
-import { SubmitButton } from "~/components/forms/form";
-import { IntentErrorSummary, IntentForm } from "~/components/forms/intent-form";
+import { ErrorSummary, SubmitButton } from "~/components/forms/form";
+import { getIntentErrors, IntentForm } from "~/components/forms/intent-form";
 import { PortalErrorPage } from "~/components/portal/portal-error-page";
 import { useSessionWatch } from "~/components/portal/session-watch";
 import { Title } from "~/components/site/title";
+import { TextLink } from "~/components/ui/button";
 import { Card } from "~/components/ui/card";
 import { FactList } from "~/components/ui/fact-list";
-import { TextLink } from "~/components/ui/text-link";
 import { createViewerPage, requireViewer, ViewerRecord } from "~/lib/auth/viewer.server";
 import { calendarDate, eastAfricaTime } from "~/lib/dates";
 import { handleIntentFor } from "~/lib/forms/intent-form.server";
@@ -79,7 +79,7 @@ export default function AccountPage({ loaderData: account, actionData }: Route.C
   return (
     <>
       <Title rejected={actionData !== undefined}>Your account</Title>
-      <IntentErrorSummary actionData={actionData} />
+      <ErrorSummary {...getIntentErrors(actionData)} />
       <TextLink to="/portal" className="text-sm">
         My Shipments
       </TextLink>
