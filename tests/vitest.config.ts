@@ -1,5 +1,6 @@
 import path from "node:path";
 import { defineConfig } from "vitest/config";
+import { mdxPlugin } from "../app/lib/build/mdx.ts";
 import { cheapPasswordHashes, longDeadlines } from "./support/environment.ts";
 
 const root = path.resolve(import.meta.dirname, "..");
@@ -35,6 +36,8 @@ export default defineConfig({
     projects: [
       {
         extends: true,
+        // Compiles the articles that app/models/article.server.ts imports.
+        plugins: [mdxPlugin()],
         test: {
           name: "unit",
           include: ["app/**/*.test.ts", "supabase/**/*.test.ts", "tests/guards/*.test.ts"],

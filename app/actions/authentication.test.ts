@@ -59,20 +59,12 @@ test("The login form checks only the maximum length of a password.", () => {
   expect(LoginFields.safeParse({ email: form.email, password: "x".repeat(73) }).success).toBe(false);
 });
 
-test.each(["a".repeat(64), "0123456789abcdef", "pkce_0123456789abcdef"])("A confirmation token can be %j.", (token) => {
-  expect(confirmationToken.safeParse(token).success).toBe(true);
-});
-
-test.each([
-  "",
-  "short",
-  "a".repeat(257),
-  "0123456789abcde/",
-  "0123456789abcdef ",
-  "0123456789abcdef\n",
-  "<script>alert(1)</script>",
-])("A confirmation token cannot be %j.", (token) => {
-  expect(confirmationToken.safeParse(token).success).toBe(false);
+test("A confirmation token has 16 to 256 letters, digits, underscores, hyphens or points.", () => {
+  const isValid = (token: string) => confirmationToken.safeParse(token).success;
+  const valid = ["a".repeat(64), "0123456789abcdef", "pkce_0123456789abcdef"];
+  expect(valid.filter(isValid)).toEqual(valid);
+  const invalid = ["", "short", "a".repeat(257), "0123456789abcde/", "0123456789abcdef ", "0123456789abcdef\n"];
+  expect([...invalid, "<script>alert(1)</script>"].filter(isValid)).toEqual([]);
 });
 
 function listErrors(result: ReturnType<typeof SignUpFields.safeParse>): [string, string][] {

@@ -2,39 +2,27 @@ import { expect, test } from "vitest";
 import { dayInEastAfrica, eastAfricaTime, sortableTime } from "./dates.ts";
 
 test.each([
-  ["2026-11-20T12:04:00+00:00", "20 Nov 2026, 15:04\u00a0EAT"],
   ["2026-11-20T12:04:59.999Z", "20 Nov 2026, 15:04\u00a0EAT"],
-  ["2026-11-20T20:59:59+00:00", "20 Nov 2026, 23:59\u00a0EAT"],
   ["2026-11-20T21:00:00+00:00", "21 Nov 2026, 00:00\u00a0EAT"],
-  ["2026-11-30T23:30:00+00:00", "1 Dec 2026, 02:30\u00a0EAT"],
   ["2026-12-31T21:15:00+00:00", "1 Jan 2027, 00:15\u00a0EAT"],
   ["2028-02-28T22:00:00+00:00", "29 Feb 2028, 01:00\u00a0EAT"],
-  ["2026-11-20T15:04:00+03:00", "20 Nov 2026, 15:04\u00a0EAT"],
+  ["2026-07-15T12:00:00Z", "15 Jul 2026, 15:00\u00a0EAT"],
   ["2026-11-20T01:04:00-11:00", "20 Nov 2026, 15:04\u00a0EAT"],
   ["2026-11-20T12:04:00.123456+00:00", "20 Nov 2026, 15:04\u00a0EAT"],
 ])("The time %s is displayed as %s.", (iso, shown) => {
   expect(eastAfricaTime(iso)).toBe(shown);
 });
 
-test("Times in January and July have the same offset.", () => {
-  expect(eastAfricaTime("2026-01-15T12:00:00Z")).toBe("15 Jan 2026, 15:00\u00a0EAT");
-  expect(eastAfricaTime("2026-07-15T12:00:00Z")).toBe("15 Jul 2026, 15:00\u00a0EAT");
-});
-
 test.each([
   ["2026-11-20T20:59:59Z", "2026-11-20"],
   ["2026-11-20T21:00:00Z", "2026-11-21"],
-  ["2026-12-31T23:59:59Z", "2027-01-01"],
 ])("At %s the day in East Africa is %s.", (iso, day) => {
   expect(dayInEastAfrica(new Date(iso))).toBe(day);
 });
 
 test.each([
-  ["2026-11-23T11:05:00Z", "2026-11-23 14:05"],
   ["2026-11-23T11:05:59.999999+00:00", "2026-11-23 14:05"],
   ["2026-01-02T00:04:00Z", "2026-01-02 03:04"],
-  ["2026-12-31T21:00:00Z", "2027-01-01 00:00"],
-  ["2028-02-28T20:59:59Z", "2028-02-28 23:59"],
   ["2028-02-28T21:00:00Z", "2028-02-29 00:00"],
   ["2026-07-15T14:05:00+03:00", "2026-07-15 14:05"],
 ])("The sortable form of %s is %s in East Africa Time.", (iso, shown) => {

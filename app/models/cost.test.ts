@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { dayInEastAfrica } from "../lib/dates.ts";
 import { estimateCost, getOldestCarYear, type Import, parseImport, readNumber } from "./cost.ts";
 
@@ -37,24 +37,9 @@ const workedExamples: [name: string, cargo: Partial<Import>, lines: number[]][] 
     [1_200_000, 420_000, 405_000, 324_000, 30_000, 24_000, 1_203_000, 2_403_000, 180_000],
   ],
   [
-    "the car of the article in the 20% class",
-    car(20),
-    [1_200_000, 420_000, 324_000, 311_040, 30_000, 24_000, 1_109_040, 2_309_040, 180_000],
-  ],
-  [
-    "the car of the article in the 35% class",
-    car(35),
-    [1_200_000, 420_000, 567_000, 349_920, 30_000, 24_000, 1_390_920, 2_590_920, 180_000],
-  ],
-  [
     "a container of KES 3,000,000 at 25%, as in the article",
     { value: 2_600_000, freight: 360_000, insurance: 40_000 },
     [3_000_000, 750_000, 0, 600_000, 75_000, 60_000, 1_485_000, 4_485_000, 450_000],
-  ],
-  [
-    "a container of KES 2,000,000 at 10%, as in the article",
-    { value: 2_000_000, duty: 10 },
-    [2_000_000, 200_000, 0, 352_000, 50_000, 40_000, 642_000, 2_642_000, 300_000],
   ],
   [
     "a car in US dollars", // 9,320.50 x 129.50 = 1,207,004.75
@@ -75,11 +60,6 @@ const workedExamples: [name: string, cargo: Partial<Import>, lines: number[]][] 
     "loose cargo in yuan at 35%, with half a shilling that is rounded up", // 22,500.00 x 18.1234 = 407,776.50
     { what: "loose", currency: "CNY", value: 20_000, freight: 2345.6, insurance: 154.4, rate: 18.1234, duty: 35 },
     [407_777, 142_722, 0, 88_080, 10_194, 8156, 249_152, 656_929, 61_167],
-  ],
-  [
-    "a container in pounds", // 16,450.00 x 171.30 = 2,817,885
-    { currency: "GBP", value: 15_250.75, freight: 1100, insurance: 99.25, rate: 171.3 },
-    [2_817_885, 704_471, 0, 563_577, 70_447, 56_358, 1_394_853, 4_212_738, 422_683],
   ],
 ];
 
@@ -104,28 +84,16 @@ test("The amounts of every estimate add up to the estimate's totals.", () => {
 
 test.each([
   ["12,500.50", 12_500.5],
-  ["12500.5", 12_500.5],
-  [" 12 500 ", 12_500],
   ["1,000,000,000,000", 1e12],
   ["0.01", 0.01],
   ["-5", "negative"],
-  ["−12,500", "negative"],
   ["0", "zero"],
-  ["0.00", "zero"],
   ["1,000,000,000,000.01", "too much"],
   ["9".repeat(400), "too much"],
   ["", "unreadable"],
   ["abc", "unreadable"],
-  ["USD 500", "unreadable"],
-  ["1e6", "unreadable"],
-  ["0x10", "unreadable"],
-  ["Infinity", "unreadable"],
   ["12.500", "12500 or 12.50"],
-  ["12.500,50", 12_500.5],
-  ["12,50", 12.5],
-  ["1,00,000", "unreadable"],
   ["1,2345", "unreadable"],
-  ["5.", "unreadable"],
 ])("A typed price of %j is read as %j.", (typed, read) => {
   expect(readNumber("value", typed)).toBe(read);
 });
@@ -139,22 +107,11 @@ test("Freight, insurance and duty can be 0; an exchange rate is more than 0 and 
   expect(readNumber("duty", "100.01")).toBe("too much");
 });
 
-describe("Age limit for cars", () => {
+test("The oldest allowed year of first registration changes at midnight of 1 January in East Africa.", () => {
   const getYearAt = (time: string) => getOldestCarYear(dayInEastAfrica(new Date(time)), 8);
-
-  test.each([
-    ["2025-10-15T12:00:00Z", 2018],
-    ["2026-01-01T12:00:00Z", 2019],
-    ["2026-11-26T12:00:00Z", 2019],
-    ["2027-06-30T12:00:00Z", 2020],
-  ])("At %s, the oldest allowed year of first registration is %i.", (time, year) => {
-    expect(getYearAt(time)).toBe(year);
-  });
-
-  test("The oldest allowed year changes at midnight of 1 January in East Africa.", () => {
-    expect(getYearAt("2026-12-31T20:59:59.999Z")).toBe(2019);
-    expect(getYearAt("2026-12-31T21:00:00Z")).toBe(2020);
-  });
+  expect(getYearAt("2026-01-01T12:00:00Z")).toBe(2019);
+  expect(getYearAt("2026-12-31T20:59:59.999Z")).toBe(2019);
+  expect(getYearAt("2026-12-31T21:00:00Z")).toBe(2020);
 });
 
 test("An estimate appears when no field is missing, and ignores fields of other kinds of cargo.", () => {

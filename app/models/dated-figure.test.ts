@@ -9,13 +9,7 @@ const levy: DatedFigure = {
 const reminder = "Ask us to confirm this rate. Our own check was due by 31 December 2026.";
 
 test.each([
-  ["2027-06-30", [vat], "Source, as of 15 October 2025: Value Added Tax Act."],
   ["2026-12-31", [levy], "Source, as of 1 July 2025: Miscellaneous Fees and Levies Act. 2% since 27 December 2024."],
-  [
-    "2027-01-01",
-    [levy],
-    `Source, as of 1 July 2025: Miscellaneous Fees and Levies Act. 2% since 27 December 2024. ${reminder}`,
-  ],
   ["2026-11-26", [vat, { ...vat, date: "2025-08-01" }], "Source, as of 1 August 2025: Value Added Tax Act."],
   [
     "2027-01-01",

@@ -9,16 +9,15 @@ test.each([
   expect(getDocumentState(document)).toBe(state);
 });
 
-test("Documents are sorted with the default documents first and the other documents by name.", () => {
-  const names = ["Permit", ...DEFAULT_DOCUMENTS, "Certificate of Origin"].sort();
-  const shown = sortDocuments(names.map((name) => ({ name }))).map(({ name }) => name);
-  expect(shown).toEqual([...DEFAULT_DOCUMENTS, "Certificate of Origin", "Permit"]);
-});
-
-test("Sorting documents does not change the given list.", () => {
-  const documents = [{ name: "Bill of Lading" }, { name: "Commercial Invoice" }];
-  sortDocuments(documents);
-  expect(documents).toEqual([{ name: "Bill of Lading" }, { name: "Commercial Invoice" }]);
+test("Documents are sorted in a new list, with the default documents first and the other documents by name.", () => {
+  const documents = ["Permit", ...DEFAULT_DOCUMENTS, "Certificate of Origin"].sort().map((name) => ({ name }));
+  const given = [...documents];
+  expect(sortDocuments(documents).map(({ name }) => name)).toEqual([
+    ...DEFAULT_DOCUMENTS,
+    "Certificate of Origin",
+    "Permit",
+  ]);
+  expect(documents).toEqual(given);
 });
 
 test("A file can have 10 MiB but not one byte more.", () => {

@@ -22,7 +22,6 @@ const times = { opens: "08:00", closes: "17:00" };
 const parseHours = (...changed: object[]) => WorkingHours.safeParse(changed);
 
 test.each([
-  ["During a working day", "04T11:30:00", true, "Open now, until 5:00 PM EAT", "04T17:00:00"],
   ["At the minute of opening", "02T08:00:00", true, "Open now, until 5:00 PM EAT", "02T17:00:00"],
   ["A second before opening", "02T07:59:59", false, "Closed now, opens today 8:00 AM EAT", "02T08:00:00"],
   ["A second before closing", "02T16:59:59", true, "Open now, until 5:00 PM EAT", "02T17:00:00"],
@@ -30,7 +29,6 @@ test.each([
   ["On a Friday evening", "06T20:00:00", false, "Closed now, opens Saturday 9:00 AM EAT", "07T00:00:00"],
   ["On a Saturday morning", "07T12:59:59", true, "Open now, until 1:00 PM EAT", "07T13:00:00"],
   ["At the closing time of a Saturday", "07T13:00:00", false, "Closed now, opens Monday 8:00 AM EAT", "08T00:00:00"],
-  ["On a Sunday", "08T10:00:00", false, "Closed now, opens Monday 8:00 AM EAT", "09T00:00:00"],
   ["After midnight in East Africa", "04T00:30:00", false, "Closed now, opens today 8:00 AM EAT", "04T08:00:00"],
 ])("%s (%s), the office status and the time of its next change are correct.", (_when, now, isOpen, words, until) => {
   expect(getOfficeStatus(workingHours, holidays, at(now))).toEqual({ isOpen, words, until: at(until) });
@@ -39,26 +37,18 @@ test.each([
 test.each([
   ["On the evening before two holidays", "11T18:00:00", "Closed now, opens Saturday 9:00 AM EAT", "12T00:00:00"],
   ["On the first of two holidays", "12T10:00:00", "Closed now, opens Saturday 9:00 AM EAT", "13T00:00:00"],
-  ["On the second holiday", "13T16:59:59", "Closed now, opens Saturday 9:00 AM EAT", "14T00:00:00"],
 ])("%s (%s), the offices are closed and open on the next working day.", (_when, now, words, until) => {
   expect(getOfficeStatus(workingHours, holidays, at(now))).toEqual({ isOpen: false, words, until: at(until) });
 });
 
+const source = "Source, as of 1 November 2026: Sample Act.";
+const reminder = "Ask us to confirm the list of holidays. Our own check was due by 31 December 2026.";
 test.each([
-  [
-    "2026-11-11",
-    "Closed on public holidays. Next: 12 November 2026 (Sample Day). Source, as of 1 November 2026: Sample Act.",
-  ],
-  [
-    "2026-11-13",
-    "Closed on public holidays. Next: 13 November 2026 (Second Day). Source, as of 1 November 2026: Sample Act.",
-  ],
-  [
-    "2027-01-01",
-    "Closed on public holidays. Source, as of 1 November 2026: Sample Act. Ask us to confirm the list of holidays. Our own check was due by 31 December 2026.",
-  ],
+  ["2026-11-11", `Next: 12 November 2026 (Sample Day). ${source}`],
+  ["2026-11-13", `Next: 13 November 2026 (Second Day). ${source}`],
+  ["2027-01-01", `${source} ${reminder}`],
 ])("On %s, the contact page names the next public holiday and the date of the list.", (today, text) => {
-  expect(describeHolidays(holidays, today)).toBe(text);
+  expect(describeHolidays(holidays, today)).toBe(`Closed on public holidays. ${text}`);
 });
 
 test("The public holidays are listed in order, and none is a Sunday.", () => {
@@ -81,7 +71,6 @@ test("The office status names the only opening day of a week, and no day if the 
 
 test.each([
   ["a day twice", [{ ...week, ...times }, saturday, sunday, sunday], /each of Mon/],
-  ["a missing day", [{ ...week, ...times }, saturday], /each of Mon/],
   ["an unknown day", [{ ...week, ...times }, saturday, { ...sunday, weekdays: ["Sunday"] }], /Sun/],
   ["a time in 12-hour format", [{ ...week, ...times, opens: "8:00" }, saturday, sunday], /24-hour time/],
   ["no closing time", [{ ...week, opens: "08:00" }, saturday, sunday], /both "opens" and "closes"/],

@@ -39,10 +39,8 @@ function listBodyLines({ text }: { text: string }): string[] {
 
 const allKinds: [string, ShipmentUpdate[]][] = [
   ["a move", [stage(4)]],
-  ["a move back", [stage(1, 4)]],
   ["a move with a note", [stage(4, 3, "It is raining.")]],
   ["a rejected document", [rejected("Blurred")]],
-  ["a charge", [charge]],
   ["free storage", [storage]],
   ["a note", [note()]],
   ["two notes of several lines", [note("One\n\n\nTwo\r\nThree"), note("x\n".repeat(500))]],
@@ -77,31 +75,22 @@ test.each(allKinds)("A shipment update about %s has at most 12 lines before the 
   ]);
 });
 
-test.each(allKinds)("A shipment update about %s to a client without a name starts with Hello.", (_kind, events) => {
-  expect(listBodyLines(createUpdateEmail(events, { full_name: null }))[0]).toBe("Hello,");
-  expect(listBodyLines(createUpdateEmail(events, { full_name: "" }))[0]).toBe("Hello,");
+test.each([null, ""])("A shipment update to a client with the name %j starts with Hello.", (full_name) => {
+  expect(listBodyLines(createUpdateEmail([stage(4)], { full_name }))[0]).toBe("Hello,");
 });
 
 test.each([
-  [[stage(2), note(), stage(3), stage(4)], "Customs Declaration (4 of 10)", "moved to Customs Declaration (4 of 10)"],
-  [[stage(1, 4)], "Moved back to Client Onboarding (1 of 10)", "moved back to Client Onboarding (1 of 10)"],
-  [[stage(7, 3)], "Inspection & Release (7 of 10)", "moved to Inspection & Release (7 of 10)"],
-  [[stage(6, 5), stage(3, 6)], "Moved back to IDF Application (3 of 10)", "moved back to IDF Application (3 of 10)"],
-  [
-    [stage(3, 6), stage(4)],
-    "Moved back to Customs Declaration (4 of 10)",
-    "moved back to Customs Declaration (4 of 10)",
-  ],
-  [[stage(5), stage(6), stage(5, 6)], "Payment Clearance (5 of 10)", "moved to Payment Clearance (5 of 10)"],
-  [
-    [stage(5), stage(4, 5)],
-    "Moved back to Customs Declaration (4 of 10)",
-    "moved back to Customs Declaration (4 of 10)",
-  ],
-])("A shipment update with several stages names only the last stage: %j", (events, subject, sentence) => {
+  [[stage(2), note(), stage(3), stage(4)], "moved to", "Customs Declaration (4 of 10)"],
+  [[stage(1, 4)], "moved back to", "Client Onboarding (1 of 10)"],
+  [[stage(6, 5), stage(3, 6)], "moved back to", "IDF Application (3 of 10)"],
+  [[stage(3, 6), stage(4)], "moved back to", "Customs Declaration (4 of 10)"],
+  [[stage(5), stage(4, 5)], "moved back to", "Customs Declaration (4 of 10)"],
+])("A shipment update with the stages %j says only that the shipment %s %s.", (events, move, name) => {
   const email = createUpdateEmail(events);
-  expect(email.subject).toBe(`Tea: ${subject}`);
-  expect(listBodyLines(email).filter((line) => line.includes(" moved "))).toEqual([`The shipment “Tea” ${sentence}.`]);
+  expect(email.subject).toBe(`Tea: ${move === "moved to" ? "" : "Moved back to "}${name}`);
+  expect(listBodyLines(email).filter((line) => line.includes(" moved "))).toEqual([
+    `The shipment “Tea” ${move} ${name}.`,
+  ]);
 });
 
 test("A shipment update starts with the most urgent event and names the shipment there.", () => {
@@ -139,7 +128,6 @@ test("The subject of a shipment update is the event that needs the client most, 
 test.each([
   ["Page 2 is unreadable", "Page 2 is unreadable."],
   ["It is blurred. Scan it again! ", "It is blurred. Scan it again!"],
-  ["Is it yours?", "Is it yours?"],
   ["Torn...", "Torn..."],
   ["Line 1\nLine 2", "Line 1 Line 2."],
   [null, "see the shipment in the portal."],
@@ -151,7 +139,6 @@ test.each([
 test.each([
   [["The truck leaves at 14:00."], "Our note: “The truck leaves at 14:00.”"],
   [["First", null, "Second"], "Our note: “First” “Second”"],
-  [["x".repeat(500)], `Our note: “${"x".repeat(500)}”`],
   [["x".repeat(501)], `Our note: “${"x".repeat(499)}…”`],
   [["🚢".repeat(600)], `Our note: “${"🚢".repeat(499)}…”`],
   [["Hello\r\nBcc: spy@evil.example\r\n\r\n<b>x</b>"], "Our note: “Hello Bcc: spy@evil.example <b>x</b>”"],

@@ -37,13 +37,10 @@ describe("Data directory that cannot be used", () => {
 
   test("A data directory is rejected if a part of its path is a file", () => {
     writeFileSync(dataDir, "");
-    expect(openingError(dataDir)).toBe(
-      `The site cannot use ${dataDir} as DATA_DIR: this path or a part of the path is a file.`,
-    );
-    const below = path.join(dataDir, "x", "y");
-    expect(openingError(below)).toBe(
-      `The site cannot use ${below} as DATA_DIR: this path or a part of the path is a file.`,
-    );
+    for (const place of [dataDir, path.join(dataDir, "x", "y")])
+      expect(openingError(place)).toBe(
+        `The site cannot use ${place} as DATA_DIR: this path or a part of the path is a file.`,
+      );
   });
 
   test.runIf(existsSync("/proc/self"))(
@@ -75,43 +72,31 @@ describe("Data directory that cannot be used", () => {
     );
   });
 
-  test.each(["keys.json", "backend.lock"])("A data directory is rejected if its %s is a folder", (name) => {
-    mkdirSync(path.join(dataDir, name), { recursive: true });
-    expect(openingError(dataDir)).toBe(
-      `${path.join(dataDir, name)} must be a file, but it is a folder. Move this folder out of DATA_DIR.`,
-    );
-  });
-
-  test.each(["database", "objects", "outbox"])("A data directory is rejected if its %s is a file", (name) => {
-    writeReadableFile(name);
-    expect(openingError(dataDir)).toBe(
-      `${path.join(dataDir, name)} must be a folder, but it is a file. Move this file out of DATA_DIR.`,
-    );
+  test("A data directory is rejected if one of its files is a folder, or one of its folders is a file", () => {
+    for (const name of ["keys.json", "backend.lock", "database", "objects", "outbox"]) {
+      rmSync(dataDir, { recursive: true, force: true });
+      const [needed, found] = /\./.test(name) ? ["file", "folder"] : ["folder", "file"];
+      if (found === "file") writeReadableFile(name);
+      else mkdirSync(path.join(dataDir, name), { recursive: true });
+      expect(openingError(dataDir)).toBe(
+        `${path.join(dataDir, name)} must be a ${needed}, but it is a ${found}. Move this ${found} out of DATA_DIR.`,
+      );
+    }
   });
 });
 
-test("A new data directory can be opened only by the current user", () => {
+test("Only the current user can open a new data directory and, after a start, the files and folders in it", () => {
   openDataDir(dataDir);
   expect(readMode()).toBe("700");
-});
-
-test("The start removes other users' access to the files of a data directory", () => {
-  const files = [
-    ["keys.json"],
-    ["database.unfinished"],
-    ["database", "base", "1", "1259"],
-    ["objects", "ab", "abcdef"],
-    ["outbox", "mail.eml"],
-  ];
-  for (const file of files) writeReadableFile(...file);
+  const files = ["keys.json", "database.unfinished", "database/base/1/1259", "objects/ab/abcdef", "outbox/mail.eml"];
+  for (const file of files) writeReadableFile(...file.split("/"));
   restrictPermissions(dataDir);
   for (const file of files) {
-    expect(readMode(...file)).toBe("600");
-    for (let parent = file.slice(0, -1); ; parent = parent.slice(0, -1)) {
-      expect(readMode(...parent)).toBe("700");
-      if (parent.length === 0) break;
-    }
+    expect(readMode(file)).toBe("600");
+    for (let parent = path.dirname(file); parent !== "."; parent = path.dirname(parent))
+      expect(readMode(parent)).toBe("700");
   }
+  expect(readMode()).toBe("700");
 });
 
 test("The start does not change the permissions of other files, or of a folder that contains them", () => {
@@ -122,11 +107,7 @@ test("The start does not change the permissions of other files, or of a folder t
   symlinkSync(path.join(folder, "elsewhere"), path.join(dataDir, "objects"));
   chmodSync(dataDir, 0o755);
   restrictPermissions(dataDir);
-  expect(readMode("keys.json")).toBe("600");
-  expect(readMode()).toBe("755");
-  expect(readMode("notes")).toBe("755");
-  expect(readMode("notes", "shopping.txt")).toBe("644");
-  expect(readMode("database-of-somebody-else")).toBe("644");
-  expect(readMode("..", "elsewhere")).toBe("644");
+  const names = ["keys.json", ".", "notes", "notes/shopping.txt", "database-of-somebody-else", "../elsewhere"];
+  expect(names.map((name) => readMode(name))).toEqual(["600", "755", "755", "644", "644", "644"]);
   expect(existsSync(path.join(dataDir, "objects"))).toBe(true);
 });

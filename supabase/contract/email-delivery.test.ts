@@ -1,9 +1,10 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { type AddressInfo, createServer, type Socket } from "node:net";
+import { createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import PostalMime from "postal-mime";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { listen } from "../../tests/support/free-port.ts";
 import { startSmtpServer } from "../../tests/support/smtp-server.ts";
 import { createOutboxDelivery, createSmtpDelivery, type Email } from "./email-delivery.ts";
 
@@ -22,35 +23,23 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(root, { recursive: true, force: true }));
 
-test("An email app reads an email of the outbox with its original content.", async () => {
-  await createOutboxDelivery(folder)(exampleEmail);
-  const [parsed, ...others] = await readOutbox();
-  expect(others).toEqual([]);
-  expect(parsed).toMatchObject({
-    from: exampleEmail.from,
-    to: [{ address: exampleEmail.to }],
-    subject: exampleEmail.subject,
-  });
-  expect(parsed?.html).toBeUndefined();
-  expect(parsed?.text?.trim()).toBe(exampleEmail.text);
-  expect(Date.parse(parsed?.date ?? "")).not.toBeNaN();
-  expect(parsed?.messageId).toBeTruthy();
-});
-
-test("An email arrives with names, subjects and texts of every script and length unchanged.", async () => {
+test("An email app reads an email of the outbox with names, subject and text of every script and length unchanged.", async () => {
   const name = 'شركة "مزيغو" للتخليص الجمركي';
   const subject = "أكّد عنوانك — 确认您的地址 🚢 ".repeat(6).trim();
   const text = `مرحبا، "كريم" & <أمينة>\n${"ndefu ".repeat(400)}`.trim();
-  await createOutboxDelivery(folder)({
-    ...exampleEmail,
-    from: { name, address: "no-reply@mizigo.example" },
+  const from = { name, address: "no-reply@mizigo.example" };
+  await createOutboxDelivery(folder)({ ...exampleEmail, from, subject, text });
+  const [parsed, ...others] = await readOutbox();
+  expect(others).toEqual([]);
+  expect(parsed).toMatchObject({
+    from,
+    to: [{ address: exampleEmail.to }],
     subject,
-    text,
+    messageId: expect.stringMatching(/./),
   });
-  const [parsed] = await readOutbox();
-  expect(parsed?.from?.name).toBe(name);
-  expect(parsed?.subject).toBe(subject);
+  expect(parsed?.html).toBeUndefined();
   expect(parsed?.text?.replaceAll("\r\n", "\n").trim()).toBe(text);
+  expect(Date.parse(parsed?.date ?? "")).not.toBeNaN();
 });
 
 test.each([undefined, { "List-Unsubscribe": "<https://portal.example/unsubscribe>", "Auto-Submitted": "no" }])(
@@ -69,20 +58,17 @@ test("A hundred emails sent in parallel become a hundred complete files and no p
   const addresses = Array.from({ length: 100 }, (_, index) => `client-${index}@client.example`);
   await Promise.all(addresses.map((to) => send({ ...exampleEmail, to })));
   expect(readdirSync(folder).filter((name) => !name.endsWith(".eml"))).toEqual([]);
-  const emails = await readOutbox();
-  expect(emails.flatMap(({ to }) => to?.map(({ address }) => address)).sort()).toEqual([...addresses].sort());
+  expect((await listReceivers()).sort()).toEqual([...addresses].sort());
 });
 
 test("The outbox lists emails in the order in which they were sent.", async () => {
   const send = createOutboxDelivery(folder);
-  for (const to of ["first@client.example", "second@client.example"]) {
+  const addresses = ["first@client.example", "second@client.example"];
+  for (const to of addresses) {
     await send({ ...exampleEmail, to });
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
-  expect((await readOutbox()).map(({ to }) => to?.[0]?.address)).toEqual([
-    "first@client.example",
-    "second@client.example",
-  ]);
+  expect(await listReceivers()).toEqual(addresses);
 });
 
 test("Other users of the machine cannot read the outbox.", async () => {
@@ -91,26 +77,21 @@ test("Other users of the machine cannot read the outbox.", async () => {
   for (const name of readdirSync(folder)) expect(statSync(path.join(folder, name)).mode & 0o077).toBe(0);
 });
 
-test.each([
-  "victim@client.example\r\nBcc: spy@client.example",
-  "victim@client.example\nBcc: spy@client.example",
-  "victim@client.example\r\n\r\n<h1>other text</h1>",
-])("The address %j adds no header and no text to the email.", async (to) => {
-  await createOutboxDelivery(folder)({ ...exampleEmail, to });
-  const [parsed] = await readOutbox();
-  expect(parsed?.bcc ?? []).toEqual([]);
-  expect(parsed?.headers.map(({ key }) => key)).not.toContain("bcc");
-  expect(parsed?.html).toBeUndefined();
-  expect(parsed?.text?.trim()).toBe(exampleEmail.text);
-});
+test.each(["victim@client.example\r\nBcc: spy@client.example", "victim@client.example\r\n\r\n<h1>other text</h1>"])(
+  "The address %j adds no header and no text to the email.",
+  async (to) => {
+    await createOutboxDelivery(folder)({ ...exampleEmail, to });
+    const [parsed] = await readOutbox();
+    expect(parsed?.bcc ?? []).toEqual([]);
+    expect(parsed?.headers.map(({ key }) => key)).not.toContain("bcc");
+    expect(parsed?.html).toBeUndefined();
+    expect(parsed?.text?.trim()).toBe(exampleEmail.text);
+  },
+);
 
-test("Delivery throws when the outbox cannot be written.", async () => {
-  const file = path.join(root, "a-file");
-  writeFileSync(file, "");
-  await expect(createOutboxDelivery(path.join(file, "outbox"))(exampleEmail)).rejects.toThrow();
-});
-
-test("Delivery throws when the SMTP server is unreachable.", async () => {
+test("Delivery throws when the outbox cannot be written or the SMTP server is unreachable.", async () => {
+  writeFileSync(folder, "");
+  await expect(createOutboxDelivery(folder)(exampleEmail)).rejects.toThrow();
   await expect(createSmtpDelivery("smtp://127.0.0.1:1")(exampleEmail)).rejects.toThrow();
 });
 
@@ -133,9 +114,7 @@ test.each<[string, (socket: Socket) => void]>([
       respond(socket);
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
-  const send = createSmtpDelivery(`smtp://user:p%40ss@127.0.0.1:${port}`, { silence: 0.3, email: 0.6 });
+  const send = createSmtpDelivery(`smtp://user:p%40ss@127.0.0.1:${await listen(server)}`, { silence: 0.3, email: 0.6 });
   await expect(send(exampleEmail)).rejects.toThrow();
   await isClosed;
   server.close();
@@ -147,6 +126,8 @@ test("An SMTP server receives an email from a sender whose name has brackets and
   smtp.goAway();
   expect((await PostalMime.parse(smtp.mails[0] ?? "")).from).toEqual(exampleEmail.from);
 });
+
+const listReceivers = async () => (await readOutbox()).map(({ to }) => to?.[0]?.address);
 
 function readOutbox() {
   const files = readdirSync(folder).filter((name) => name.endsWith(".eml"));

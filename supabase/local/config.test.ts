@@ -18,12 +18,9 @@ const { auth } = parse(text) as unknown as {
 };
 
 describe("Supabase configuration", () => {
-  test("The Supabase configuration points emails to the site's own address and not to a developer's machine", () => {
+  test("The Supabase configuration has the site's own address and SMTP server, and no address of a developer's machine", () => {
     expect(auth.site_url).toBe("env(APP_ORIGIN)");
     expect(text).not.toMatch(/localhost|127\.0\.0\.1/);
-  });
-
-  test("The Supabase configuration enables the SMTP server, which a push without this setting would disable", () => {
     expect(auth.email.smtp).toMatchObject({ enabled: true, host: "env(SMTP_HOST)", pass: "env(SMTP_PASS)" });
   });
 

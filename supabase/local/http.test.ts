@@ -1,7 +1,8 @@
 import { once } from "node:events";
 import { request as httpRequest, type IncomingMessage, type Server } from "node:http";
-import { type AddressInfo, connect } from "node:net";
+import { connect } from "node:net";
 import { afterEach, expect, test } from "vitest";
+import { listen } from "../../tests/support/free-port.ts";
 import { serve } from "./http.ts";
 
 const mebibyte = 1024 * 1024;
@@ -13,35 +14,20 @@ afterEach(async () => {
   }
 });
 
-test("The backend's server passes requests and responses through unchanged", async () => {
+test("The backend's server passes requests, responses and their bytes through unchanged", async () => {
   const url = await startServer(async (request) => {
     const { pathname, search } = new URL(request.url);
-    const body = await request.text();
-    return Response.json(
-      { method: request.method, path: pathname + search, header: request.headers.get("x-test"), body },
-      { status: 207, headers: { "X-Answer": "yes" } },
-    );
+    const { method, headers } = request;
+    const received = JSON.stringify({ method, path: pathname + search, header: headers.get("x-test") });
+    return new Response(await request.arrayBuffer(), { status: 207, headers: { "X-Received": received } });
   });
-  const response = await fetch(`${url}/rest/v1/x?select=a%20b`, {
-    method: "POST",
-    headers: { "X-Test": "one" },
-    body: "مرحبا",
-  });
+  const body = new Uint8Array(3 * mebibyte).map((_, index) => (index * 7) % 256);
+  const headers = { "X-Test": "one" };
+  const response = await fetch(`${url}/rest/v1/x?select=a%20b`, { method: "POST", headers, body });
   expect(response.status).toBe(207);
-  expect(response.headers.get("x-answer")).toBe("yes");
-  expect(await response.json()).toEqual({
-    method: "POST",
-    path: "/rest/v1/x?select=a%20b",
-    header: "one",
-    body: "مرحبا",
-  });
-});
-
-test("The backend's server passes bytes through unchanged in both directions", async () => {
-  const bytes = new Uint8Array(3 * mebibyte).map((_, index) => (index * 7) % 256);
-  const url = await startServer(async (request) => new Response(await request.arrayBuffer()));
-  const response = await fetch(url, { method: "POST", body: bytes });
-  expect(Buffer.compare(Buffer.from(await response.arrayBuffer()), Buffer.from(bytes))).toBe(0);
+  const received = { method: "POST", path: "/rest/v1/x?select=a%20b", header: "one" };
+  expect(JSON.parse(response.headers.get("x-received") ?? "")).toEqual(received);
+  expect(Buffer.from(await response.arrayBuffer()).equals(body)).toBe(true);
 });
 
 test("A request is aborted when its sender closes the connection.", async () => {
@@ -120,45 +106,32 @@ test("A failed request gets a 500 response that does not reveal the reason", asy
   const url = await startServer(async () => {
     throw new Error("password of the database: 1234");
   });
-  const response = await fetch(url);
-  expect(response.status).toBe(500);
-  expect(await response.text()).toBe('{"message":"Internal server error"}');
-  const next = await fetch(url);
-  expect(next.status).toBe(500);
+  for (const _attempt of [1, 2]) {
+    const response = await fetch(url);
+    expect([response.status, await response.text()]).toEqual([500, '{"message":"Internal server error"}']);
+  }
 });
 
-test("A stalled sender does not delay other requests", async () => {
-  const url = await startServer(async (request) => new Response(await request.text()));
-  const { port } = new URL(url);
-  const stalled = connect(Number(port), "127.0.0.1");
-  await once(stalled, "connect");
-  stalled.write("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nhalf");
-  const response = await fetch(url, { method: "POST", body: "whole" });
-  expect(await response.text()).toBe("whole");
-  stalled.destroy();
-});
-
-test("The handler does not receive a request whose sender has disconnected", async () => {
+test("A stalled sender does not delay other requests, and its request never reaches the handler", async () => {
   const bodies: string[] = [];
   const url = await startServer(async (request) => {
     bodies.push(await request.text());
-    return new Response("ok");
+    return new Response();
   });
-  const socket = connect(Number(new URL(url).port), "127.0.0.1");
-  await once(socket, "connect");
-  socket.write("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nhalf");
-  socket.destroy();
-  await once(socket, "close");
-  await fetch(url, { method: "POST", body: "whole" });
-  expect(bodies).toEqual(["whole"]);
+  const stalled = connect(Number(new URL(url).port), "127.0.0.1");
+  await once(stalled, "connect");
+  stalled.write("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nhalf");
+  await fetch(url, { method: "POST", body: "first" });
+  stalled.destroy();
+  await once(stalled, "close");
+  await fetch(url, { method: "POST", body: "second" });
+  expect(bodies).toEqual(["first", "second"]);
 });
 
 async function startServer(handler: (request: Request) => Promise<Response>): Promise<string> {
   const server = serve(handler);
   servers.push(server);
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return `http://127.0.0.1:${await listen(server)}`;
 }
 
 /** Returns the response with its raw headers, which fetch does not provide. */

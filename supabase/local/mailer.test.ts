@@ -26,12 +26,10 @@ test("The confirmation email is plain text with a greeting, the address, one lin
   expect(sent.text).not.toMatch(/<\/?\w+>|\{\{/);
 });
 
-test.each([`o'hara&"<b>x</b><script>alert(1)</script>"@client.example`, "أمينة@client.example"])(
-  "The confirmation email contains the address %s unchanged.",
-  async (address) => {
+test("The confirmation email contains every address unchanged.", async () => {
+  for (const address of [`o'hara&"<b>x</b><script>alert(1)</script>"@client.example`, "أمينة@client.example"])
     expect((await renderConfirmation(address, "0a1b2c3d")).text).toContain(address);
-  },
-);
+});
 
 test("A template renders unknown names as empty text and dollar signs unchanged.", async () => {
   const template = "<p>[{{ .Unknown }}][{{.Email}}][{{  .TokenHash  }}]</p>";

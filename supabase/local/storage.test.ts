@@ -18,59 +18,35 @@ beforeEach(() => {
 afterEach(() => rmSync(root, { recursive: true, force: true }));
 
 test("Reading an object returns the stored bytes, media type, size and cache control", async () => {
-  const bytes = new Uint8Array(70_000).map((_, index) => (index * 31) % 256);
-  await putObject("scan.png", bytes, "image/png", "max-age=60");
-  const { body, metadata } = await readObject("scan.png");
-  expect(body).toEqual(bytes);
-  expect(metadata).toMatchObject({
-    mimetype: "image/png",
-    cacheControl: "max-age=60",
-    contentLength: 70_000,
-    size: 70_000,
-  });
+  for (const content of [
+    encodeText(""),
+    encodeText("\n\n\nand then text"),
+    encodeText('{"contentType":"text/html","cacheControl":"","eTag":""}\nx'),
+    encodeText("Mizigo, مزيغو, 货物, 🚢"),
+    new Uint8Array(70_000).map((_, index) => (index * 31) % 256),
+  ]) {
+    await putObject("scan.png", content, "image/png", "max-age=60");
+    const { body, metadata } = await readObject("scan.png");
+    expect(body).toEqual(content);
+    const { length } = content;
+    const expected = { mimetype: "image/png", cacheControl: "max-age=60", contentLength: length, size: length };
+    expect(metadata).toMatchObject(expected);
+  }
 });
 
-test.each([
-  ["nothing", ""],
-  ["one line end", "\n"],
-  ["line ends first", "\n\n\nand then text"],
-  ["what looks like the store's own first line", '{"contentType":"text/html","cacheControl":"","eTag":""}\nx'],
-  ["letters of several scripts", "Mizigo, مزيغو, 货物, 🚢"],
-])("A stored object that contains %s is read unchanged", async (_what, content) => {
-  await putObject("odd", encodeText(content), "text/plain");
-  const { text, metadata } = await readObject("odd");
-  expect(text).toBe(content);
-  expect(metadata.mimetype).toBe("text/plain");
-});
-
-test.each(["text/plain; charset=utf-8", 'a"b/c', "text/\nplain", "تطبيق/pdf", ""])(
-  "A stored object retains the media type %j",
-  async (type) => {
+test("A stored object retains its media type, and headObject returns the same metadata as reading the object", async () => {
+  for (const type of ["text/plain; charset=utf-8", 'a"b/c', "text/\nplain", "تطبيق/pdf", ""]) {
     await putObject("typed", encodeText("x"), type);
-    expect((await readObject("typed")).metadata.mimetype).toBe(type);
-    expect((await storage.headObject("documents", "typed", undefined)).mimetype).toBe(type);
-  },
-);
-
-test("The method headObject returns the same metadata as reading the object", async () => {
-  await putObject("tea.pdf", encodeText("%PDF-1.7"), "application/pdf");
-  const metadata = await storage.headObject("documents", "tea.pdf", undefined);
-  expect(metadata).toEqual((await readObject("tea.pdf")).metadata);
+    const { metadata } = await readObject("typed");
+    expect(metadata.mimetype).toBe(type);
+    expect(await storage.headObject("documents", "typed", undefined)).toEqual(metadata);
+  }
 });
 
 test("Objects have equal entity tags only if their contents are equal", async () => {
   const first = await putObject("1", encodeText("x"));
   expect((await putObject("2", encodeText("x"))).eTag).toBe(first.eTag);
   expect((await putObject("3", encodeText("y"))).eTag).not.toBe(first.eTag);
-});
-
-test("A replaced object has the new content and the new media type", async () => {
-  await putObject("tea.pdf", encodeText("old, and longer than the new one"), "application/pdf");
-  await putObject("tea.pdf", encodeText("new"), "image/png");
-  const { text, metadata } = await readObject("tea.pdf");
-  expect(text).toBe("new");
-  expect(metadata).toMatchObject({ mimetype: "image/png", size: 3 });
-  expect(listFiles(folder)).toHaveLength(1);
 });
 
 test("Reading an object during its replacement returns one complete version with its own media type", async () => {
@@ -82,7 +58,7 @@ test("Reading an object during its replacement returns one complete version with
   await putObject("busy", first.bytes, first.type);
   let writing = true;
   const writers = Promise.all(
-    [..."bcdefghijklmnopqrst"].map(async (letter) => {
+    ["b", "c", "d", "e", "f", "g", "h"].map(async (letter) => {
       const { bytes, type } = version(letter);
       await putObject("busy", bytes, type);
     }),
@@ -101,36 +77,18 @@ test("Reading an object during its replacement returns one complete version with
   expect(listFiles(folder)).toHaveLength(1);
 });
 
-test("An interrupted upload leaves the old object and no other file", async () => {
-  await putObject("tea.pdf", encodeText("whole"), "application/pdf");
-  const broken = new ReadableStream<Uint8Array>({
-    start(controller) {
-      controller.enqueue(encodeText("half"));
-    },
-    pull(controller) {
-      controller.error(new Error("the connection was lost"));
-    },
-  });
-  await expect(
-    storage.uploadObject("documents", "tea.pdf", undefined, broken, "image/png", "no-cache"),
-  ).rejects.toThrow("the connection was lost");
+test("A streamed upload is stored completely, and an interrupted upload leaves the old object and no other file", async () => {
+  await putObject("tea.pdf", ReadableStream.from([encodeText("one "), encodeText("two")]), "application/pdf");
+  const broken = ReadableStream.from(
+    (function* () {
+      yield encodeText("half");
+      throw new Error("the connection was lost");
+    })(),
+  );
+  await expect(putObject("tea.pdf", broken, "image/png")).rejects.toThrow("the connection was lost");
   const { text, metadata } = await readObject("tea.pdf");
-  expect(text).toBe("whole");
-  expect(metadata.mimetype).toBe("application/pdf");
+  expect([text, metadata.mimetype]).toEqual(["one two", "application/pdf"]);
   expect(listFiles(folder)).toHaveLength(1);
-});
-
-test("A streamed upload is stored completely", async () => {
-  const parts = ["one ", "two ", "three"];
-  const stream = new ReadableStream<Uint8Array>({
-    pull(controller) {
-      const part = parts.shift();
-      if (part) controller.enqueue(encodeText(part));
-      else controller.close();
-    },
-  });
-  await storage.uploadObject("documents", "streamed", undefined, stream, "text/plain", "no-cache");
-  expect((await readObject("streamed")).text).toBe("one two three");
 });
 
 test("Reading a missing object rejects with ENOENT", async () => {
@@ -145,9 +103,7 @@ test("Reading a missing object rejects with ENOENT", async () => {
 });
 
 test("Deleting an object removes only that object, and a second deletion is no error", async () => {
-  await putObject("a", encodeText("a"));
-  await putObject("b", encodeText("b"));
-  await putObject("c", encodeText("c"));
+  for (const key of ["a", "b", "c"]) await putObject(key, encodeText(key));
   await storage.deleteObject("documents", "a", undefined);
   await storage.deleteObject("documents", "a", undefined);
   await expect(readObject("a")).rejects.toMatchObject({ code: "ENOENT" });
@@ -159,6 +115,8 @@ test("Deleting an object removes only that object, and a second deletion is no e
 
 test("A copied object has the content and media type of its source, and the source is unchanged", async () => {
   await putObject("source", encodeText("x"), "image/webp", "max-age=5");
+  // The same key in another bucket names another object.
+  await storage.uploadObject("archive", "source", undefined, encodeText("other"), "text/plain", "no-cache");
   await storage.copyObject("documents", "source", undefined, "archive", "copy", undefined);
   for (const [bucket, key] of [
     ["documents", "source"],
@@ -170,52 +128,28 @@ test("A copied object has the content and media type of its source, and the sour
   }
 });
 
-test("The same key in two buckets names two objects", async () => {
-  await storage.uploadObject("one", "key", undefined, encodeText("1"), "text/plain", "no-cache");
-  await storage.uploadObject("two", "key", undefined, encodeText("2"), "text/plain", "no-cache");
-  expect((await readObject("key", "one")).text).toBe("1");
-  expect((await readObject("key", "two")).text).toBe("2");
-});
-
-test("Object keys with path segments cannot leave the folder and name separate objects", async () => {
+test("Object keys cannot leave the folder, name separate objects and do not appear in file names", async () => {
   const keys = [
-    "../../neighbour.txt",
-    "..",
-    ".",
-    "",
-    "/",
-    "/etc/passwd",
-    "C:\\windows\\system32",
-    "..\\..\\neighbour.txt",
-    "a/../../../neighbour.txt",
-    "%2e%2e%2fneighbour.txt",
-    "nul\0byte",
-    "line\nend",
-    "x".repeat(5000),
-    "فاتورة/货物/🚢.pdf",
-    "CON",
-    "a",
-    "A",
-    "a/",
-    "./a",
-    "a//b",
-    "a/b",
+    ...["../../neighbour.txt", "..", ".", "", "/", "/etc/passwd", "C:\\windows\\system32", "..\\..\\neighbour.txt"],
+    ...["a/../../../neighbour.txt", "%2e%2e%2fneighbour.txt", "nul\0byte", "line\nend", "x".repeat(5000)],
+    ...["فاتورة/货物/🚢.pdf", "CON", "a", "A", "a/", "./a", "a//b", "a/b"],
   ];
   for (const key of keys) await putObject(key, encodeText(`content of ${key}`));
   for (const key of keys) expect((await readObject(key)).text).toBe(`content of ${key}`);
   expect(listFiles(folder)).toHaveLength(keys.length);
   expect(listFiles(root)).toHaveLength(keys.length + 1);
+  for (const file of listFiles(folder)) expect(path.basename(file)).not.toMatch(/passwd|system32|pdf|neighbour/);
   expect(readFileSync(path.join(root, "neighbour.txt"), "utf8")).toBe("untouched");
   await storage.deleteObjects("documents", keys);
   expect(listFiles(root)).toEqual([path.join(root, "neighbour.txt")]);
 });
 
-test("The file names on disk reveal nothing about the objects' keys", async () => {
-  await putObject("3f1c/secret-invoice.pdf", encodeText("x"));
-  for (const file of listFiles(folder)) expect(file).not.toMatch(/3f1c\/|secret|invoice|pdf/);
-});
-
-function putObject(key: string, bytes: Uint8Array, type = "application/octet-stream", caching = "no-cache") {
+function putObject(
+  key: string,
+  bytes: Uint8Array | ReadableStream<Uint8Array>,
+  type = "application/octet-stream",
+  caching = "no-cache",
+) {
   return storage.uploadObject("documents", key, undefined, bytes, type, caching);
 }
 

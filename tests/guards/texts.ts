@@ -140,6 +140,6 @@ function readCssComments(file: string, content: string): Text[] {
 }
 
 /** Replaces all matches by blanks, so that line numbers do not change. */
-function blank(text: string, pattern: RegExp): string {
+export function blank(text: string, pattern: RegExp): string {
   return text.replace(pattern, (match) => match.replace(/[^\n]/g, " "));
 }

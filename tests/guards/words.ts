@@ -1,11 +1,7 @@
 /** Finds the words that docs/style.md replaces. `npm run words` lists every place. */
-import { readFileSync, writeFileSync } from "node:fs";
-import path from "node:path";
 import process from "node:process";
 import { pathToFileURL } from "node:url";
-import { folderName, listFiles, readText, readTexts, type Text } from "./texts.ts";
-
-export type Hit = { file: string; line: number; word: string; instead: string };
+import { blank, folderName, listFiles, readText, readTexts, type Text } from "./texts.ts";
 
 /** Words to avoid. Each pattern matches a word only in the meaning that docs/style.md forbids. */
 const replacedWords: [word: string, pattern: RegExp, instead: string][] = [
@@ -71,104 +67,58 @@ export function readAllTexts(): Text[] {
     .flatMap((file) => readTexts(file));
 }
 
-export function findReplacedWords(texts: Text[]): Hit[] {
+/** Returns the words that docs/style.md replaces, each as a line that starts with file:line. */
+export function findReplacedWords(texts: Text[]): string[] {
   return texts.flatMap((piece) => {
-    const text = piece.text.replace(allowedPhrases, blank);
+    const text = blank(piece.text, allowedPhrases);
     return searches.flatMap(({ word, instead, pattern }) =>
-      [...text.matchAll(pattern)].map(({ index }) => ({ ...placeOf(piece, index), word, instead })),
+      [...text.matchAll(pattern)].map(({ index }) => formatHit(piece, index, word, instead)),
     );
   });
 }
 
 /** Returns the titles that do not start with a capital letter, a number or a quotation mark, or have fewer than four words. */
-export function findShortTitles(texts: Text[]): Hit[] {
+export function findShortTitles(texts: Text[]): string[] {
   return texts
     .filter(
       ({ kind, text }) => kind === "title" && !(/^[\p{Lu}\d"'“‘%$\s]/u.test(text) && text.split(/\s+/).length >= 4),
     )
-    .map((piece) => ({ ...placeOf(piece, 0), word: piece.text, instead: "a whole sentence" }));
-}
-
-/** Returns the number of hits of each folder, sorted by folder name. */
-export function countByFolder(hits: { file: string }[]): Record<string, number> {
-  const counts: Record<string, number> = {};
-  for (const folder of hits.map(({ file }) => folderName(file)).sort()) counts[folder] = (counts[folder] ?? 0) + 1;
-  return counts;
+    .map((piece) => formatHit(piece, 0, piece.text, "a whole sentence"));
 }
 
 /** Returns a hit as a line that starts with file:line, which editors and terminals can open. */
-export function formatHit({ file, line, word, instead }: Hit): string {
-  return `${file}:${line}  ${word}  (write: ${instead})`;
-}
-
-function placeOf({ file, line, text }: Text, index: number): { file: string; line: number } {
-  return { file, line: line + text.slice(0, index).split("\n").length - 1 };
-}
-
-function blank(text: string): string {
-  return text.replace(/[^\n]/g, " ");
+function formatHit({ file, line, text }: Text, index: number, word: string, instead: string): string {
+  return `${file}:${line + text.slice(0, index).split("\n").length - 1}  ${word}  (write: ${instead})`;
 }
 
 /** Returns the percentage of lines with a comment for each folder of app and supabase/local, to one decimal place. */
 export function commentPercentages(texts: Text[]): Record<string, number> {
   const product = /^(app|supabase\/local)\/.*(?<!\.test)\.(ts|tsx|js|sql|css)$/;
-  const lines = countByFolder(
-    listFiles()
-      .filter((file) => product.test(file) && !exemptFiles.test(file))
-      .flatMap((file) =>
-        readText(file)
-          .trimEnd()
-          .split("\n")
-          .map(() => ({ file })),
-      ),
-  );
-  const comments = countByFolder(
-    texts
-      .filter(({ file, kind }) => kind === "comment" && product.test(file))
-      .flatMap(({ file, text }) =>
-        text
-          .split("\n")
-          .filter((line) => line.trim())
-          .map(() => ({ file })),
-      ),
+  const isProduct = ({ file }: { file: string }) => product.test(file) && !exemptFiles.test(file);
+  const files = listFiles().filter((file) => isProduct({ file }));
+  const lines = countLines(files.map((file) => ({ file, text: readText(file).trimEnd() })));
+  const comments = countLines(
+    texts.filter((text) => text.kind === "comment" && isProduct(text)),
+    /\S/,
   );
   return Object.fromEntries(
     Object.entries(lines).map(([folder, total]) => [folder, Math.round((1000 * (comments[folder] ?? 0)) / total) / 10]),
   );
 }
 
-/** The ceilings of ceilings.json: per check, the most hits or the highest percentage of each folder. */
-export type Ceilings = Record<"replacedWords" | "shortTitles" | "commentPercentages", Record<string, number>>;
-
-const ceilingsFile = path.join(import.meta.dirname, "ceilings.json");
-
-export function readCeilings(): Ceilings {
-  return JSON.parse(readFileSync(ceilingsFile, "utf8"));
+/** Returns the number of lines that match the pattern, by folder. */
+function countLines(texts: { file: string; text: string }[], pattern = /^/): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const { file, text } of texts) {
+    const folder = folderName(file);
+    counts[folder] = (counts[folder] ?? 0) + text.split("\n").filter((line) => pattern.test(line)).length;
+  }
+  return counts;
 }
 
-/** Lowers each ceiling to the current figure. A folder that meets the rule has no ceiling. */
-function lowerCeilings(figures: Ceilings): void {
-  const lowered = Object.entries(readCeilings()).map(([check, ceilings]) => {
-    const today = figures[check as keyof Ceilings];
-    const entries = Object.entries(ceilings).map(
-      ([folder, most]) => [folder, Math.min(most, today[folder] ?? 0)] as const,
-    );
-    return [check, Object.fromEntries(entries.filter(([, most]) => most > (check === "commentPercentages" ? 5 : 0)))];
-  });
-  writeFileSync(ceilingsFile, `${JSON.stringify(Object.fromEntries(lowered), null, 2)}\n`);
-}
-
-// `npm run words` prints the hits. `npm run words -- --lower` also lowers the ceilings.
+// `npm run words` prints the hits, and the percentage of comments of each folder.
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
   const texts = readAllTexts();
-  const words = findReplacedWords(texts);
-  const titles = findShortTitles(texts);
-  for (const hit of [...words, ...titles]) console.log(formatHit(hit));
-  const figures = {
-    replacedWords: countByFolder(words),
-    shortTitles: countByFolder(titles),
-    commentPercentages: commentPercentages(texts),
-  };
-  console.log(figures);
-  if (process.argv.includes("--lower")) lowerCeilings(figures);
+  for (const hit of [...findReplacedWords(texts), ...findShortTitles(texts)]) console.log(hit);
+  console.log(commentPercentages(texts));
 }

@@ -1,8 +1,7 @@
 /** A role is a kind of person or session with its own database rights. */
 import { enrollFactor, newEndedSession } from "./client-sessions.ts";
-import type { TestBackend } from "./database-suite.ts";
 import { logIn, newStaffMember, newStaffMemberWithoutFactor } from "./staff-members.ts";
-import type { AppSupabaseClient } from "./test-backend.ts";
+import type { AppSupabaseClient, TestBackend } from "./test-backend.ts";
 
 /** Signed-in users without the rights of a team member at AAL2. */
 export const outsiders = [

@@ -7,3 +7,11 @@ export const backendKeys = {
   jwtSecret: "a secret of tests, at least thirty-two bytes long",
   signingKey: generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey.export({ format: "jwk" }),
 };
+
+/** Options of a backend under test, without its place and its emails. */
+export const backendOptions = {
+  siteUrl: "http://127.0.0.1:3000",
+  emailFrom: { name: "The company", address: "office@company.example" },
+  ...backendKeys,
+  seed: false,
+};

@@ -1,8 +1,6 @@
 /** Second factors, and client sessions without access: ended sessions, and sessions without the second factor's code. */
 import { Authenticator } from "./authenticator.ts";
-import type { AppSupabaseClient, startTestBackend } from "./test-backend.ts";
-
-type TestBackend = Awaited<ReturnType<typeof startTestBackend>>;
+import type { AppSupabaseClient, TestBackend } from "./test-backend.ts";
 
 export async function startEnrollment(supabase: AppSupabaseClient, friendlyName = "Phone") {
   const { data, error } = await supabase.auth.mfa.enroll({ factorType: "totp", friendlyName });

@@ -1,9 +1,8 @@
 import { createHash, randomUUID } from "node:crypto";
 import { afterAll, beforeAll } from "vitest";
 import { callConcurrently, newStaffMember } from "./staff-members.ts";
-import { type AppSupabaseClient, startTestBackend, toUntypedClient } from "./test-backend.ts";
+import { type AppSupabaseClient, startTestBackend, type TestBackend, toUntypedClient } from "./test-backend.ts";
 
-export type TestBackend = Awaited<ReturnType<typeof startTestBackend>>;
 export type TestClient = Awaited<ReturnType<TestBackend["newClient"]>>;
 export type TestStaffMember = Awaited<ReturnType<typeof newStaffMember>>;
 export type DatabaseRow = Record<string, unknown>;

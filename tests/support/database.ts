@@ -1,19 +1,8 @@
 import { randomUUID } from "node:crypto";
 import postgres from "postgres";
-import { inject } from "vitest";
 import type { SqlSession } from "../../supabase/local/database/database.ts";
 
-/**
- * Creates a database with the migrations on the server of the Vitest project. Returns null in a project with PGlite.
- */
-export async function createMigratedDatabase(): Promise<{ url: string; drop: () => Promise<void> } | null> {
-  const server = inject("postgres");
-  return server ? createDatabase(server, inject("migrated")) : null;
-}
-
-/**
- * Creates a database as a copy of `template`, which must have no connections. The URL `server` has no database name.
- */
+/** Creates a database as a copy of `template`, which must have no connections. The URL `server` has no database name. */
 export async function createDatabase(server: string, template = "template1") {
   const name = `test_${randomUUID().replaceAll("-", "")}`;
   await runAsSuperuser(server, `create database ${name} template ${template}`);

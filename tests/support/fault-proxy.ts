@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import { listen } from "./free-port.ts";
 
 /**
  * The fault of a call. A number is the status of the response. "other json" is the response of another call. "lost
@@ -14,6 +14,11 @@ export const faults: readonly Fault[] = [500, 503, "close", "html", "half json"]
 export const ambiguousStatuses: readonly Fault[] = [401, 404, 409, 422, 429, 502, 504];
 
 export const allFaults = [...faults, ...ambiguousStatuses];
+
+const invalidBodies: Record<string, string> = {
+  "half json": '{"id":"5a0',
+  "other json": '{"shipments":[{}],"attempt":5}',
+};
 
 /** A response to the calls that match `pattern`. */
 type StubbedResponse = { pattern: RegExp; status: number; body: object };
@@ -64,20 +69,12 @@ export async function startFaultProxy(target: string) {
     if (fault === "hang") return;
     if (fault === "close") return incoming.socket.destroy();
     if (fault === "html") return outgoing.writeHead(200, { "content-type": "text/html" }).end("<h1>Welcome</h1>");
-    if (fault === "half json") {
-      return outgoing.writeHead(200, { "content-type": "application/json" }).end('{"id":"5a0');
-    }
-    if (fault === "other json") {
-      return outgoing.writeHead(200, { "content-type": "application/json" }).end('{"shipments":[{}],"attempt":5}');
-    }
-    const body = JSON.stringify({ code: fault, message: "internal: relation x" });
-    outgoing.writeHead(fault, { "content-type": "application/json" }).end(body);
+    const body = invalidBodies[fault] ?? JSON.stringify({ code: fault, message: "internal: relation x" });
+    outgoing.writeHead(Number(fault) || 200, { "content-type": "application/json" }).end(body);
   });
   // Longer than undici's own keep-alive timeout, so that undici never sends a request on a closing connection.
   server.keepAliveTimeout = 65_000;
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const url = `http://127.0.0.1:${await listen(server)}`;
 
   const throughProxy = globalThis.fetch;
   globalThis.fetch = async (input, init) => {

@@ -1,6 +1,7 @@
 import { randomInt } from "node:crypto";
+import { once } from "node:events";
 import { mkdirSync, statSync, utimesSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
+import { type AddressInfo, createServer, type Server } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
 
@@ -38,4 +39,11 @@ function isFree(port: number): Promise<boolean> {
     server.once("error", () => resolve(false));
     server.listen(port, "127.0.0.1", () => server.close(() => resolve(true)));
   });
+}
+
+/** Starts to listen on 127.0.0.1, on a free port or on the given port. Returns the port. */
+export async function listen(server: Server, port = 0): Promise<number> {
+  server.listen(port, "127.0.0.1");
+  await once(server, "listening");
+  return (server.address() as AddressInfo).port;
 }

@@ -6,7 +6,7 @@ import process from "node:process";
 import type { TestProject } from "vitest/node";
 import { findPostgres } from "../../app/server/programs.ts";
 import { createBackend } from "../../supabase/local/backend.ts";
-import { backendKeys } from "./backend-keys.ts";
+import { backendOptions } from "./backend-keys.ts";
 import { createDatabase } from "./database.ts";
 import { installDebianPackage } from "./debian-packages.ts";
 import { freePort } from "./free-port.ts";
@@ -26,16 +26,8 @@ export default async function setup(project: TestProject) {
   const server = await startPostgres();
   const { url, name } = await createDatabase(server.url);
   const objectsDir = mkdtempSync(path.join(tmpdir(), "objects-"));
-  const backend = await createBackend({
-    dataDir: null,
-    databaseUrl: url,
-    objectsDir,
-    siteUrl: "http://127.0.0.1:3000",
-    emailFrom: { name: "The company", address: "office@company.example" },
-    ...backendKeys,
-    deliver: async () => undefined,
-    seed: false,
-  });
+  const place = { dataDir: null, databaseUrl: url, objectsDir };
+  const backend = await createBackend({ ...backendOptions, ...place, deliver: async () => undefined });
   await backend.close();
   rmSync(objectsDir, { recursive: true });
   await createAuthenticator(server.url);

@@ -49,23 +49,18 @@ export function withPostgrest(embedded: Backend, databaseUrl: string): Backend {
     db: embedded.db,
     fetch: async (request) => {
       const { pathname, search } = new URL(request.url);
-      const role = rolesByKey.get(request.headers.get("apikey") ?? "");
+      const token = tokensByKey.get(request.headers.get("apikey") ?? "");
       // The embedded backend rejects requests without a valid key, as the API gateway of Supabase does.
-      if (!pathname.startsWith(restPrefix) || !role) return embedded.fetch(request);
+      if (!pathname.startsWith(restPrefix) || !token) return embedded.fetch(request);
       server ??= startPostgrest(program, databaseUrl);
       const { url } = await server;
       const headers = new Headers(request.headers);
       for (const name of connectionHeaders) headers.delete(name);
       const authorization = headers.get("authorization");
       // Supabase's gateway replaces API keys by tokens, because PostgREST accepts only tokens.
-      if (!authorization || authorization.startsWith("Bearer sb_")) {
-        headers.set("authorization", `Bearer ${await getRoleToken(role)}`);
-      }
-      const forwarded = new Request(
-        url + pathname.slice(restPrefix.length) + search,
-        new Request(request, { headers }),
-      );
-      const response = await fetch(forwarded);
+      if (!authorization || authorization.startsWith("Bearer sb_")) headers.set("authorization", `Bearer ${token}`);
+      const address = url + pathname.slice(restPrefix.length) + search;
+      const response = await fetch(new Request(address, new Request(request, { headers })));
       const received = new Headers(response.headers);
       for (const name of connectionHeaders) received.delete(name);
       return new Response(response.body, { status: response.status, headers: received });
@@ -80,23 +75,15 @@ export function withPostgrest(embedded: Backend, databaseUrl: string): Backend {
   };
 }
 
-const rolesByKey = new Map([
-  [backendKeys.publishableKey, "anon"],
-  [backendKeys.secretKey, "service_role"],
+/** The access token of the role of each API key. */
+const tokensByKey = new Map([
+  [backendKeys.publishableKey, await createRoleToken("anon")],
+  [backendKeys.secretKey, await createRoleToken("service_role")],
 ]);
 
-const roleTokens = new Map<string, Promise<string>>();
-
-function getRoleToken(role: string): Promise<string> {
-  const token = roleTokens.get(role) ?? createRoleToken(role);
-  roleTokens.set(role, token);
-  return token;
-}
-
 async function createRoleToken(role: string): Promise<string> {
-  return new SignJWT({ role })
-    .setProtectedHeader({ alg: "ES256" })
-    .sign(await importJWK(backendKeys.signingKey, "ES256"));
+  const key = await importJWK(backendKeys.signingKey, "ES256");
+  return new SignJWT({ role }).setProtectedHeader({ alg: "ES256" }).sign(key);
 }
 
 async function startPostgrest(program: string, databaseUrl: string) {

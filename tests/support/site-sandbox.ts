@@ -12,10 +12,9 @@ import { createSiteEnvironment } from "./environment.ts";
 import { copyFirstStartDataDir } from "./first-start-data.ts";
 import { freePort } from "./free-port.ts";
 import { killProcess, type ProcessCommand, root, runningProcesses, SiteProcess } from "./site-process.ts";
-import { origin, TestBrowser } from "./test-app.ts";
+import { createNetworkBrowser, origin } from "./test-app.ts";
 
-/** The client of supabase/seed.sql. */
-export const demoCredentials = { email: "demo@mizigo.example", password: "karibu-mombasa" };
+export { demoClient as demoCredentials } from "../../app/server/start/demo.ts";
 
 /** Reserves two ports and a data directory and returns functions that use them. */
 export async function createSiteSandbox(
@@ -46,7 +45,7 @@ export async function createSiteSandbox(
       ),
     staff: (words: string[], more: Record<string, string> = {}, cwd = root) =>
       runStaffCommand(words, { DATA_DIR: dataDir, APP_ORIGIN: origin, ...environment, ...more }, cwd),
-    browser: () => createBrowser(port),
+    browser: () => createNetworkBrowser(port),
     /** Sends bytes over one connection. Returns all bytes that the server sends until it closes the connection. */
     async raw(...bytes: (string | Uint8Array)[]): Promise<string> {
       const socket = connect(port, "127.0.0.1");
@@ -78,13 +77,4 @@ async function runStaffCommand(words: string[], environment: Record<string, stri
   const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)]);
   await ended;
   return { stdout, stderr, code: child.exitCode };
-}
-
-function createBrowser(port: number): TestBrowser {
-  return new TestBrowser(async (request) => {
-    const { pathname, search } = new URL(request.url);
-    const { method, headers } = request;
-    const body = request.body ? new Uint8Array(await request.arrayBuffer()) : undefined;
-    return fetch(`http://127.0.0.1:${port}${pathname}${search}`, { method, headers, body, redirect: "manual" });
-  });
 }

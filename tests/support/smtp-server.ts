@@ -1,7 +1,7 @@
 /** An SMTP server for tests. It accepts every email, and can stop and start again. */
 import { subscribe } from "node:diagnostics_channel";
-import { once } from "node:events";
-import { type AddressInfo, createServer, type Socket } from "node:net";
+import { createServer, type Socket } from "node:net";
+import { listen } from "./free-port.ts";
 
 /**
  * Disables Nagle's algorithm for all sockets of this process. With the algorithm, the last line of each email waits
@@ -59,12 +59,7 @@ export async function startSmtpServer() {
     server.close();
     for (const socket of sockets) socket.destroy();
   }
-  async function listen(port: number): Promise<number> {
-    server.listen(port, "127.0.0.1");
-    await once(server, "listening");
-    return (server.address() as AddressInfo).port;
-  }
-  const port = await listen(0);
+  const port = await listen(server);
 
   return {
     url: `smtp://127.0.0.1:${port}`,
@@ -76,7 +71,7 @@ export async function startSmtpServer() {
     },
     async comeBack() {
       goesAfter = Number.POSITIVE_INFINITY;
-      await listen(port);
+      await listen(server, port);
     },
   };
 }

@@ -2,9 +2,8 @@ import { decodeJwt } from "jose";
 import postgres from "postgres";
 import { inject } from "vitest";
 import { enrollFactor } from "./client-sessions.ts";
-import type { AppSupabaseClient, startTestBackend } from "./test-backend.ts";
+import type { AppSupabaseClient, TestBackend } from "./test-backend.ts";
 
-type TestBackend = Awaited<ReturnType<typeof startTestBackend>>;
 type TestStaffRole = "clerk" | "lead";
 
 export const staffPassword = "a good password of the staff";

@@ -9,6 +9,7 @@ import { env } from "../../app/lib/http/env.server.ts";
 import { serviceRoleClient } from "../../app/lib/supabase/client.server.ts";
 import { serverBuildFile } from "../../app/server/start/build.ts";
 import { startFaultProxy } from "./fault-proxy.ts";
+import { listen } from "./free-port.ts";
 import { getConfirmationLink } from "./outbox.ts";
 import { issueClientIds } from "./service-role.ts";
 
@@ -56,24 +57,26 @@ export async function startTestSite(at = 0) {
   await getTestApp();
   const { createSite } = await import("../../app/server/web/server.ts");
   const server = await createSite();
-  await new Promise<void>((resolve) => server.listen(at, "127.0.0.1", resolve));
-  const address = server.address();
-  const port = typeof address === "object" && address ? address.port : 0;
+  const port = await listen(server, at);
   return {
     port,
     server,
-    browser: () =>
-      new TestBrowser(async (request) => {
-        const { pathname, search } = new URL(request.url);
-        const { method, headers } = request;
-        const body = request.body ? new Uint8Array(await request.arrayBuffer()) : undefined;
-        return fetch(`http://127.0.0.1:${port}${pathname}${search}`, { method, headers, body, redirect: "manual" });
-      }),
+    browser: () => createNetworkBrowser(port),
     close() {
       server.closeAllConnections();
       return new Promise((resolve) => server.close(resolve));
     },
   };
+}
+
+/** Returns a browser that sends its requests to a site on this port. */
+export function createNetworkBrowser(port: number): TestBrowser {
+  return new TestBrowser(async (request) => {
+    const { pathname, search } = new URL(request.url);
+    const { method, headers } = request;
+    const body = request.body ? new Uint8Array(await request.arrayBuffer()) : undefined;
+    return fetch(`http://127.0.0.1:${port}${pathname}${search}`, { method, headers, body, redirect: "manual" });
+  });
 }
 
 /** A response, with the number of bytes that its connection received. */
@@ -202,39 +205,17 @@ export class TestBrowser {
 
 export type ParsedPage = Awaited<ReturnType<typeof parsePage>>;
 
-/** Returns a function that computes a value at the first call and returns the same value at every call. */
-function memoize<Value>(compute: () => Value): () => Value {
-  let cached: { value: Value } | undefined;
-  return () => {
-    cached ??= { value: compute() };
-    return cached.value;
-  };
-}
-
 /** Parses a response as a browser without JavaScript would. */
 export async function parsePage(response: Response) {
   const html = await response.text();
-  // Most tests read one or two parts of a page, so each part is parsed only when a test reads the part.
-  const root = memoize(() => parse(html, { comment: false }));
+  // Many tests read only the status and headers of a page, so the page is parsed when a test reads a part of it.
+  let parsed: HTMLElement | undefined;
+  const root = () => {
+    parsed ??= parse(html, { comment: false });
+    return parsed;
+  };
   const all = (selector: string) => root().querySelectorAll(selector);
-  const readText = (selector: string) => memoize(() => getText(root().querySelector(selector)));
-  const title = readText("head title");
-  const h1 = readText("h1");
-  const text = readText("main");
-  const toasts = memoize(() =>
-    all("[role=alert], [role=status]").map((toast) => ({
-      // In an error summary, the heading is the toast's title and the link is the toast's message.
-      title: getText(toast.querySelector("h2, p")),
-      description: getText(toast.querySelector("p + p, h2 + p, li")),
-      variant: toast.getAttribute("role") === "alert" ? "destructive" : "default",
-    })),
-  );
-  const problems = memoize(() =>
-    all("[aria-labelledby=error-summary] a").map((link) => ({
-      text: getText(link),
-      id: link.getAttribute("href")?.replace("#", "") ?? "",
-    })),
-  );
+  const readText = (selector: string) => getText(root().querySelector(selector));
 
   return {
     status: response.status,
@@ -242,21 +223,29 @@ export async function parsePage(response: Response) {
     html,
     all,
     get title() {
-      return title();
+      return readText("head title");
     },
     get h1() {
-      return h1();
+      return readText("h1");
     },
     /** The text between navigation and footer. */
     get text() {
-      return text();
+      return readText("main");
     },
     get toasts() {
-      return toasts();
+      return all("[role=alert], [role=status]").map((toast) => ({
+        // In an error summary, the heading is the toast's title and the link is the toast's message.
+        title: getText(toast.querySelector("h2, p")),
+        description: getText(toast.querySelector("p + p, h2 + p, li")),
+        variant: toast.getAttribute("role") === "alert" ? "destructive" : "default",
+      }));
     },
     /** The error summary: each message with the id of its field. */
     get problems() {
-      return problems();
+      return all("[aria-labelledby=error-summary] a").map((link) => ({
+        text: getText(link),
+        id: link.getAttribute("href")?.replace("#", "") ?? "",
+      }));
     },
     has: (id: string) => root().getElementById(id) !== null,
     value: (name: string) => root().querySelector(`main [name=${name}]`)?.getAttribute("value") ?? "",
@@ -268,7 +257,7 @@ export async function parsePage(response: Response) {
     /** Returns the form of a button, with the fields that a browser would send. */
     form: (button: string) => {
       const form = all("form").find((each) => each.querySelectorAll("button").map(getText).includes(button));
-      if (!form) throw new Error(`No button "${button}" on the page "${h1()}" (${response.status})`);
+      if (!form) throw new Error(`No button "${button}" on the page "${readText("h1")}" (${response.status})`);
       const fields: FormValues = {};
       for (const field of form.querySelectorAll("input, select, textarea, button[name]")) {
         const isBox = field.getAttribute("type") === "checkbox";

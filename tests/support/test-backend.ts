@@ -2,12 +2,13 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { createClient, type SupabaseClient } from "@supabase/supabase-js";
+import { inject } from "vitest";
 import ws from "ws";
 import type { Database } from "../../app/lib/supabase/database.ts";
 import type { Email } from "../../supabase/contract/email-delivery.ts";
 import { type Backend, createBackend } from "../../supabase/local/backend.ts";
-import { backendKeys } from "./backend-keys.ts";
-import { createMigratedDatabase } from "./database.ts";
+import { backendKeys, backendOptions } from "./backend-keys.ts";
+import { createDatabase } from "./database.ts";
 import { copyFirstStartDataDir } from "./first-start-data.ts";
 import { findPostgrest, withPostgrest } from "./postgrest.ts";
 
@@ -16,6 +17,7 @@ const { publishableKey, secretKey } = backendKeys;
 type FetchInterceptor = (request: Request, next: Backend["fetch"]) => Promise<Response>;
 
 export type AppSupabaseClient = SupabaseClient<Database>;
+export type TestBackend = Awaited<ReturnType<typeof startTestBackend>>;
 
 /** Returns the client without the types of our tables, so that a test can send unknown columns and values. */
 export const toUntypedClient = (supabase: AppSupabaseClient) => supabase as SupabaseClient;
@@ -26,7 +28,8 @@ export const toUntypedClient = (supabase: AppSupabaseClient) => supabase as Supa
  * must close the backend after the tests.
  */
 export async function startTestBackend() {
-  const database = await createMigratedDatabase();
+  const server = inject("postgres");
+  const database = server ? await createDatabase(server, inject("migrated")) : null;
   // Creating a PGlite database takes seconds, so the project "pglite" copies an existing database.
   const folder = database ? mkdtempSync(path.join(tmpdir(), "objects-")) : await copyFirstStartDataDir();
   const emails: Email[] = [];
@@ -35,14 +38,11 @@ export async function startTestBackend() {
     dataDir: database ? null : folder,
     databaseUrl: database?.url ?? null,
     objectsDir: folder,
-    siteUrl: "http://127.0.0.1:3000",
-    emailFrom: { name: "The company", address: "office@company.example" },
-    ...backendKeys,
+    ...backendOptions,
     deliver: async (email) => {
       if (deliveryError) throw deliveryError;
       emails.push(email);
     },
-    seed: false,
   });
   const backend = database ? withPostgrest(embedded, database.url) : embedded;
 

@@ -1,27 +1,21 @@
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
-import { setTimeout } from "node:timers/promises";
 import { RouterContextProvider } from "react-router";
 import { expect, test, vi } from "vitest";
+import { listen } from "../../../tests/support/free-port.ts";
 import { stubSettings } from "../../../tests/support/stub-settings.ts";
 
-test("The backend checks a session token that is signed with a secret, within PAGE_SECONDS.", async () => {
+test("The backend checks a session token that is signed with a secret, and a deleted second factor counts immediately.", async () => {
   const paths: string[] = [];
   let has_aal2 = true;
-  const backend = createServer(async ({ url = "" }, response) => {
+  const backend = createServer(({ url = "" }, response) => {
     paths.push(url);
     const isAuth = url.startsWith("/auth");
-    if (isAuth && has_aal2) await setTimeout(5200);
     const viewer = { email: "client@client.example", full_name: "Wanjiru", has_aal2, factors: [], staff: null };
     response
       .writeHead(200, { "content-type": "application/json" })
       .end(JSON.stringify(isAuth ? { id: "0b51e3a8", user_metadata: {} } : { viewer }));
   });
-  await new Promise<void>((resolve) => backend.listen(0, "127.0.0.1", resolve));
-  stubSettings({
-    PAGE_SECONDS: "30",
-    SUPABASE_URL: `http://127.0.0.1:${(backend.address() as AddressInfo).port}`,
-  });
+  stubSettings({ SUPABASE_URL: `http://127.0.0.1:${await listen(backend)}` });
   const { getViewer } = await import("./viewer.server.ts");
   const { supabaseMiddleware } = await import("../supabase/client.server.ts");
   const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");

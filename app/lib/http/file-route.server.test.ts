@@ -4,16 +4,17 @@ import { createDownloadResponse } from "./file-route.server.ts";
 const address = "http://site.example/portal/a/documents/b";
 const large = new Uint8Array(200_000).map((_, index) => index % 251);
 
+async function* readPieces(content: Uint8Array<ArrayBuffer>) {
+  for (let from = 0; from < content.length; from += 70_000) yield content.subarray(from, from + 70_000);
+}
+
 /** Returns the response for a test file, and a function that returns whether the file's slot was released. */
-function openTestFile(request = new Request(address), content = large) {
+function openTestFile(request = new Request(address), content = readPieces(large), size = large.length) {
   let isReleased = false;
   const release = () => {
     isReleased = true;
   };
-  const pieces = (async function* () {
-    for (let from = 0; from < content.length; from += 70_000) yield content.subarray(from, from + 70_000);
-  })();
-  const file = { content: pieces, name: "list.pdf", mediaType: "application/pdf", size: content.length };
+  const file = { content, name: "list.pdf", mediaType: "application/pdf", size };
   return { response: createDownloadResponse(file, request, { release }), isReleased: () => isReleased };
 }
 
@@ -55,39 +56,27 @@ describe("download slots", () => {
     expect(isReleased()).toBe(true);
   });
 
-  test("A download slot is released immediately when the request was aborted before the download.", () => {
-    const { response, isReleased } = openTestFile(new Request(address, { signal: AbortSignal.abort() }));
-    expect([response.body, isReleased()]).toEqual([null, true]);
-  });
-
-  test("A HEAD request releases its download slot immediately and gets the length of the file.", () => {
-    const { response, isReleased } = openTestFile(new Request(address, { method: "HEAD" }));
+  test.each([
+    ["an aborted request", { signal: AbortSignal.abort() }],
+    ["a HEAD request", { method: "HEAD" }],
+  ])("The download slot of %s is released immediately, and the response has the length of the file.", (_what, init) => {
+    const { response, isReleased } = openTestFile(new Request(address, init));
     expect([response.body, isReleased()]).toEqual([null, true]);
     expect(response.headers.get("Content-Length")).toBe(String(large.length));
   });
 
   test("The download slot of an empty file is released.", async () => {
-    const { response, isReleased } = openTestFile(new Request(address), new Uint8Array());
+    const { response, isReleased } = openTestFile(new Request(address), readPieces(new Uint8Array()), 0);
     expect([(await response.arrayBuffer()).byteLength, isReleased()]).toEqual([0, true]);
   });
 
   test("A download slot is released when the file cannot be read to its end.", async () => {
-    let isReleased = false;
-    const content = (async function* () {
+    const failing = (async function* () {
       yield large;
       throw new Error("The storage does not respond.");
     })();
-    const slot = {
-      release: () => {
-        isReleased = true;
-      },
-    };
-    const response = createDownloadResponse(
-      { name: "a", mediaType: "text/plain", content },
-      new Request(address),
-      slot,
-    );
+    const { response, isReleased } = openTestFile(new Request(address), failing);
     await expect(response.arrayBuffer()).rejects.toThrow("The storage does not respond.");
-    expect(isReleased).toBe(true);
+    expect(isReleased()).toBe(true);
   });
 });

@@ -17,16 +17,13 @@ test.each([
   expect(toUserError(new AuthApiError(databaseMessage, sent, code))).toEqual({ reason, status });
 });
 
-test.each([
-  ["PT404", 404],
-  ["PT409", 409],
-  ["PT403", 403],
-])("A message that the database raises with %s is shown with status %i.", (code, status) => {
-  expect(toUserError({ message: "This shipment is closed.", code, status })).toEqual({
-    reason: "This shipment is closed.",
-    status,
-  });
-});
+test.each([403, 404, 409])(
+  "A message that the database raises with the code PT%i is shown with this status.",
+  (status) => {
+    const reason = "This shipment is closed.";
+    expect(toUserError({ message: reason, code: `PT${status}`, status })).toEqual({ reason, status });
+  },
+);
 
 test("A UserError is unchanged after it was sent as a response.", async () => {
   for (const status of [400, 409, 429, 503]) {
@@ -36,15 +33,13 @@ test("A UserError is unchanged after it was sent as a response.", async () => {
 });
 
 test.each([undefined, "unknown"])("The message of the sign-up hook with the code %s is shown unchanged.", (code) => {
-  const words = "This Client ID is not known or has been used.";
-  expect(toUserError(new AuthApiError(words, 400, code))).toEqual({ reason: words, status: 400 });
+  const reason = "This Client ID is not known or has been used.";
+  expect(toUserError(new AuthApiError(reason, 400, code))).toEqual({ reason, status: 400 });
 });
 
 test.each([
   { message: databaseMessage, code: "42501", status: 403 },
-  { message: databaseMessage, code: "42501", status: 401 },
   { message: databaseMessage, status: 403 },
-  { message: databaseMessage, name: "StorageApiError", status: 400, statusCode: "403" },
   { message: databaseMessage, name: "StorageApiError", statusCode: "403" },
 ])("A missing permission, such as %j, becomes status 403 with a message.", (error) => {
   expect(toUserError(error)).toEqual({ reason: "You are not allowed to make this change.", status: 403 });
@@ -54,7 +49,6 @@ test.each([
   ["23514", 400],
   ["23514", 500],
   ["22001", 400],
-  ["22003", 400],
   ["22P02", 400],
 ])("A value that violates a constraint (%s, status %i) becomes status 400 with a message.", (code, status) => {
   expect(toUserError({ message: databaseMessage, code, status })).toEqual({
@@ -65,21 +59,17 @@ test.each([
 
 test.each([
   { message: databaseMessage },
-  { message: databaseMessage, status: 0 },
   { message: databaseMessage, status: 500 },
-  { message: databaseMessage, status: 502 },
   { message: databaseMessage, status: 503, code: "PGRST000" },
   { message: databaseMessage, name: "StorageApiError", statusCode: "500" },
   { message: databaseMessage, name: "TimeoutError", status: 200 },
   { message: "TypeError: fetch failed", code: "", status: 0 },
   new AuthRetryableFetchError(databaseMessage, 0),
-  new AuthRetryableFetchError(databaseMessage, 503),
 ])("An unavailable backend, such as %j, becomes status 503 with a message.", (error) => {
   expect(toUserError(error)).toEqual(unavailableError);
 });
 
 test.each([
-  { message: databaseMessage, code: "23502", status: 400 },
   { message: databaseMessage, code: "23505", status: 409 },
   { message: databaseMessage, code: "PGRST116", status: 406 },
   { message: databaseMessage, code: "PT500", status: 400 },
@@ -87,7 +77,6 @@ test.each([
   { message: databaseMessage, code: 400, status: 400 },
   { message: databaseMessage, name: "StorageApiError", status: 400, statusCode: "413" },
   new AuthApiError(databaseMessage, 400, "validation_failed"),
-  new AuthApiError(databaseMessage, 422, "unexpected"),
 ])("The message of the unexpected error %j is not shown.", (error) => {
   expect(toUserError(error)).toEqual({ reason: somethingWentWrong, status: 502 });
 });
@@ -95,10 +84,8 @@ test.each([
 test.each([
   new TypeError("fetch failed"),
   new DOMException("The backend did not respond in time.", "TimeoutError"),
-  new DOMException("This operation was aborted", "AbortError"),
   new SyntaxError("Unexpected token < in JSON"),
   databaseMessage,
-  undefined,
   null,
   { status: 400 },
 ])("The thrown value %s counts as an unavailable backend.", (thrown) => {

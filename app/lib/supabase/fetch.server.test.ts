@@ -1,32 +1,33 @@
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
+import { createServer, type RequestListener } from "node:http";
 import { text } from "node:stream/consumers";
-import { afterEach, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { listen } from "../../../tests/support/free-port.ts";
 import { stubSettings } from "../../../tests/support/stub-settings.ts";
 
-afterEach(() => {
-  vi.unstubAllEnvs();
-});
-
-const versionHeaders = { "X-Supabase-Api-Version": "2024-01-01" };
-
-/** Returns the status that supabase-js receives. After any error except 503, supabase-js deletes the session. */
-async function getRefreshStatus(status: number, body: string, headers: Record<string, string> = {}): Promise<number> {
-  const auth = createServer((_request, response) => {
-    response.writeHead(status, { "content-type": "application/json", ...headers }).end(body);
-  });
-  await new Promise<void>((resolve) => auth.listen(0, "127.0.0.1", resolve));
-  const url = `http://127.0.0.1:${(auth.address() as AddressInfo).port}`;
+let url: string;
+let sendAsSupabase: typeof fetch;
+let respond: RequestListener;
+const backend = createServer((request, response) => respond(request, response));
+beforeAll(async () => {
+  url = `http://127.0.0.1:${await listen(backend)}`;
   stubSettings({ SUPABASE_URL: url });
   const { createSupabaseFetch } = await import("./fetch.server.ts");
-  const response = await createSupabaseFetch(null)(`${url}/auth/v1/token?grant_type=refresh_token`, {
-    method: "POST",
-    body: JSON.stringify({ refresh_token: body }),
-  });
-  auth.close();
-  return response.status;
+  sendAsSupabase = createSupabaseFetch(null);
+});
+afterAll(() => {
+  vi.unstubAllEnvs();
+  backend.close();
+});
+
+/** Returns the status that supabase-js receives. After any error except 503, supabase-js deletes the session. */
+async function getRefreshStatus(status: number, body: string, headers: Record<string, string>): Promise<number> {
+  respond = (_request, response) =>
+    response.writeHead(status, { "content-type": "application/json", ...headers }).end(body);
+  const init = { method: "POST", body: JSON.stringify({ refresh_token: body }) };
+  return (await sendAsSupabase(`${url}/auth/v1/token?grant_type=refresh_token`, init)).status;
 }
 
+const versionHeaders = { "X-Supabase-Api-Version": "2024-01-01" };
 test.each([
   ["the current", '{"code":"refresh_token_not_found","message":"Invalid Refresh Token"}', versionHeaders],
   ["the 2023", '{"code":400,"error_code":"refresh_token_not_found","msg":"Invalid Refresh Token"}', {}],
@@ -49,22 +50,16 @@ test.each([
   expect(await getRefreshStatus(status, body, headers)).toBe(503);
 });
 
-type SentCall = { method: string; search: string; body: string };
-
-async function readWithArguments(args: Record<string, string>): Promise<SentCall> {
-  const calls: SentCall[] = [];
-  const backend = createServer(async (request, response) => {
-    const { search } = new URL(request.url ?? "", "http://backend.local");
-    calls.push({ method: request.method ?? "", search, body: await text(request) });
+/** Returns the call that the backend receives for a read with these arguments. */
+async function readWithArguments(args: Record<string, string>) {
+  const calls: object[] = [];
+  respond = async (request, response) => {
+    const { search } = new URL(request.url ?? "", url);
+    calls.push({ method: request.method, search, body: await text(request) });
     response.end("{}");
-  });
-  await new Promise<void>((resolve) => backend.listen(0, "127.0.0.1", resolve));
-  const url = `http://127.0.0.1:${(backend.address() as AddressInfo).port}`;
-  stubSettings({ SUPABASE_URL: url });
-  const { createSupabaseFetch } = await import("./fetch.server.ts");
-  await createSupabaseFetch(null)(`${url}/rest/v1/rpc/desk_clients?${new URLSearchParams(args)}`);
-  backend.close();
-  return calls[0] ?? { method: "", search: "", body: "" };
+  };
+  await sendAsSupabase(`${url}/rest/v1/rpc/desk_clients?${new URLSearchParams(args)}`);
+  return calls[0];
 }
 
 test.each(["in.njeri@client.example", "not.eq.1", "is.null", "fts(english).tea", "eq."])(

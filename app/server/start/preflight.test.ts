@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import process from "node:process";
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
-import { freePort } from "../../../tests/support/free-port.ts";
+import { freePort, listen } from "../../../tests/support/free-port.ts";
 import { readSettings } from "../../lib/http/env.server.ts";
 import { checkBeforeStart } from "./preflight.ts";
 
@@ -29,8 +29,8 @@ const completeKeys = {
 
 /** Listens on a port until the test ends. */
 async function occupyPort(port = ""): Promise<void> {
-  const holder = createServer().listen(Number(port), "127.0.0.1");
-  await once(holder, "listening");
+  const holder = createServer();
+  await listen(holder, Number(port));
   onTestFinished(() => void holder.close());
 }
 
@@ -103,8 +103,6 @@ describe("Data directory", () => {
   test.each([
     ["no content", ""],
     ["an incomplete object", '{"publishableKey": "sb_publishable_'],
-    ["an array", "[]"],
-    ["a missing key", JSON.stringify({ publishableKey: "x".repeat(40), secretKey: "y".repeat(40) })],
     ["an empty key", JSON.stringify({ ...completeKeys, secretKey: "" })],
   ])("A start with %s in keys.json fails without printing a key or deleting the file.", async (_what, text) => {
     mkdirSync(environment.DATA_DIR ?? "");

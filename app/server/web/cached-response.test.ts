@@ -1,8 +1,8 @@
 import { createServer, get, type IncomingHttpHeaders, type IncomingMessage } from "node:http";
-import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { expect, onTestFinished, test } from "vitest";
+import { listen } from "../../../tests/support/free-port.ts";
 import { createCompressedResponse, encodePage, sendCachedResponse } from "./cached-response.ts";
 
 const consignments = (count: number) =>
@@ -73,9 +73,8 @@ test("A cached page has each header once, and a browser with a current copy gets
   const server = createServer((request, response) => {
     sendCachedResponse(request, response, stored, ["X-Frame-Options", "DENY"]);
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const port = await listen(server);
   onTestFinished(() => void server.close());
-  const { port } = server.address() as AddressInfo;
   const send = async (requestHeaders: IncomingHttpHeaders, method = "GET") => {
     const response = await new Promise<IncomingMessage>((resolve) =>
       get({ port, host: "127.0.0.1", method, headers: requestHeaders, agent: false }, resolve),

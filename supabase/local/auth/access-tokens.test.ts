@@ -1,4 +1,4 @@
-import { decodeJwt, exportJWK, generateKeyPair, jwtVerify } from "jose";
+import { exportJWK, generateKeyPair, jwtVerify } from "jose";
 import { expect, test } from "vitest";
 import { type AccessTokens, createAccessTokens } from "./access-tokens.ts";
 
@@ -27,21 +27,14 @@ test("A valid access token reaches @supabase/lite with the same claims on every 
   expect(await exchangeToken(tokens, token)).toBe(libraryToken);
 });
 
-test("A forged token with the signature of a cached access token is not valid", async () => {
+test("An expired access token and a forged token with the signature of a cached token are not exchanged", async () => {
   const tokens = await createTestTokens();
+  const expired = await tokens.sign({ ...claims, exp: 1_000_000_000 });
+  expect(await exchangeToken(tokens, expired)).toBe(expired);
   const token = await tokens.sign(claims);
   await exchangeToken(tokens, token);
   const [header, , signature] = token.split(".");
   const body = Buffer.from(JSON.stringify({ ...claims, sub: "somebody else" })).toString("base64url");
   const forged = `${header}.${body}.${signature}`;
   expect(await exchangeToken(tokens, forged)).toBe(forged);
-});
-
-test("An expired access token is not exchanged, and a cached token retains its expiry time", async () => {
-  const tokens = await createTestTokens();
-  const expired = await tokens.sign({ ...claims, exp: 1_000_000_000 });
-  expect(await exchangeToken(tokens, expired)).toBe(expired);
-  const token = await tokens.sign(claims);
-  await exchangeToken(tokens, token);
-  expect(decodeJwt(await exchangeToken(tokens, token)).exp).toBe(claims.exp);
 });

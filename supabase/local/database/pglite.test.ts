@@ -22,16 +22,17 @@ const libraryExecutor = () => (database.connection as unknown as { kysely: Query
 
 /** Runs a statement in a transaction with a role, as @supabase/lite does for each request. */
 async function runAsRole(role: string, text: string, ...values: unknown[]) {
-  const { kysely } = database.connection as unknown as { kysely: QueryExecutor };
-  return kysely.connection().execute(async (session) => {
-    await session.executeQuery(CompiledQuery.raw("begin"));
-    try {
-      await session.executeQuery(CompiledQuery.raw("select set_config('role', $1, true)", [role]));
-      return (await session.executeQuery(CompiledQuery.raw(text, values))).rows;
-    } finally {
-      await session.executeQuery(CompiledQuery.raw("rollback"));
-    }
-  });
+  return libraryExecutor()
+    .connection()
+    .execute(async (session) => {
+      await runQuery(session, "begin");
+      try {
+        await runQuery(session, "select set_config('role', $1, true)", role);
+        return await runQuery(session, text, ...values);
+      } finally {
+        await runQuery(session, "rollback");
+      }
+    });
 }
 
 test("A prepared statement checks the privileges of each role, also for an inlined function", async () => {
@@ -133,15 +134,12 @@ test("PGlite runs more statements than it can prepare, and the last used stateme
 });
 
 test("PGlite rejects a statement with more than 32,767 parameters and then runs a valid statement", async () => {
-  const { kysely } = database.connection as unknown as { kysely: QueryExecutor };
   const count = (values: number) => {
     const list = Array.from({ length: values }, (_, index) => `$${index + 1}::text`).join(", ");
-    return kysely.executeQuery(
-      CompiledQuery.raw(`select cardinality(array[${list}]) as count`, Array(values).fill("x")),
-    );
+    return runQuery(libraryExecutor(), `select cardinality(array[${list}]) as count`, ...Array(values).fill("x"));
   };
   await expect(count(32_768)).rejects.toMatchObject({ code: "54023" });
-  expect((await count(32_767)).rows).toEqual([{ count: 32_767 }]);
+  expect(await count(32_767)).toEqual([{ count: 32_767 }]);
 });
 
 test("PGlite returns numbers, times and arrays as their own types, including empty arrays and commas", async () => {
@@ -153,16 +151,8 @@ test("PGlite returns numbers, times and arrays as their own types, including emp
   );
   expect(rows).toEqual([
     {
-      whole: 1,
-      yes: true,
-      json: { a: [1] },
-      time: "2026-11-24T07:00:00+00:00",
-      texts: ["a,b", 'c "d"'],
-      numbers: [1, 2],
-      none: [],
-      ids: ["5a000000-0000-4000-8000-000000000001"],
-      flags: [true],
-      names: ["bool"],
+      ...{ whole: 1, yes: true, json: { a: [1] }, time: "2026-11-24T07:00:00+00:00", texts: ["a,b", 'c "d"'] },
+      ...{ numbers: [1, 2], none: [], ids: ["5a000000-0000-4000-8000-000000000001"], flags: [true], names: ["bool"] },
     },
   ]);
 });

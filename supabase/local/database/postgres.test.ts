@@ -1,6 +1,7 @@
 import { once } from "node:events";
-import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
+import { createServer, type Server, type Socket } from "node:net";
 import { afterEach, expect, test } from "vitest";
+import { listen } from "../../../tests/support/free-port.ts";
 import { openPostgres } from "./postgres.ts";
 
 const sockets = new Set<Socket>();
@@ -21,9 +22,7 @@ async function startFakeServer(handleConnection: (socket: Socket) => void): Prom
     socket.on("error", () => undefined);
     handleConnection(socket);
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  return `postgres://user:s3cr3t@127.0.0.1:${(server.address() as AddressInfo).port}/database`;
+  return `postgres://user:s3cr3t@127.0.0.1:${await listen(server)}/database`;
 }
 
 test.each<[string, (socket: Socket) => void, RegExp]>([
