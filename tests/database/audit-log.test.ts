@@ -199,14 +199,8 @@ describe("stored audit entries", () => {
     await recordAuditEntry(testBackend.serviceRole, "Wanjiru", entry);
     expect(await collectAuditEntries()).toEqual([
       {
-        ...{
-          ...entry,
-          id: expect.any(String),
-          actor_name: "Wanjiru",
-          staff_id: null,
-          document_id: null,
-          account_id: null,
-        },
+        ...entry,
+        ...{ id: expect.any(String), actor_name: "Wanjiru", staff_id: null, document_id: null, account_id: null },
         created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*[+-]\d\d:\d\d$/),
       },
     ]);
