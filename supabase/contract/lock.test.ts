@@ -113,7 +113,7 @@ test("A process cannot take over a stale lock while another process claims the l
 test("Only one of several parallel processes locks each data directory, free or with a stale lock", async () => {
   const dead = spawnFakeBackend();
   await endChild(dead, "SIGKILL");
-  const rounds = 60;
+  const rounds = 25;
   const successCounts = await raceForLocks(2 * rounds, (folder, index) => {
     if (index >= rounds) writeLock({ pid: dead.pid, url: null }, folder);
   });

@@ -29,16 +29,6 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-test("A start with an enabled seed runs the seed, even if the first start had no seed", async () => {
-  const dataDir = path.join(folder, "bare");
-  const bare = await openBackend({ seed: false, dataDir });
-  expect((await bare.db.query("select 1 from auth.users")).rows).toEqual([]);
-  expect((await bare.db.query("select 1 from public.client_ids")).rows).toEqual([]);
-  await closeBackend(bare);
-  const { client } = await logInDemoClient(await openBackend({ seed: true, dataDir }));
-  expect((await client.from("shipments").select("id")).data).toHaveLength(4);
-});
-
 test("Each demo shipment has the documents, status and tracking events of its stage", async () => {
   const { client } = await logInDemoClient(sharedBackend);
   const shipments = await client

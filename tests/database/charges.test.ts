@@ -3,9 +3,10 @@ import { DEFAULT_DOCUMENTS } from "../../app/models/document.ts";
 import { getRejection, setUpDesk } from "../support/database-suite.ts";
 import { readDeskState } from "../support/staff-members.ts";
 
-const desk = setUpDesk();
-const { testBackend, owner, clerk, lead } = desk;
-const { query, callRpc, newShipment, readShipment, listAuditEntries, uploadDocument, runConcurrently } = desk;
+const suite = setUpDesk();
+const { testBackend, owner, clerk, lead, query, callRpc, newShipment, readShipment, listAuditEntries } = suite;
+const { uploadDocument, runConcurrently, getDocumentId } = suite;
+
 let shipment: string;
 beforeEach(async () => {
   shipment = await newShipment(owner);
@@ -40,7 +41,7 @@ describe("charges", () => {
     ]);
   });
 
-  test("A paid charge cannot change its amount or payment; its due date and note can change.", async () => {
+  test("A paid charge can change its due date and note, but its amount only after the payment is revoked.", async () => {
     await set({ due_on: "2026-04-01", note: "KRA e-slip" });
     await mark(true);
     const paid = await readCharge();
@@ -55,29 +56,19 @@ describe("charges", () => {
     expect(await readCharge()).toEqual({ ...paid, due_on: "2026-05-01", note: "Receipt 7", version: 2 });
     await set({});
     expect(await readCharge()).toEqual({ ...paid, due_on: null, note: null, version: 3 });
-    expect((await listAuditEntries(shipment)).slice(2)).toEqual([
-      expect.objectContaining({
-        action: "charge set",
-        before: { item: "duties", amount: 1250.5, currency: "KES", due_on: "2026-04-01" },
-        after: { item: "duties", amount: 1250.5, currency: "KES", due_on: "2026-05-01" },
-      }),
-      expect.objectContaining({ action: "charge set" }),
+    await mark(false, { reason: "The cheque bounced" });
+    await set({ amount: 1300, currency: "USD" });
+    const stored = { item: "duties", amount: 1250.5, currency: "KES" };
+    const entries = (await listAuditEntries(shipment)).filter(({ action }) => action === "charge set");
+    expect(entries.slice(1)).toMatchObject([
+      { before: { ...stored, due_on: "2026-04-01" }, after: { ...stored, due_on: "2026-05-01" } },
+      { before: stored },
+      { before: stored, after: { item: "duties", amount: 1300, currency: "USD" } },
     ]);
   });
 
-  test("A charge can get another amount after its payment is revoked, and the log has both amounts.", async () => {
-    await set();
-    await mark(true);
-    await mark(false, { reason: "The cheque bounced" });
-    await set({ amount: 1300, currency: "USD" });
-    expect(await readCharge()).toMatchObject({ currency: "USD", paid_at: null });
-    expect((await listAuditEntries(shipment)).at(-1)).toMatchObject({
-      before: { item: "duties", amount: 1250.5, currency: "KES" },
-      after: { item: "duties", amount: 1300, currency: "USD" },
-    });
-  });
-
-  test("A charge is rejected if another team member has changed the charge or its payment since the page was opened.", async () => {
+  test("A charge or payment is rejected if the charge does not exist or another team member has changed it since the page was opened.", async () => {
+    expect(await getRejection(mark(true))).toBe("404 There is no charge for this item yet. Add the charge first.");
     await set({ expected_version: -1 });
     expect(await getRejection(set({ expected_version: -1, amount: 2 }))).toBe(changed);
     await set({ expected_version: 0, amount: 2 });
@@ -88,18 +79,16 @@ describe("charges", () => {
     expect(await listAuditEntries(shipment)).toHaveLength(3);
   });
 
-  test.each([
-    ...[{ amount: 0 }, { amount: -5 }, { currency: "XXX" }, { item: "bribe" }],
-    ...["NaN", "Infinity", "-Infinity", "1000000000000", "1e13"].map((amount) => ({ amount })),
-    ...["infinity", "-infinity", "1999-12-31", "2100-01-02", "20260401-01-01"].map((due_on) => ({ due_on })),
-  ])("A charge with %j is rejected.", async (wrong) => {
-    expect(await getRejection(set(wrong))).toMatch(/^400 /);
+  test("A charge with an invalid amount, currency, item or due date is rejected.", async () => {
+    for (const wrong of [
+      ...[{ amount: 0 }, { amount: -5 }, { currency: "XXX" }, { item: "bribe" }],
+      ...["NaN", "Infinity", "-Infinity", "1000000000000", "1e13"].map((amount) => ({ amount })),
+      ...["infinity", "-infinity", "1999-12-31", "2100-01-02", "20260401-01-01"].map((due_on) => ({ due_on })),
+    ]) {
+      expect(await getRejection(set(wrong)), JSON.stringify(wrong)).toMatch(/^400 /);
+    }
     expect(await readCharge()).toBeUndefined();
     expect(await listAuditEntries(shipment)).toEqual([]);
-  });
-
-  test("A charge that does not exist cannot be marked as paid.", async () => {
-    expect(await getRejection(mark(true))).toBe("404 There is no charge for this item yet. Add the charge first.");
   });
 
   test("Of two parallel charges for the same item, only one is accepted.", async () => {
@@ -110,4 +99,62 @@ describe("charges", () => {
     ]);
     expect(results.sort()).toEqual(["Someone has changed this charge. Check the new values, then try again.", "done"]);
   });
+});
+
+test("Documents, charges and stage decide who a shipment waits for and since when, in every combination.", async () => {
+  const states: string[] = [];
+  const names = [...DEFAULT_DOCUMENTS];
+  const rejectedId = () => getDocumentId(shipment, names[2] ?? "");
+  const documents: [string, () => Promise<unknown>][] = [
+    ["none", async () => undefined],
+    ["some", async () => uploadDocument(shipment, names[0])],
+    ["all", async () => Promise.all(names.slice(1).map((name) => uploadDocument(shipment, name)))],
+    ["sent back", async () => callRpc("reject_document", { document_id: await rejectedId(), reason: "Blurred" })],
+    ["all", async () => uploadDocument(shipment, names[2])],
+  ];
+  const charge = { shipment_id: shipment, item: "duties" };
+  const agentFee = { shipment_id: shipment, item: "agent-fee" };
+  const charges: [string, () => Promise<unknown>][] = [
+    ["due", () => callRpc("set_charge", { ...charge, amount: 5, currency: "KES" })],
+    ["paid", () => callRpc("set_charge_paid", { ...charge, paid: true })],
+    ["paid and due", () => callRpc("set_charge", { ...agentFee, amount: 5, currency: "USD" })],
+    ["paid", () => callRpc("set_charge_paid", { ...agentFee, paid: true })],
+  ];
+  const check = async (uploads: string, due: string) => {
+    for (const stage of [10, 1]) {
+      if ((await readShipment(shipment)).stage !== stage) {
+        await callRpc("correct_stage", { shipment_id: shipment, stage, despite_due: true, reason: "To compare" });
+      }
+      const { waiting_on } = await readShipment(shipment);
+      const expected = stage === 10 ? "nobody" : uploads === "all" && !due.includes("due") ? "company" : "client";
+      states.push(`${uploads}, ${due}, ${stage}: ${waiting_on === expected ? "agrees" : waiting_on}`);
+    }
+  };
+  for (const [uploads, change] of documents) {
+    await change();
+    await check(uploads, "nothing");
+    for (const [due, charged] of charges) {
+      await charged();
+      await check(uploads, due);
+    }
+    await query("delete from public.charges where shipment_id = $1", [shipment]);
+  }
+  expect(states.filter((state) => !state.endsWith("agrees"))).toEqual([]);
+  expect(states).toHaveLength(50);
+
+  await query("update public.shipments set waiting_since = '2026-01-01' where id = $1", [shipment]);
+  const readWaitingSince = async () => String((await readShipment(shipment)).waiting_since).slice(0, 10);
+  await callRpc("send_note", { shipment_id: shipment, note: "Still the company's" });
+  expect(await readWaitingSince()).toBe("2026-01-01");
+  await callRpc("set_charge", { ...charge, amount: 5, currency: "KES" });
+  expect(await readWaitingSince()).not.toBe("2026-01-01");
+});
+
+test("A new shipment waits for its client, and a closed shipment waits for nobody.", async () => {
+  const rows = await query<{ stage: number; waiting_on: string }>(
+    `insert into public.shipments (user_id, name, stage) values ($1, 'A', 10), ($1, 'B', 6), ($1, 'C', 1)
+     returning stage, waiting_on`,
+    [owner.id],
+  );
+  expect(rows.map(({ stage, waiting_on }) => `${stage} ${waiting_on}`)).toEqual(["10 nobody", "6 client", "1 client"]);
 });

@@ -21,49 +21,39 @@ const withdraw = (client_id?: string, reason = "Sent to the wrong address") =>
 const listActions = (name: string) =>
   query("select * from public.audit_log where action = $1 order by created_at", [name]);
 
-test("A form for Client IDs that is sent twice returns the same IDs, with the recipient's name and address.", async () => {
+test("A form for Client IDs that is sent twice returns the same IDs with their recipient, and the log has only their number.", async () => {
   const before = (await listActions("client-id issue")).length;
   const form = { how_many: 3, issued_for: " Tea Ltd ", sent_to: " Tea@Client.Example ", idempotency_key: randomUUID() };
   const first = await issue(form);
   expect(new Set(first).size).toBe(3);
   expect((await issue(form)).sort()).toEqual([...first].sort());
-  expect((await listActions("client-id issue")).length).toBe(before + 1);
+  const entries = (await listActions("client-id issue")).slice(before);
+  expect(entries.map(({ after }) => after)).toEqual([{ count: 3 }]);
+  for (const id of first) expect(JSON.stringify(entries)).not.toContain(id);
   const issued = await query("select issued_for, sent_to from public.client_ids where client_id = any ($1)", [first]);
   expect(issued).toEqual(first.map(() => ({ issued_for: "Tea Ltd", sent_to: "tea@client.example" })));
   expect(await issue({ ...form, idempotency_key: randomUUID() })).not.toEqual(first);
   expect(await issue({ ...form, issued_for: "Coffee Ltd" })).not.toEqual(first);
   const many = { how_many: 300, idempotency_key: randomUUID() };
-  const [ids, sameIds] = await Promise.all([issue(many), issue(many)]);
+  const [ids = [], sameIds = []] = await Promise.all([issue(many), issue(many)]);
   expect(ids).toHaveLength(300);
-  expect([...(sameIds ?? [])].sort()).toEqual([...(ids ?? [])].sort());
+  expect(sameIds.sort()).toEqual(ids.sort());
 });
 
-test.each([
-  ...["a@client.example, b@client.example", "a@client.example,b@client.example", "a@client.example b@client.example"],
-  ...["a@client.example;b@client.example", "Tea Ltd <a@client.example>", "a b@client.example", "a@client example"],
-  ...["nobody", "@client.example", "a@", "a@b@client.example", '"a"@client.example', "list:a@client.example"],
-  ...invisibleCharacters.map((character) => `a${character}b@client.example`),
-  ...invisibleCharacters.map((character) => `a@client${character}.example`),
-  `${"x".repeat(250)}@b.ke`,
-])("Client IDs are not issued for the recipient %j.", async (sent_to) => {
+test("Client IDs are not issued for an invalid recipient or an invalid number.", async () => {
   const before = await readDeskState(testBackend);
-  expect(await getRejection(issue({ sent_to }))).toMatch(/^400 /);
-  expect(await readDeskState(testBackend)).toEqual(before);
-});
-
-test.each([null, 0, -1, 1001])("Client IDs are not issued if their number is %s.", async (how_many) => {
-  const before = await readDeskState(testBackend);
-  expect(await getRejection(issue({ how_many }))).toBe("400 Enter a number from 1 to 1000.");
-  expect(await readDeskState(testBackend)).toEqual(before);
-});
-
-test("The audit log has the number of issued client IDs but not the IDs.", async () => {
-  for (const more of [{}, { how_many: 3, sent_to: "a@b.ke" }]) {
-    const ids = await issue(more);
-    const last = (await listActions("client-id issue")).at(-1);
-    expect(last?.after).toEqual({ count: ids.length });
-    for (const id of ids) expect(JSON.stringify(await query("select * from public.audit_log"))).not.toContain(id);
+  for (const sent_to of [
+    ...["a@client.example, b@client.example", "a@client.example,b@client.example", "a@client.example b@client.example"],
+    ...["a@client.example;b@client.example", "Tea Ltd <a@client.example>", "a b@client.example", "a@client example"],
+    ...["nobody", "@client.example", "a@", "a@b@client.example", '"a"@client.example', "list:a@client.example"],
+    ...invisibleCharacters.flatMap((character) => [`a${character}b@client.example`, `a@client${character}.example`]),
+    `${"x".repeat(250)}@b.ke`,
+  ]) {
+    expect(await getRejection(issue({ sent_to })), JSON.stringify(sent_to)).toMatch(/^400 /);
   }
+  for (const how_many of [null, 0, -1, 1001])
+    expect(await getRejection(issue({ how_many }))).toBe("400 Enter a number from 1 to 1000.");
+  expect(await readDeskState(testBackend)).toEqual(before);
 });
 
 describe("Client IDs by email", () => {
@@ -80,11 +70,9 @@ describe("Client IDs by email", () => {
     const [id = ""] = await issue({ sent_to: "tea@client.example" });
     const before = (await listActions("client-id send")).length;
     const request = randomUUID();
-    expect(await send(id, { idempotency_key: request })).toBe("tea@client.example");
-    expect(await send(id, { idempotency_key: request })).toBe("tea@client.example");
-    expect(await send(id, { idempotency_key: randomUUID() }, lead.supabase)).toBe("tea@client.example");
-    expect(await send(id, { actor_name: "Otieno" }, testBackend.serviceRole)).toBe("tea@client.example");
-    expect(await send(id, { actor_name: "Otieno" }, testBackend.serviceRole)).toBe("tea@client.example");
+    for (const _twice of [1, 2]) expect(await send(id, { idempotency_key: request })).toBe("tea@client.example");
+    await send(id, { idempotency_key: randomUUID() }, lead.supabase);
+    for (const _twice of [1, 2]) await send(id, { actor_name: "Otieno" }, testBackend.serviceRole);
     const lines = (await listActions("client-id send")).slice(before);
     expect(lines.map(({ actor_name }) => actor_name)).toEqual([clerk.name, lead.name, "Otieno", "Otieno"]);
     // The log outlives the client's data, so it must not contain an email address. A reader of the log could sign
@@ -117,10 +105,7 @@ describe("Client IDs by email", () => {
     await recordFailure(secondId);
     const request = randomUUID();
     await send(id, { idempotency_key: request });
-    expect([await listFailedEmails(id), await listFailedEmails(secondId)]).toEqual([
-      [{ open: false }],
-      [{ open: true }],
-    ]);
+    expect(await listFailedEmails(id)).toEqual([{ open: false }]);
     await recordFailure(id);
     await send(id, { idempotency_key: request });
     expect(await listFailedEmails(id)).toEqual([{ open: false }, { open: true }]);
@@ -132,26 +117,17 @@ describe("Client IDs by email", () => {
   });
 });
 
-test("A withdrawn Client ID cannot create an account, and the log has the reason.", async () => {
-  const [id, secondId] = await issue({ how_many: 2 });
-  await withdraw(id);
-  const rejection = await signUp("withdrawn@client.example", id);
-  expect(rejection.error).not.toBeNull();
-  expect(await query("select from auth.users where email = 'withdrawn@client.example'")).toEqual([]);
-  expect((await signUp("withdrawn@client.example", secondId)).error).toBeNull();
+test("A withdrawn Client ID cannot create an account, and only an unused Client ID can be withdrawn.", async () => {
+  const [withdrawn, used, redeemed = ""] = await issue({ how_many: 3 });
+  await withdraw(withdrawn);
   expect((await listActions("client-id withdraw")).at(-1)).toMatchObject({
-    ...{ before: { client_id: id }, reason: "Sent to the wrong address", actor_name: clerk.name },
+    ...{ before: { client_id: withdrawn }, reason: "Sent to the wrong address", actor_name: clerk.name },
   });
-  expect(await getRejection(withdraw(id))).toBe("409 This Client ID is unknown or has already been used.");
-});
-
-test("A Client ID that was used by a sign-up or an existing account's address cannot be withdrawn.", async () => {
-  const [first, second, third] = await issue({ how_many: 3 });
-  await signUp("uses-one@client.example", first);
-  await testBackend.serviceRole.rpc("redeem_client_id", { client_id: second ?? "", email: owner.email });
-  for (const used of [first, second]) {
-    expect(await getRejection(withdraw(used))).toBe("409 This Client ID is unknown or has already been used.");
-  }
-  const remaining = await query("select from public.client_ids where client_id = any ($1)", [[first, second, third]]);
-  expect(remaining).toHaveLength(3);
+  expect((await signUp("withdrawn@client.example", withdrawn)).error).not.toBeNull();
+  expect(await query("select from auth.users where email = 'withdrawn@client.example'")).toEqual([]);
+  expect((await signUp("withdrawn@client.example", used)).error).toBeNull();
+  await testBackend.serviceRole.rpc("redeem_client_id", { client_id: redeemed, email: owner.email });
+  for (const id of [withdrawn, used, redeemed])
+    expect(await getRejection(withdraw(id))).toBe("409 This Client ID is unknown or has already been used.");
+  expect(await query("select from public.client_ids where client_id = any ($1)", [[used, redeemed]])).toHaveLength(2);
 });

@@ -1,16 +1,19 @@
 import { randomUUID } from "node:crypto";
-import { describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { documentSlug } from "../../app/models/document.server.ts";
 import { DEFAULT_DOCUMENTS } from "../../app/models/document.ts";
 import { FILE_TYPES } from "../../app/models/file-type.server.ts";
 import { runWithSecondFactor } from "../support/client-sessions.ts";
+import { callRpcOrGetRejection } from "../support/database-suite.ts";
 import { awaitedState, fileRecord, setUpDocuments } from "../support/document-suite.ts";
+import { callConcurrently, callRepeatedly } from "../support/staff-members.ts";
 import type { AppSupabaseClient } from "../support/test-backend.ts";
 
 const suite = setUpDocuments();
-const { testBackend, owner, stranger, shipment } = suite;
-const { query, newShipment, createPath, storeFile, markUploaded, runWithRejectedWrites } = suite;
-const { updateDocument, closeShipment, listDocuments, findDocument } = suite;
+const { testBackend, owner, stranger, shipment, query, newShipment, createPath, storeFile, markUploaded } = suite;
+const { runWithRejectedWrites, updateDocument, closeShipment, listDocuments, findDocument, clerk } = suite;
+const { readPortalFile, readShipment, verifyByName } = suite;
+
 const { sha256 } = fileRecord;
 
 test("The documents bucket accepts the media types that the app accepts.", async () => {
@@ -20,22 +23,13 @@ test("The documents bucket accepts the media types that the app accepts.", async
   );
 });
 
-test.each([
-  ...DEFAULT_DOCUMENTS,
-  "Form C-17B",
-  "IDF & Permit (2026)",
-  "  Packing   List  ",
-  "--A--",
-  "a_b.c/d\\e",
-  "Ärztliches Attest",
-  "فاتورة تجارية",
-  "发票 2",
-  "T1",
-  "line\nbreak\ttab",
-  "🚢",
-])("The app and the database derive the same file name from the document name %j.", async (name) => {
-  const [row] = await query<{ slug: string }>("select private.document_slug($1) as slug", [name]);
-  expect(row?.slug).toBe(documentSlug(name));
+test("The app and the database derive the same file name from the name of a document.", async () => {
+  const names = [
+    ...[...DEFAULT_DOCUMENTS, "Form C-17B", "IDF & Permit (2026)", "  Packing   List  ", "--A--", "a_b.c/d\\e"],
+    ...["Ärztliches Attest", "فاتورة تجارية", "发票 2", "T1", "line\nbreak\ttab", "🚢"],
+  ];
+  const slugs = "select name, private.document_slug(name) as slug from unnest($1::text[]) as name";
+  expect(await query(slugs, [names])).toEqual(names.map((name) => ({ name, slug: documentSlug(name) })));
 });
 
 describe("upload permission", () => {
@@ -84,59 +78,45 @@ test("A document records its file's hash, name, size, media type, version and ti
 
 test("A document cannot record a file that is not stored, or a file without one of its columns.", async () => {
   const path = await storeFile();
+  const recorded = { uploaded: true, storage_path: path, ...fileRecord };
   for (const change of [
-    { uploaded: true },
-    { uploaded: true, storage_path: path },
-    { uploaded: true, storage_path: path, ...fileRecord, sha256: null },
-    { uploaded: true, storage_path: path, ...fileRecord, sha256: "not a hash" },
-    { uploaded: true, storage_path: path, ...fileRecord, file_name: null },
-    { uploaded: true, storage_path: path, ...fileRecord, file_size: null },
-    { uploaded: true, storage_path: path, ...fileRecord, media_type: null },
-    { uploaded: true, ...fileRecord },
-    { uploaded: true, storage_path: "", ...fileRecord },
-    { uploaded: true, storage_path: await createPath(), ...fileRecord },
-    { storage_path: path },
-    { sha256 },
-    { uploaded: false, storage_path: path, ...fileRecord },
+    ...[{ uploaded: true }, { uploaded: true, storage_path: path }, { uploaded: true, ...fileRecord }],
+    ...[{ storage_path: path }, { sha256 }],
+    { ...recorded, sha256: null },
+    { ...recorded, sha256: "not a hash" },
+    { ...recorded, file_name: null },
+    { ...recorded, file_size: null },
+    { ...recorded, media_type: null },
+    { ...recorded, storage_path: "" },
+    { ...recorded, storage_path: await createPath() },
+    { ...recorded, uploaded: false },
   ]) {
-    const { error } = await updateDocument("Packing List", change);
-    expect(error, JSON.stringify(change)).not.toBeNull();
-    expect(await findDocument("Packing List")).toMatchObject(awaitedState);
+    expect((await updateDocument("Packing List", change)).error, JSON.stringify(change)).not.toBeNull();
   }
+  expect(await findDocument("Packing List")).toMatchObject(awaitedState);
   await testBackend.serviceRole.storage.from("documents").remove([path]);
   expect((await markUploaded(path)).error?.code).toBe("PT409");
-  const added = await testBackend.serviceRole.from("documents").insert({
-    shipment_id: shipment.id,
-    user_id: owner.id,
-    name: "Permit",
-    uploaded: true,
-    storage_path: path,
-    ...fileRecord,
-  });
-  expect(added.error?.code).toBe("PT409");
+  const permit = { shipment_id: shipment.id, user_id: owner.id, name: "Permit", ...recorded };
+  expect((await testBackend.serviceRole.from("documents").insert(permit)).error?.code).toBe("PT409");
 });
 
-const misplacedFiles: [string, (at: { folder: string; foreignFolder: string; otherFolder: string }) => string][] = [
-  ["a stranger's file", ({ foreignFolder }) => `${foreignFolder}/packing-list-0123456789ab-x.pdf`],
-  ["a file of another shipment", ({ otherFolder }) => `${otherFolder}/packing-list-0123456789ab-x.pdf`],
-  ["a file of another document", ({ folder }) => `${folder}/bill-of-lading-0123456789ab-x.pdf`],
-  ["a file without its random part", ({ folder }) => `${folder}/packing-list-x.pdf`],
-  ["a file one folder too deep", ({ folder }) => `${folder}/packing-list-0123456789ab-x.pdf/y.pdf`],
-  ["a file behind an empty folder", ({ folder }) => `${folder}/packing-list-0123456789ab-x//deep/y.pdf`],
-  ["a file with an encoded slash", ({ folder }) => `${folder}/packing-list-0123456789ab-x%2fy.pdf`],
-  ["a file with a line end", ({ folder }) => `${folder}/packing-list-0123456789ab-x.pdf\n`],
-  ["a file in capitals", ({ folder }) => `${folder}/packing-list-0123456789ab-X.pdf`],
-];
-
-test.each(misplacedFiles)("A document cannot record %s.", async (_what, where) => {
-  const foreignFolder = `${stranger.id}/${await newShipment(stranger)}`;
-  const path = where({
-    folder: `${owner.id}/${shipment.id}`,
-    foreignFolder,
-    otherFolder: `${owner.id}/${await newShipment(owner)}`,
-  });
-  await query("insert into storage.objects (bucket_id, name, version) values ('documents', $1, '1')", [path]);
-  expect((await markUploaded(path)).error?.code).toBe("PT409");
+test("A document cannot record a file of another folder or another document, or with another form of path.", async () => {
+  const folder = `${owner.id}/${shipment.id}`;
+  const misplaced = [
+    `${stranger.id}/${await newShipment(stranger)}/packing-list-0123456789ab-x.pdf`,
+    `${owner.id}/${await newShipment(owner)}/packing-list-0123456789ab-x.pdf`,
+    `${folder}/bill-of-lading-0123456789ab-x.pdf`,
+    `${folder}/packing-list-x.pdf`,
+    `${folder}/packing-list-0123456789ab-x.pdf/y.pdf`,
+    `${folder}/packing-list-0123456789ab-x//deep/y.pdf`,
+    `${folder}/packing-list-0123456789ab-x%2fy.pdf`,
+    `${folder}/packing-list-0123456789ab-x.pdf\n`,
+    `${folder}/packing-list-0123456789ab-X.pdf`,
+  ];
+  for (const path of misplaced) {
+    await query("insert into storage.objects (bucket_id, name, version) values ('documents', $1, '1')", [path]);
+    expect((await markUploaded(path)).error?.code, path).toBe("PT409");
+  }
   expect(await findDocument("Packing List")).toMatchObject(awaitedState);
 });
 
@@ -148,32 +128,25 @@ test("A document of a closed shipment cannot record a file, even by the service 
   expect(await findDocument("Packing List")).toMatchObject(awaitedState);
 });
 
-test.each<[string, object]>([
-  ["the mark", { uploaded: false, storage_path: null }],
-  ["all columns", { uploaded: false, storage_path: null, sha256: null, file_name: null, file_size: null }],
-  ["the path", { storage_path: "another" }],
-  ["the hash", { sha256: "0".repeat(64) }],
-  ["the hash together with the verification", { sha256: "0".repeat(64), verified: true }],
-  ["the version", { storage_version: "1" }],
-  ["the version together with the verification", { storage_version: "1", verified: true }],
-  ["the name", { file_name: "other.pdf" }],
-  ["the size", { file_size: 1 }],
-  ["the media type", { media_type: "text/plain" }],
-  ["the time", { uploaded_at: "2020-01-01T00:00:00Z" }],
-])("An update cannot change %s of a recorded file.", async (_what, change) => {
+test("An update cannot change a recorded file, even together with the verification.", async () => {
   const path = await storeFile();
-  await storeFile();
+  const otherFile = await storeFile();
   await markUploaded(path);
   const before = await listDocuments();
-  expect((await updateDocument("Packing List", change)).error).not.toBeNull();
+  for (const change of [
+    { uploaded: false, storage_path: null },
+    { uploaded: false, storage_path: null, sha256: null, file_name: null, file_size: null },
+    ...[{ storage_path: "another" }, { storage_path: otherFile }, { sha256: "0".repeat(64) }, { storage_version: "1" }],
+    ...[
+      { sha256: "0".repeat(64), verified: true },
+      { storage_version: "1", verified: true },
+    ],
+    ...[{ file_name: "other.pdf" }, { file_size: 1 }, { media_type: "text/plain" }],
+    { uploaded_at: "2020-01-01T00:00:00Z" },
+  ]) {
+    expect((await updateDocument("Packing List", change)).error, JSON.stringify(change)).not.toBeNull();
+  }
   expect(await listDocuments()).toEqual(before);
-});
-
-test("A shipment cannot have two documents with the same name.", async () => {
-  const { error } = await testBackend.serviceRole
-    .from("documents")
-    .insert({ shipment_id: shipment.id, user_id: owner.id, name: "Packing List" });
-  expect(error?.code).toBe("23505");
 });
 
 test("A shipment is not created if its documents cannot be added.", async () => {
@@ -182,4 +155,121 @@ test("A shipment is not created if its documents cannot be added.", async () => 
     expect(error?.message).toBe("no");
   });
   expect(await query("select from public.shipments where name = 'Half'")).toEqual([]);
+});
+
+describe("removing a file", () => {
+  const { sha256 } = fileRecord;
+
+  let id: string;
+  let path: string;
+  beforeEach(async () => {
+    id = (await findDocument("Packing List"))?.id ?? "";
+    path = await storeFile();
+    await markUploaded(path);
+  });
+  const removeFile = (supabase: AppSupabaseClient = owner.supabase, seen: number | null = 1, document_id = id) =>
+    callRpcOrGetRejection("remove_file", { document_id, expected_version: seen }, supabase);
+  const outdated = "409 The Packing List has changed. Check the document, then try again.";
+
+  test("Removing a file returns its path, and the document waits for a file again.", async () => {
+    for (const name of DEFAULT_DOCUMENTS.filter((name) => name !== "Packing List"))
+      await markUploaded(await storeFile(name), name);
+    expect(await readShipment(shipment.id)).toMatchObject({ waiting_on: "company" });
+    await query("update public.shipments set changed_at = now() - interval '1 day' where id = $1", [shipment.id]);
+    const listOthers = async () => (await listDocuments()).filter((document) => document.id !== id);
+    const before = await listOthers();
+    expect(await removeFile()).toBe(path);
+    const nothing = { storage_version: null, file_name: null, file_size: null, media_type: null, uploaded_at: null };
+    const notRejected = { rejected_at: null, rejection_reason: null };
+    expect(await findDocument("Packing List")).toMatchObject({
+      ...awaitedState,
+      ...nothing,
+      ...notRejected,
+      version: 2,
+    });
+    expect(await listOthers()).toEqual(before);
+    const { waiting_on, changed_at } = await readShipment(shipment.id);
+    expect(waiting_on).toBe("client");
+    expect(Math.abs(new Date(String(changed_at)).getTime() - Date.now())).toBeLessThan(60_000);
+    expect((await readPortalFile(owner.supabase, id)).file).toBeNull();
+    // The removal of a file by the client is not a staff action and queues no email.
+    expect(await query("select from public.audit_log where document_id = $1", [id])).toEqual([]);
+    expect(await query("select from public.email_outbox where shipment_id = $1", [shipment.id])).toEqual([]);
+
+    expect((await owner.supabase.rpc("require_upload_allowed", { document_id: id })).error).toBeNull();
+    const nextFile = await storeFile();
+    expect((await markUploaded(nextFile)).error).toBeNull();
+    expect(await findDocument("Packing List")).toMatchObject({ uploaded: true, storage_path: nextFile, version: 3 });
+    expect(await readShipment(shipment.id)).toMatchObject({ waiting_on: "company" });
+  });
+
+  test("Only the owner of a document can remove its file.", async () => {
+    const before = await listDocuments();
+    const unknown = "404 Document not found.";
+    for (const supabase of [stranger.supabase, clerk.supabase]) expect(await removeFile(supabase)).toBe(unknown);
+    expect(await removeFile(owner.supabase, 1, randomUUID())).toBe(unknown);
+    expect(await listDocuments()).toEqual(before);
+  });
+
+  test("Removing a file fails for another version or a document without a file.", async () => {
+    const before = await listDocuments();
+    for (const seen of [0, 2, -1, 2_147_483_647, null]) expect(await removeFile(owner.supabase, seen)).toBe(outdated);
+    expect(await listDocuments()).toEqual(before);
+    expect(await removeFile()).toBe(path);
+    for (const seen of [1, 2]) expect(await removeFile(owner.supabase, seen)).toBe(outdated);
+    const otherFile = await storeFile();
+    await markUploaded(otherFile);
+    expect(await removeFile(owner.supabase, 1)).toBe(outdated);
+    expect(await findDocument("Packing List")).toMatchObject({ uploaded: true, storage_path: otherFile });
+    expect(await removeFile(owner.supabase, 3)).toBe(otherFile);
+  });
+
+  test("A verified file or a file of a closed shipment cannot be removed.", async () => {
+    await verifyByName();
+    let before = await listDocuments();
+    const verified = "409 We have already verified the Packing List. Call us if the file is wrong.";
+    for (const seen of [1, 2, null]) expect(await removeFile(owner.supabase, seen)).toBe(verified);
+    expect(await listDocuments()).toEqual(before);
+    await markUploaded(await storeFile("Bill of Lading"), "Bill of Lading");
+    await closeShipment();
+    before = await listDocuments();
+    const otherFile = await findDocument("Bill of Lading");
+    expect(await removeFile(owner.supabase, 1, otherFile?.id)).toBe(
+      "409 This shipment is closed. Call us to change a document.",
+    );
+    expect(await listDocuments()).toEqual(before);
+  });
+
+  test("Only one of ten parallel requests removes a file.", async () => {
+    const call = { name: "remove_file", args: { document_id: id, expected_version: 1 }, token: owner.accessToken };
+    const results = await callRepeatedly(testBackend, 10, call);
+    expect(results.filter(({ result }) => result !== undefined)).toEqual([{ result: path }]);
+    expect(results.flatMap(({ rejection }) => rejection ?? [])).toEqual(Array(9).fill(outdated.slice(4)));
+    expect(await findDocument("Packing List")).toMatchObject({ ...awaitedState, version: 2 });
+  });
+
+  test("Of a parallel removal and verification of a file, exactly one succeeds.", async () => {
+    for (let round = 0; round < 6; round += 1) {
+      const { version = 0, storage_version } = (await findDocument("Packing List")) ?? {};
+      const verification = { document_id: id, sha256, storage_version, expected_version: version };
+      const both = [
+        { name: "remove_file", args: { document_id: id, expected_version: version }, token: owner.accessToken },
+        { name: "verify_document", args: verification, token: clerk.accessToken },
+      ];
+      const [first, second] = await callConcurrently(testBackend, round % 2 ? both.reverse() : both);
+      const [removed, verified] = round % 2 ? [second, first] : [first, second];
+      expect([removed, verified].filter((result) => result?.rejection)).toHaveLength(1);
+      const document = await findDocument("Packing List");
+      if (removed?.rejection) {
+        expect(removed.rejection).toMatch(/^(We have already verified the Packing List|The Packing List has changed)/);
+        expect(document).toMatchObject({ uploaded: true, verified: true });
+        const undone = { document_id: id, reason: "Another round" };
+        expect((await testBackend.serviceRole.rpc("unverify_document", undone)).error).toBeNull();
+      } else {
+        expect(removed?.result).toBeTruthy();
+        expect(document).toMatchObject(awaitedState);
+        await markUploaded(await storeFile());
+      }
+    }
+  });
 });

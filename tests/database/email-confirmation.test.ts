@@ -1,12 +1,11 @@
 import { describe, expect, test } from "vitest";
+import { clientIdInvalid } from "../../app/models/client-id.server.ts";
 import { password, setUpSignUp } from "../support/sign-up-suite.ts";
 
 const suite = setUpSignUp();
-const { testBackend, query, sendRequest } = suite;
-const { newClientId, newEmailAddress, signUp, logInAs, confirmEmail } = suite;
-const { postJson, listEmailsTo, extractToken, findUser, backdateConfirmation } = suite;
-
-const hourSeconds = 60 * 60;
+const { testBackend, query, sendRequest, newClientId, newEmailAddress, signUp, logInAs, confirmEmail } = suite;
+const { postJson, listEmailsTo, extractToken, findUser, backdateConfirmation, isAdmitted } = suite;
+const { newConfirmedEmail, listUsers, getClaimAccountId, backdateClientId } = suite;
 
 test("Only the confirmation link in the newest email is valid.", async () => {
   const email = newEmailAddress();
@@ -21,24 +20,13 @@ test("Only the confirmation link in the newest email is valid.", async () => {
   expect(await findUser(email)).toMatchObject({ confirmed: true });
 });
 
-test("A confirmation link is valid only once.", async () => {
-  const email = newEmailAddress();
-  await signUp(email, await newClientId());
-  const token = extractToken(listEmailsTo(email)[0]);
-  expect(token).not.toBe("");
-  expect((await confirmEmail(email, token)).error).toBeNull();
-  expect(await findUser(email)).toMatchObject({ confirmed: true });
-  const second = await confirmEmail(email, token);
-  expect(second.error?.code).toBe("otp_expired");
-  expect(second.data.session).toBeNull();
-});
-
-test("Only one of ten parallel confirmations with the same link opens a session.", async () => {
+test("A confirmation link is valid only once, even for ten parallel requests.", async () => {
   const email = newEmailAddress();
   await signUp(email, await newClientId());
   const token = extractToken(listEmailsTo(email)[0]);
   const results = await Promise.all(Array.from({ length: 10 }, () => confirmEmail(email, token)));
   expect(results.filter(({ data }) => data.session !== null)).toHaveLength(1);
+  expect((await confirmEmail(email, token)).error?.code).toBe("otp_expired");
 });
 
 test("A confirmation link is valid after 23 hours, and is rejected after a day.", async () => {
@@ -53,17 +41,16 @@ test("A confirmation link is valid after 23 hours, and is rejected after a day."
   expect([await findUser(email), await findUser(lateEmail)]).toMatchObject([{ confirmed: true }, { confirmed: false }]);
 });
 
-test.each(["", "0", "a".repeat(64), "null", "%", "' or true --"])(
-  "The token %j confirms no address.",
-  async (token) => {
-    const waiting = newEmailAddress();
-    await signUp(waiting, await newClientId());
+test("A wrong token confirms no address.", async () => {
+  const waiting = newEmailAddress();
+  await signUp(waiting, await newClientId());
+  for (const token of ["", "0", "a".repeat(64), "null", "%", "' or true --"]) {
     const { data, error } = await confirmEmail(waiting, token);
-    expect(error).not.toBeNull();
+    expect(error, token).not.toBeNull();
     expect(data.session).toBeNull();
-    expect(await findUser(waiting)).toMatchObject({ confirmed: false });
-  },
-);
+  }
+  expect(await findUser(waiting)).toMatchObject({ confirmed: false });
+});
 
 describe("confirmation needs the password", () => {
   test("No endpoint of Supabase Auth confirms an address without the password, and the rejected token is still valid with the password.", async () => {
@@ -110,4 +97,138 @@ test("The link in the confirmation email leads to the site and contains no sessi
   expect(link.searchParams.get("type")).toBe("signup");
   expect(link.searchParams.get("token_hash")).toBe(extractToken(message));
   expect(message?.text).not.toMatch(/access_token|refresh_token/);
+});
+
+const hourSeconds = 60 * 60;
+
+async function expectNewestLinkConfirms(email: string): Promise<void> {
+  expect((await confirmEmail(email, extractToken(listEmailsTo(email).at(-1)))).error).toBeNull();
+  expect((await logInAs(email, password)).error).toBeNull();
+}
+
+test("After an hour, a sign-up with another Client ID replaces an unconfirmed sign-up, its password and its link.", async () => {
+  const email = newEmailAddress();
+  const [first, second] = [await newClientId(), await newClientId()];
+  await signUp(email, first, "a stranger's");
+  const oldToken = extractToken(listEmailsTo(email)[0]);
+  await backdateClientId(email, hourSeconds + 1);
+  // A newer confirmation email does not protect the old sign-up.
+  await query("update auth.users set confirmation_sent_at = now() where email = $1", [email]);
+  expect(await isAdmitted(second, email)).toBe(true);
+  expect((await signUp(email, second)).error).toBeNull();
+
+  expect((await confirmEmail(email, oldToken)).error?.code).toBe("otp_expired");
+  expect((await logInAs(email, "a stranger's")).error?.code).toBe("invalid_credentials");
+  await expectNewestLinkConfirms(email);
+  expect(await getClaimAccountId(first)).toBeNull();
+  expect(await getClaimAccountId(second)).toBe((await findUser(email))?.id);
+  // The first Client ID stays used, so that its response does not reveal the replacement.
+  expect(await isAdmitted(first, email)).toBe(true);
+  expect(await isAdmitted(first, newEmailAddress())).toBe(false);
+  expect((await signUp(newEmailAddress(), first)).error?.message).toBe(clientIdInvalid);
+});
+
+test("An unconfirmed sign-up cannot be replaced by another Client ID within an hour.", async () => {
+  const email = newEmailAddress();
+  await signUp(email, await newClientId());
+  await backdateClientId(email, hourSeconds - 10);
+  const before = await findUser(email);
+  expect(await isAdmitted(await newClientId(), email)).toBe(true);
+  expect(await findUser(email)).toEqual(before);
+  await backdateClientId(email, hourSeconds + 1);
+  expect(await isAdmitted(await newClientId(), email)).toBe(true);
+  expect(await findUser(email)).toBeUndefined();
+});
+
+test("A Client ID that was sent within the hour can replace the unconfirmed sign-up after the hour.", async () => {
+  const email = newEmailAddress();
+  const [foreignId, ownId, lateId] = [await newClientId(), await newClientId(), await newClientId()];
+  await signUp(email, foreignId, "a stranger's");
+  for (let round = 0; round < 2; round += 1) {
+    expect(await isAdmitted(ownId, email)).toBe(true);
+    expect((await testBackend.serviceRole.rpc("redeem_client_id", { client_id: ownId, email })).data).toBe(true);
+  }
+  expect(await getClaimAccountId(foreignId)).toBe((await findUser(email))?.id);
+  await query("update public.client_ids set used_at = used_at - interval '61 minutes'");
+  expect(await isAdmitted(ownId, email)).toBe(true);
+  expect((await signUp(email, ownId)).error).toBeNull();
+  const waiting = await findUser(email);
+  expect(await getClaimAccountId(ownId)).toBe(waiting?.id);
+  for (const clientId of [foreignId, lateId]) expect(await isAdmitted(clientId, email)).toBe(true);
+  expect(await findUser(email)).toEqual(waiting);
+  await expectNewestLinkConfirms(email);
+});
+
+test("A sign-up that was replaced cannot replace the new sign-up, however often its Client ID is sent.", async () => {
+  const email = newEmailAddress();
+  const [foreignId, ownId] = [await newClientId(), await newClientId()];
+  await signUp(email, foreignId, "a stranger's");
+  // The stranger repeats the sign-up as often as allowed.
+  await backdateClientId(email, hourSeconds + 1);
+  await isAdmitted(foreignId, email);
+  await signUp(email, foreignId, "a stranger's");
+  await isAdmitted(ownId, email);
+  await signUp(email, ownId);
+  const waiting = await findUser(email);
+  for (let round = 0; round < 3; round += 1) {
+    await backdateConfirmation(email, 61);
+    expect(await isAdmitted(foreignId, email)).toBe(true);
+    await signUp(email, foreignId, "a stranger's");
+  }
+  expect(await findUser(email)).toEqual(waiting);
+  await expectNewestLinkConfirms(email);
+  expect((await logInAs(email, "a stranger's")).error?.code).toBe("invalid_credentials");
+});
+
+test("The same Client ID replaces an unconfirmed sign-up only after a minute, for example to correct a mistyped password.", async () => {
+  const email = newEmailAddress();
+  const clientId = await newClientId();
+  await signUp(email, clientId, "mistyped");
+  const before = await findUser(email);
+  expect(await isAdmitted(clientId, email)).toBe(true);
+  expect(await findUser(email)).toEqual(before);
+  await backdateConfirmation(email, 61);
+  expect(await isAdmitted(clientId, email)).toBe(true);
+  expect((await signUp(email, clientId)).error).toBeNull();
+  await expectNewestLinkConfirms(email);
+});
+
+test("An invalid Client ID replaces no sign-up, and no Client ID replaces an account that was ever confirmed.", async () => {
+  const waiting = newEmailAddress();
+  await signUp(waiting, await newClientId());
+  await backdateClientId(waiting, hourSeconds + 1);
+  const used = await newClientId();
+  await signUp(newEmailAddress(), used);
+  const confirmed = await newConfirmedEmail();
+  await backdateClientId(confirmed, hourSeconds + 1);
+  const revoked = await newConfirmedEmail();
+  await query("update auth.users set email_confirmed_at = null where email = $1", [revoked]);
+  await backdateClientId(revoked, hourSeconds + 1);
+  const before = await listUsers();
+  for (const invalidId of ["N0TH-1NG0-0F1T-HERE", "", used]) expect(await isAdmitted(invalidId, waiting)).toBe(false);
+  for (const email of [confirmed, revoked]) expect(await isAdmitted(await newClientId(), email)).toBe(true);
+  expect(await listUsers()).toEqual(before);
+});
+
+test("Of fifty parallel requests with one Client ID for fifty unconfirmed addresses, one replaces a sign-up.", async () => {
+  const rows = await query<{ email: string }>(
+    `with issued as (
+         insert into public.client_ids select private.generate_client_id() from generate_series(1, 50) returning client_id
+       )
+       insert into auth.users (id, email, raw_user_meta_data, created_at)
+       select gen_random_uuid(), 'pending-' || lower(client_id) || '@client.example',
+         jsonb_build_object('client_id', client_id), now() - interval '61 seconds'
+       from issued
+       returning email`,
+  );
+  const emails = rows.map(({ email }) => email);
+  await query(
+    `update public.client_ids set used_at = now() - interval '61 minutes'
+       where account_id in (select id from auth.users where email like 'pending-%')`,
+  );
+  const clientId = await newClientId();
+  const results = await Promise.all(emails.map((email) => isAdmitted(clientId, email)));
+  expect(results.filter(Boolean)).toHaveLength(1);
+  const remaining = (await listUsers()).filter(({ email }) => emails.includes(email));
+  expect(remaining).toHaveLength(49);
 });

@@ -126,24 +126,18 @@ const dailyActions: [actions: string, maximum: number, run: (shipment: string) =
     "shipment changes",
     300,
     async (shipment_id) => {
-      const [{ version } = { version: 0 }] = await query("select version from public.shipments where id = $1", [
-        shipment_id,
-      ]);
-      const change = { name: randomUUID(), awb: "", container_numbers: [], expected_version: version };
-      return callRpc("change_shipment", { shipment_id, ...change }, owner.supabase);
+      const change = { name: randomUUID(), awb: "", container_numbers: [] };
+      const args = await desk.addVersion("change_shipment", { shipment_id, ...change });
+      return callRpc("change_shipment", args, owner.supabase);
     },
   ],
   [
     "share links",
     100,
     async (shipment_id) => {
-      const id = randomUUID();
-      const created = await callRpc(
-        "create_share_link",
-        { id, shipment_id, token_hash: hashToken(id) },
-        owner.supabase,
-      );
-      await callRpc("revoke_share_link", { id }, owner.supabase);
+      const link = { id: randomUUID(), shipment_id, token_hash: hashToken(randomUUID()) };
+      const created = await callRpc("create_share_link", link, owner.supabase);
+      await callRpc("revoke_share_link", { id: link.id }, owner.supabase);
       return created;
     },
   ],
@@ -206,9 +200,4 @@ test("Every function and table through which a client can create rows limits the
   );
   expect(creators.map(({ name }) => name).sort()).toEqual(["create_share_link", "set_erasure_request", "shipments"]);
   expect(creators.filter(({ source }) => !source.includes("private.limit_daily_actions("))).toEqual([]);
-  const storagePolicies = await query(
-    `select policyname from pg_policies where schemaname = 'storage' and tablename = 'objects'
-     and permissive = 'PERMISSIVE' and cmd in ('INSERT', 'ALL')`,
-  );
-  expect(storagePolicies).toEqual([]);
 });

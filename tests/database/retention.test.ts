@@ -1,10 +1,12 @@
+import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
 import { deleteBeyondRetention, eraseAccount, listBeyondRetention } from "../../app/models/retention.server.ts";
 import { countRowsRead } from "../support/database.ts";
-import { fileColumns, setUpTestBackend, type TestClient } from "../support/database-suite.ts";
+import { fileColumns, hashToken, setUpTestBackend, type TestClient } from "../support/database-suite.ts";
 import { extendShipmentRetention } from "../support/staff-actions.ts";
 
 const { testBackend, query, newShipment: createShipment } = setUpTestBackend();
+
 let clientCount = 0;
 
 const dateInYears = (years: number) => {
@@ -14,6 +16,11 @@ const dateInYears = (years: number) => {
 };
 const newTestClient = () => testBackend.newClient(`person-${++clientCount}@client.example`);
 
+async function store(bucket: string, name: string, contentType: string): Promise<void> {
+  const { error } = await testBackend.serviceRole.storage.from(bucket).upload(name, "%PDF-1.7", { contentType });
+  if (error) throw error;
+}
+
 /**
  * Returns a shipment with a packing list's file and a file without a document. `until` is the last day of retention.
  */
@@ -21,18 +28,10 @@ async function newShipment(client: TestClient, until?: string) {
   const id = await createShipment(client);
   const names = ["packing-list-0123456789ab-x.pdf", "bill-of-lading-0123456789ab-half.pdf"];
   const files = names.map((name) => `${client.id}/${id}/${name}`);
-  for (const file of files) {
-    const { error } = await testBackend.serviceRole.storage
-      .from("documents")
-      .upload(file, new TextEncoder().encode("%PDF-1.7"), { contentType: "application/pdf" });
-    if (error) throw error;
-  }
-  const { error } = await testBackend.serviceRole
-    .from("documents")
-    .update({ uploaded: true, storage_path: files[0], ...fileColumns })
-    .eq("shipment_id", id)
-    .eq("name", "Packing List");
-  if (error) throw error;
+  for (const file of files) await store("documents", file, "application/pdf");
+  const documents = testBackend.serviceRole.from("documents");
+  const recorded = documents.update({ uploaded: true, storage_path: files[0], ...fileColumns });
+  await recorded.eq("shipment_id", id).eq("name", "Packing List").throwOnError();
   if (until) await query("update public.shipments set retention_ends_on = $1 where id = $2", [until, id]);
   return { id, files };
 }
@@ -51,21 +50,17 @@ const setLastSeen = (client: TestClient, years: number) =>
   );
 
 const getRetentionEnd = async (id: string) =>
-  (await testBackend.serviceRole.from("shipments").select("retention_ends_on").eq("id", id)).data?.[0]
-    ?.retention_ends_on;
+  (await query("select retention_ends_on::text from public.shipments where id = $1", [id]))[0]?.retention_ends_on;
+
+const isReadable = async (file = "") =>
+  (await testBackend.serviceRole.storage.from("documents").download(file)).data !== null;
 
 /** Returns the number of rows and readable files of a shipment. */
 async function countRemaining({ id, files }: { id: string; files: string[] }) {
-  const { data } = await testBackend.serviceRole.from("shipments").select("id").eq("id", id);
-  const documents = await testBackend.serviceRole.from("documents").select("id").eq("shipment_id", id);
-  const downloads = await Promise.all(
-    files.map((file) => testBackend.serviceRole.storage.from("documents").download(file)),
-  );
-  return {
-    shipments: data?.length,
-    documents: documents.data?.length,
-    files: downloads.filter(({ data }) => data).length,
-  };
+  const shipments = await query("select from public.shipments where id = $1", [id]);
+  const documents = await query("select from public.documents where shipment_id = $1", [id]);
+  const readable = (await Promise.all(files.map(isReadable))).filter(Boolean);
+  return { shipments: shipments.length, documents: documents.length, files: readable.length };
 }
 const everythingRemaining = { shipments: 1, documents: 4, files: 2 };
 const nothingRemaining = { shipments: 0, documents: 0, files: 0 };
@@ -104,33 +99,24 @@ test("A shipment is stored for seven years after its last move, and at least unt
   expect(await getRetentionEnd(id)).toBe(dateInYears(20));
 });
 
-test("The list of expired shipments has all their files, and reading the list changes nothing.", async () => {
-  const client = await newTestClient();
-  const past = await newShipment(client, dateInYears(-1));
-  const today = await newShipment(client, dateInYears(0));
-  const found = await listBeyondRetention(testBackend.serviceRole);
-  expect(found.shipments).toEqual([
-    { id: past.id, name: "Tea", retention_ends_on: dateInYears(-1), files: [...past.files].sort() },
-  ]);
-  expect(found.files).toEqual([]);
-  expect(await countRemaining(past)).toEqual(everythingRemaining);
-  expect(await countRemaining(today)).toEqual(everythingRemaining);
-  await runRetention();
-});
-
-test("Retention deletes expired shipments with documents, events and files, and nothing else; a second run finds none.", async () => {
+test("Retention lists expired shipments, deletes them with documents, events and files, and nothing else; a second run finds none.", async () => {
   const client = await newTestClient();
   const past = [await newShipment(client, dateInYears(-1)), await newShipment(client, dateInYears(-3))];
-  const recent = await newShipment(client);
+  const [recent, today] = [await newShipment(client), await newShipment(client, dateInYears(0))];
+  const found = await listBeyondRetention(testBackend.serviceRole);
+  expect(found.files).toEqual([]);
+  expect(found.shipments).toHaveLength(2);
+  expect(found.shipments).toContainEqual({
+    ...{ id: past[0]?.id, name: "Tea", retention_ends_on: dateInYears(-1), files: past[0]?.files.sort() },
+  });
   expect(await runRetention()).toEqual(
     expect.arrayContaining([{ shipment_id: past[0]?.id }, { shipment_id: past[1]?.id }, { files: 4 }]),
   );
   for (const shipment of past) expect(await countRemaining(shipment)).toEqual(nothingRemaining);
-  expect(await countRemaining(recent)).toEqual(everythingRemaining);
+  for (const shipment of [recent, today]) expect(await countRemaining(shipment)).toEqual(everythingRemaining);
   const nothing = { shipments: [], files: [], parts: [], accounts: [] };
   expect(await listBeyondRetention(testBackend.serviceRole)).toEqual(nothing);
   expect(await runRetention()).toEqual([]);
-  expect((await client.supabase.from("shipments").select("id")).data).toEqual([{ id: recent.id }]);
 });
 
 test("After an interruption at any call, no document has a deleted file, and the next run finishes.", async () => {
@@ -148,11 +134,8 @@ test("After an interruption at any call, no document has a deleted file, and the
       return result;
     });
     const cut = await runRetention(breaking).catch(() => null);
-    const counted = await testBackend.serviceRole.from("documents").select("storage_path").eq("uploaded", true);
-    for (const { storage_path } of counted.data ?? []) {
-      const file = await testBackend.serviceRole.storage.from("documents").download(storage_path ?? "");
-      expect(file.error, `after ${completedCalls} calls`).toBeNull();
-    }
+    const recorded = await query<{ path: string }>("select storage_path as path from public.documents where uploaded");
+    for (const { path } of recorded) expect(await isReadable(path), `after ${completedCalls} calls`).toBe(true);
     await runRetention();
     for (const shipment of past)
       expect(await countRemaining(shipment), `after ${completedCalls} calls`).toEqual(nothingRemaining);
@@ -161,26 +144,21 @@ test("After an interruption at any call, no document has a deleted file, and the
   }
 });
 
-test("A file without a document is deleted only after a day.", async () => {
+test("A file without a document is deleted only after a day, and only in the folder of a shipment.", async () => {
   const shipments = [await newShipment(await newTestClient()), await newShipment(await newTestClient())];
   const [young, old] = shipments.map(({ files }) => files[1] ?? "");
   await ageFiles([old ?? "", ...shipments.map(({ files }) => files[0] ?? "")]);
+  await store("documents", "forms/power-of-attorney.pdf", "application/pdf");
+  await ageFiles(["forms/power-of-attorney.pdf"]);
   expect((await listBeyondRetention(testBackend.serviceRole)).files).toEqual([old]);
   expect(await runRetention()).toEqual([{ files: 1 }]);
-  const exists = async (file = "") =>
-    (await testBackend.serviceRole.storage.from("documents").download(file)).data !== null;
-  expect([await exists(old), await exists(young)]).toEqual([false, true]);
-  for (const { files } of shipments) expect(await exists(files[0])).toBe(true);
+  expect([await isReadable(old), await isReadable(young)]).toEqual([false, true]);
+  for (const { files } of shipments) expect(await isReadable(files[0])).toBe(true);
 });
 
 async function storeChunks({ id }: TestClient, file: string, count: number): Promise<string[]> {
   const names = Array.from({ length: count }, (_, index) => `${id}/${file}/${index * 4}-4`);
-  for (const name of names) {
-    const { error } = await testBackend.serviceRole.storage
-      .from("upload-chunks")
-      .upload(name, new TextEncoder().encode("part"), { contentType: "application/octet-stream" });
-    if (error) throw error;
-  }
+  for (const name of names) await store("upload-chunks", name, "application/octet-stream");
   return names;
 }
 const listChunks = async (account: string) =>
@@ -190,7 +168,15 @@ const listChunks = async (account: string) =>
 
 test("Upload chunks are deleted only after a day.", async () => {
   const client = await newTestClient();
-  const old = await storeChunks(client, "old", 130);
+  const old = await storeChunks(client, "old", 1);
+  // A deletion has at most 100 names, so this number of chunks needs two deletions.
+  const { rows: more } = await testBackend.backend.db.query<{ name: string }>(
+    `insert into storage.objects (bucket_id, name, version)
+     select 'upload-chunks', concat($1::text, '/old/', number, '-4'), gen_random_uuid() from generate_series(1, 129) as number
+     returning name`,
+    [client.id],
+  );
+  old.push(...more.map(({ name }) => name));
   const young = await storeChunks(client, "young", 2);
   await ageFiles(old);
   expect((await listBeyondRetention(testBackend.serviceRole)).parts.sort()).toEqual([...old].sort());
@@ -214,24 +200,6 @@ test("Listing the upload chunks of one account reads no rows of other accounts."
   expect(read).toBeLessThan(100);
   expect(await listChunks(client.id)).toEqual(own);
   await db.query("delete from storage.objects where name like $1 || '/%'", [otherClient.id]);
-});
-
-test("Erasing an account deletes only the upload chunks of this account, also after an interruption.", async () => {
-  const [client, otherClient] = [await newTestClient(), await newTestClient()];
-  await storeChunks(client, "file", 3);
-  const otherChunks = await storeChunks(otherClient, "file", 1);
-  const breaking = breakRequests("/object/upload-chunks");
-  expect(await eraseClient(client, breaking)).toMatchObject({ status: 503 });
-  expect(await eraseClient(client)).toEqual({ result: client.email });
-  expect(await listChunks(client.id)).toEqual([]);
-  expect(await listChunks(otherClient.id)).toEqual(otherChunks);
-});
-
-test("Retention does not delete a file outside the folders of shipments.", async () => {
-  const { storage } = testBackend.serviceRole;
-  await storage.from("documents").upload("forms/power-of-attorney.pdf", "%PDF-1.7", { contentType: "application/pdf" });
-  await runRetention();
-  expect((await storage.from("documents").download("forms/power-of-attorney.pdf")).error).toBeNull();
 });
 
 test("An account without shipments that was unused for seven years is deleted with its Client ID and its data in Supabase Auth.", async () => {
@@ -301,40 +269,73 @@ test("Erasing an account deletes all of its shipments, even if one response list
   expect(remaining.data).toEqual([]);
 });
 
-test("Erasing an account deletes only the entries of this account in the log of Supabase Auth, also after an interruption.", async () => {
-  const client = await newTestClient();
-  const otherClient = await newTestClient();
-  const listActions = async (id: string) => {
-    const rows = await query<{ action: string }>(
-      "select payload ->> 'action' as action from auth.audit_log_entries where payload::text like '%' || $1 || '%'",
-      [id],
-    );
-    return rows.map(({ action }) => action);
-  };
-  const write = (payload: object) =>
-    query("insert into auth.audit_log_entries (id, payload) values (gen_random_uuid(), $1)", [payload]);
-  for (const { id, email } of [client, otherClient])
-    await write({ action: "login", actor_id: id, actor_username: email });
-  await write({ action: "login", actor_id: "no id", actor_username: "nobody" });
-  const breaking = breakRequests("delete_orphaned_auth_log");
-  expect(await eraseClient(client, breaking)).toMatchObject({ status: 503 });
-  expect(await listActions(client.id)).toEqual(expect.arrayContaining(["login", "user_deleted"]));
-  await deleteBeyondRetention(testBackend.serviceRole, () => undefined);
-  expect(await listActions(client.id)).toEqual([]);
-  expect(await listActions(otherClient.id)).toContain("login");
-  expect(await listActions("no id")).toEqual(["login"]);
-});
-
-test("An interrupted erasure is finished by erasing the account again.", async () => {
-  const client = await newTestClient();
-  const breaking = breakRequests("/admin/users/");
-  expect(await eraseClient(client, breaking)).toEqual({
-    reason:
+test.each(["/object/upload-chunks", "/admin/users/", "delete_orphaned_auth_log"])(
+  "An erasure that is interrupted at %s can be finished, and deletes no upload or log entry of another account.",
+  async (interruption) => {
+    const [client, otherClient] = [await newTestClient(), await newTestClient()];
+    const listActions = async (id: string) => {
+      const sql =
+        "select payload ->> 'action' as action from auth.audit_log_entries where payload::text like '%' || $1 || '%'";
+      return (await query(sql, [id])).map(({ action }) => action);
+    };
+    for (const actor_id of [client.id, otherClient.id, `no id ${interruption}`])
+      await query("insert into auth.audit_log_entries (id, payload) values (gen_random_uuid(), $1)", [
+        { action: "login", actor_id },
+      ]);
+    await storeChunks(client, "file", 1);
+    const otherChunks = await storeChunks(otherClient, "file", 1);
+    const reason =
       "The account is closed. Some of the data was not deleted. Our system is not responding. Try again in a minute. " +
-      "Erase the account again.",
-    status: 503,
-  });
-  expect((await testBackend.serviceRole.rpc("find_account_id", { email: client.email })).data).toBe(client.id);
-  expect(await eraseClient(client)).toEqual({ result: client.email });
-  expect((await testBackend.serviceRole.rpc("find_account_id", { email: client.email })).data).toBeNull();
+      "Erase the account again.";
+    expect(await eraseClient(client, breakRequests(interruption))).toEqual({ reason, status: 503 });
+    expect(await listActions(client.id)).toContain("login");
+    await eraseClient(client);
+    await runRetention();
+    expect((await testBackend.serviceRole.rpc("find_account_id", { email: client.email })).data).toBeNull();
+    expect([await listChunks(client.id), await listActions(client.id)]).toEqual([[], []]);
+    expect(await listChunks(otherClient.id)).toEqual(otherChunks);
+    expect(await listActions(otherClient.id)).toContain("login");
+    expect(await listActions(`no id ${interruption}`)).toEqual(["login"]);
+  },
+);
+
+test("Retention deletes expired email changes and password links, and share links and shipment updates after a month.", async () => {
+  const [client, secondClient, thirdClient] = [await newTestClient(), await newTestClient(), await newTestClient()];
+  const shipment = await createShipment(client, "Rice");
+  await query("delete from public.email_outbox");
+  const share =
+    "insert into private.share_links (id, shipment_id, token_hash, expires_at) values ($1, $2, $3, now() + $4::interval)";
+  const address =
+    "insert into private.email_changes (account_id, token_hash, email, expires_at) values ($1, $2, 'x@y.example', now() + $3::interval)";
+  const password =
+    "insert into private.password_links (account_id, token_hash, expires_at, redeemed_at) values ($1, $2, now() + $3::interval, $4)";
+  const update =
+    "insert into public.email_outbox (account_id, shipment_id, kind, detail, created_at) values ($1, $2, 'note', $3, now() - $4::interval)";
+  const minute = "1 minute";
+  // An expired share link is stored for a month.
+  for (const time of [minute, `-${minute}`, "-30 days -1 minute"])
+    await query(share, [randomUUID(), shipment, hashToken(time), time]);
+  await query(address, [client.id, hashToken("a"), minute]);
+  await query(address, [secondClient.id, hashToken("b"), `-${minute}`]);
+  await query(password, [client.id, hashToken("a"), minute, null]);
+  await query(password, [thirdClient.id, hashToken("b"), minute, new Date().toISOString()]);
+  await query(password, [secondClient.id, hashToken("c"), `-${minute}`, null]);
+  await query(update, [client.id, shipment, "recent", "29 days 23 hours"]);
+  await query(update, [client.id, shipment, "old", "30 days 1 hour"]);
+  expect((await testBackend.serviceRole.rpc("delete_expired_links")).data).toBe(4);
+  const remaining = await query(
+    `select (select array_agg(token_hash order by token_hash) from private.share_links) as shares,
+       (select array_agg(account_id) from private.email_changes) as addresses,
+       (select array_agg(token_hash order by token_hash) from private.password_links) as passwords,
+       (select array_agg(detail) from public.email_outbox) as updates`,
+  );
+  expect(remaining).toEqual([
+    {
+      shares: [hashToken(minute), hashToken(`-${minute}`)].sort(),
+      addresses: [client.id],
+      passwords: [hashToken("a"), hashToken("b")].sort(),
+      updates: ["recent"],
+    },
+  ]);
+  expect((await testBackend.serviceRole.rpc("delete_expired_links")).data).toBe(0);
 });

@@ -37,17 +37,16 @@ async function newShipmentWithEvent({ id, supabase }: TestClient, name: string):
 // tests/database/table-privileges.test.ts tests the privileges of each role on each table.
 test("A client can read all own rows and no row of another client.", async () => {
   for (const { id, supabase } of [owner, stranger]) {
-    const seen = await supabase.from("shipments").select("id, user_id, documents (user_id), tracking_events (id)");
+    const seen = await supabase
+      .from("shipments")
+      .select("id, user_id, documents (user_id), tracking_events (shipment_id)");
     const all = await query<{ id: string }>("select id from public.shipments where user_id = $1", [id]);
     expect(seen.data?.map((row) => row.id).sort()).toEqual(all.map((row) => row.id).sort());
     expect(new Set(seen.data?.map((row) => row.user_id))).toEqual(new Set([id]));
     const documents = await supabase.from("documents").select("user_id");
-    expect(documents.data).toHaveLength(all.length * 4);
-    expect(new Set(documents.data?.map((row) => row.user_id))).toEqual(new Set([id]));
+    expect(documents.data).toEqual(Array(all.length * 4).fill({ user_id: id }));
     const events = await supabase.from("tracking_events").select("shipment_id");
-    expect(events.data?.length).toBeGreaterThan(0);
-    const own = new Set(all.map((row) => row.id));
-    expect(events.data?.every((row) => own.has(row.shipment_id))).toBe(true);
+    expect(events.data?.map((row) => row.shipment_id).sort()).toEqual(all.map((row) => row.id).sort());
   }
 });
 
@@ -97,40 +96,17 @@ test("A database error has its own code and the HTTP status that PostgREST assig
   expect(statuses).toEqual(Object.fromEntries(states.map((state) => [state, statusBySqlState[state]])));
 });
 
-test("A database error has PostgREST's four fields and does not affect the next response.", async () => {
-  const raised = await serviceRole.rpc("raise_state", { state: "23514" });
-  expect({ ...raised.error }).toMatchObject({ code: "23514", message: "message", details: "more", hint: "help" });
-  const unknown = await serviceRole.from("nothing").select("*");
-  expect([unknown.status, unknown.error?.code]).toEqual([404, testBackend.hasPostgrest ? "42P01" : "PGRST205"]);
-});
-
-test("A boolean argument of a database function can be a text, and any other text is rejected.", async () => {
-  const { supabase } = owner;
-  const request = (requested: unknown) => toUntypedClient(supabase).rpc("set_erasure_request", { requested });
-  const readRequests = () => query("select from private.erasure_requests where account_id = $1", [owner.id]);
-  for (const [requested, count] of [
-    ["true", 1],
-    ["false", 0],
-    [true, 1],
-    [false, 0],
-  ] as const) {
-    expect((await request(requested)).error).toBeNull();
-    expect(await readRequests()).toHaveLength(count);
-  }
-  const { status, error } = await request("maybe");
-  expect([status, error?.code]).toEqual([400, "22P02"]);
-});
-
-test.each(["auth", "private", "storage", "supabase_migrations", "pg_catalog", "information_schema"])(
-  "The schema %s is unreachable through the API, even for the service role.",
-  async (schema) => {
-    const reachable = { auth: "users", storage: "objects", supabase_migrations: "schema_migrations" } as const;
-    const table = schema in reachable ? reachable[schema as keyof typeof reachable] : "pg_roles";
-    const visitor = toUntypedClient(testBackend.anonymous());
-    for (const raw of [visitor, toUntypedClient(owner.supabase), serviceRole]) {
-      const { data, error } = await raw.schema(schema).from(table).select("*");
-      expect(data).toBeNull();
-      expect(error?.code).toBe("PGRST106");
+test("Other schemas are unreachable through the API, even for the service role.", async () => {
+  const tables = {
+    auth: "users",
+    private: "share_links",
+    storage: "objects",
+    supabase_migrations: "schema_migrations",
+  };
+  for (const [schema, table] of Object.entries({ ...tables, pg_catalog: "pg_roles", information_schema: "tables" })) {
+    for (const supabase of [testBackend.anonymous(), owner.supabase, testBackend.serviceRole]) {
+      const { data, error } = await toUntypedClient(supabase).schema(schema).from(table).select("*");
+      expect([data, error?.code], schema).toEqual([null, "PGRST106"]);
     }
-  },
-);
+  }
+});

@@ -1,12 +1,12 @@
-import { createHmac } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { runStaffAction } from "../../app/models/staff.server.ts";
+import type { Authenticator } from "../support/authenticator.ts";
 import { enrollFactor, startEnrollment } from "../support/client-sessions.ts";
-import { setUpTestBackend } from "../support/database-suite.ts";
+import { decodeClaims, setUpTestBackend } from "../support/database-suite.ts";
 import { logIn as logInAsStaff } from "../support/staff-members.ts";
 import type { AppSupabaseClient } from "../support/test-backend.ts";
 
 const { testBackend, query, newShipment, sendRequest, createAuthHeaders } = setUpTestBackend();
+
 const password = "a good password";
 
 let clientCount = 0;
@@ -15,11 +15,19 @@ let clientCount = 0;
 async function newProtectedClient() {
   clientCount += 1;
   const client = await testBackend.newClient(`factor-${clientCount}@client.example`, password);
-  await newShipment(client);
-  return { ...client, ...(await enrollFactor(client.supabase)) };
+  const shipmentId = await newShipment(client);
+  return { ...client, shipmentId, ...(await enrollFactor(client.supabase)) };
 }
 
 const logIn = (email: string) => logInAsStaff(testBackend, email, password);
+
+type Factor = { factorId: string; app: Authenticator };
+/** Sends a new code of a factor. Returns the session at AAL2. */
+async function enterCode({ auth }: AppSupabaseClient, { factorId, app }: Factor) {
+  const { data, error } = await auth.mfa.challengeAndVerify({ factorId, code: await app.freshCode() });
+  if (error) throw error;
+  return data;
+}
 
 async function readCredentials(id: string) {
   return query("select email, email_change, encrypted_password from auth.users where id = $1", [id]);
@@ -30,17 +38,12 @@ async function getAssuranceLevel(supabase: AppSupabaseClient): Promise<string | 
 }
 
 describe("sessions without the code", () => {
-  test("A session without the second factor's code can neither remove the second factor nor add a second factor.", async () => {
+  test("A session without the second factor's code cannot change factors, password, email or phone, for any spelling of the endpoint.", async () => {
     const client = await newProtectedClient();
     const unverified = await logIn(client.email);
     expect((await unverified.auth.mfa.unenroll({ factorId: client.factorId })).error?.code).toBe("insufficient_aal");
     const added = await unverified.auth.mfa.enroll({ factorType: "totp", friendlyName: "Mine" });
     expect(added.error?.code).toBe("insufficient_aal");
-  });
-
-  test("A session without the second factor's code cannot change password, email or phone, for any spelling of the endpoint.", async () => {
-    const client = await newProtectedClient();
-    const unverified = await logIn(client.email);
     const token = (await unverified.auth.getSession()).data.session?.access_token ?? "";
     const before = await readCredentials(client.id);
     const update = (path: string, change: object) => sendRequest("PUT", path, createAuthHeaders(token), change);
@@ -65,7 +68,7 @@ describe("sessions without the code", () => {
   test("A session that has entered the second factor's code reads the client's data, also after a refresh.", async () => {
     const client = await newProtectedClient();
     const supabase = await logIn(client.email);
-    await supabase.auth.mfa.challengeAndVerify({ factorId: client.factorId, code: await client.app.freshCode() });
+    await enterCode(supabase, client);
     expect(await getAssuranceLevel(supabase)).toBe("aal2");
     expect((await supabase.from("shipments").select("id")).data).toHaveLength(1);
     await supabase.auth.refreshSession();
@@ -85,18 +88,10 @@ test("Changing the password needs a login within the last 24 hours.", async () =
   expect((await testBackend.anonymous().auth.signInWithPassword({ email: client.email, password })).error).toBeNull();
 });
 
-test("An account without a verified second factor needs no code.", async () => {
-  const client = await testBackend.newClient("no-factor@client.example");
-  await startEnrollment(client.supabase);
-  const { error } = await client.supabase.from("shipments").insert({ name: "Tea", user_id: client.id });
-  expect(error).toBeNull();
-});
-
 test("Verifying a new second factor ends the account's other sessions.", async () => {
   const client = await testBackend.newClient("sessions@client.example", password);
   const otherSession = await logIn(client.email);
-  const { factorId, app } = await startEnrollment(client.supabase);
-  await client.supabase.auth.mfa.challengeAndVerify({ factorId, code: await app.freshCode() });
+  await enterCode(client.supabase, await startEnrollment(client.supabase));
   expect((await otherSession.auth.getUser()).error).not.toBeNull();
   expect((await otherSession.from("shipments").select("id")).error).not.toBeNull();
   expect((await otherSession.auth.refreshSession()).error).not.toBeNull();
@@ -104,25 +99,20 @@ test("Verifying a new second factor ends the account's other sessions.", async (
 });
 
 describe("codes", () => {
-  test("A used code and a code from some minutes ago are rejected.", async () => {
-    const client = await newProtectedClient();
-    const unverified = await logIn(client.email);
-    for (const code of [await client.app.lastCode(), await client.app.expiredCode()]) {
-      const { error } = await unverified.auth.mfa.challengeAndVerify({ factorId: client.factorId, code });
+  test("A used code, an old code and the code of another account's factor are rejected.", async () => {
+    const [client, otherClient] = [await newProtectedClient(), await newProtectedClient()];
+    const { mfa } = (await logIn(client.email)).auth;
+    for (const code of [
+      await client.app.lastCode(),
+      await client.app.expiredCode(),
+      await otherClient.app.lastCode(),
+    ]) {
+      const { error } = await mfa.challengeAndVerify({ factorId: client.factorId, code });
       expect(error?.code).toBe("mfa_verification_failed");
     }
-  });
-
-  test("The code of another account's factor is rejected, and so is a code for another account's factor.", async () => {
-    const [first, second] = [await newProtectedClient(), await newProtectedClient()];
-    const { factorId } = first;
-    const code = await second.app.lastCode();
-    const wrongSecret = await first.supabase.auth.mfa.challengeAndVerify({ factorId, code });
-    expect(wrongSecret.error?.code).toBe("mfa_verification_failed");
-    const wrongFactor = await first.supabase.auth.mfa.challenge({ factorId: second.factorId });
-    expect(wrongFactor.error?.code).toBe("mfa_factor_not_found");
-    const removal = await first.supabase.auth.mfa.unenroll({ factorId: second.factorId });
-    expect(removal.error?.code).toBe("mfa_factor_not_found");
+    const { factorId } = otherClient;
+    expect((await mfa.challenge({ factorId })).error?.code).toBe("mfa_factor_not_found");
+    expect((await client.supabase.auth.mfa.unenroll({ factorId })).error?.code).toBe("mfa_factor_not_found");
   });
 
   test("A code with an unknown, used, foreign or expired challenge is rejected.", async () => {
@@ -142,86 +132,88 @@ describe("codes", () => {
     await query(sixMinutesAgo, [old.data?.id]);
     expect((await verify(old.data?.id ?? "")).error?.code).toBe("mfa_challenge_expired");
   });
-
-  test("Many wrong codes do not lock the account; the website limits the attempts.", async () => {
-    const client = await newProtectedClient();
-    const unverified = await logIn(client.email);
-    const enterCode = (code: string) => unverified.auth.mfa.challengeAndVerify({ factorId: client.factorId, code });
-    for (let wrong = 0; wrong < 7; wrong += 1) {
-      expect((await enterCode(await client.app.wrongCode())).error?.code).toBe("mfa_verification_failed");
-    }
-    expect((await enterCode(await client.app.freshCode())).error).toBeNull();
-  });
 });
 
-describe("setting up a second factor", () => {
-  test("Setting up a second factor returns a QR code as a data URL, a secret and an otpauth URL.", async () => {
-    const client = await testBackend.newClient("qr@client.example");
-    const { totp } = await startEnrollment(client.supabase);
-    expect(totp.qr_code).toMatch(/^data:image\/svg\+xml;utf-8,<svg /);
-    expect(totp.qr_code).not.toContain("#");
-    expect(new URL(totp.uri).searchParams.get("secret")).toBe(totp.secret);
-    expect(totp.secret).toMatch(/^[A-Z2-7]{32}$/);
-  });
-
-  test("A second factor needs a unique name, and verifying a factor deletes the unverified factors.", async () => {
-    const client = await testBackend.newClient("two-tabs@client.example");
-    const first = await startEnrollment(client.supabase, "First");
-    const duplicate = await client.supabase.auth.mfa.enroll({ factorType: "totp", friendlyName: "First" });
+test("A new second factor needs a unique name, expires after five minutes, and replaces the other unverified factors.", async () => {
+  const client = await testBackend.newClient("two-tabs@client.example");
+  const { mfa } = client.supabase.auth;
+  const first = await startEnrollment(client.supabase, "First");
+  await startEnrollment(client.supabase, "Old");
+  for (const friendlyName of ["First", "Old"]) {
+    const duplicate = await mfa.enroll({ factorType: "totp", friendlyName });
     expect(duplicate.error?.code).toBe("mfa_factor_name_conflict");
-    expect((await client.supabase.auth.mfa.enroll({ factorType: "totp" })).error).toBeNull();
-    const unnamed = await client.supabase.auth.mfa.enroll({ factorType: "totp" });
-    expect(unnamed.error?.code).toBe("mfa_factor_name_conflict");
-    await client.supabase.auth.mfa.challengeAndVerify({ factorId: first.factorId, code: await first.app.freshCode() });
-    const { data } = await client.supabase.auth.mfa.listFactors();
-    expect(data?.all.map(({ id, status }) => ({ id, status }))).toEqual([{ id: first.factorId, status: "verified" }]);
-  });
-
-  test("An unverified second factor expires after five minutes.", async () => {
-    const client = await testBackend.newClient("expiry@client.example");
-    await startEnrollment(client.supabase, "Old");
-    await query("update auth.mfa_factors set created_at = now() - interval '6 minutes'");
-    expect((await client.supabase.auth.mfa.enroll({ factorType: "totp", friendlyName: "Old" })).error).toBeNull();
-  });
-
-  test("An account can have at most ten second factors.", async () => {
-    const client = await testBackend.newClient("many@client.example");
-    for (let count = 0; count < 10; count += 1) await startEnrollment(client.supabase, `Factor ${count}`);
-    const eleventh = await client.supabase.auth.mfa.enroll({ factorType: "totp", friendlyName: "Eleventh" });
-    expect(eleventh.error?.code).toBe("too_many_enrolled_mfa_factors");
-  });
-});
-
-test("A token that claims AAL2 with another signature is rejected.", async () => {
-  const client = await newProtectedClient();
-  const unverified = await logIn(client.email);
-  const token = (await unverified.auth.getSession()).data.session?.access_token ?? "";
-  const [header = "", payload = ""] = token.split(".");
-  const claims: object = JSON.parse(Buffer.from(payload, "base64url").toString("utf8"));
-  const forgedPayload = Buffer.from(JSON.stringify({ ...claims, aal: "aal2" })).toString("base64url");
-  const signature = createHmac("sha256", "guessed").update(`${header}.${forgedPayload}`).digest("base64url");
-  for (const forged of [
-    `${header}.${forgedPayload}.${signature}`,
-    `${header}.${forgedPayload}.${token.split(".")[2]}`,
-  ]) {
-    const response = await sendRequest("GET", "/rest/v1/shipments?select=id", createAuthHeaders(forged));
-    expect(response.status).toBe(401);
   }
+  const sixMinutesAgo =
+    "update auth.mfa_factors set created_at = now() - interval '6 minutes' where friendly_name = 'Old'";
+  await query(sixMinutesAgo);
+  expect((await mfa.enroll({ factorType: "totp", friendlyName: "Old" })).error).toBeNull();
+  await enterCode(client.supabase, first);
+  const { data } = await mfa.listFactors();
+  expect(data?.all.map(({ id, status }) => ({ id, status }))).toEqual([{ id: first.factorId, status: "verified" }]);
 });
 
-test("The service role lists and removes an account's second factors.", async () => {
-  const client = await newProtectedClient();
-  const listed = await testBackend.serviceRole.auth.admin.mfa.listFactors({ userId: client.id });
-  expect(listed.data?.factors.map(({ id }) => id)).toEqual([client.factorId]);
-  const removed = await testBackend.serviceRole.auth.admin.mfa.deleteFactor({ userId: client.id, id: client.factorId });
-  expect(removed.error).toBeNull();
-  const duplicate = await runStaffAction(testBackend.serviceRole, "remove_second_factors", { account_id: client.id });
-  expect(duplicate).toEqual({ reason: "2FA is not set up on this account.", status: 409 });
-  const supabase = await logIn(client.email);
-  expect((await supabase.from("shipments").select("id")).data).toHaveLength(1);
-  const log = await query(
-    "select payload ->> 'action' as action from auth.audit_log_entries where payload -> 'traits' ->> 'factor_id' = $1",
-    [client.factorId],
-  );
-  expect(log).toEqual([{ action: "factor_deleted" }]);
+describe("the viewer of a portal page", () => {
+  const readPage = async (supabase: AppSupabaseClient, opened?: string) => {
+    const page = await supabase.rpc("portal_page", opened ? { opened_id: opened } : {}, { get: true });
+    const viewerResult = await supabase.rpc("get_viewer", {}, { get: true });
+    const { viewer, ...rest } = page.data as { viewer: object | null; shipments: object[]; shipment: object | null };
+    expect(viewerResult.data).toEqual({ viewer });
+    return { viewer, ...rest };
+  };
+
+  test("A portal page names the viewer with email and verified second factors, and has no data for another client.", async () => {
+    const client = await newProtectedClient();
+    await startEnrollment(client.supabase, "Never finished");
+    const { email, supabase } = await testBackend.newClient("nobody-else@client.example");
+    expect(await readPage(client.supabase, client.shipmentId)).toMatchObject({
+      viewer: {
+        email: client.email,
+        full_name: `Client ${client.email}`,
+        factors: [
+          { id: client.factorId, name: "Phone", created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*\+00:00$/) },
+        ],
+      },
+      shipments: [{ name: "Tea" }],
+      shipment: { name: "Tea" },
+    });
+    expect(await readPage(supabase, client.shipmentId)).toEqual({
+      viewer: { email, full_name: `Client ${email}`, has_aal2: false, factors: [], staff: null },
+      ...{ announcement: null, shipments: [], work: null, shipment: null },
+    });
+  });
+
+  test("A portal page after the session's end has no viewer and no data.", async () => {
+    const client = await testBackend.newClient("leaves@client.example");
+    const ended = testBackend.withToken(client.accessToken);
+    const waiting = [expect.objectContaining({ name: "Tea" })];
+    await client.supabase.from("shipments").insert({ name: "Tea", user_id: client.id });
+    expect(await readPage(ended)).toMatchObject({
+      ...{ viewer: { email: client.email }, shipments: waiting, work: { waiting, client: 1 } },
+    });
+    await client.supabase.auth.signOut();
+    const nothing = { waiting: [], client: 0, company: 0, nobody: 0 };
+    expect(await readPage(ended)).toEqual({
+      ...{ viewer: null, announcement: null, shipments: [], work: nothing, shipment: null },
+    });
+  });
+
+  test("A session loses AAL2 when the second factor of its code is removed, even if another factor remains.", async () => {
+    const client = await newProtectedClient();
+    const tablet = await startEnrollment(client.supabase, "Tablet");
+    await enterCode(client.supabase, tablet);
+    const token = (await enterCode(await logIn(client.email), client)).access_token;
+    const tokenClient = testBackend.withToken(token);
+    expect(await readPage(tokenClient, client.shipmentId)).toMatchObject({
+      viewer: { has_aal2: true },
+      shipment: { name: "Tea" },
+    });
+    expect((await client.supabase.auth.mfa.unenroll({ factorId: client.factorId })).error).toBeNull();
+
+    expect(decodeClaims(token)).toMatchObject({ aal: "aal2" });
+    expect(await readPage(tokenClient, client.shipmentId)).toMatchObject({
+      ...{ viewer: { has_aal2: false, factors: [{ id: tablet.factorId }] }, shipments: [], shipment: null },
+    });
+    expect((await tokenClient.from("documents").select("id")).data).toEqual([]);
+    expect(await readPage(client.supabase)).toMatchObject({ viewer: { has_aal2: true }, shipments: [{ name: "Tea" }] });
+  });
 });

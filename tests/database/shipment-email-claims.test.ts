@@ -9,19 +9,23 @@ import {
 } from "../support/shipment-email-suite.ts";
 import { callRepeatedly } from "../support/staff-members.ts";
 
-const { testBackend, owner, clerk, query, callRpc, newShipment, uploadDocument, claimEmails, finishEmails, makeDue } =
-  setUpShipmentEmails();
+const suite = setUpShipmentEmails();
+const { testBackend, owner, clerk, query, callRpc, newShipment, uploadDocument, claimEmails, finishEmails } = suite;
+const { makeDue, listQueuedUpdates, setFreeStorageEnd } = suite;
+
 const unset = { reason: null, note: null, previous_stage: null };
+
 let shipment: string;
 beforeEach(async () => {
   shipment = await newShipment(owner);
 });
 
 describe("claiming shipment emails", () => {
-  test("A claim returns all updates of a shipment as soon as the first update is due, oldest first, with the current stage.", async () => {
+  test("A claim returns all updates of a shipment as soon as the first update is due, oldest first, with the current stage but no amount.", async () => {
     await callRpc("move_shipment", createMoveArgs(shipment));
-    await callRpc("set_charge", createChargeArgs(shipment));
+    await callRpc("set_charge", { ...createChargeArgs(shipment), due_on: "2031-07-29", note: "Account 77001122" });
     await callRpc("reject_document", { document_id: (await uploadDocument(shipment)).id, reason: "Blurred" });
+    await query(`update auth.users set raw_user_meta_data = '{"full_name": "Grace"}' where id = $1`, [owner.id]);
     const otherShipment = await newShipment(owner);
     await callRpc("send_note", { shipment_id: otherShipment, note: "It came" });
     expect(await claimEmails()).toEqual([]);
@@ -33,7 +37,7 @@ describe("claiming shipment emails", () => {
         ...{ ids: expect.any(Array), account_id: owner.id, email: owner.email, shipment_id: shipment, name: "Tea" },
         ...{ stage: 2, status: "Document Verification", waiting_on: "client" },
         ...{ id: shipment, awb: null, container_numbers: [], arrival: null, version: 1, retention_ends_on: day },
-        ...{ waiting_since: text, changed_at: text, created_at: text, full_name: text },
+        ...{ waiting_since: text, changed_at: text, created_at: text, full_name: "Grace" },
         documents: [...DEFAULT_DOCUMENTS].sort().map((name) => ({
           ...{ name, uploaded: false },
           rejected_at: name === "Packing List" ? text : null,
@@ -70,25 +74,6 @@ describe("claiming shipment emails", () => {
     expect(JSON.stringify(email)).not.toContain("Secret reason");
   });
 
-  test("A claim returns the name of the client.", async () => {
-    await query(`update auth.users set raw_user_meta_data = '{"full_name": "Grace"}' where id = $1`, [owner.id]);
-    await callRpc("send_note", { shipment_id: shipment, note: "It came" });
-    await makeDue(shipment);
-    expect((await claimEmails())[0]?.full_name).toBe("Grace");
-  });
-
-  test("A claim returns no amount, due day or note of a charge.", async () => {
-    await callRpc("set_charge", { ...createChargeArgs(shipment), due_on: "2031-07-29", note: "Account 77001122" });
-    await makeDue(shipment);
-    expect(JSON.stringify((await claimEmails())[0])).not.toMatch(/1234|KES|2031-07|77001122/);
-  });
-
-  test("A claim returns no update that is due later.", async () => {
-    await callRpc("move_shipment", createMoveArgs(shipment));
-    await query("update public.email_outbox set due_at = now() + interval '2 seconds'");
-    expect(await claimEmails()).toEqual([]);
-  });
-
   test("A claim returns at most the requested number of emails, one for each shipment.", async () => {
     const shipments = [shipment, await newShipment(owner), await newShipment(owner)];
     for (const id of shipments) await callRpc("send_note", { shipment_id: id, note: "It came" });
@@ -102,43 +87,38 @@ describe("claiming shipment emails", () => {
     await callRpc("move_shipment", createMoveArgs(shipment));
     await makeDue(shipment);
     const [first] = await claimEmails();
-    await setClaimTime("4 minutes 50 seconds");
+    const setClaimTime = "update public.email_outbox set claimed_at = now() - $1::interval";
+    await query(setClaimTime, ["4 minutes 50 seconds"]);
     expect(await claimEmails()).toEqual([]);
-    await setClaimTime("5 minutes 1 second");
+    await query(setClaimTime, ["5 minutes 1 second"]);
     const [second] = await claimEmails();
     expect(second).toEqual(first);
     expect(await claimEmails()).toEqual([]);
     expect(await query("select attempt_count from public.email_outbox")).toEqual([{ attempt_count: 2 }]);
   });
 
-  test("Eight parallel processes claim each update of 200 shipments exactly once.", async () => {
+  test("Four parallel processes claim each update of 100 shipments exactly once, in one email for each shipment.", async () => {
     await query(
       `with created as (
-         insert into public.shipments (user_id, name) select $1, 'Crate ' || number from generate_series(1, 200) as number
+         insert into public.shipments (user_id, name) select $1, 'Crate ' || number from generate_series(1, 100) as number
          returning id
        )
        insert into public.email_outbox (account_id, shipment_id, kind, detail, due_at)
-       select $1, created.id, kind, 'note', now() - interval '1 minute' from created, unnest(array['note', 'stage']) as kind`,
+       select $1, created.id, kind, 'note', now() - interval '1 minute' from unnest('{note,stage}'::text[]) as kind, created`,
       [owner.id],
     );
-    const claimed = await claimAll();
-    const ids = claimed.flatMap(({ ids }) => ids);
-    expect([ids.length, new Set(ids).size]).toEqual([400, 400]);
+    const claimed: ClaimedEmail[] = [];
+    let round: ClaimedEmail[];
+    do {
+      const call = { name: "claim_shipment_emails", args: { max_count: 30 } };
+      const results = await callRepeatedly(testBackend, 4, call);
+      expect(results.flatMap(({ rejection }) => rejection ?? [])).toEqual([]);
+      round = results.flatMap(({ result }) => result as ClaimedEmail[]);
+      claimed.push(...round);
+    } while (round.length > 0);
+    const ids = claimed.flatMap((email) => email.ids);
+    expect([ids.length, new Set(ids).size, claimed.length]).toEqual([200, 200, 100]);
     expect(await query("select from public.email_outbox where attempt_count <> 1 or claimed_at is null")).toEqual([]);
-  });
-
-  test("Eight parallel processes claim only one email for each shipment with several updates.", async () => {
-    await query(
-      `with created as (
-         insert into public.shipments (user_id, name) select $1, 'Box ' || number from generate_series(1, 20) as number
-         returning id
-       )
-       insert into public.email_outbox (account_id, shipment_id, kind, detail, due_at)
-       select $1, created.id, 'note', 'note', now() - interval '1 minute' from generate_series(1, 50), created`,
-      [owner.id],
-    );
-    const emails = (await claimAll(2000)).map(({ shipment_id }) => shipment_id);
-    expect([emails.length, new Set(emails).size]).toEqual([20, 20]);
   });
 
   test("A claim returns no update of an account that was closed after the update was queued.", async () => {
@@ -151,19 +131,6 @@ describe("claiming shipment emails", () => {
       await callRpc("reopen_account", { account_id: owner.id, reason: "They called" });
     }
   });
-
-  /** Claims emails in eight parallel processes until no email is due. */
-  async function claimAll(maxCount = 50): Promise<ClaimedEmail[]> {
-    const claimed: ClaimedEmail[] = [];
-    for (;;) {
-      const call = { name: "claim_shipment_emails", args: { max_count: maxCount } };
-      const results = await callRepeatedly(testBackend, 8, call);
-      expect(results.flatMap(({ rejection }) => rejection ?? [])).toEqual([]);
-      const round = results.flatMap(({ result }) => result as ClaimedEmail[]);
-      if (round.length === 0) return claimed;
-      claimed.push(...round);
-    }
-  }
 });
 
 describe("finishing claimed emails", () => {
@@ -233,7 +200,107 @@ describe("finishing claimed emails", () => {
   });
 });
 
-/** Sets the time of all claims to `age` ago. */
-async function setClaimTime(age: string): Promise<void> {
-  await query("update public.email_outbox set claimed_at = now() - $1::interval", [age]);
-}
+describe("free storage", () => {
+  test.each([
+    [-1, 0],
+    [0, 1],
+    [2, 1],
+    [3, 0],
+  ])("Free storage that ends in %i days queues %i updates.", async (days, count) => {
+    const day = await setFreeStorageEnd(shipment, days);
+    for (let round = 0; round < 2; round += 1) await claimEmails();
+    expect(await listQueuedUpdates(shipment)).toEqual(
+      Array(count).fill({ kind: "storage", detail: day, reason: null }),
+    );
+  });
+
+  test("The end of free storage queues a second update if the last day changes after the first update was sent.", async () => {
+    const day = await setFreeStorageEnd(shipment, 1);
+    await claimEmails();
+    await makeDue(shipment);
+    const [email] = await claimEmails();
+    expect(email?.events).toMatchObject([{ kind: "storage", detail: day, reason: null }]);
+    await finishEmails(email, true);
+    await claimEmails();
+    expect(await listQueuedUpdates(shipment)).toEqual([]);
+    const nextDay = await setFreeStorageEnd(shipment, 2);
+    await claimEmails();
+    expect(await listQueuedUpdates(shipment)).toEqual([{ kind: "storage", detail: nextDay, reason: null }]);
+  });
+
+  test("The end of free storage queues an update up to stage 8, but not at stages 9 and 10.", async () => {
+    const counts: Record<number, number> = {};
+    for (const stage of [10, 9, 8]) {
+      await setFreeStorageEnd(shipment, 2, stage);
+      await claimEmails();
+      counts[stage] = (await listQueuedUpdates(shipment)).length;
+    }
+    expect(counts).toEqual({ 8: 1, 9: 0, 10: 0 });
+  });
+
+  test("Eight parallel claims queue one update about free storage.", async () => {
+    await setFreeStorageEnd(shipment, 1);
+    const results = await callRepeatedly(testBackend, 8, { name: "claim_shipment_emails", args: {} });
+    expect(results.flatMap(({ rejection }) => rejection ?? [])).toEqual([]);
+    expect(await listQueuedUpdates(shipment)).toHaveLength(1);
+  });
+});
+
+describe("outdated updates", () => {
+  test("If the end of free storage changes, the update about the old day is replaced.", async () => {
+    const oldDay = await setFreeStorageEnd(shipment, 1);
+    await claimEmails();
+    await makeDue(shipment);
+    const day = await setFreeStorageEnd(shipment, 2);
+    expect(await claimEmails()).toMatchObject([{ events: [{ kind: "storage", detail: day }] }]);
+    expect(await query("select detail from public.email_outbox")).toEqual([{ detail: day }]);
+    expect(day).not.toBe(oldDay);
+  });
+
+  test("The update about free storage is deleted if the cargo has left the port.", async () => {
+    await setFreeStorageEnd(shipment, 1);
+    await claimEmails();
+    await makeDue(shipment);
+    await setFreeStorageEnd(shipment, 1, 9);
+    expect(await claimEmails()).toEqual([]);
+    expect(await listQueuedUpdates(shipment)).toEqual([]);
+  });
+
+  test("The update about a rejected document is deleted if a new file is uploaded, and other updates are claimed.", async () => {
+    await callRpc("reject_document", { document_id: (await uploadDocument(shipment)).id, reason: "Blurred" });
+    await callRpc("send_note", { shipment_id: shipment, note: "It came" });
+    await makeDue(shipment);
+    await uploadDocument(shipment);
+    expect(await claimEmails()).toMatchObject([{ events: [{ kind: "note" }] }]);
+    expect(await query("select kind from public.email_outbox")).toEqual([{ kind: "note" }]);
+  });
+
+  test("The update about a charge is deleted if the charge is paid, but not if the payment was revoked.", async () => {
+    const setPaid = (paid: boolean) =>
+      callRpc("set_charge_paid", { shipment_id: shipment, item: "duties", paid, reason: paid ? null : "It bounced" });
+    await callRpc("set_charge", createChargeArgs(shipment));
+    await setPaid(true);
+    await setPaid(false);
+    await makeDue(shipment);
+    const [email] = await claimEmails();
+    expect(email?.events).toMatchObject([{ kind: "charge", detail: "duties", reason: null }]);
+    await callRpc("set_charge", { ...createChargeArgs(shipment), amount: 7 });
+    await makeDue(shipment);
+    await setPaid(true);
+    expect(await claimEmails()).toEqual([]);
+    expect(await query("select from public.email_outbox where claimed_at is null")).toEqual([]);
+  });
+
+  test("If the first shipments have only outdated updates, the same call claims the next shipment.", async () => {
+    const shipments = [shipment, await newShipment(owner), await newShipment(owner)];
+    for (const [index, id] of shipments.entries()) {
+      await callRpc("set_charge", { ...createChargeArgs(shipment), shipment_id: id });
+      if (index < 2) await callRpc("set_charge_paid", { shipment_id: id, item: "duties", paid: true });
+      const makeOverdue = "update public.email_outbox set due_at = now() - $2::interval where shipment_id = $1";
+      await query(makeOverdue, [id, `${3 - index} minutes`]);
+    }
+    expect((await claimEmails(1)).map(({ shipment_id }) => shipment_id)).toEqual([shipments[2]]);
+    expect(await query("select shipment_id from public.email_outbox")).toEqual([{ shipment_id: shipments[2] }]);
+    expect(await claimEmails(1)).toEqual([]);
+  });
+});

@@ -50,19 +50,13 @@ test("Two clients with the same idempotency key create one shipment each.", asyn
   }
 });
 
-test.each([
-  ["stage", 2],
-  ["stage", 10],
-  ["stage", 0],
-  ["stage", -1],
-  ["stage", null],
-  ["user_id", null],
-])("A client who creates a shipment cannot set the column %s to %s.", async (column, value) => {
+test("A client who creates a shipment cannot set its stage or leave out its owner.", async () => {
   const before = await listShipments();
-  const { error } = await toUntypedClient(owner.supabase)
-    .from("shipments")
-    .insert({ name: "Gold", user_id: owner.id, [column]: value });
-  expect(error).not.toBeNull();
+  const shipments = toUntypedClient(owner.supabase).from("shipments");
+  for (const wrong of [...[2, 10, 0, -1, null].map((stage) => ({ stage })), { user_id: null }]) {
+    const { error } = await shipments.insert({ name: "Gold", user_id: owner.id, ...wrong });
+    expect(error, JSON.stringify(wrong)).not.toBeNull();
+  }
   expect(await listShipments()).toEqual(before);
 });
 
@@ -75,49 +69,29 @@ const invisibleNames = [
   ...["\u200b", "\u00a0", "\u3164", "\u2800", "\u061c"],
   ...["\ufeff\u200e", "\ufe0f", "\u0301", "\u{e0041}", "\u{e0100}"],
 ];
-test.each(["", " ", " Gold", "Gold ", "x".repeat(121), ...forgedNames, ...invisibleNames])(
-  "A shipment cannot be named %j.",
-  async (name) => {
-    const before = await listShipments();
-    const { error, status } = await owner.supabase.from("shipments").insert({ name, user_id: owner.id });
-    expect([status, error?.code]).toEqual([400, "23514"]);
-    expect(await listShipments()).toEqual(before);
-  },
-);
+async function expectRejectedByCheck(rows: { name: string; awb?: string }[]): Promise<void> {
+  const before = await listShipments();
+  const results = await Promise.all(
+    rows.map((row) => owner.supabase.from("shipments").insert({ ...row, user_id: owner.id })),
+  );
+  const rejections = results.map(({ error, status }, index) => [rows[index], status, error?.code]);
+  expect(rejections).toEqual(rows.map((row) => [row, 400, "23514"]));
+  expect(await listShipments()).toEqual(before);
+}
 
-test.each(["706-51093844", "MEDUX4471203", "x".repeat(64), null])(
-  "A client can create a shipment with the AWB/BL %j.",
-  async (awb) => {
-    const { data, error } = await owner.supabase
-      .from("shipments")
-      .insert({ name: "Gold", user_id: owner.id, awb })
-      .select("awb, stage, version")
-      .single();
-    expect(error).toBeNull();
+test("A shipment's name has 1 to 120 visible characters without spaces at its ends.", async () => {
+  const names = ["", " ", " Gold", "Gold ", "x".repeat(121), ...forgedNames, ...invisibleNames];
+  await expectRejectedByCheck(names.map((name) => ({ name })));
+});
+
+test("An AWB/BL has 1 to 64 visible characters without spaces at its ends.", async () => {
+  const numbers = ["", " ", " 706", "706 ", "x".repeat(65), ...forgedNames];
+  await expectRejectedByCheck(numbers.map((awb) => ({ name: "Gold", awb })));
+  for (const awb of ["706-51093844", "x".repeat(64), null]) {
+    const created = owner.supabase.from("shipments").insert({ name: "Gold", user_id: owner.id, awb });
+    const { data } = await created.select("awb, stage, version").single();
     expect(data).toEqual({ awb, stage: 1, version: 0 });
-  },
-);
-
-test.each(["", " ", " 706", "706 ", "x".repeat(65), ...forgedNames])(
-  "A client cannot create a shipment with the AWB/BL %j.",
-  async (awb) => {
-    const before = await listShipments();
-    const { error, status } = await owner.supabase.from("shipments").insert({ name: "Gold", user_id: owner.id, awb });
-    expect([status, error?.code]).toEqual([400, "23514"]);
-    expect(await listShipments()).toEqual(before);
-  },
-);
-
-test("A client can create at most 300 shipments in a day.", async () => {
-  const busy = await testBackend.newClient("busy@client.example");
-  const openShipments = (count: number) =>
-    busy.supabase.from("shipments").insert(Array.from({ length: count }, () => ({ name: "Tea", user_id: busy.id })));
-  expect((await openShipments(298)).error).toBeNull();
-  const rejection = await openShipments(3);
-  expect([rejection.status, rejection.error?.code]).toEqual([429, "PT429"]);
-  expect((await openShipments(2)).error).toBeNull();
-  expect((await openShipments(1)).status).toBe(429);
-  expect(await query("select from public.shipments where user_id = $1", [busy.id])).toHaveLength(300);
+  }
 });
 
 test("A client can create at most 300 shipments in a day, also in parallel requests.", async () => {
@@ -143,29 +117,17 @@ test("A shipment's name in any script is stored unchanged.", async () => {
 
 test("A client cannot create a shipment for another client.", async () => {
   const before = await listShipments();
-  const { error } = await stranger.supabase.from("shipments").insert({ name: "Gold", user_id: owner.id });
-  expect(error?.code).toBe("42501");
+  const theirs = { name: "Gold", user_id: owner.id };
+  for (const rows of [[theirs], [{ name: "Mine", user_id: stranger.id }, theirs]])
+    expect((await stranger.supabase.from("shipments").insert(rows)).error?.code).toBe("42501");
   expect(await listShipments()).toEqual(before);
 });
 
-test("A client cannot create another client's shipment in the same request as an own shipment.", async () => {
-  const before = await listShipments();
-  const { error } = await stranger.supabase.from("shipments").insert([
-    { name: "Mine", user_id: stranger.id },
-    { name: "Theirs", user_id: owner.id },
-  ]);
-  expect(error?.code).toBe("42501");
-  expect(await listShipments()).toEqual(before);
-});
-
-test.each([...STAGES.slice(1), "Released", ""])("The status %j that a client sends is ignored.", async (status) => {
-  const { data, error } = await owner.supabase
-    .from("shipments")
-    .insert({ name: "Sugar", user_id: owner.id, status })
-    .select("stage, status")
-    .single();
-  expect(error).toBeNull();
-  expect(data).toEqual({ stage: 1, status: "Client Onboarding" });
+test("The status that a client sends is ignored.", async () => {
+  for (const status of [...STAGES.slice(1), "Released", ""]) {
+    const created = owner.supabase.from("shipments").insert({ name: "Sugar", user_id: owner.id, status });
+    expect((await created.select("stage, status").single()).data).toEqual({ stage: 1, status: "Client Onboarding" });
+  }
 });
 
 test("A client cannot change a shipment by an insert with the same ID.", async () => {
@@ -179,39 +141,19 @@ test("A client cannot change a shipment by an insert with the same ID.", async (
   expect(await listShipments()).toEqual(before);
 });
 
-test.each(STAGES.map((status, index) => ({ stage: index + 1, status })))(
-  "An update to stage $stage sets the status $status, whatever status the update sends.",
-  async ({ stage, status }) => {
-    for (const values of [{ stage }, { stage, status: "Client Onboarding" }, { stage, status: "On its way" }]) {
-      const { data, error } = await toUntypedClient(testBackend.serviceRole)
-        .from("shipments")
-        .update(values)
-        .eq("id", shipment.id)
-        .select("stage, status")
-        .single();
-      expect(error).toBeNull();
-      expect(data).toEqual({ stage, status });
+test("The stage sets the status, whatever status an update sends.", async () => {
+  const shipments = () => toUntypedClient(testBackend.serviceRole).from("shipments");
+  await shipments().update({ status: "Shipment Closed" }).eq("id", shipment.id);
+  expect((await query("select status from public.shipments where id = $1", [shipment.id]))[0]?.status).toBe(STAGES[0]);
+  for (const [index, status] of STAGES.entries()) {
+    const stage = index + 1;
+    for (const values of [{ stage }, { stage, status: "On its way" }]) {
+      const updated = shipments().update(values).eq("id", shipment.id).select("stage, status").single();
+      expect((await updated).data).toEqual({ stage, status });
     }
-  },
-);
-
-test("An update of only the status changes nothing.", async () => {
-  const closed = { status: "Shipment Closed" };
-  await toUntypedClient(testBackend.serviceRole).from("shipments").update(closed).eq("id", shipment.id);
-  expect(await readShipment()).toMatchObject({ stage: 1, status: "Client Onboarding" });
-});
-
-test.each([0, 11, -3, null])("Even the service role cannot set stage %s.", async (stage) => {
-  const shipments = toUntypedClient(testBackend.serviceRole).from("shipments");
-  const { error } = await shipments.update({ stage }).eq("id", shipment.id);
-  expect(error).not.toBeNull();
-  expect(await readShipment()).toMatchObject({ stage: 1, status: "Client Onboarding" });
+  }
 });
 
 function listShipments() {
   return query("select * from public.shipments order by id");
-}
-
-async function readShipment() {
-  return (await query("select * from public.shipments where id = $1", [shipment.id]))[0];
 }

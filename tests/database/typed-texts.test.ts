@@ -1,11 +1,14 @@
 import { randomUUID } from "node:crypto";
 import { beforeAll, expect, test } from "vitest";
 import { severalLines } from "../../app/lib/forms/text-fields.ts";
+import * as deskLabels from "../../app/models/desk-labels.ts";
 import { textLimits } from "../../app/models/limits.ts";
+import { PAYMENTS, WAITING_ON, waitingOnLabels } from "../../app/models/shipment.ts";
 import { getRejection, invisibleCharacters, invisibleInText, setUpDesk } from "../support/database-suite.ts";
 import { readDeskState } from "../support/staff-members.ts";
 
 const { testBackend, owner, lead, query, callRpc, newShipment, uploadDocument } = setUpDesk();
+
 const target = { shipment_id: "", document_id: "", account_id: "" };
 beforeAll(async () => {
   target.shipment_id = await newShipment(owner);
@@ -66,33 +69,129 @@ test("The database rejects the characters that a form field of several lines rem
   expect(removed).toContain(0x200b);
 });
 
-const oneLineNames = oneLineTexts.map(([action, parameter]) => `${action} ${parameter}`);
-
 test.each([...oneLineTexts, ...notes, ...reasons])(
   "The action %s rejects a %s that is too long or has an invisible character, and changes nothing.",
   async (...typedText) => {
     const before = await readDeskState(testBackend);
-    const isOneLine = oneLineNames.includes(`${typedText[0]} ${typedText[1]}`);
+    const isOneLine = oneLineTexts.some(([action, parameter]) => action === typedText[0] && parameter === typedText[1]);
     const characters = isOneLine ? invisibleCharacters : invisibleInText;
     const texts = characters.map((character) => `Pay${character}here`);
-    for (const text of [...texts, "x".repeat(textLimits[typedText[2]] + 1)]) {
-      expect(await sendText(typedText, text), JSON.stringify(text)).toMatch(/^400 /);
-    }
+    const rejected = [...texts, "x".repeat(textLimits[typedText[2]] + 1)];
+    const rejections = await Promise.all(rejected.map((text) => sendText(typedText, text)));
+    expect(rejections).toEqual(rejected.map(() => expect.stringMatching(/^400 /)));
     expect(await readDeskState(testBackend)).toEqual(before);
   },
 );
 
-const emptyTextErrors: Record<string, string> = { text: "400 Enter an announcement.", note: "400 Enter a note." };
-test.each([...reasons, ...notes.slice(0, 1), ...oneLineTexts.slice(0, 1)])(
-  "The action %s needs a %s that is not empty.",
-  async (...typedText) => {
-    const error = emptyTextErrors[typedText[1]] ?? "400 Enter a reason.";
-    const before = await readDeskState(testBackend);
-    for (const text of [null, "", "   "]) expect(await sendText(typedText, text)).toBe(error);
-    expect(await readDeskState(testBackend)).toEqual(before);
+test("Every reason, note and announcement must not be empty.", async () => {
+  const errors: Record<string, string> = { text: "400 Enter an announcement.", note: "400 Enter a note." };
+  const before = await readDeskState(testBackend);
+  for (const typedText of [...reasons, ...notes.slice(0, 1), ...oneLineTexts.slice(0, 1)]) {
+    for (const text of [null, "", "   "])
+      expect(await sendText(typedText, text), typedText[0]).toBe(errors[typedText[1]] ?? "400 Enter a reason.");
+  }
+  expect(await readDeskState(testBackend)).toEqual(before);
+});
+
+test("Every note and reason can have line breaks and tabs.", async () => {
+  for (const typedText of [...notes, ...reasons])
+    expect(await sendText(typedText, "Two\nlines,\ttwo columns"), typedText[0]).not.toMatch(/^400 /);
+});
+
+/** The database columns that each limit of app/models/limits.ts applies to. */
+const limitedColumns: Record<keyof typeof textLimits, string[]> = {
+  announcement: ["announcements.text"],
+  awb: ["shipments.awb"],
+  chargeNote: ["charges.note"],
+  clientId: ["client_ids.client_id"],
+  email: ["client_ids.sent_to", "email_changes.email", "failed_emails.sent_to"],
+  issuedFor: ["client_ids.issued_for"],
+  location: ["tracking_events.location"],
+  note: ["tracking_events.note"],
+  personName: ["staff_members.name", "staff_invites.name"],
+  reason: ["documents.rejection_reason"],
+  shipmentName: ["shipments.name"],
+};
+
+/** Columns with a maximum length whose texts the server writes. */
+const serverColumns = [
+  ...["audit_log.action", "audit_log.actor_name", "audit_log.reason", "documents.file_name", "documents.media_type"],
+  ...["documents.name", "rate_limit_hits.key", "tracking_events.status"],
+];
+
+/** The variables of database functions that compare a typed text with a limit. */
+const limitedVariables: [variable: string, limit: keyof typeof textLimits][] = [
+  ["name", "personName"],
+  ["reason", "reason"],
+];
+
+const columnValues: [list: string, values: readonly string[], columns: string[]][] = [
+  ["WAITING_ON", WAITING_ON, ["shipments.waiting_on"]],
+  ["waitingOnLabels", Object.keys(waitingOnLabels), ["shipments.waiting_on"]],
+  ["deskWaitingOnLabels", Object.keys(deskLabels.deskWaitingOnLabels), ["shipments.waiting_on"]],
+  ["STAFF_ROLES", deskLabels.STAFF_ROLES, ["staff_members.role", "staff_invites.role"]],
+  ["staffRoleLabels", Object.keys(deskLabels.staffRoleLabels), ["staff_members.role"]],
+  ["STORAGE_LOCATIONS", Object.keys(deskLabels.STORAGE_LOCATIONS), ["shipments.storage_location"]],
+  ["CHARGE_CURRENCIES", deskLabels.CHARGE_CURRENCIES, ["charges.currency"]],
+  ["PAYMENTS", PAYMENTS.map(({ id }) => id), ["charges.item"]],
+];
+
+/** Columns with a list of allowed values that app/models does not contain. */
+const unlabelledColumns = ["failed_emails.kind", "email_outbox.kind", "tracking_events.kind"];
+
+const maxLengths = new Map<string, number>();
+const values = new Map<string, string[]>();
+let functions: string[];
+beforeAll(async () => {
+  const checks = await query<{ column: string; definition: string }>(
+    `select concat(relname, '.', attname) as column, pg_get_constraintdef(pg_constraint.oid) as definition
+     from pg_constraint join pg_class on pg_class.oid = conrelid
+     join pg_attribute on attrelid = conrelid and attnum = any (conkey)
+     where contype = 'c' and cardinality(conkey) = 1 and relnamespace in ('public'::regnamespace, 'private'::regnamespace)`,
+  );
+  for (const { column, definition } of checks) {
+    const [, length] = /char_length\([^)]*\) <= (\d+)/.exec(definition) ?? [];
+    if (length) maxLengths.set(column, Number(length));
+    const [, list] = /= ANY \(ARRAY\[('[^\]]*)\]/.exec(definition) ?? [];
+    if (list) values.set(column, [...list.matchAll(/'([^']*)'::text/g)].map(([, value = ""]) => value).sort());
+  }
+  const sources = await query<{ source: string }>(
+    "select prosrc as source from pg_proc where pronamespace in ('public'::regnamespace, 'private'::regnamespace)",
+  );
+  functions = sources.map(({ source }) => source);
+});
+
+test("The limits of app/models/limits.ts are the maximum lengths of their columns.", () => {
+  const lengths = Object.entries(limitedColumns).map(([limit, columns]) => [
+    limit,
+    columns.map((column) => maxLengths.get(column)),
+  ]);
+  const limits = Object.entries(limitedColumns).map(([limit, columns]) => [
+    limit,
+    columns.map(() => textLimits[limit as keyof typeof textLimits]),
+  ]);
+  expect(lengths).toEqual(limits);
+});
+
+test.each(limitedVariables)("Database functions compare the text %s with the limit %s.", (variable, limit) => {
+  const comparison = new RegExp(`char_length\\(${variable}\\) > (\\d+)`, "g");
+  const lengths = functions.flatMap((source) => [...source.matchAll(comparison)].map(([, length]) => Number(length)));
+  expect(lengths).not.toEqual([]);
+  expect(new Set(lengths)).toEqual(new Set([textLimits[limit]]));
+});
+
+test("Every column with a maximum length has a limit in app/models/limits.ts or is written only by the server.", () => {
+  expect([...maxLengths.keys()].sort()).toEqual([...Object.values(limitedColumns).flat(), ...serverColumns].sort());
+});
+
+test.each(columnValues)(
+  "The list %s of app/models has the values that its columns allow.",
+  (_list, listValues, columns) => {
+    for (const column of columns) expect(values.get(column), column).toEqual([...listValues].sort());
   },
 );
 
-test.each([...notes, ...reasons])("The action %s accepts a %s with line breaks and tabs.", async (...typedText) => {
-  expect(await sendText(typedText, "Two\nlines,\ttwo columns")).not.toMatch(/^400 /);
+test("Every column with a list of values has a list in app/models, or needs no label for its values.", () => {
+  const columns = columnValues.flatMap(([, , names]) => names);
+  expect([...values.keys()].sort()).toEqual([...new Set([...columns, ...unlabelledColumns])].sort());
 });

@@ -115,7 +115,7 @@ describe("Requests over a TCP connection", () => {
   });
 });
 
-describe("Slow connections", () => {
+describe.concurrent("Slow connections", () => {
   test("A connection that does not complete its headers gets status 408.", async () => {
     expect(readStatuses(await sandbox.raw("GET / HTTP/1.1\r\nHost: x\r\n"))).toEqual([408]);
   });

@@ -4,7 +4,7 @@ import { userInfo } from "node:os";
 import process from "node:process";
 import { text } from "node:stream/consumers";
 import { Command } from "commander";
-import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { listAuditEntries } from "../../app/models/audit-log.server.ts";
 import { addActionCommands } from "../../app/server/cli/commands.ts";
 import { addReadingCommands } from "../../app/server/cli/reading.ts";
@@ -27,10 +27,7 @@ const shipmentId = "5a000000-0000-4000-8000-000000000001";
 const getIdFromPath = (address: string) => address.split("/").at(-1) ?? "";
 const controlCharacters = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
 
-test("The database rejects invisible characters, and staff commands print invisible characters as escapes.", async () => {
-  const awb = "Tea\r\n5a000000-0000  10/10\x1b[2K\x9b1A\u202e\u2028x";
-  const shipments = createServiceRoleClient(sandbox.dataDir).from("shipments");
-  expect((await shipments.update({ awb }).eq("id", shipmentId)).error?.code).toBe("23514");
+test("Staff commands print invisible characters as escapes.", async () => {
   const failed = await sandbox.staff(["document", "verify", shipmentId, "Bill\x1b[31m\u202eof Lading"]);
   expect(failed.code).toBe(1);
   expect(failed.stderr.trimEnd()).not.toMatch(controlCharacters);
@@ -43,11 +40,9 @@ test("A staff command finds a shipment by the start of its ID, and the log has t
   const tiles = await newShipment(browser, "Tiles", 2000);
   const beginning = getIdFromPath(tiles).slice(0, 13);
   const by = ["--by", "Wanjiru  Kamau"];
-  const failed = await sandbox.staff(["account", "reset-2fa", demoCredentials.email, "--reason", "Lost phone"]);
-  expect([failed.code, failed.stderr]).toEqual([1, expect.stringContaining("2FA is not set up on this account.")]);
+  await runInProcess(["document", "verify", beginning, "Packing List"]);
+  await runInProcess(["shipment", "set-numbers", beginning, "--awb", "MSCU 7788990"]);
   for (const words of [
-    ["document", "verify", beginning, "Packing List"],
-    ["shipment", "set-numbers", beginning, "--awb", "MSCU 7788990"],
     ["shipment", "advance", shipmentId.slice(0, 13), "--location", "Kilindini", ...by],
     [...by, "shipment", "set-numbers", shipmentId, "--awb", "MEDUX0000001", "--reason", "Another ship"],
     ["client-id", "issue", "--count", "2"],
@@ -79,11 +74,11 @@ test("A staff command finds a shipment by the start of its ID, and the log has t
   expect(stdout).toMatch(
     /^\d+ \w+ \d{4}, \d\d:\d\d\sEAT {2}Wanjiru Kamau {2}shipment set-numbers {2}shipment 5a000000\S+ {2}\{"awb":"MEDUX4471203"\} → \{"awb":"MEDUX0000001"\} {2}Another ship$/m,
   );
-  expect((await sandbox.staff(["log", "--since", "2999-01-01"])).stdout).toBe("");
 });
 
-/** Runs a command in this process and returns its output. Throws the command's error. */
+/** Runs a command in this process, which is faster than a new process. Returns its output. Throws the command's error. */
 async function runInProcess(words: string[]) {
+  vi.stubEnv("DATA_DIR", sandbox.dataDir).stubEnv("APP_ORIGIN", origin);
   const out = vi.spyOn(process.stdout, "write").mockReturnValue(true);
   const err = vi.spyOn(process.stderr, "write").mockReturnValue(true);
   const textOf = (spy: typeof out) => spy.mock.calls.map(([some]) => String(some)).join("");
@@ -96,12 +91,11 @@ async function runInProcess(words: string[]) {
   } finally {
     out.mockRestore();
     err.mockRestore();
+    vi.unstubAllEnvs();
   }
 }
 
 test("Staff commands perform the same actions as the desk.", async () => {
-  vi.stubEnv("DATA_DIR", sandbox.dataDir).stubEnv("APP_ORIGIN", origin);
-  onTestFinished(() => void vi.unstubAllEnvs());
   const shipment = "6a000000-0000-4000-8000-000000000005";
   const arrival = ["--storage-location", "mombasa", "--day", "2026-05-10", "--size", "40"];
   const why = ["--reason", "A mistake"];
@@ -137,13 +131,12 @@ test("Staff commands perform the same actions as the desk.", async () => {
   await runInProcess(["client-id", "send", issued.stdout.trim()]);
   expect(await readEmailsTo(sandbox.dataDir, "tea@client.example")).toHaveLength(2);
   await runInProcess(["client-id", "withdraw", issued.stdout.trim(), ...why]);
-  const invalid = await sandbox.staff(["client-id", "issue", "--email", "a@b.example, c@d.example"]);
-  expect([invalid.code, invalid.stderr]).toEqual([
-    1,
-    expect.stringContaining("email: Enter an email such as name@example.com"),
-  ]);
-  const leapDay = runInProcess(["shipment", "extend-retention", shipment, "2099-02-30"]);
-  await expect(leapDay).rejects.toThrow("day: Enter a date that exists, such as 2026-05-31.");
+  const failures: [string[], string][] = [
+    [["client-id", "issue", "--email", "a@b.example, c@d.example"], "email: Enter an email such as name@example.com"],
+    [["shipment", "extend-retention", shipment, "2099-02-30"], "day: Enter a date that exists, such as 2026-05-31."],
+    [["account", "reset-2fa", demoCredentials.email, "--reason", "Lost phone"], "2FA is not set up on this account."],
+  ];
+  for (const [words, message] of failures) await expect(runInProcess(words)).rejects.toThrow(message);
 });
 
 test("Staff commands list and delete expired data while the site runs, and extend the retention of a shipment.", async () => {
@@ -156,7 +149,7 @@ test("Staff commands list and delete expired data while the site runs, and exten
     const end = { retention_ends_on: "2020-01-31" };
     expect((await shipments.update(end).eq("id", getIdFromPath(address))).error).toBeNull();
   }
-  expect((await sandbox.staff(["shipment", "extend-retention", getIdFromPath(disputed), "2099-12-31"])).code).toBe(0);
+  await runInProcess(["shipment", "extend-retention", getIdFromPath(disputed), "2099-12-31"]);
 
   const listed = await sandbox.staff(["retention"]);
   expect(listed.stdout.split("\n")).toEqual([
@@ -186,14 +179,9 @@ test("Staff commands list and delete expired data while the site runs, and exten
   expect((await parsePage(await browser.get(disputed))).text).toContain(
     "Packing List Uploaded. We are checking your file",
   );
-  expect((await sandbox.staff(["retention", "--delete"])).stdout).toBe("No data to delete.\n");
-
-  const rejected = await sandbox.staff(["account", "erase", email]);
-  expect(rejected.code).toBe(1);
-  expect(rejected.stderr).toBe(
-    `Nothing was deleted. We must store the shipment records of this account until 31 December 2099.\n`,
+  await expect(runInProcess(["account", "erase", email])).rejects.toThrow(
+    "Nothing was deleted. We must store the shipment records of this account until 31 December 2099.",
   );
-  expect((await browser.get("/portal")).status).toBe(200);
 });
 
 test("A staff command whose output is no longer read ends without an error.", async () => {

@@ -58,7 +58,7 @@ test("The demo's lead has the same password at every start.", async () => {
   // An earlier start has created the data.
   leadPassword = JSON.parse(readFileSync(getLeadFilePath(), "utf8")).password;
   // Shortens the time for open requests, because other parts of the stop take longer on a busy machine.
-  site = sandbox.start({ DRAIN_SECONDS: "3" });
+  site = sandbox.start({ DRAIN_SECONDS: "2" });
   await site.waitForIntroduction();
   const lead = readDemoLead(site);
   expect(lead).toEqual({ email: "lead@mizigo.example", password: leadPassword });

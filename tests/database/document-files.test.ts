@@ -1,15 +1,16 @@
-import { hash } from "node:crypto";
+import { hash, randomUUID } from "node:crypto";
 import { text } from "node:stream/consumers";
-import { expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { filePieceBytes } from "../../app/lib/http/transfer-slots.server.ts";
 import { verifyDocument } from "../../app/models/document.server.ts";
 import { openStoredFile } from "../../app/models/document-file.server.ts";
+import { newClientSession, runWithSecondFactor } from "../support/client-sessions.ts";
 import { fileRecord, originalContent, setUpDocuments } from "../support/document-suite.ts";
 
 const suite = setUpDocuments();
-const { testBackend, owner, stranger, clerk, shipment } = suite;
-const { query, readPortalFile, storeFile, markUploaded } = suite;
-const { updateDocument, verifyByName, findDocument } = suite;
+const { testBackend, owner, stranger, clerk, shipment, query, readPortalFile, storeFile, markUploaded } = suite;
+const { updateDocument, verifyByName, findDocument, newShipment } = suite;
+
 const { sha256 } = fileRecord;
 
 /** Marks the document as verified, without the comparison of hashes in the app. */
@@ -47,7 +48,7 @@ test("A team member at AAL2 verifies a document, and a client, a stranger or a t
   expect(await findDocument("Packing List")).toMatchObject({ verified: true, sha256 });
 });
 
-test("A file that was replaced after its upload cannot be verified.", async () => {
+test("A file that was replaced or deleted after its upload cannot be verified.", async () => {
   const path = await storeFile();
   await markUploaded(path);
   await replaceFile(path);
@@ -56,6 +57,9 @@ test("A file that was replaced after its upload cannot be verified.", async () =
   const [object] = await query<{ version: string }>("select version from storage.objects where name = $1", [path]);
   // An update can set the version only together with the verification.
   expect((await updateDocument("Packing List", { storage_version: object?.version })).error?.code).toBe("PT409");
+  await testBackend.serviceRole.storage.from("documents").remove([path]);
+  await expect(verifyByName()).rejects.toThrow("The stored file differs from the uploaded file.");
+  expect((await markVerified()).error?.code).toBe("PT409");
   expect(await findDocument("Packing List")).toMatchObject({ verified: false });
 });
 
@@ -67,14 +71,6 @@ test("A file that was restored from a backup with the same bytes can be verified
   await verifyByName();
   const [object] = await query<{ version: string }>("select version from storage.objects where name = $1", [path]);
   expect(await findDocument("Packing List")).toMatchObject({ verified: true, storage_version: object?.version });
-});
-
-test("A deleted file cannot be verified.", async () => {
-  const path = await storeFile();
-  await markUploaded(path);
-  await testBackend.serviceRole.storage.from("documents").remove([path]);
-  await expect(verifyByName()).rejects.toThrow("The stored file differs from the uploaded file.");
-  expect((await markVerified()).error?.code).toBe("PT409");
 });
 
 test("Only the service role can read a verified file, and only if the file is unchanged.", async () => {
@@ -146,3 +142,56 @@ async function clearFileHash(): Promise<void> {
     alter table public.documents enable trigger check_document_file;
   `);
 }
+
+describe("a client's request for a file", () => {
+  let id: string;
+  beforeEach(async () => {
+    id = (await findDocument("Packing List"))?.id ?? "";
+  });
+
+  test("The owner's request for a file returns the viewer and the file's path, version and record.", async () => {
+    const path = await storeFile();
+    await markUploaded(path);
+    const { file_size: _, ...record } = fileRecord;
+    const { storage_version } = (await findDocument("Packing List")) ?? {};
+    expect(await readPortalFile(owner.supabase, id)).toEqual({
+      viewer: { email: owner.email, full_name: `Client ${owner.email}`, has_aal2: false, factors: [], staff: null },
+      file: { name: "Packing List", storage_path: path, storage_version, ...record },
+    });
+  });
+
+  test("A request returns no file if the document has no file or belongs to another shipment or client.", async () => {
+    expect((await readPortalFile(owner.supabase, id)).file).toBeNull();
+    await markUploaded(await storeFile());
+    expect((await readPortalFile(owner.supabase, id)).file).not.toBeNull();
+    const foreignShipment = await newShipment(stranger);
+    for (const [supabase, document_id, shipment_id] of [
+      [owner.supabase, id, await newShipment(owner)],
+      [owner.supabase, id, foreignShipment],
+      [owner.supabase, id, randomUUID()],
+      [owner.supabase, randomUUID(), shipment.id],
+      [owner.supabase, (await findDocument("Bill of Lading"))?.id ?? "", shipment.id],
+      [stranger.supabase, id, shipment.id],
+      [stranger.supabase, id, foreignShipment],
+      [clerk.supabase, id, shipment.id],
+      [clerk.aal1, id, shipment.id],
+    ] as const) {
+      const { viewer, file } = await readPortalFile(supabase, document_id, shipment_id);
+      expect(file).toBeNull();
+      expect(viewer).not.toBeNull();
+    }
+  });
+
+  test("A request for a file returns no file without the second factor's code, and no viewer after the session's end.", async () => {
+    await markUploaded(await storeFile());
+    const session = await newClientSession(testBackend, owner.email);
+    expect((await readPortalFile(session.token, id)).file).not.toBeNull();
+    await runWithSecondFactor(testBackend, owner.id, async () => {
+      const locked = { viewer: { factors: [{ name: "Phone" }] }, file: null };
+      expect(await readPortalFile(session.token, id)).toMatchObject(locked);
+    });
+    await session.supabase.auth.signOut({ scope: "local" });
+    expect(await readPortalFile(session.token, id)).toEqual({ viewer: null, file: null });
+    expect((await readPortalFile(owner.supabase, id)).file).not.toBeNull();
+  });
+});

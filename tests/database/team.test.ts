@@ -7,13 +7,110 @@ import {
   logIn,
   newStaffMember,
   newStaffMemberWithoutFactor,
+  staffPassword,
 } from "../support/staff-members.ts";
 import { setUpTeam } from "../support/team-suite.ts";
 import { type AppSupabaseClient, toUntypedClient } from "../support/test-backend.ts";
 
 const suite = setUpTeam();
-const { testBackend, client, lead, query, callRpc, listAccountAuditEntries } = suite;
-const { invite, removeMember, findStaffMember, issueLink, readLink } = suite;
+const { testBackend, client, lead, query, listAccountAuditEntries, invite, removeMember, findStaffMember } = suite;
+const { callRpc, issueLink, readLink } = suite;
+
+test("An invitation creates the team member's account with name and role, and the log names the inviting lead.", async () => {
+  const { invite_id: invitation = "" } = await invite({ email: " New@Company.Example ", role: "lead" });
+  const id = await createStaffAccount(testBackend, "new@company.example", invitation);
+  expect(await findStaffMember(id)).toMatchObject({ name: "Nekesa", role: "lead", removed_at: null });
+  expect(await listAccountAuditEntries(id)).toEqual([
+    { action: "team invite", actor_name: lead.name, before: null, after: { role: "lead" }, reason: null },
+  ]);
+  const supabase = await logIn(testBackend, "new@company.example");
+  const { data } = await toUntypedClient(supabase).rpc("get_viewer", {}, { get: true });
+  expect(data.viewer.staff).toEqual({ name: "Nekesa", role: "lead" });
+  await removeMember(id);
+});
+
+test("An invitation is valid only once, only for its address, and only until a newer invitation is sent.", async () => {
+  const email = "once@company.example";
+  const { invite_id: oldInvitation = "" } = await invite({ email });
+  const { invite_id: invitation = "" } = await invite({ email, name: "Otieno", role: "lead" });
+  const otherEmail = "other@company.example";
+  for (const [address, id] of [
+    [email, oldInvitation],
+    [otherEmail, invitation],
+    [otherEmail, randomUUID()],
+    [otherEmail, ""],
+    [otherEmail, "%"],
+  ] as const) {
+    await expect(createStaffAccount(testBackend, address, id), `${address} ${id}`).rejects.toThrow();
+  }
+  const id = await createStaffAccount(testBackend, email, invitation);
+  expect(await findStaffMember(id)).toMatchObject({ name: "Otieno", role: "lead" });
+  await expect(createStaffAccount(testBackend, otherEmail, invitation)).rejects.toThrow();
+  expect(await query("select from auth.users where email = $1", [otherEmail])).toEqual([]);
+  await removeMember(id);
+});
+
+test("An invitation is invalid in the sign-up form, and no sign-up creates a team member.", async () => {
+  const email = "wanted@company.example";
+  const { invite_id: invitation } = await invite({ email, role: "lead" });
+  const signUp = (data: object) =>
+    testBackend.anonymous().auth.signUp({ email, password: staffPassword, options: { data } });
+  expect((await signUp({ full_name: "Me", staff_invite_id: invitation })).error).not.toBeNull();
+  expect(await query("select from auth.users where email = $1", [email])).toEqual([]);
+  const { data: issued } = await testBackend.serviceRole.rpc("issue_client_ids", {});
+  const forged = { full_name: "Me", client_id: issued?.[0]?.client_id, staff_invite_id: randomUUID(), role: "lead" };
+  expect((await signUp(forged)).error).toBeNull();
+  const [{ id } = { id: "" }] = await query<{ id: string }>("select id from auth.users where email = $1", [email]);
+  expect(id).not.toBe("");
+  expect(await findStaffMember(id)).toBeUndefined();
+});
+
+test("An invitation to a client's or a current team member's address, or without a name or valid role, is rejected.", async () => {
+  const clientError = "409 A client uses this email address. Enter another email address for the team member.";
+  const staffError = "409 A team member already uses this email address.";
+  for (const email of [client.email, ` ${client.email.toUpperCase()} `])
+    expect(await getRejection(invite({ email }))).toBe(clientError);
+  expect(await getRejection(invite({ email: lead.email }))).toBe(staffError);
+  for (const wrong of [{ role: "boss" }, { role: null }, { name: " " }])
+    expect(await getRejection(invite({ email: "wrong@company.example", ...wrong }))).toMatch(/^400 /);
+  expect(await findStaffMember(lead.id)).toMatchObject({ role: "lead" });
+  expect(await listAccountAuditEntries(client.id)).toEqual([]);
+});
+
+test("An invitation can be repeated with another name and role until the team member logs in.", async () => {
+  const email = "slow@company.example";
+  const { invite_id: invitation = "" } = await invite({ email });
+  const id = await createStaffAccount(testBackend, email, invitation);
+  expect(await invite({ email, name: "Nekesa Barasa", role: "lead" })).toEqual({ account_id: id });
+  expect(await findStaffMember(id)).toMatchObject({ name: "Nekesa Barasa", role: "lead" });
+  expect((await listAccountAuditEntries(id)).map(({ after }) => after)).toEqual([{ role: "clerk" }, { role: "lead" }]);
+  await logIn(testBackend, email);
+  expect(await getRejection(invite({ email }))).toMatch(/^409 /);
+  await removeMember(id);
+});
+
+test("An invitation form that is sent twice creates only one invitation.", async () => {
+  const email = "hasty@company.example";
+  const form = { email, name: "Nekesa", idempotency_key: randomUUID() };
+  const { invite_id: invitation = "" } = await invite(form);
+  expect(invitation).not.toBe("");
+  expect(await invite(form)).toEqual({ invite_id: invitation });
+  expect(await listInvitations(email)).toEqual([{ id: invitation, name: "Nekesa" }]);
+  // The same idempotency key with another name or email address makes a new invitation.
+  const { invite_id: renamed = "" } = await invite({ ...form, name: "Nekesa Barasa" });
+  expect(await listInvitations(email)).toEqual([{ id: renamed, name: "Nekesa Barasa" }]);
+  expect((await invite({ ...form, email: "hasty-too@company.example" })).invite_id).toBeTruthy();
+  await expect(createStaffAccount(testBackend, email, invitation)).rejects.toThrow();
+  const id = await createStaffAccount(testBackend, email, renamed);
+  expect(await invite({ ...form, name: "Nekesa Barasa" })).toEqual({ account_id: id });
+  expect((await listAccountAuditEntries(id)).map(({ action }) => action)).toEqual(["team invite"]);
+  await removeMember(id);
+});
+
+function listInvitations(email: string) {
+  return query<{ id: string; name: string }>("select id, name from private.staff_invites where email = $1", [email]);
+}
+
 const changeRole = (account: string, role: string, supabase: AppSupabaseClient = lead.supabase) =>
   callRpc("change_staff_role", { account_id: account, role }, supabase);
 
@@ -89,18 +186,6 @@ describe("staff roles", () => {
   });
 });
 
-test("A lead removes a team member's second factors; the sessions end, and the desk stays closed until a new factor is set up.", async () => {
-  const careless = await newStaffMember(testBackend, "clerk", "careless@company.example");
-  expect(await callRpc("remove_second_factors", { account_id: careless.id, reason: "A lost telephone" })).toEqual({
-    removed: 1,
-    email: careless.email,
-  });
-  expect((await careless.supabase.auth.refreshSession()).error).not.toBeNull();
-  const supabase = await logIn(testBackend, careless.email);
-  expect((await supabase.from("audit_log").select("id")).data).toEqual([]);
-  expect(await getRejection(callRpc("announce", { text: "Pay here" }, supabase))).toMatch(/^403 /);
-});
-
 const removals: [string, (member: TestStaffMember) => Promise<unknown>][] = [
   ["the team member", ({ supabase, factorId }) => supabase.auth.mfa.unenroll({ factorId })],
   [
@@ -136,17 +221,7 @@ describe("the last lead", () => {
     );
   const lastLead = "This team member is the last lead. Make another team member a lead first.";
 
-  test("Neither the last lead nor the service role can remove the last lead or change the role to clerk.", async () => {
-    expect(await leads()).toEqual([{ account_id: lead.id }]);
-    for (const supabase of [lead.supabase, testBackend.serviceRole]) {
-      expect(await getRejection(removeMember(lead.id, supabase))).toBe(`409 ${lastLead}`);
-      expect(await getRejection(changeRole(lead.id, "clerk", supabase))).toBe(`409 ${lastLead}`);
-    }
-    expect(await leads()).toEqual([{ account_id: lead.id }]);
-    expect((await lead.supabase.from("audit_log").select("id").limit(1)).data).toHaveLength(1);
-  });
-
-  test("An invited lead counts as a lead only after the first login.", async () => {
+  test("The last lead can neither be removed nor become a clerk, and an invited lead counts only after the first login.", async () => {
     const email = "coming@company.example";
     const { invite_id: invitation = "" } = await invite({ email, role: "lead" });
     const id = await createStaffAccount(testBackend, email, invitation);

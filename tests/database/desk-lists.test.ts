@@ -4,6 +4,7 @@ import { readPage, setUpDesk, sha256, type TestClient } from "../support/databas
 import { toUntypedClient } from "../support/test-backend.ts";
 
 const { testBackend, owner, clerk, query, callRpc, newShipment, uploadDocument } = setUpDesk();
+
 /** A shipment of the owner at stage 2, with a document to verify and a charge. */
 let shipment: string;
 beforeAll(async () => {
@@ -43,16 +44,13 @@ describe("desk shipment list", () => {
   const crates = (first: number, last: number) =>
     Array.from({ length: last - first + 1 }, (_, index) => `Crate ${first + index}`);
 
-  test.each([
-    ["name", "client WANJIKU"],
-    ["email", "kamau@client.example"],
-    ["name with its words in any order", "WANJIKU  client"],
-  ])("The desk finds shipments by their client's %s.", async (_what, q) => {
-    expect(await find(q, { stage: 10 })).toEqual(["Plain cotton"]);
-    expect(await find(`${q} cotton`, { stage: 10 })).toEqual(["Plain cotton"]);
-    expect(await find(`nobody ${q}`)).toEqual([]);
-    expect(await find(q, { stage: 2 })).toEqual(["Glass_ware"]);
-    expect(await find(q)).toHaveLength(21);
+  test("The desk finds shipments by their client's name, with its words in any order, and email.", async () => {
+    for (const q of ["client WANJIKU", "WANJIKU  client", "kamau@client.example"]) {
+      expect(await find(`${q} cotton`, { stage: 10 }), q).toEqual(["Plain cotton"]);
+      expect(await find(`nobody ${q}`)).toEqual([]);
+      expect(await find(q, { stage: 2 })).toEqual(["Glass_ware"]);
+      expect(await find(q)).toHaveLength(21);
+    }
   });
 
   test("The desk filters shipments by stage, by who they wait for, and by both together.", async () => {
@@ -83,17 +81,6 @@ describe("desk shipment list", () => {
     const place = last && { before: last.created_at, before_id: last.id };
     return (await readPage(clerk.supabase, "desk_shipments_export", { ...filter, ...place })).shipments;
   }
-  const toNames = (rows: Row[]) => rows.map(({ name }) => name);
-
-  test("The shipment export can continue after any row, newest first, with the same filter.", async () => {
-    const whole = await listExport(undefined, { q: "Crate" });
-    expect(toNames(whole)).toEqual(crates(1, 45).reverse());
-    const rest = { q: "Crate", waiting_on: "client", stage: 1 };
-    expect(toNames(await listExport(whole[2], rest))).toEqual(crates(1, 42).reverse());
-    expect(await listExport(whole[2], { ...rest, waiting_on: "company" })).toEqual([]);
-    expect(await listExport(whole.at(-1), rest)).toEqual([]);
-    expect(await listExport(undefined, { q: "cotton" })).toHaveLength(2);
-  });
 
   test("The shipment export has each shipment once, even if some change between its pages of 500.", async () => {
     const many = await testBackend.newClient("many@client.example");
@@ -102,7 +89,9 @@ describe("desk shipment list", () => {
       "insert into public.shipments (user_id, name) select $1, 'Sack ' || number from generate_series(1, 620) as number",
       [many.id],
     );
-    const first = await listExport(undefined, { q: many.email });
+    const filter = { q: many.email, waiting_on: "client" };
+    expect(await listExport(undefined, { ...filter, waiting_on: "company" })).toEqual([]);
+    const first = await listExport(undefined, filter);
     expect(first).toHaveLength(500);
     const seen = new Set(first.map(({ id }) => id));
     const newestFirst = "select id from public.shipments where user_id = $1 order by id desc";
@@ -112,9 +101,9 @@ describe("desk shipment list", () => {
       await callRpc("send_note", { shipment_id: id, note: "It came" });
       await callRpc("move_shipment", { shipment_id: id, despite_missing: true });
     }
-    const second = await listExport(first.at(-1), { q: many.email });
+    const second = await listExport(first.at(-1), filter);
     expect(second.map(({ id }) => id)).toEqual(unseen.map(({ id }) => id));
-    expect(await listExport(second.at(-1), { q: many.email })).toEqual([]);
+    expect(await listExport(second.at(-1), filter)).toEqual([]);
   });
 
   test("The desk filters shipments with a document to check, also together with other filters.", async () => {
@@ -122,7 +111,8 @@ describe("desk shipment list", () => {
     const [tiles, paint] = [await newShipment(importer, "Checked tiles"), await newShipment(importer, "Checked paint")];
     const [first, second] = [await uploadDocument(tiles), await uploadDocument(paint)];
     const checked = async (more: ListFilter = {}) => find("Checked", { to_check: true, ...more });
-    const exported = async () => toNames(await listExport(undefined, { q: "Checked", to_check: true })).sort();
+    const listExported = () => listExport(undefined, { q: "Checked", to_check: true });
+    const exported = async () => (await listExported()).map(({ name }) => name).sort();
     expect(await find("Checked")).toEqual(["Checked paint", "Checked tiles"]);
     expect(await checked()).toEqual(["Checked paint", "Checked tiles"]);
     expect(await exported()).toEqual(await checked());
@@ -138,16 +128,18 @@ describe("desk shipment list", () => {
   });
 
   test("A desk search of a megabyte finds nothing, and a search of spaces finds everything.", async () => {
-    for (const q of ["x".repeat(1e6), "%".repeat(1e6), `Crate${" ".repeat(1e6)}`, "Crate ".repeat(2e5)]) {
-      const { data, error } = await toUntypedClient(clerk.supabase).rpc("desk_shipments", { q });
-      expect([data?.shipments, error]).toEqual([[], null]);
-      const exported = await toUntypedClient(clerk.supabase).rpc("desk_shipments_export", { q });
-      expect([exported.data?.shipments, exported.error]).toEqual([[], null]);
-      const clients = await toUntypedClient(clerk.supabase).rpc("desk_clients", { q });
-      expect([clients.data?.clients, clients.error]).toEqual([[], null]);
-      for (const filter of [{ actor_name: q }, { action: q }, { shipment_prefix: q }]) {
-        const log = await toUntypedClient(clerk.supabase).rpc("desk_log", filter);
-        expect([log.data?.audit_entries, log.error]).toEqual([[], null]);
+    const searches: [page: string, field: string, rows: string][] = [
+      ["desk_shipments", "q", "shipments"],
+      ["desk_shipments_export", "q", "shipments"],
+      ["desk_clients", "q", "clients"],
+      ["desk_log", "actor_name", "audit_entries"],
+      ["desk_log", "action", "audit_entries"],
+      ["desk_log", "shipment_prefix", "audit_entries"],
+    ];
+    for (const q of ["%".repeat(1e6), `Crate${" ".repeat(1e6)}`]) {
+      for (const [page, field, rows] of searches) {
+        const { data, error } = await toUntypedClient(clerk.supabase).rpc(page, { [field]: q });
+        expect([data?.[rows], error], `${page} ${field}`).toEqual([[], null]);
       }
     }
     expect(await list({ q: "   " })).toHaveLength(21);
@@ -188,4 +180,106 @@ test("The result of a bulk move lists up to 50 shipments with their current stag
   const fifty = Array.from({ length: 50 }, () => randomUUID());
   expect(await listMoved([...fifty.slice(1), first])).toHaveLength(1);
   expect(await listMoved([...fifty, first])).toEqual([]);
+});
+
+describe("activity log", () => {
+  const shipment = randomUUID();
+  const account = randomUUID();
+  beforeAll(async () => {
+    const rows: [string, string, string | null, string][] = [
+      ["Njeri", "shipment note", shipment, "2025-03-01T20:59:59Z"],
+      ["Njeri", "shipment correct", shipment, "2025-03-01T21:00:00Z"],
+      ["Ouma", "shipment note", null, "2025-03-02T09:00:00Z"],
+      ["Njeri", "account reopen", null, "2025-03-02T20:59:59.999Z"],
+      ["Njeri Wambui", "shipment note", null, "2025-03-02T21:00:00Z"],
+      ["100%_Ali", "shipment note", null, "2025-03-09T21:00:00Z"],
+    ];
+    const insert = "insert into public.audit_log (actor_name, action, shipment_id, created_at) values ($1, $2, $3, $4)";
+    for (const row of rows) await query(insert, row);
+    await query(
+      "insert into public.audit_log (actor_name, action, account_id, created_at) values ('Chebet', 'account close', $1, '2025-03-10')",
+      [account],
+    );
+    await query(
+      `insert into public.audit_log (actor_name, action, created_at)
+       select 'Many', 'action ' || number, timestamptz '2024-01-01' + make_interval(hours => number)
+       from generate_series(1, 120) as number`,
+    );
+  });
+  type LogEntry = { id: string; created_at: string; actor_name: string; action: string };
+  const listEntries = async (filter: object): Promise<LogEntry[]> =>
+    (await readPage(clerk.supabase, "desk_log", filter)).audit_entries;
+  const listLines = async (filter: object) =>
+    (await listEntries(filter)).map(({ actor_name, action }) => `${actor_name}: ${action}`);
+  const numbers = (first: number, last: number) =>
+    Array.from({ length: first - last + 1 }, (_, index) => `Many: action ${first - index}`);
+
+  test("The activity log is filtered by part of a name, by action and by shipment.", async () => {
+    const own = ["Njeri: account reopen", "Njeri: shipment correct", "Njeri: shipment note"];
+    const all = ["Njeri Wambui: shipment note", ...own];
+    for (const who of ["Njeri", "njer", " JERI ", "\u202aN’je\u0301ri\u202c"])
+      expect(await listLines({ actor_name: who }), who).toEqual(all);
+    expect(await listLines({ actor_name: "wamb" })).toEqual(["Njeri Wambui: shipment note"]);
+    expect(await listLines({ actor_name: "Njeri", action: "shipment correct" })).toEqual(["Njeri: shipment correct"]);
+    expect(await listLines({ shipment_prefix: shipment })).toEqual(["Njeri: shipment correct", "Njeri: shipment note"]);
+    const corrections = await listLines({ shipment_prefix: shipment, action: "shipment correct" });
+    expect(corrections).toEqual(["Njeri: shipment correct"]);
+    expect(await listLines({ shipment_prefix: shipment, actor_name: "Wambui" })).toEqual([]);
+  });
+
+  test("A name filter of the activity log does not use % and _ as wildcards.", async () => {
+    for (const who of ["%", "_", "0%_a"])
+      expect(await listLines({ actor_name: who }), who).toEqual(["100%_Ali: shipment note"]);
+    for (const who of ["\\", "Nje%i", "N_eri", "Nobody", "'"])
+      expect(await listLines({ actor_name: who }), who).toEqual([]);
+  });
+
+  test("The activity log is filtered by the first four or more characters of a shipment's ID.", async () => {
+    const both = ["Njeri: shipment correct", "Njeri: shipment note"];
+    for (const length of [8, 9, 20, 36]) {
+      const lines = await listLines({ shipment_prefix: shipment.slice(0, length), actor_name: "Njeri" });
+      expect(lines, String(length)).toEqual(both);
+    }
+    expect(await listLines({ shipment_prefix: ` ${shipment.slice(0, 13).toUpperCase()} ` })).toEqual(both);
+    for (const prefix of [shipment.slice(0, 3), shipment.slice(1, 12), `${shipment}0`, "%", "zebra", ""]) {
+      expect(await listLines({ shipment_prefix: prefix }), prefix).toEqual([]);
+    }
+  });
+
+  test("The activity log is filtered by account, and names the account and the shipment as long as they exist.", async () => {
+    expect(await listLines({ account_id: account })).toEqual(["Chebet: account close"]);
+    expect(await listLines({ account_id: account, actor_name: "Njeri" })).toEqual([]);
+    expect(await listLines({ account_id: randomUUID() })).toEqual([]);
+    const unnamed = { account_id: account, account_name: null, shipment_name: null };
+    expect(await listEntries({ account_id: account })).toMatchObject([unnamed]);
+    const tea = await newShipment(owner);
+    await callRpc("send_note", { shipment_id: tea, note: "It arrived" });
+    const client = await testBackend.newClient("logged@client.example");
+    await testBackend.serviceRole.rpc("close_account", { account_id: client.id, reason: "They asked" });
+    const closing = { action: "account close", account_name: `Client ${client.email}` };
+    expect(await listEntries({ account_id: client.id })).toMatchObject([closing]);
+    expect(await listEntries({ shipment_prefix: tea })).toMatchObject([{ shipment_id: tea, shipment_name: "Tea" }]);
+    expect((await listEntries({ shipment_prefix: shipment }))[0]).toMatchObject({ shipment_name: null });
+  });
+
+  test("The activity log filters days in East Africa Time.", async () => {
+    expect(await listLines({ day: "2025-03-01" })).toEqual(["Njeri: shipment note"]);
+    expect(await listLines({ day: "2025-03-02" })).toEqual([
+      "Njeri: account reopen",
+      "Ouma: shipment note",
+      "Njeri: shipment correct",
+    ]);
+    expect(await listLines({ day: "2025-03-03" })).toEqual(["Njeri Wambui: shipment note"]);
+    expect(await listLines({ day: "2025-03-02", actor_name: "Ouma" })).toEqual(["Ouma: shipment note"]);
+    expect(await listLines({ day: "2025-03-04" })).toEqual([]);
+  });
+
+  test("The activity log has the newest entries first, in pages of 50, and its export continues after any entry.", async () => {
+    expect(await listLines({ actor_name: "Many" })).toEqual(numbers(120, 70));
+    expect(await listLines({ actor_name: "Many", page: 2 })).toEqual(numbers(70, 20));
+    expect(await listLines({ actor_name: "Many", page: 3 })).toEqual(numbers(20, 1));
+    const [, second] = await listEntries({ actor_name: "Many" });
+    const rest = { actor_name: "Many", page: 0, before: second?.created_at, before_id: second?.id };
+    expect(await listLines(rest)).toEqual(numbers(118, 1));
+  });
 });

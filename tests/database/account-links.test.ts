@@ -1,0 +1,271 @@
+import { randomUUID } from "node:crypto";
+import { beforeEach, describe, expect, test } from "vitest";
+import { callRpcOrGetRejection, hashToken, readPage } from "../support/database-suite.ts";
+import { callRepeatedly } from "../support/staff-members.ts";
+import { setUpTeam } from "../support/team-suite.ts";
+
+const { testBackend, client, lead, query, callRpc, issueLink, readLink, owner, clerk, setUpClient } = setUpTeam();
+
+const redeemLink = (token: string) => callRpc("redeem_password_link", { token }, testBackend.serviceRole);
+
+describe("password links", () => {
+  test("Reading a password link returns the account, whether it is staff, and its second factors, without redeeming the link.", async () => {
+    expect(await readLink(await issueLink(lead.id, 7 * 24))).toMatchObject({ account_id: lead.id, is_invite: true });
+    const leadToken = await issueLink(lead.id);
+    expect(leadToken).toMatch(/^[0-9a-f]{64}$/);
+    const factors = [{ id: lead.factorId, name: "Phone" }];
+    for (let time = 0; time < 2; time += 1) {
+      expect(await readLink(leadToken)).toEqual({
+        ...{ account_id: lead.id, email: lead.email, is_staff: true, is_invite: false, factors },
+      });
+    }
+    expect(await readLink(await issueLink(client.id))).toEqual({
+      ...{ account_id: client.id, email: client.email, is_staff: false, is_invite: false, factors: [] },
+    });
+  });
+
+  test("A redeemed password link can be restored within two minutes.", async () => {
+    const token = await issueLink();
+    await redeemLink(token);
+    await callRpc("restore_password_link", { token }, testBackend.serviceRole);
+    expect(await readLink(token)).toMatchObject({ account_id: client.id });
+    expect(await redeemLink(token)).toBe(true);
+    await query(
+      "update private.password_links set redeemed_at = now() - interval '3 minutes' where redeemed_at is not null",
+    );
+    await callRpc("restore_password_link", { token }, testBackend.serviceRole);
+    expect([await readLink(token), await redeemLink(token)]).toEqual([null, false]);
+  });
+
+  test("A password link can be redeemed only once, even in eight parallel requests.", async () => {
+    const token = await issueLink();
+    const results = await callRepeatedly(testBackend, 8, { name: "redeem_password_link", args: { token } });
+    expect(results.map(({ result }) => result).sort()).toEqual([...Array(7).fill(false), true]);
+    expect([await readLink(token), await redeemLink(token)]).toEqual([null, false]);
+  });
+
+  test("A new password link invalidates earlier links of the same account, even in parallel, but no links of other accounts.", async () => {
+    const leadToken = await issueLink(lead.id);
+    const [first, second] = [await issueLink(), await issueLink()];
+    expect([await readLink(first), await redeemLink(first)]).toEqual([null, false]);
+    expect(await readLink(second)).toMatchObject({ account_id: client.id });
+    const args = { account_id: client.id, valid_hours: 1 };
+    const issued = await callRepeatedly(testBackend, 6, { name: "issue_password_link", args });
+    const links = await Promise.all(issued.map(({ result }) => readLink(String(result))));
+    expect(links.filter(Boolean)).toHaveLength(1);
+    expect(await readLink(leadToken)).toMatchObject({ account_id: lead.id });
+  });
+
+  test("A password link is valid for the given number of hours.", async () => {
+    const token = await issueLink(client.id, 168);
+    const rows = await query(
+      `select expires_at > now() + interval '167 hours' and expires_at <= now() + interval '168 hours' as is_in_time
+       from private.password_links where account_id = $1`,
+      [client.id],
+    );
+    expect(rows).toEqual([{ is_in_time: true }]);
+    await query("update private.password_links set expires_at = now() where account_id = $1", [client.id]);
+    expect([await readLink(token), await redeemLink(token)]).toEqual([null, false]);
+  });
+
+  test("A wrong token redeems no password link, and the database stores only the token's hash.", async () => {
+    const token = await issueLink();
+    const [stored] = await query<{ token_hash: string }>(
+      "select token_hash from private.password_links where account_id = $1",
+      [client.id],
+    );
+    expect(JSON.stringify(await query("select * from private.password_links"))).not.toContain(token);
+    for (const guess of ["", "%", token.slice(0, 63), token.toUpperCase(), `${token} `, stored?.token_hash ?? ""]) {
+      expect([await readLink(guess), await redeemLink(guess)], guess).toEqual([null, false]);
+    }
+    expect(await readLink(token)).not.toBeNull();
+  });
+
+  test("Closing an account invalidates its password links, and a new link of a closed account is invalid.", async () => {
+    const before = await issueLink();
+    await callRpc("close_account", { account_id: client.id, reason: "They asked" });
+    const after = await issueLink();
+    for (const token of [before, after]) expect(await readLink(token)).toBeNull();
+    await callRpc("reopen_account", { account_id: client.id, reason: "They called" });
+    expect(await readLink(before)).toBeNull();
+  });
+});
+
+describe("email claims", () => {
+  const claimEmail = (request: string, sent_to = "a@company.example") =>
+    callRpc("claim_email", { idempotency_key: request, sent_to }, testBackend.serviceRole);
+  const releaseEmail = (request: string) =>
+    callRpc("release_email", { idempotency_key: request, sent_to: "a@company.example" }, testBackend.serviceRole);
+
+  test("One of eight parallel requests claims the email of a form, separately for each address.", async () => {
+    const args = { idempotency_key: randomUUID(), sent_to: "a@company.example" };
+    const results = await callRepeatedly(testBackend, 8, { name: "claim_email", args });
+    expect(results.filter(({ result }) => result === true)).toHaveLength(1);
+    expect(await claimEmail(args.idempotency_key)).toBe(false);
+    expect(await claimEmail(args.idempotency_key, "b@company.example")).toBe(true);
+  });
+
+  test("The email of a form can be claimed again after its release or after two minutes.", async () => {
+    const request = randomUUID();
+    expect([await claimEmail(request), await claimEmail(request)]).toEqual([true, false]);
+    await releaseEmail(request);
+    expect([await claimEmail(request), await claimEmail(request)]).toEqual([true, false]);
+    await query("update private.email_claims set claimed_at = now() - interval '121 seconds'");
+    expect([await claimEmail(request), await claimEmail(request)]).toEqual([true, false]);
+  });
+});
+
+describe("email changes", () => {
+  const stranger = setUpClient("stranger@client.example");
+
+  beforeEach(() => query("delete from private.email_changes"));
+  const start = (email: string | null, account = owner.id) =>
+    callRpcOrGetRejection("start_email_change", { account_id: account, email }, testBackend.serviceRole);
+  const startChange = async (email = "new@client.example", account = owner.id) => String(await start(email, account));
+  const read = (token: string | null) => callRpcOrGetRejection("email_change", { token }, testBackend.serviceRole);
+  const redeem = (token: string | null) =>
+    callRpcOrGetRejection("redeem_email_change", { token }, testBackend.serviceRole);
+  const cancel = () => callRpcOrGetRejection("cancel_email_change", { account_id: owner.id }, testBackend.serviceRole);
+  const rename = (account: string, email: string) =>
+    query("update auth.users set email = $2 where id = $1", [account, email]);
+  /** Makes every email change expire earlier by `time`. */
+  const passTime = (time: string) =>
+    query("update private.email_changes set expires_at = expires_at - $1::interval", [time]);
+  const readAccount = async (): Promise<object> => (await readPage(owner.supabase, "portal_account")).account;
+  const tooSoon = "429 We have just sent you an email. Wait one minute, then try again.";
+
+  test("The link of an email change can be read many times but redeemed only once, even in ten parallel requests.", async () => {
+    const token = await startChange("New@Client.Example");
+    expect(token).toMatch(/^[0-9a-f]{64}$/);
+    const change = { account_id: owner.id, email: "new@client.example", old_email: owner.email, factors: [] };
+    for (const _twice of [1, 2]) expect(await read(token)).toEqual(change);
+    const rows = await query("select * from private.email_changes");
+    expect(rows).toHaveLength(1);
+    expect(JSON.stringify(rows)).not.toContain(token);
+    const results = await callRepeatedly(testBackend, 10, { name: "redeem_email_change", args: { token } });
+    expect(results.map(({ result }) => result).sort()).toEqual([...Array(9).fill(false), true]);
+    expect(await read(token)).toBeNull();
+    // Redeeming the link does not change the email address, which only Supabase Auth can change.
+    expect(await query("select email from auth.users where id = $1", [owner.id])).toEqual([{ email: owner.email }]);
+  });
+
+  test("A wrong token and a token that is a day old can neither read nor redeem an email change.", async () => {
+    const token = await startChange();
+    const wrong = [
+      token.toUpperCase(),
+      token.slice(1),
+      `${token} `,
+      hashToken(token),
+      "0".repeat(64),
+      "",
+      "%",
+      owner.id,
+    ];
+    for (const guess of [...wrong, null]) {
+      if (guess === token) continue;
+      expect(await read(guess)).toBeNull();
+      expect(await redeem(guess)).toBe(false);
+    }
+    await passTime("23 hours 59 minutes");
+    expect(await read(token)).toMatchObject({ account_id: owner.id });
+    await passTime("2 minutes");
+    expect(await read(token)).toBeNull();
+    expect(await redeem(token)).toBe(false);
+  });
+
+  test("An email change is neither read nor redeemed while its account is closed.", async () => {
+    const closedClient = await testBackend.newClient("leaving@client.example");
+    const token = await startChange("left@client.example", closedClient.id);
+    const closing = { account_id: closedClient.id, reason: "They asked" };
+    expect(await callRpcOrGetRejection("close_account", closing, clerk.supabase)).toBe(closedClient.email);
+    expect(await read(token)).toBeNull();
+    expect(await redeem(token)).toBe(false);
+    expect(await callRpcOrGetRejection("reopen_account", closing, clerk.supabase)).toBe(closedClient.email);
+    expect(await read(token)).toMatchObject({ account_id: closedClient.id });
+    expect(await redeem(token)).toBe(true);
+  });
+
+  test("A new email change can start a minute after the previous email change, and only the newest link is valid.", async () => {
+    const first = await startChange("first@client.example");
+    for (const email of ["first@client.example", "second@client.example"]) expect(await start(email)).toBe(tooSoon);
+    await passTime("50 seconds");
+    expect(await start("second@client.example")).toBe(tooSoon);
+    expect(await read(first)).toMatchObject({ email: "first@client.example" });
+    // The limit of one email per minute applies to each account separately.
+    const foreignToken = await startChange("theirs@client.example", stranger.id);
+    await passTime("11 seconds");
+    const second = await startChange("second@client.example");
+    expect(await read(first)).toBeNull();
+    expect(await redeem(first)).toBe(false);
+    expect(await read(second)).toMatchObject({ email: "second@client.example" });
+    expect(await read(foreignToken)).toMatchObject({ account_id: stranger.id, email: "theirs@client.example" });
+    expect(await redeem(second)).toBe(true);
+    expect(await start("third@client.example")).toMatch(/^[0-9a-f]{64}$/);
+  });
+
+  test("Four parallel requests of one account start only one email change.", async () => {
+    const args = { account_id: owner.id, email: "new@client.example" };
+    const results = await callRepeatedly(testBackend, 4, { name: "start_email_change", args });
+    expect(results.filter(({ result }) => typeof result === "string")).toHaveLength(1);
+    expect(results.flatMap(({ rejection }) => rejection ?? [])).toEqual(Array(3).fill(tooSoon.slice(4)));
+  });
+
+  test("An email change to the address of another account has no link, and the account page looks the same as for a free address.", async () => {
+    const free = await startChange("free@client.example");
+    const accountWithFree = await readAccount();
+    await passTime("61 seconds");
+    for (const taken of [stranger.email, stranger.email.toUpperCase(), clerk.email, owner.email]) {
+      expect(await start(taken)).toBeNull();
+      expect(await start(taken)).toBe(tooSoon);
+      expect(await start("free@client.example")).toBe(tooSoon);
+      // The page does not reveal that the email address has an account.
+      expect(await readAccount()).toEqual({ ...accountWithFree, new_email: taken.toLowerCase() });
+      await passTime("61 seconds");
+    }
+    expect(await read(free)).toBeNull();
+    expect(await redeem(free)).toBe(false);
+  });
+
+  test("An email change is redeemed if the account already has the address, and rejected if another account has the address.", async () => {
+    const next = "by-now@client.example";
+    const token = await startChange(next);
+    const taker = await testBackend.newClient(next);
+    expect(await redeem(token)).toBe(
+      "409 You cannot use this email address. Enter another address on your account page.",
+    );
+    expect(await read(token)).toMatchObject({ account_id: owner.id, email: next });
+    await rename(taker.id, "gave-way@client.example");
+    // The account already has the new email address if an earlier change succeeded and its response was lost.
+    await rename(owner.id, next);
+    try {
+      expect(await read(token)).toMatchObject({ account_id: owner.id, email: next, old_email: next });
+      expect([await redeem(token), await redeem(token)]).toEqual([true, false]);
+    } finally {
+      await rename(owner.id, owner.email);
+    }
+  });
+
+  test("A cancelled email change has no valid link, and a new email change can start immediately.", async () => {
+    const { serviceRole } = testBackend;
+    const password = await issueLink(owner.id);
+    const token = await startChange();
+    const foreignToken = await startChange("theirs@client.example", stranger.id);
+    for (const _twice of [1, 2]) expect(await cancel()).toBeNull();
+    expect([await read(token), await redeem(token)]).toEqual([null, false]);
+    expect(await read(foreignToken)).toMatchObject({ account_id: stranger.id });
+    expect(await callRpcOrGetRejection("password_link", { token: password }, serviceRole)).toMatchObject({
+      account_id: owner.id,
+    });
+    expect(await start("new@client.example")).toMatch(/^[0-9a-f]{64}$/);
+    await query("delete from private.password_links where account_id = $1", [owner.id]);
+  });
+
+  test("An email change needs an address of at most 254 characters and an existing account.", async () => {
+    const long = `${"x".repeat(254 - 15)}@client.example`;
+    expect(await start(`x${long}`)).toMatch(/^400 /);
+    expect(await start(null)).toMatch(/^400 /);
+    expect(await start("new@client.example", randomUUID())).toMatch(/^409 /);
+    expect(await query("select from private.email_changes")).toEqual([]);
+    expect(await start(long)).toMatch(/^[0-9a-f]{64}$/);
+  });
+});
