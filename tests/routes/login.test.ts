@@ -3,21 +3,13 @@ import { describeCut } from "../support/labels.ts";
 import { countEmailsTo, newClient, newEmailAddress } from "../support/route-fixtures.ts";
 import { issueClientIds } from "../support/service-role.ts";
 import { closeAccount, resultOrThrow } from "../support/staff-actions.ts";
-import {
-  type FormValues,
-  getTestApp,
-  getText,
-  noStorePattern,
-  origin,
-  parsePage,
-  password,
-} from "../support/test-app.ts";
+import { type FormValues, getTestApp, getText, origin, parsePage, password } from "../support/test-app.ts";
 
 const app = await getTestApp();
 const { sql } = app;
 const browser = app.browser();
 const email = await browser.signUpAndLogIn("Baraka");
-const shipment = await browser.createShipment("Coffee");
+await browser.createShipment("Coffee");
 
 const wrongLoginText = "The email or password is wrong.";
 const wrongPassword = "not the password";
@@ -39,26 +31,20 @@ async function newUnconfirmedAddress(): Promise<string> {
 }
 
 describe("rejected login", () => {
-  const emailMissing = "Enter your email.";
-  const passwordMissing = "Enter your password.";
   const passwordTooLong =
     "This password is too long. A password can have at most 72 English letters and digits. Other letters and emoji count as 2 or more each.";
   test.each([
-    ["no email address", { email: "", password }, [emailMissing]],
-    ["half an email address", { email: "b@", password }, ["Enter an email such as name@example.com."]],
     [
       "an email address of 255 characters",
       { email: `${"b".repeat(240)}@client.example`, password },
       [`Use at most 254 characters for the email. ${describeCut(254)}`],
     ],
-    ["no password", { email: "b@client.example", password: "" }, [passwordMissing]],
     ["a password of 73 bytes", { email: "b@client.example", password: "p".repeat(73) }, [passwordTooLong]],
-    ["neither address nor password", { email: "", password: "" }, [emailMissing, passwordMissing]],
+    ["neither address nor password", { email: "", password: "" }, ["Enter your email.", "Enter your password."]],
   ])("A login with %s marks the fields without calling the backend", async (_what, typed, errors) => {
     const calls = await app.proxy.during(async () => {
       const { page, browser } = await submitLogin(typed);
       expect(page.status).toBe(400);
-      expect(page.headers.get("Cache-Control") ?? "").toMatch(noStorePattern);
       expect(page.title).toMatch(/^Error: Client Login/);
       expect(page.toasts).toEqual([{ title: "Login Failed", description: errors[0], variant: "destructive" }]);
       expect(page.problems.map(({ text }) => text)).toEqual(errors);
@@ -109,30 +95,16 @@ describe("rejected login", () => {
     ]);
   });
 
-  test.each([400, 429, 500, 503, "html"] as const)(
-    "A login calls Supabase Auth once when Supabase Auth fails with %s",
-    async (fault) => {
-      app.proxy.fail(fault, /grant_type=password/);
-      const { page, logins } = await submitLogin({ email, password });
-      app.proxy.fail("none");
-      expect([page.status >= 400, logins.length]).toEqual([true, 1]);
-    },
-  );
-
-  test.each<[string, FormValues]>([
-    ["no password", { email }],
-    ["a wrong password", { email, password: wrongPassword }],
-    ["no email address", { email: "", password }],
-  ])("A login with %s preserves the choice of a shared computer and the next page", async (_what, typed) => {
+  test("A rejected login preserves the choice of a shared computer and the next page", async () => {
     const browser = app.browser();
     const form = await browser.open("/login?next=/portal/new");
-    const rejected = await parsePage(await browser.submit(form, "Log in", { ...typed, shared: "on" }));
+    const rejected = await parsePage(await browser.submit(form, "Log in", { email, shared: "on" }));
     expect(rejected.form("Log in").fields).toMatchObject({ shared: "on", next: "/portal/new" });
     const response = await browser.submit(rejected, "Log in", { email, password });
     expect(response.headers.get("Location")).toBe("/portal/new");
     const session = response.headers.getSetCookie().find((line) => line.startsWith("session="));
     expect(session).toMatch(/^session=(?!.*max-age)/i);
-    const unchecked = await parsePage(await app.browser().submit(form, "Log in", typed));
+    const unchecked = await parsePage(await browser.submit(form, "Log in", { email }));
     expect(unchecked.form("Log in").fields).not.toHaveProperty("shared");
   });
 });
@@ -160,10 +132,8 @@ describe("login of an unconfirmed address", () => {
     const notSent = `${unconfirmedText} Open the link in our email first. No email? Log in again in 5 minutes, and we will email you a new link.`;
     expect(await logIn()).toBe(notSent);
     await sql`update auth.users set confirmation_sent_at = now() - interval '61 seconds' where email = ${address}`;
-    for (const fault of [500, "close"] as const) {
-      app.proxy.fail(fault, /\/resend/);
-      expect([fault, await logIn()]).toEqual([fault, notSent]);
-    }
+    app.proxy.fail(500, /\/resend/);
+    expect(await logIn()).toBe(notSent);
     app.proxy.fail("none");
     expect(await countEmailsTo(address)).toBe(sentBefore);
     expect(await logIn()).toBe(`${unconfirmedText} We have emailed you a new link. Open that link, then log in.`);
@@ -188,52 +158,43 @@ test("Logins and sign-ups by turns send at most five emails a day to one address
 test("Sign-ups from one IP address send at most twenty emails an hour.", async () => {
   const sender = app.browser();
   const addresses = Array.from({ length: 21 }, () => newEmailAddress("Victim", "client.example"));
+  const clientIds = await issueClientIds(app.company, 21);
+  const signUp = (email: string, index: number) =>
+    sender.post("/signup", { clientId: clientIds[index] ?? "", fullName: "Stranger", email, password });
   const statuses: number[] = [];
-  for (const [index, clientId] of (await issueClientIds(app.company, 21)).entries()) {
-    const form = { clientId, fullName: "Stranger", email: addresses[index] ?? "", password };
-    statuses.push((await sender.post("/signup", form)).status);
+  for (const start of [0, 5, 10, 15, 20]) {
+    const responses = addresses.slice(start, start + 5).map((email, index) => signUp(email, start + index));
+    for (const { status } of await Promise.all(responses)) statuses.push(status);
   }
   expect(statuses).toEqual([...Array(20).fill(303), 429]);
 });
 
 describe("successful login", () => {
-  /** Creates a confirmed client without using the sign-up form. */
-  async function newClientWithPassword(password: string): Promise<string> {
-    const [client_id] = await issueClientIds(app.company, 1);
-    const account = { email: newEmailAddress("Typist", "client.example"), password, email_confirm: true };
-    const { error } = await app.company.auth.admin.createUser({ ...account, user_metadata: { client_id } });
-    expect(error).toBeNull();
-    return account.email;
-  }
-
-  test("A client logs in with a password from a device that writes accents and spaces differently.", async () => {
-    const address = await newClientWithPassword("café mombasa é");
-    for (const typed of ["café mombasa é".normalize("NFD"), "café\u00a0mombasa\u3000é"]) {
-      const response = await app.browser().post("/login", { email: address, password: typed });
-      expect(response.headers.get("Location")).toBe("/portal");
+  test("A client logs in with a password whose accents and spaces another device or another form has written differently.", async () => {
+    const decomposed = "café mombasa é".normalize("NFD");
+    for (const [set, ...allTyped] of [
+      ["café mombasa é", decomposed, "café\u00a0mombasa\u3000é"],
+      // Another form than ours does not compose the letters of a password.
+      [decomposed, decomposed],
+    ] as const) {
+      const [client_id] = await issueClientIds(app.company, 1);
+      const account = { email: newEmailAddress("Typist", "client.example"), password: set, email_confirm: true };
+      const { error } = await app.company.auth.admin.createUser({ ...account, user_metadata: { client_id } });
+      expect(error).toBeNull();
+      for (const typed of allTyped) {
+        const response = await app.browser().post("/login", { email: account.email, password: typed });
+        expect(response.headers.get("Location")).toBe("/portal");
+      }
     }
-  });
-
-  test("A client logs in with a password that was set in another form without our forms.", async () => {
-    const typed = "café mombasa é".normalize("NFD");
-    const address = await newClientWithPassword(typed);
-    const response = await app.browser().post("/login", { email: address, password: typed });
-    expect(response.headers.get("Location")).toBe("/portal");
   });
 
   test("A client who logs in reaches the portal, which shows the login toast once", async () => {
     const browser = app.browser();
     const response = await browser.submit(await browser.open("/login"), "Log in", { email, password });
     expect([response.status, response.headers.get("Location")]).toEqual([303, "/portal"]);
-    expect(response.headers.get("Cache-Control") ?? "").toMatch(noStorePattern);
     const portal = await browser.follow(response);
     expect(portal.toasts[0]).toEqual({ title: "Login Successful", description: "", variant: "default" });
     expect((await browser.open("/portal")).toasts).toEqual([]);
-  });
-
-  test("A client logs in with an email address in capitals that has leading and trailing blanks", async () => {
-    const response = await app.browser().post("/login", { email: `  ${email.toUpperCase()} `, password });
-    expect(response.headers.get("Location")).toBe("/portal");
   });
 
   test("The session is in one cookie for 30 days that script cannot read and that names no person", async () => {
@@ -262,53 +223,25 @@ describe("successful login", () => {
 });
 
 describe("page after the login", () => {
-  test("A client who opens a shipment without a session reaches the shipment after the login", async () => {
-    const browser = app.browser();
-    const redirect = await browser.get(shipment);
-    expect([redirect.status, redirect.headers.get("Location")]).toEqual([
-      ...[303, `/login?next=${encodeURIComponent(shipment)}`],
-    ]);
-    const response = await browser.submit(await browser.follow(redirect), "Log in", { email, password });
-    const page = await browser.follow(response);
-    expect([page.h1, page.toasts[0]?.title]).toEqual(["Coffee", "Login Successful"]);
-  });
-
   test("A client returns to the address of a search after the login, also after a mistyped password", async () => {
     const [browser, signedIn] = [app.browser(), app.browser()];
     await signedIn.logIn(email);
     const { action, fields } = (await signedIn.open("/portal")).form("Find");
     const search = `${action}?${new URLSearchParams({ ...(fields as Record<string, string>), q: "coffee" })}`;
-    expect(search).toMatch(/^\/portal\?(?=.*\bq=coffee\b)(?=.*\bwaiting=(&|$))(?=.*\bstage=(&|$))/);
     const login = await browser.follow(await browser.get(search));
     const rejected = await parsePage(await browser.submit(login, "Log in", { email, password: wrongPassword }));
     const response = await browser.submit(rejected, "Log in", { email, password });
     expect(response.headers.get("Location")).toBe(search);
-    expect((await browser.follow(response)).value("q")).toBe("coffee");
+    const page = await browser.follow(response);
+    expect([page.value("q"), page.toasts[0]?.title]).toEqual(["coffee", "Login Successful"]);
   });
 
-  test("A client whose session ends while filling in a form returns to the form after the login", async () => {
-    const browser = app.browser();
-    const redirect = await browser.post("/portal/new", { name: "Lost" });
-    const response = await browser.submit(await browser.follow(redirect), "Log in", { email, password });
-    expect((await browser.follow(response)).h1).toBe("Create Shipment");
-  });
-
-  test.each(["//evil.example", "https://evil.example/portal", "/portal/../x", "/portal\n", "/login", ""])(
-    "A login with the next page %j leads to the portal",
-    async (next) => {
-      const login = await app.browser().open(`/login?next=${encodeURIComponent(next)}`);
-      expect(login.form("Log in").fields.next).toBeUndefined();
-      const response = await app.browser().post("/login", { email, password, next });
-      expect([response.status, response.headers.get("Location")]).toEqual([303, "/portal"]);
-    },
-  );
-
-  test("A login form with two next pages is rejected and creates no session", async () => {
-    const fields = new URLSearchParams({ email, password, next: "/portal/new" });
-    fields.append("next", "//evil.example");
-    const response = await app.browser().post("/login", fields);
-    expect([response.status, response.headers.get("Location")]).toEqual([400, null]);
-    expect(response.headers.getSetCookie().join()).not.toContain("session=");
+  test("A login with the address of another site as its next page leads to the portal", async () => {
+    const next = "//evil.example";
+    const login = await app.browser().open(`/login?next=${encodeURIComponent(next)}`);
+    expect(login.form("Log in").fields.next).toBeUndefined();
+    const response = await app.browser().post("/login", { email, password, next });
+    expect([response.status, response.headers.get("Location")]).toEqual([303, "/portal"]);
   });
 });
 
@@ -321,7 +254,6 @@ describe("browser without cookies", () => {
     async (path) => {
       const browser = app.browser();
       const response = await browser.get(path, headers);
-      expect(response.headers.get("Cache-Control") ?? "").toMatch(noStorePattern);
       browser.cookies.clear();
       const page = await browser.follow(response);
       expect([page.status, page.h1]).toEqual([200, "Client Login"]);
@@ -329,14 +261,6 @@ describe("browser without cookies", () => {
       expect(page.form("Log in").fields.next).toBe(path === "/portal/new" ? path : undefined);
     },
   );
-
-  test("A client whose browser stores no cookies sees the cookie warning with script too", async () => {
-    const browser = app.browser();
-    const response = await browser.get("/portal.data", headers);
-    expect(await response.text()).toContain("/login?cookies");
-    browser.cookies.clear();
-    expect(await (await browser.get("/login.data?cookies")).text()).toMatch(/"noCookies",true/);
-  });
 
   test("A client who allows cookies again reaches the login page without the cookie warning", async () => {
     const browser = app.browser();
@@ -357,7 +281,7 @@ describe("browser without cookies", () => {
     expect([page.h1, page.toasts, page.text.includes(noCookies)]).toEqual(["Client Login", [], false]);
   });
 
-  test.each([`${origin}/`, "https://evil.example/login", `${origin}/login/verify`, "/login", ""])(
+  test.each([`${origin}/`, "https://evil.example/login", `${origin}/login/verify`, ""])(
     "The site does not test cookies of a visitor who comes to the portal from %j",
     async (Referer) => {
       const response = await app.browser().get("/portal", { Referer });

@@ -1,12 +1,9 @@
 import { expect, test } from "vitest";
 import type { TestShipment } from "../support/desk-fixtures.ts";
-import { describeCut } from "../support/labels.ts";
 import { getHref, listButtons } from "../support/page-parts.ts";
 import {
   allDocuments,
-  copyBrowser,
   expectRejectedForm,
-  getField,
   listShipmentAuditEntries,
   newClient,
   newShipment,
@@ -14,17 +11,19 @@ import {
   successToast,
 } from "../support/route-fixtures.ts";
 import { advanceShipment } from "../support/service-role.ts";
-import { resultOrThrow, setCharge } from "../support/staff-actions.ts";
+import { correctStage, resultOrThrow, setCharge } from "../support/staff-actions.ts";
 import { getTestApp, getText, parsePage } from "../support/test-app.ts";
 
 const app = await getTestApp();
 const clerk = (await newStaffMember(app, "clerk", "Akinyi Odhiambo")).browser;
-const otherTab = copyBrowser(app, clerk);
 const client = await newClient(app, "Baraka Mwangi");
 const complete = await newShipment(app, client, "Complete", allDocuments);
 
 const countMoves = async ({ id }: TestShipment) =>
   (await listShipmentAuditEntries(app.company, id)).filter(({ action }) => action === "shipment advance").length;
+
+const setStage = async ({ id }: TestShipment, stage: number) =>
+  resultOrThrow(await correctStage(app.company, id, { stage, reason: "It is there" }, {}));
 
 /** Returns the history on the client's page, newest first. "AT" replaces the date and time of each entry. */
 async function listHistory(portal: string): Promise<string[]> {
@@ -76,31 +75,16 @@ test("A move with missing documents names the documents and needs a confirmation
 
   const button = "Move to Document Verification anyway";
   expect(confirmation.form(button).fields).toMatchObject(fields);
-  const responses = await Promise.all([clerk, otherTab].map((browser) => browser.submit(confirmation, button)));
-  expect(responses.map(({ status, headers }) => [status, headers.get("Location")])).toEqual(
-    Array(2).fill([303, shipment.desk]),
-  );
-  expect((await clerk.open(shipment.desk)).text).toContain("Stage 2/10 Document Verification");
+  const moved = await clerk.follow(await clerk.submit(confirmation, button));
+  expect(moved.text).toContain("Stage 2/10 Document Verification");
   expect(await listHistory(shipment.portal)).toEqual([
     "Document Verification (latest) The documents follow Eldoret, AT",
   ]);
 });
 
-test("A move with a place or a note that is too long is rejected at both fields, and stays filled in up to the maximum.", async () => {
-  const { desk } = await newShipment(app, client, "Wordy");
-  const fields = { location: "x".repeat(121), note: "y".repeat(1001) };
-  const rejected = await parsePage(await clerk.submit(await clerk.open(desk), "Move to Document Verification", fields));
-  expect(rejected.status).toBe(400);
-  for (const [name, value, message] of [
-    ["location", fields.location.slice(0, 120), `Use at most 120 characters for the location. ${describeCut(120)}`],
-    ["note", fields.note.slice(0, 1000), `Use at most 1,000 characters for the note. ${describeCut(1000)}`],
-  ] as const)
-    expect(getField(rejected, `move-${name}`)).toMatchObject({ value, descriptions: [message] });
-});
-
 test("Closing a shipment with an amount due needs a confirmation, and the closed shipment shows the amount.", async () => {
   const shipment = await newShipment(app, client, "Owing", allDocuments);
-  for (let stage = 1; stage < 9; stage += 1) await advanceShipment(app.company, shipment.id);
+  await setStage(shipment, 9);
   for (const [item, amount] of [
     ["duties", 642_000.25],
     ["agent-fee", 779.75],
@@ -117,7 +101,7 @@ test("Closing a shipment with an amount due needs a confirmation, and the closed
   const question = await parsePage(await clerk.submit(page, "Move to Shipment Closed", { note: "Done" }));
   expect([question.status, question.h1]).toEqual([409, "Close the shipment with an amount due?"]);
   expect(question.text).toContain(due);
-  expect(await countMoves(shipment)).toBe(8);
+  expect(await countMoves(shipment)).toBe(0);
   const closed = await clerk.follow(await clerk.submit(question, "Move to Shipment Closed anyway"));
   expect(closed.toasts).toEqual(successToast("Shipment moved to Shipment Closed"));
   expect(closed.text).toMatch(/Who acts next Closed since .* EAT\. KES 642,780\.00 is still due\./);
@@ -133,10 +117,10 @@ test("Closing a shipment with an amount due needs a confirmation, and the closed
 test("A closed shipment has no move form and rejects an open move form.", async () => {
   const shipment = await newShipment(app, client, "Closing");
   const { fields, action } = (await clerk.open(shipment.desk)).form("Move to Document Verification");
-  for (let stage = 1; stage < 10; stage += 1) await advanceShipment(app.company, shipment.id);
+  await setStage(shipment, 10);
   const closed = await clerk.open(shipment.desk);
   expect(closed.text).toContain("Stage 10/10 Shipment Closed Who acts next Closed since");
-  const form = { ...(fields as Record<string, string>), expectedVersion: "9" };
+  const form = { ...(fields as Record<string, string>), expectedVersion: "1" };
   const rejected = await parsePage(await clerk.post(action, form));
   expectRejectedForm(rejected, 409, "This shipment is closed.");
   for (const page of [closed, rejected]) expect(listButtons(page).join()).not.toContain("Move");

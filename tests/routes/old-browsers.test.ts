@@ -3,24 +3,22 @@ import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { type HTMLElement, NodeType, parse } from "node-html-parser";
 import postcss, { type Container } from "postcss";
-import { afterAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { clientBuildFolder } from "../../app/server/start/build.ts";
 import { authPages, publicPages } from "../support/public-pages.ts";
-import { getTestApp, startTestSite } from "../support/test-app.ts";
+import { getTestSite } from "../support/test-app.ts";
 
 const publicPaths = [...publicPages, "/?quote", ...authPages, "/actions/forgot-password"];
 const clientPaths = ["/portal", "/portal/new", "/portal/2fa", "/portal/sign-out"];
 
 const pages = new Map<string, string>();
-await getTestApp();
-const site = await startTestSite();
+const site = await getTestSite();
 const client = site.browser();
 await client.signUpAndLogIn("Wanjiru Kamau");
 const shipment = await client.createShipment("Solar panels, two 40 ft containers");
 const visitor = site.browser();
 for (const page of publicPaths) pages.set(page, await (await visitor.get(page)).text());
 for (const page of [...clientPaths, shipment]) pages.set(page, await (await client.get(page)).text());
-afterAll(() => site.close());
 
 /** Returns the faults of all pages, each with the path of its page. */
 const findFaults = (find: (page: HTMLElement) => string[]) =>
@@ -74,14 +72,6 @@ describe("styles of pages and linked files", () => {
       // Every page has the variables of colours and font sizes.
       expect(variables.filter((name) => name.startsWith("--tw-") && !sheet.includes(`${name}:`))).toEqual([]);
     }
-  });
-
-  test("Print rules are in a linked file and not in the HTML of pages", () => {
-    for (const [page, html] of pages) {
-      expect(html, page).not.toContain("@media print{");
-      expect(html, page).toMatch(/<link (media="print"|[^>]*rel="stylesheet")[^>]*>/);
-    }
-    expect(readSheets().some((sheet) => sheet.includes("@media print{"))).toBe(true);
   });
 });
 
@@ -171,14 +161,3 @@ function findJoinedWords(body: HTMLElement | null): string[] {
   if (body) walk(body);
   return found;
 }
-
-test.each(["/portal/sign-out", "/actions/forgot-password"])(
-  "Opening %s changes nothing and shows a button that makes the change",
-  async (address) => {
-    const response = await client.get(address);
-    expect([response.status, response.headers.getSetCookie()]).toEqual([200, []]);
-    const form = parse(await response.text()).querySelector("main form");
-    expect(form?.getAttribute("method")).toBe("post");
-    expect((await client.get("/portal")).status).toBe(200);
-  },
-);

@@ -1,39 +1,25 @@
 import { createHash } from "node:crypto";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { publicPages } from "../support/public-pages.ts";
-import { listDuplicateIds } from "../support/route-fixtures.ts";
-import { getTestApp, getText, noStorePattern, type ParsedPage, parsePage, startTestSite } from "../support/test-app.ts";
+import { copyBrowser, listDuplicateIds } from "../support/route-fixtures.ts";
+import { getTestApp, getTestSite, getText, type ParsedPage, parsePage } from "../support/test-app.ts";
 
 const app = await getTestApp();
-const site = await startTestSite();
+const site = await getTestSite();
 const visitor = site.browser();
 const client = site.browser();
 await client.signUpAndLogIn("Wanjiru Kamau");
 const shipment = await client.createShipment("Tea to Mombasa");
-afterAll(() => site.close());
 
 const confirmPath = "/auth/confirm?token_hash=a-token-of-at-least-sixteen-letters";
-const frameCases: { name: string; path: string; status?: number; title: string; h1: string }[] = [
-  { name: "home page", path: "/", title: "Customs clearing", h1: "Built on Trust" },
-  { name: "services page", path: "/services", title: "Our Services", h1: "Our Logistics Expertise" },
-  { name: "login", path: "/login", title: "Client Login", h1: "Client Login" },
-  { name: "sign-up", path: "/signup", title: "Sign up", h1: "Create your client account" },
-  {
-    ...{ name: "confirmation", path: confirmPath },
-    ...{ title: "Confirm your email address", h1: "Confirm your email address" },
-  },
-  {
-    ...{ name: "confirmation without a token", path: "/auth/confirm" },
-    ...{ title: "Confirm your email address", h1: "Confirm your email address" },
-  },
-  { name: "portal", path: "/portal", title: "My Shipments", h1: "My Shipments" },
-  { name: "form for a new shipment", path: "/portal/new", title: "Create Shipment", h1: "Create Shipment" },
-  { name: "page of a shipment", path: "shipment", title: "Tea to Mombasa", h1: "Tea to Mombasa" },
-  {
-    ...{ name: "page of an unknown address", path: "/no/such-page", status: 404 },
-    ...{ title: "Page not found", h1: "Page not found" },
-  },
-];
+const pages = new Map<string, ParsedPage>();
+for (const path of [...publicPages, "/login", "/signup", confirmPath, "/auth/confirm"])
+  pages.set(path, await visitor.open(path));
+for (const path of ["/portal", "/portal/new"]) pages.set(path, await client.open(path));
+pages.set("/portal/:shipmentId", await client.open(shipment));
+const indexedPages = [...pages].filter(
+  ([path]) => publicPages.includes(path) && !["/", "/no-such-page"].includes(path),
+);
 
 const securityHeaders = {
   "x-content-type-options": "nosniff",
@@ -75,60 +61,71 @@ function expectSecurePage(page: ParsedPage): void {
   expect(page.html).not.toMatch(/<[^>]+ on[a-z]+=/);
 }
 
-describe.each(frameCases)("$name", ({ name, path, status = 200, title, h1 }) => {
-  let page: ParsedPage;
-  beforeAll(async () => {
-    // A visitor opens the login and the sign-up, because these pages redirect a signed-in client.
-    const browser = ["/login", "/signup"].includes(path) ? visitor : client;
-    page = await browser.open(path === "shipment" ? shipment : path);
-  });
+test.each([...pages])("The page %s is in English and has one title, one h1, navigation and footer.", (path, page) => {
+  expect([page.status, page.headers.get("Content-Type")]).toEqual([
+    ...[path === "/no-such-page" ? 404 : 200, "text/html; charset=utf-8"],
+  ]);
+  expect(page.html).toMatch(/^<!DOCTYPE html>/i);
+  expect(page.all("html").map((html) => html.getAttribute("lang"))).toEqual(["en"]);
+  expect(page.all("head title")).toHaveLength(1);
+  expect(page.title).toMatch(/.+ · Mizigo Clearing & Forwarding$/);
+  expect(page.all("h1")).toHaveLength(1);
+  expect(page.all("header nav a").map(getText)).toContain("Home");
+  expect(getText(page.all("footer")[0])).toContain("Head office, Nairobi");
+});
 
-  test(`The ${name} is an English HTML page with one title, one h1, navigation and footer`, () => {
-    expect([page.status, page.headers.get("Content-Type")]).toEqual([status, "text/html; charset=utf-8"]);
-    expect(page.html).toMatch(/^<!DOCTYPE html>/i);
-    expect(page.all("html").map((html) => html.getAttribute("lang"))).toEqual(["en"]);
-    expect(page.all("head title")).toHaveLength(1);
-    expect(page.title).toMatch(new RegExp(`^${title}.* · Mizigo Clearing & Forwarding$`));
-    expect(page.all("h1").map(getText)).toEqual([expect.stringContaining(h1)]);
-    expect(page.all("header nav a").map(getText)).toContain("Home");
-    expect(getText(page.all("footer")[0])).toContain("Head office, Nairobi");
-  });
+test.each([
+  ["/", "Customs clearing", "Built on Trust"],
+  ["/services", "Our Services", "Our Logistics Expertise"],
+  ["/login", "Client Login", "Client Login"],
+  ["/signup", "Sign up", "Create your client account"],
+  ["/auth/confirm", "Confirm your email address", "Confirm your email address"],
+  ["/portal", "My Shipments", "My Shipments"],
+  ["/portal/new", "Create Shipment", "Create Shipment"],
+  ["/portal/:shipmentId", "Tea to Mombasa", "Tea to Mombasa"],
+  ["/no-such-page", "Page not found", "Page not found"],
+])("The title of the page %s starts with %j, and its heading with %j.", (path, title, h1) => {
+  const page = pages.get(path);
+  expect([page?.title, page?.h1]).toEqual([expect.stringMatching(`^${title}`), expect.stringMatching(`^${h1}`)]);
+});
 
-  test(`Each field and button of the ${name} has a name, and the server validates its forms`, () => {
+test.each([...pages])(
+  "On the page %s each field and button has a name, and the server validates the forms.",
+  (_, page) => {
     const fields = page.all("input, select, textarea");
     for (const field of fields.filter((each) => each.getAttribute("type") !== "hidden")) {
       const label = field.closest("label") ?? page.all("label").find((each) => each.getAttribute("for") === field.id);
       expect(getText(label) || field.getAttribute("aria-label"), field.outerHTML).toBeTruthy();
     }
-    for (const button of page.all("button, a")) expect(getText(button), button.outerHTML).not.toBe("");
+    for (const button of page.all("button, a"))
+      expect(getText(button) || button.getAttribute("aria-label"), button.outerHTML).toBeTruthy();
     expect(page.all("[required]")).toEqual([]);
     for (const form of page.all("form")) {
-      const isSearch = form.getAttribute("role") === "search";
-      expect(form.getAttribute("method"), form.outerHTML).toBe(isSearch ? "get" : "post");
-      const hasInput = form.querySelectorAll("input").some((input) => input.getAttribute("type") !== "hidden");
-      if (hasInput && !isSearch) expect(form.hasAttribute("novalidate"), form.outerHTML).toBe(true);
+      const method = form.getAttribute("method") ?? "";
+      expect(["get", "post"], form.outerHTML).toContain(method);
+      const inputs = form.querySelectorAll("input").map((input) => input.getAttribute("type") ?? "text");
+      const isTyped = inputs.some((type) => !["hidden", "checkbox"].includes(type));
+      if (isTyped && method === "post") expect(form.hasAttribute("novalidate"), form.outerHTML).toBe(true);
       expect(form.querySelector("button"), form.outerHTML).not.toBeNull();
     }
     expect(listDuplicateIds(page)).toEqual([]);
-  });
+  },
+);
 
-  test(`A visitor without script sees every text of the ${name}`, () => {
-    for (const part of page.all("[hidden]")) {
-      for (const script of part.querySelectorAll("script")) script.remove();
-      expect(getText(part)).toBe("");
-    }
-    expect(getText(page.all("noscript")[0])).toBe("");
-  });
-
-  test(`The ${name} has the security headers and runs only scripts that its policy names`, () => {
-    expectSecurePage(page);
-  });
-
-  if (["/", "/services"].includes(path)) return;
-  test(`No cache stores the ${name}`, () => {
-    expect(page.headers.get("Cache-Control") ?? "").toMatch(noStorePattern);
-  });
+test.each([...pages])("A visitor without script sees every text of the page %s.", (_, page) => {
+  for (const part of page.all("[hidden]")) {
+    for (const script of part.querySelectorAll("script")) script.remove();
+    expect(getText(part)).toBe("");
+  }
+  expect(getText(page.all("noscript")[0])).toBe("");
 });
+
+test.each([...pages])(
+  "The page %s has the security headers and runs only scripts that its policy names.",
+  (_, page) => {
+    expectSecurePage(page);
+  },
+);
 
 test("Files, redirects and rejected forms carry the security headers too", async () => {
   const responses = await Promise.all([
@@ -142,35 +139,25 @@ test("Files, redirects and rejected forms carry the security headers too", async
   for (const { headers } of responses) expect(Object.fromEntries(headers)).toMatchObject(securityHeaders);
 });
 
-describe.each(publicPages.filter((path) => !["/", "/no-such-page"].includes(path)))("public page %s", (path) => {
-  let page: ParsedPage;
-  beforeAll(async () => {
-    page = await visitor.open(path);
-  });
+describe.each(indexedPages)("public page %s", (path, page) => {
   const getMeta = (name: string) => page.all(`head meta[name=${name}]`)[0]?.getAttribute("content") ?? "";
   const getProperty = (name: string) => page.all(`head meta[property=og:${name}]`)[0]?.getAttribute("content");
 
-  test(`Search engines and link previews get the title, description and address of ${path}`, async () => {
+  test(`Search engines and link previews get the title, description and address of ${path}`, () => {
     expect([getMeta("description").length >= 50, getMeta("description").length < 165]).toEqual([true, true]);
     expect(`${getProperty("title")} · Mizigo Clearing & Forwarding`).toBe(page.title);
     expect(getProperty("description")).toBe(getMeta("description"));
-    for (const query of ["", "?service=exports&utm_source=x"]) {
-      const { all } = await visitor.open(path + query);
-      const canonical = all("head link[rel=canonical]").map((link) => link.getAttribute("href"));
-      expect(canonical).toEqual([expect.stringMatching(new RegExp(`^https?://[^/]+${path}$`))]);
-    }
+    expect(listCanonicalAddresses(page)).toEqual([expect.stringMatching(new RegExp(`^https?://[^/]+${path}$`))]);
   });
 
-  test(`The headings of ${path} skip no level, and each id occurs once`, () => {
+  test(`The headings of ${path} start with the h1 and skip no level`, () => {
     const levels = page.all("main h1, main h2, main h3, main h4").map(({ tagName }) => Number(tagName.slice(1)));
     expect(levels[0]).toBe(1);
     for (const [index, level] of levels.entries())
       expect(level - (levels[index - 1] ?? 0), `heading ${index}`).toBeLessThanOrEqual(1);
-    expect(listDuplicateIds(page)).toEqual([]);
   });
 
-  test(`The page ${path} has the security headers and only drawings that exist`, async () => {
-    expectSecurePage(page);
+  test(`The drawings of ${path} exist`, async () => {
     for (const use of page.all("main use")) {
       const [file = "", fragment] = (use.getAttribute("href") ?? "").split("#");
       const drawing = await visitor.get(file);
@@ -180,18 +167,29 @@ describe.each(publicPages.filter((path) => !["/", "/no-such-page"].includes(path
   });
 });
 
+const listCanonicalAddresses = (page: ParsedPage) =>
+  page.all("head link[rel=canonical]").map((link) => link.getAttribute("href"));
+
+test("The canonical address of a page has no query.", async () => {
+  for (const path of ["/services", "/resources/blog"])
+    expect(listCanonicalAddresses(await visitor.open(`${path}?service=exports&utm_source=x`))).toEqual([
+      expect.stringMatching(`${path}$`),
+    ]);
+});
+
 test("Every public page opens while the backend is down and calls no backend, signed in or not", async () => {
   const files = ["/sitemap.xml", "/robots.txt", "/resources/blog/rss.xml"];
-  const paths = [...publicPages, ...files, "/?quote", "/actions/quote"].filter((path) => path !== "/no-such-page");
+  const paths = ["/", ...indexedPages.map(([path]) => path), ...files, "/?quote", "/actions/quote"];
+  const [stranger, signedIn] = [app.browser(), copyBrowser(app, client)];
   app.proxy.fail("close");
   const calls = await app.proxy.during(async () => {
     for (const path of [...paths, "/login", "/signup", confirmPath])
-      expect((await visitor.get(path)).status, path).toBe(200);
-    for (const path of paths) expect((await client.get(path)).status, path).toBe(200);
-    for (const browser of [visitor, client]) expect((await browser.get("/no-such-page")).status).toBe(404);
+      expect((await stranger.get(path)).status, path).toBe(200);
+    for (const path of paths) expect((await signedIn.get(path)).status, path).toBe(200);
+    for (const browser of [stranger, signedIn]) expect((await browser.get("/no-such-page")).status).toBe(404);
   });
   // To check a client's session, the login and the sign-up call the backend.
-  for (const path of ["/login", "/signup"]) expect((await client.get(path)).status).toBe(200);
+  for (const path of ["/login", "/signup"]) expect((await signedIn.get(path)).status).toBe(200);
   app.proxy.fail("none");
   expect(calls).toEqual([]);
 });

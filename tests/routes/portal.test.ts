@@ -1,20 +1,17 @@
-import { describe, expect, onTestFinished, test } from "vitest";
-import { anonymousClient } from "../../app/lib/supabase/client.server.ts";
+import { describe, expect, test } from "vitest";
 import { companyDetails, storageTariff } from "../../app/models/content.server.ts";
 import { getLastFreeDay } from "../../app/models/free-storage.ts";
 import { getHref, listButtons, listLinkAddresses, listShipmentNames, shipmentLinks } from "../support/page-parts.ts";
 import { allDocuments, newClient, newShipment, uploadDocument } from "../support/route-fixtures.ts";
-import { advanceShipment, issueClientIds, setAwb } from "../support/service-role.ts";
+import { advanceShipment, setAwb } from "../support/service-role.ts";
 import { correctStage, resultOrThrow, saveArrival, setCharge, setChargePaid } from "../support/staff-actions.ts";
 import {
   getTestApp,
+  getTestSite,
   getText,
-  noStorePattern,
   origin,
   type ParsedPage,
   parsePage,
-  password,
-  startTestSite,
   type TestBrowser,
 } from "../support/test-app.ts";
 
@@ -54,12 +51,8 @@ describe("the list of shipments", () => {
   });
 
   test("A client without a name is greeted by email address.", async () => {
-    const [clientId] = await issueClientIds(app.company, 1);
-    const email = "nameless@client.example";
-    await anonymousClient().auth.signUp({ email, password, options: { data: { client_id: clientId } } });
-    const browser = app.browser();
-    await browser.confirmEmail(email);
-    await browser.logIn(email);
+    const { browser, email, id } = await newClient(app, "Nameless Client");
+    await app.sql`update auth.users set raw_user_meta_data = raw_user_meta_data - 'full_name' where id = ${id}`;
     expect((await browser.open("/portal")).text).toContain(`Welcome, ${email}.`);
   });
 
@@ -79,8 +72,7 @@ describe("the list of shipments", () => {
   });
 
   test("A portal page has identical bytes until the client's data are changed, and never has another client's data.", async () => {
-    const site = await startTestSite();
-    onTestFinished(() => void site.close());
+    const site = await getTestSite();
     const [browser, otherBrowser] = [site.browser(), site.browser()];
     await browser.signUpAndLogIn("Achieng Otieno");
     await otherBrowser.signUpAndLogIn("Mukasa Okello");
@@ -89,17 +81,13 @@ describe("the list of shipments", () => {
     for (const viewer of [browser, otherBrowser]) await viewer.get("/portal");
     const body = await readBody(browser);
     expect(body).toContain("Achieng Otieno");
-    for (let view = 1; view <= 2; view += 1) {
-      const otherBody = await readBody(otherBrowser);
-      expect(otherBody).toContain("Mukasa Okello");
-      expect(otherBody).not.toContain("Achieng");
-      expect(await readBody(browser)).toBe(body);
-    }
+    const otherBody = await readBody(otherBrowser);
+    expect(otherBody).toContain("Mukasa Okello");
+    expect(otherBody).not.toContain("Achieng");
+    expect(await readBody(browser)).toBe(body);
     await browser.post("/actions/forgot-password", {});
     expect(await readBody(browser)).toContain("Feature coming soon!");
     expect(await readBody(browser)).toBe(body);
-    await browser.submit(await browser.open("/portal"), "Use the light theme");
-    expect(await readBody(browser)).toContain('class="light"');
     expect(await readBody(browser, "/portal?q=tea")).toContain('value="tea"');
     await browser.createShipment("Tea");
     const head = await browser.send(new Request(`${origin}/portal`, { method: "HEAD" }));
@@ -116,7 +104,6 @@ describe("the page of a shipment", () => {
   test("A new shipment is at stage 1 without AWB/BL, with four documents to upload and no history.", async () => {
     const { id, portal } = await newShipment(app, client, "Tea to Mombasa");
     const page = await client.browser.open(portal);
-    expect(page.headers.get("Cache-Control") ?? "").toMatch(noStorePattern);
     expect([page.h1, page.title]).toEqual(["Tea to Mombasa", expect.stringMatching(/^Tea to Mombasa · /)]);
     expect(page.text).toContain(`Shipment number ${id.slice(0, 8)}`);
     expect(page.text).toContain("AWB/BL N/A");
@@ -158,36 +145,25 @@ describe("the page of a shipment", () => {
       expect(getText(element)).toContain(`${nairobi.slice(0, 4)}, ${nairobi.slice(11, 16)} EAT`);
     }
   });
-
-  test("The page of a closed shipment says that the shipment is closed.", async () => {
-    const { id, portal } = await newShipment(app, client, "Closing");
-    await setStage(id, 10);
-    const page = await client.browser.open(portal);
-    expect(readProgress(page)).toEqual(["Shipment Closed", "Stage 10/10"]);
-    expect(page.text).toContain("This shipment is closed.");
-  });
 });
 
 describe("payments", () => {
-  test.each([
-    ["IDF Fee", "Action: Pay IDF Fee"],
-    ["Duties & Taxes", "Action: Pay Duties"],
-    ["Agent Fee", "Action: Pay Agent Fee"],
-  ])("The payment button of the %s only shows a toast that payments are a demo.", async (name, title) => {
+  test("The payment buttons only show a toast that payments are a demo.", async () => {
     const { portal } = await newShipment(app, client, "Demo payments");
-    const calls = await app.proxy.during(async () => {
-      const response = await client.browser.submit(await client.browser.open(portal), `Pay ${name}`);
-      expect(response.headers.get("Location")).toBe(portal);
-      expect(response.headers.get("Cache-Control") ?? "").toMatch(noStorePattern);
-      const description = "This is a demo. No payment will be processed.";
-      expect((await client.browser.follow(response)).toasts).toEqual([{ title, description, variant: "default" }]);
-    });
-    expect(calls.filter((call) => !call.startsWith("GET "))).toEqual([]);
-    expect((await client.browser.open(portal)).toasts).toEqual([]);
-  });
-
-  test("A payment that does not exist is rejected.", async () => {
-    const { portal } = await newShipment(app, client, "Odd payments");
+    const page = await client.browser.open(portal);
+    for (const [name, title] of [
+      ["IDF Fee", "Action: Pay IDF Fee"],
+      ["Duties & Taxes", "Action: Pay Duties"],
+      ["Agent Fee", "Action: Pay Agent Fee"],
+    ] as const) {
+      const calls = await app.proxy.during(async () => {
+        const response = await client.browser.submit(page, `Pay ${name}`);
+        expect(response.headers.get("Location")).toBe(portal);
+        const description = "This is a demo. No payment will be processed.";
+        expect((await client.browser.follow(response)).toasts).toEqual([{ title, description, variant: "default" }]);
+      });
+      expect(calls.filter((call) => !call.startsWith("GET "))).toEqual([]);
+    }
     for (const payment of ["", "everything"])
       expect((await client.browser.post(`${portal}/payments`, { payment })).status).toBe(400);
     expect((await client.browser.get(`${portal}/payments`)).headers.get("Location")).toBe(portal);
@@ -212,6 +188,10 @@ describe("payments", () => {
     const instruction = /Pay only to the account on our signed invoice\. Not sure\? Call (.+?)\.$/;
     expect(await readPayments()).not.toMatch(/invoice/i);
     await addCharge(id, "duties");
+    expect(await readPayments()).toMatch(
+      /IDF Fee Nothing to pay yet Pay IDF Fee Duties & Taxes KES 12,500\.50\. Pay Duties & Taxes Agent Fee Nothing to pay yet/,
+    );
+    expect((await client.browser.open(`${portal}/print`)).text).not.toContain("Nothing to pay yet");
     await addCharge(id, "agent-fee");
     expect(instruction.exec(await readPayments())?.[1]).toBe(companyDetails.offices[0]?.phone);
     await setPaid(id, "duties", true);
@@ -221,23 +201,12 @@ describe("payments", () => {
     await setPaid(id, "duties", false);
     expect(await readPayments()).toMatch(instruction);
     await setStage(id, 10);
-    expect((await client.browser.open(portal)).text).toContain("Closed. KES 12,500.50 is still due.");
+    const page = await client.browser.open(portal);
+    expect(readProgress(page)).toEqual(["Shipment Closed", "Stage 10/10"]);
+    expect(page.text).toContain("Closed. KES 12,500.50 is still due.");
     const closed = await readPayments();
     expect(closed).toContain("KES 12,500.50.");
     expect(closed).toMatch(instruction);
-  });
-
-  test("An item without a charge shows that there is nothing to pay yet, next to its button.", async () => {
-    const { id, portal } = await newShipment(app, client, "Nothing to pay");
-    await addCharge(id, "duties");
-    const rows = (await client.browser.open(portal)).all("#payments li").map(getText);
-    expect(rows).toEqual([
-      "IDF Fee Nothing to pay yet Pay IDF Fee",
-      "Duties & Taxes KES 12,500.50. Pay Duties & Taxes",
-      "Agent Fee Nothing to pay yet Pay Agent Fee",
-    ]);
-    const { text } = await client.browser.open(`${portal}/print`);
-    expect(text).not.toContain("Nothing to pay yet");
   });
 });
 
@@ -265,9 +234,10 @@ test("The list and the page of a shipment show who it waits for, and link to the
   expect(page.all(`input${hash}`)).toHaveLength(1);
   expect(page.text).toContain("KES 12,500.50, due 4 May 2030. At the bank");
   expect(page.text).toMatch(/Waiting for you\. Upload the .*\. Pay the Duties & Taxes by 4 May 2030\./);
-  expect((await browser.open(rice.portal)).text).toContain(
-    "With us. We have your documents. We start work within one working day.",
-  );
+  const complete = await browser.open(rice.portal);
+  expect(complete.text).toContain("With us. We have your documents. We start work within one working day.");
+  // The accepted file types are shown only until every document has a file.
+  expect(complete.text).not.toContain("Maximum 10 MB");
 });
 
 test("Free storage is shown on the page and in print while the cargo is at the port, and is emphasised during the last two days.", async () => {
@@ -283,10 +253,9 @@ test("Free storage is shown on the page and in print while the cargo is at the p
     [
       0,
       false,
-      /^Free at the port until .*, 4 days left\. You pay for storage from .*\. Ask us for the daily charge\. Source, as of 22 December 2025: /,
+      /^Free at the port until .*, 4 days left\. You pay for storage from .*\. Source, as of 22 December 2025: /,
     ],
     [2, true, /^Free at the port until .*, 2 days left\./],
-    [9, true, /^Free storage ended on .*\. Ask us for the daily charge\. Source, as of 22 December 2025: /],
   ] as const) {
     const day = new Date(Date.now() + 3 * 3_600_000 - daysAgo * 86_400_000).toISOString().slice(0, 10);
     const free_storage_ends_on = getLastFreeDay(day, storageTariff);

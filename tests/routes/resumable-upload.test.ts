@@ -11,7 +11,7 @@ import {
   setUpResumableUploads,
 } from "../support/resumable-upload-suite.ts";
 import { newClient, setUpSecondFactor } from "../support/route-fixtures.ts";
-import { createPdf, noStorePattern, origin, password } from "../support/test-app.ts";
+import { createPdf, origin, password } from "../support/test-app.ts";
 
 const { app, client, owner, invoice, readDocument, createUpload, listStored } = await setUpResumableUploads();
 const { sql } = app;
@@ -73,10 +73,8 @@ test("A chunk under 16 KB is stored only at the end of the file.", async () => {
   expect(await upload.send(fileSize - 1000)).toMatchObject(received(fileSize));
 });
 
-test("A document of 10 MiB is stored, and one byte more is rejected before any byte is sent.", async () => {
-  const upload = await createUpload(createPatternedPdf("large.pdf", 10 * MiB));
-  expect(await upload.send(0)).toMatchObject(received(10 * MiB));
-  expect(await upload.finish()).toMatchObject(completed);
+test("A document of 10 MiB is accepted, and one byte more is rejected before any byte is sent.", async () => {
+  expect(await (await createUpload(createPatternedPdf("large.pdf", 10 * MiB))).ask()).toMatchObject(received(0));
   const larger = await createUpload(createPatternedPdf("large.pdf", 10 * MiB + 1), { document: "Packing List" });
   for (const step of steps)
     expect(await larger[step](0)).toMatchObject(rejected(413, expect.stringMatching(/^This file is over 10 MB\. /)));
@@ -123,33 +121,27 @@ describe("rejected resumable uploads", () => {
     expect(await upload.finish()).toMatchObject(completed);
   });
 
-  test("A file is stored with the extension of its content, and an unknown content is rejected.", async () => {
+  test("A file with an unknown content is rejected, and its chunks are deleted.", async () => {
     const program = await createUpload(new File([contents.exe, new Uint8Array(fileSize)], "invoice.pdf"));
     await program.send(0);
     expect(await program.finish()).toMatchObject(rejected(400, expect.stringMatching("^Choose a PDF, photo")));
     expect(await listStored()).toEqual({ files: [], chunks: [] });
-    const png = await createUpload(new File([contents.png, new Uint8Array(fileSize)], "scan.pdf"));
-    await png.send(0);
-    expect(await png.finish()).toMatchObject(completed);
-    expect((await listStored()).files).toEqual([expect.stringMatching(/scan\.png$/)]);
   });
 
-  test.each<Record<string, string>>([
-    { sha256: "x" },
-    { sha256: "A".repeat(64) },
-    { size: "-1" },
-    { size: "1e400" },
-    // Files up to 1 MiB are sent as a form.
-    { size: "1" },
-    { size: String(MiB) },
-    { name: "n".repeat(2000) },
-    { document: "" },
-    { document: crypto.randomUUID() },
-  ])("A request whose Upload header has %j is rejected.", async (header) => {
-    const upload = await createUpload(createPatternedPdf("a.pdf", fileSize), { header });
-    expect((await upload.send(0)).status).toBe(400);
-    if (header.document !== undefined)
-      expect(await upload.ask()).toMatchObject(rejected(400, "Choose the document that the file belongs to."));
+  test("A request whose Upload header has an invalid value is rejected.", async () => {
+    const file = createPatternedPdf("a.pdf", fileSize);
+    const wrongHeaders: Record<string, string>[] = [
+      ...[{ sha256: "x" }, { sha256: "A".repeat(64) }, { size: "-1" }, { size: "1e400" }, { name: "n".repeat(2000) }],
+      // Files up to 1 MiB are sent as a form.
+      { size: String(MiB) },
+    ];
+    for (const header of wrongHeaders) {
+      const { status } = await (await createUpload(file, { header })).send(0);
+      expect([header, status]).toEqual([header, 400]);
+    }
+    const foreign = await createUpload(file, { header: { document: crypto.randomUUID() } });
+    for (const step of ["send", "ask"] as const)
+      expect(await foreign[step](0)).toMatchObject(rejected(400, "Choose the document that the file belongs to."));
     expect(await countChunks()).toBe(0);
   });
 
@@ -165,29 +157,21 @@ describe("rejected resumable uploads", () => {
       const headers = { Origin: from, "Content-Type": "application/octet-stream" };
       return client.send(new Request(new URL(to, origin), { method: "POST", body: new Uint8Array(5), headers }));
     };
-    for (const to of [
-      `${invoice.path}/documents`,
-      invoice.path,
-      `${invoice.path}/documents/${crypto.randomUUID()}`,
-      "/contact",
-    ])
+    for (const to of [`${invoice.path}/documents`, invoice.path, "/contact"])
       expect((await sendBytes(to)).status, to).toBe(415);
     expect((await sendBytes(address, "https://other.example")).status).toBe(403);
     const response = await sendBytes(address);
     expect(response.status).toBe(400);
-    expect(response.headers.get("Cache-Control") ?? "").toMatch(noStorePattern);
   });
 
   test("A document with a file and a closed shipment reject an upload and delete its chunks.", async () => {
     const upload = await createUpload(createPatternedPdf("a.pdf", fileSize));
-    await upload.send(0);
-    await client.submit(await client.open(invoice.path), "Upload the Commercial Invoice", {
-      file: createPdf(),
-    });
-    for (const step of ["ask", "finish", "send"] as const)
-      expect(await upload[step](0)).toMatchObject(rejected(409, "This document already has a file."));
+    await upload.send(0, chunkSize);
     const other = await createUpload(createPatternedPdf("b.pdf", fileSize), { document: "Packing List" });
     await other.send(0, chunkSize);
+    await invoice.upload();
+    for (const step of ["ask", "finish", "send"] as const)
+      expect(await upload[step](0)).toMatchObject(rejected(409, "This document already has a file."));
     await app.company.from("shipments").update({ stage: 10 }).eq("id", invoice.shipmentId);
     const closed = rejected(409, "This shipment is closed. Call us to send more files.");
     for (const step of steps) expect(await other[step](chunkSize)).toMatchObject(closed);
@@ -219,14 +203,6 @@ describe("access to resumable uploads", () => {
     expect(await own.send(chunkSize)).toMatchObject(received(0, 409));
     expect(await listStored(id)).toEqual({ files: [], chunks: [] });
     expect(await listStored()).toEqual(before);
-  });
-
-  test("A visitor's upload request redirects to login and then to the shipment.", async () => {
-    const upload = await createUpload(createPatternedPdf("a.pdf", fileSize), { browser: app.browser() });
-    for (const step of steps) {
-      const { status, location } = await upload[step](0);
-      expect([status, location]).toEqual([303, `/login?next=${encodeURIComponent(invoice.path)}`]);
-    }
   });
 
   test("An upload whose session ends during a request continues after the login.", async () => {

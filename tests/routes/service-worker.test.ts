@@ -1,14 +1,13 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import path from "node:path";
-import { afterAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { buildServiceWorker } from "../../app/lib/build/worker.ts";
 import { clientBuildFolder } from "../../app/server/start/build.ts";
-import { getTestApp, startTestSite } from "../support/test-app.ts";
+import { getTestApp, getTestSite } from "../support/test-app.ts";
 
 const app = await getTestApp();
-const site = await startTestSite();
-afterAll(() => site.close());
+const site = await getTestSite();
 
 describe("service worker", () => {
   /** Requests the worker as a browser that revalidates its copy. */
@@ -41,7 +40,7 @@ describe("service worker", () => {
 
   test("No page names the service worker in its HTML", async () => {
     for (const headers of [{ "Save-Data": "off" }, { "Save-Data": "on" }])
-      expect(await (await site.browser().get("/", headers)).text()).not.toContain("worker.js");
+      expect(await (await app.browser().get("/", headers)).text()).not.toContain("worker.js");
   });
 });
 

@@ -2,11 +2,11 @@ import { describe, expect, test } from "vitest";
 import { listClientIds } from "../../app/models/client-id.server.ts";
 import { countEmailsTo, newEmailAddress } from "../support/route-fixtures.ts";
 import { issueClientIds } from "../support/service-role.ts";
-import { getTestApp, noStorePattern, parsePage, password } from "../support/test-app.ts";
+import { getTestApp, parsePage } from "../support/test-app.ts";
 
 const app = await getTestApp();
 const browser = app.browser();
-let unusedClientIds = await issueClientIds(app.company, 20);
+const unusedClientIds = await issueClientIds(app.company, 20);
 
 const newClientId = () => unusedClientIds.pop() ?? "";
 const newAddress = (name: string) => newEmailAddress(name, "client.example");
@@ -39,17 +39,15 @@ test("The sign-up page has the specification's fields, empty and required, with 
   expect(page.all("main a").map((link) => link.getAttribute("href"))).toEqual([
     ...["/login", "tel:+254700000001", "/additional-info#identity-check"],
   ]);
-  const inputs = page.all("main input");
-  expect(inputs.map((input) => input.getAttribute("aria-required"))).toEqual(Array(4).fill("true"));
-  expect(inputs.map((input) => input.getAttribute("value") ?? "")).toEqual(["", "", "", ""]);
-  expect([page.problems, page.toasts]).toEqual([[], []]);
+  const inputs = page
+    .all("main input")
+    .map((input) => [input.attributes["aria-required"], input.attributes.value ?? ""]);
+  expect(inputs).toEqual(Array(4).fill(["true", ""]));
 });
 
 describe("invalid sign-up", () => {
   test.each<[string, SignUpFields, keyof typeof validFields, string]>([
     ["no client ID", { clientId: "" }, "clientId", clientIdRequired],
-    ["half an email address", { email: "achieng at client" }, "email", "Enter an email such as name@example.com."],
-    ["a password of 5 characters", { password: "5 abc" }, "password", "Choose a password of at least 6 characters."],
     [
       "a password of 25 letters in 75 bytes",
       { password: "ア".repeat(25) },
@@ -63,7 +61,6 @@ describe("invalid sign-up", () => {
       const calls = await app.proxy.during(async () => {
         const page = await submitSignUp(fields);
         expect(page.status).toBe(400);
-        expect(page.headers.get("Cache-Control") ?? "").toMatch(noStorePattern);
         expect(page.title).toMatch(/^Error: Sign up/);
         expect(page.toasts).toEqual(toRejectionToast(error));
         expect(page.problems.map(({ text }) => text)).toEqual([error]);
@@ -112,28 +109,6 @@ describe("Client ID of a sign-up", () => {
     expect(new Set(texts).size).toBe(1);
     expect([await countEmailsTo(known), await countEmailsTo(unknown)]).toEqual([1, 0]);
   });
-
-  test("A sign-up accepts a Client ID in lower case, with blanks for dashes and the letter O for a zero", async () => {
-    const clientId = unusedClientIds.find((each) => each.includes("0")) ?? "";
-    expect(clientId).not.toBe("");
-    unusedClientIds = unusedClientIds.filter((each) => each !== clientId);
-    const typed = ` ${clientId.toLowerCase().replaceAll("-", " ").replaceAll("0", "o")} `;
-    const email = newAddress("Sloppy");
-    expect((await postSignUp({ clientId: typed, email })).status).toBe(303);
-    expect(await countEmailsTo(email)).toBe(1);
-  });
-
-  test("A sign-up is rejected if another sign-up claims the same Client ID while Supabase Auth fails", async () => {
-    const clientId = newClientId();
-    const email = newAddress("Late");
-    app.proxy.fail(500, /auth\/v1\/signup/);
-    expect((await postSignUp({ clientId, email })).status).toBe(503);
-    const rival = { client_id: clientId, email: newAddress("Rival") };
-    app.proxy.butFirst(() => app.company.rpc("redeem_client_id", rival));
-    const page = await parsePage(await postSignUp({ clientId, email }));
-    app.proxy.fail("none");
-    expect([page.status, page.toasts]).toEqual([400, toRejectionToast(clientIdInvalid)]);
-  });
 });
 
 describe("successful sign-up", () => {
@@ -152,32 +127,17 @@ describe("successful sign-up", () => {
         variant: "default",
       },
     ]);
-    for (const { headers } of [response, login]) expect(headers.get("Cache-Control") ?? "").toMatch(noStorePattern);
     expect((await person.open("/login")).toasts).toEqual([]);
     expect(await countEmailsTo(email)).toBe(1);
   });
 
-  test.each([
-    ["6 characters", "6 char"],
-    ["72 bytes", "p".repeat(72)],
-    ["24 letters of three bytes", "ア".repeat(24)],
-  ])("A person signs up, confirms and logs in with a password of %s", async (what, chosen) => {
-    const email = newAddress(what);
+  test("A person signs up, confirms and logs in with a password of 72 bytes in letters of three bytes.", async () => {
+    const email = newAddress("Long Password");
+    const chosen = "ア".repeat(24);
     await postSignUp({ clientId: newClientId(), email, password: chosen });
     await app.browser().confirmEmail(email, chosen);
     const login = await app.browser().post("/login", { email, password: chosen });
     expect(login.headers.get("Location")).toBe("/portal");
-  });
-
-  test("A person signs up with a name of 100 characters, which the portal shows as text", async () => {
-    const fullName = `<b>"Nyambura" & 'sons'</b> ${"é".repeat(73)}`;
-    expect(fullName).toHaveLength(100);
-    const person = app.browser();
-    const email = newAddress("Long Name");
-    await postSignUp({ clientId: newClientId(), fullName, email, password });
-    await person.confirmEmail(email);
-    await person.logIn(email);
-    expect((await person.open("/portal")).text).toContain(`Welcome, ${fullName}.`);
   });
 });
 
@@ -211,15 +171,5 @@ describe("sign-up for an address with an account", () => {
     expect([await countEmailsTo(known), await countEmailsTo(bystander)]).toEqual([0, 0]);
     await app.browser().logIn(known);
     expect((await app.browser().post("/login", { email: known, password: "another password" })).status).toBe(400);
-  });
-
-  test("A sign-up for an unconfirmed address, also in capitals, gets the same response as the first sign-up and sends no second email", async () => {
-    const email = newAddress("Waiting");
-    const clientId = newClientId();
-    const first = await describeSignUp(email, clientId);
-    expect(first).not.toBe("rejected");
-    expect(await describeSignUp(email, clientId)).toEqual(first);
-    expect(await describeSignUp(email.toUpperCase(), newClientId())).toEqual(first);
-    expect(await countEmailsTo(email)).toBe(1);
   });
 });

@@ -5,7 +5,6 @@ import {
   expectRejectedForm,
   getDocument,
   getField,
-  listShipmentAuditEntries,
   newClient,
   newShipment,
   newStaffMember,
@@ -26,20 +25,26 @@ resultOrThrow(await setChargePaid(app.company, shipment.id, { item: "idf-fee", p
 const page = await clerk.open(shipment.desk);
 
 const createText = (length: number) => `${"Long words ".repeat(length / 10).slice(0, length - 1)}!`;
+const [packingList, billOfLading] = await Promise.all(
+  ["Packing List", "Bill of Lading"].map(async (name) => (await getDocument(app.company, shipment.id, name)).id),
+);
 const reasonMissing = "Enter a reason.";
+const reasonTooLong = `Use at most 500 characters. ${describeCut(500)}`;
 const duties = "Save charge for Duties & Taxes";
 const arrival = { storageLocation: "mombasa", day: "2026-05-28", size: "20" };
 const invalidForms: [button: string, fields: FormValues, field: string, message: string][] = [
   ["Correct the stage", { stage: "4", reason: " " }, "correct-reason", reasonMissing],
-  ...["11", "0", "2.5"].map((stage): [string, FormValues, string, string] => [
-    ...(["Correct the stage", { stage, reason: "By hand" }, "correct-stage", "Choose the stage."] as const),
-  ]),
+  ["Correct the stage", { stage: "11", reason: "By hand" }, "correct-stage", "Choose the stage."],
+  ["Correct the stage", { stage: "4", reason: createText(501) }, "correct-reason", reasonTooLong],
+  ["Request a new file for the Packing List", { reason: "" }, `reject-${packingList}-reason`, reasonMissing],
   [
-    "Correct the stage",
-    { stage: "4", reason: createText(501) },
-    "correct-reason",
-    `Use at most 500 characters. ${describeCut(500)}`,
+    "Request a new file for the Packing List",
+    { reason: createText(501) },
+    `reject-${packingList}-reason`,
+    reasonTooLong,
   ],
+  ["Undo verification for the Bill of Lading", { reason: "" }, `unverify-${billOfLading}-reason`, reasonMissing],
+  ["Mark as unpaid for IDF Fee", { reason: "" }, "mark-unpaid-idf-fee-reason", reasonMissing],
   [
     "Save numbers",
     { awb: createText(65) },
@@ -55,7 +60,6 @@ const invalidForms: [button: string, fields: FormValues, field: string, message:
   ["Send note", { note: createText(1001) }, "note-note", `Use at most 1,000 characters. ${describeCut(1000)}`],
   [duties, { amount: "" }, "charge-duties-amount", "Enter the amount."],
   [duties, { amount: "0.00" }, "charge-duties-amount", "Enter an amount above 0."],
-  [duties, { amount: "-5" }, "charge-duties-amount", "Enter an amount above 0."],
   [duties, { amount: "1234567890123" }, "charge-duties-amount", "Enter an amount below 1,000,000,000,000."],
   [
     duties,
@@ -71,56 +75,29 @@ const invalidForms: [button: string, fields: FormValues, field: string, message:
     `Use at most 300 characters. ${describeCut(300)}`,
   ],
   [duties, { amount: "5", currency: "XAU" }, "charge-duties-currency", "Choose the currency."],
-  ...["twelve", "1,00,000", "1e5", "5.0055", "1,2,3,4"].map((amount): [string, FormValues, string, string] => [
-    duties,
-    { amount, note: "Stays" },
-    "charge-duties-amount",
-    "Enter an amount such as 12,500 or 12500.50.",
-  ]),
+  [duties, { amount: "12x", note: "Stays" }, "charge-duties-amount", "Enter an amount such as 12,500 or 12500.50."],
 ];
 
-/** Expects that a form is rejected with exactly one error, at `field`. The form must stay open and filled in. */
-async function expectFieldError(button: string, fields: FormValues, field: string, message: string): Promise<void> {
-  const before = await listShipmentAuditEntries(app.company, shipment.id);
-  const rejected = await parsePage(await clerk.submit(page, button, fields));
-  expect(rejected.status).toBe(400);
-  expect(rejected.title).toMatch(/^Error: /);
-  const { descriptions, isMarked } = getField(rejected, field);
-  expect([descriptions.at(-1), isMarked]).toEqual([message, true]);
-  expect(rejected.problems).toEqual([{ text: message, id: field }]);
-  const maxLength = Number(/at most ([\d,]+)/.exec(message)?.[1]?.replace(",", "") ?? Number.POSITIVE_INFINITY);
-  // A list field cannot show a value without an option.
-  const shown = Object.entries(fields)
-    .filter(([name]) => !(message.startsWith("Choose") && field.endsWith(`-${name}`)))
-    .map(([name, value]) => [name, String(value).slice(0, field.endsWith(`-${name}`) ? maxLength : undefined)]);
-  expect(rejected.form(button).fields).toMatchObject(Object.fromEntries(shown));
-  const folded = rejected.all("main details").filter((details) => details.querySelector("form"));
-  expect(folded.filter((details) => details.hasAttribute("open"))).toEqual(
-    folded.filter((details) => details.querySelector(`[id="${field}"]`)),
-  );
-  expect(await listShipmentAuditEntries(app.company, shipment.id)).toEqual(before);
-}
-
-test.each(invalidForms)('"%s" with %j is rejected at its field and stays filled in.', expectFieldError);
-
-test.each([
-  ["Request a new file for the Packing List", { reason: "" }, "reject", "Packing List", reasonMissing],
-  [
-    "Request a new file for the Packing List",
-    { reason: createText(501) },
-    "reject",
-    "Packing List",
-    `Use at most 500 characters. ${describeCut(500)}`,
-  ],
-  ["Undo verification for the Bill of Lading", { reason: "" }, "unverify", "Bill of Lading", reasonMissing],
-])('"%s" with %j is rejected at the reason of its document.', async (button, fields, intent, name, message) => {
-  const { id } = await getDocument(app.company, shipment.id, name);
-  await expectFieldError(button, fields, `${intent}-${id}-reason`, message);
-});
-
-test("A payment cannot be revoked without a reason.", async () => {
-  await expectFieldError("Mark as unpaid for IDF Fee", { reason: "" }, "mark-unpaid-idf-fee-reason", reasonMissing);
-});
+test.each(invalidForms)(
+  '"%s" with %j is rejected with one error, at its field, and stays open and filled in.',
+  async (button, fields, field, message) => {
+    const rejected = await parsePage(await clerk.submit(page, button, fields));
+    expect([rejected.status, rejected.title.startsWith("Error: ")]).toEqual([400, true]);
+    const { descriptions, isMarked } = getField(rejected, field);
+    expect([descriptions.at(-1), isMarked]).toEqual([message, true]);
+    expect(rejected.problems).toEqual([{ text: message, id: field }]);
+    const maxLength = Number(/at most ([\d,]+)/.exec(message)?.[1]?.replace(",", "") ?? Number.POSITIVE_INFINITY);
+    // A list field cannot show a value without an option.
+    const shown = Object.entries(fields)
+      .filter(([name]) => !(message.startsWith("Choose") && field.endsWith(`-${name}`)))
+      .map(([name, value]) => [name, String(value).slice(0, field.endsWith(`-${name}`) ? maxLength : undefined)]);
+    expect(rejected.form(button).fields).toMatchObject(Object.fromEntries(shown));
+    const folded = rejected.all("main details").filter((details) => details.querySelector("form"));
+    expect(folded.filter((details) => details.hasAttribute("open"))).toEqual(
+      folded.filter((details) => details.querySelector(`[id="${field}"]`)),
+    );
+  },
+);
 
 test.each<[string, FormValues, string]>([
   ["Correct the stage", { stage: "1", reason: "None" }, "The shipment is already at this stage."],
@@ -148,17 +125,14 @@ test("An existing AWB/BL is changed or removed only with a reason, and the page 
   expect(after.text).toContain(`176-1 → 176-2 Reason: ${reason}`);
 });
 
-test.each(["", "toString", "constructor", "__proto__", "move"])(
-  "A form of a shipment with the unknown intent %j is rejected.",
-  async (intent) => {
-    const rejected = await parsePage(await clerk.post(shipment.desk, { intent, note: "x", reason: "x" }));
-    expect(rejected.status).toBe(400);
-    expect(rejected.text).toContain(
-      "This page has changed since you opened it. Reload the page, then send the form again.",
-    );
-    expectNoInternals(rejected);
-  },
-);
+test.each(["", "toString", "move"])("A form of a shipment with the unknown intent %j is rejected.", async (intent) => {
+  const rejected = await parsePage(await clerk.post(shipment.desk, { intent, note: "x", reason: "x" }));
+  expect(rejected.status).toBe(400);
+  expect(rejected.text).toContain(
+    "This page has changed since you opened it. Reload the page, then send the form again.",
+  );
+  expectNoInternals(rejected);
+});
 
 test.each([unknownId, "not-a-uuid"])("The forms of the shipment %s do not exist.", async (id) => {
   const pages = [await clerk.open(`/desk/shipments/${id}/move`)];

@@ -1,27 +1,26 @@
-import { afterAll, afterEach, expect, test, vi } from "vitest";
+import { afterEach, expect, test } from "vitest";
 import { createUnsubscribeUrl } from "../../app/models/email-delivery.server.ts";
-import { faults } from "../support/fault-proxy.ts";
 import { listButtons } from "../support/page-parts.ts";
-import { type LoggedInClient, newClient, newShipments, successToast } from "../support/route-fixtures.ts";
+import { type LoggedInClient, newClient, successToast } from "../support/route-fixtures.ts";
 import {
   expectNoInternals,
   getTestApp,
+  getTestSite,
   noStorePattern,
   origin,
   parsePage,
-  startTestSite,
+  readLogDuring,
 } from "../support/test-app.ts";
 
 const app = await getTestApp();
 const { sql } = app;
-const site = await startTestSite();
+const site = await getTestSite();
 const client = await newClient(app, "Subscribed Client");
 const otherClient = await newClient(app, "Other Client");
 afterEach(async () => {
   app.proxy.fail("none");
   await sql`delete from private.email_opt_outs where account_id = ${client.id}`;
 });
-afterAll(() => site.close());
 
 const getPath = ({ id }: LoggedInClient) => createUnsubscribeUrl(id).replace(origin, "");
 const getToken = ({ id }: LoggedInClient) => new URL(createUnsubscribeUrl(id)).searchParams.get("token") ?? "";
@@ -63,22 +62,15 @@ test("An unsubscribe page is not indexed and not cached, and exists only for a v
 });
 
 test("A visitor with the link turns the account's emails off and on again, without a login.", async () => {
-  const [shipment_id = ""] = await newShipments(app, client, ["Stopped"]);
-  const countQueued = async () => {
-    await app.company.rpc("send_note", { shipment_id, note: "It came" });
-    return (await sql`select from email_outbox where shipment_id = ${shipment_id}`).length;
-  };
-  expect(await countQueued()).toBe(1);
   const visitor = app.browser();
   const click = async (button: string) => visitor.submit(await visitor.open(getPath(client)), button);
   const response = await click("Unsubscribe");
   expect([response.status, response.headers.get("Location")]).toEqual([303, getPath(client)]);
   expect((await visitor.follow(response)).toasts).toEqual(successToast("Unsubscribed"));
   expect([await isSubscribed(client), await isSubscribed(otherClient)]).toEqual([false, true]);
-  expect(await countQueued()).toBe(0);
   const page = await visitor.follow(await click("Subscribe again"));
   expect(page.toasts).toEqual(successToast("Subscribed again"));
-  expect(await countQueued()).toBe(1);
+  expect(await isSubscribed(client)).toBe(true);
 });
 
 test("An email program's unsubscribe button works without Origin and cookies, repeatedly and as multipart (RFC 8058).", async () => {
@@ -102,74 +94,57 @@ test("An email program's unsubscribe button works without Origin and cookies, re
   expect(await isSubscribed(client)).toBe(false);
 });
 
-test.each<[string, () => string]>([
-  ["no token", () => ""],
-  ["an empty token", () => "?token="],
-  ["only an account", () => `?token=${client.id}`],
-  ["an account and a dot", () => `?token=${client.id}.`],
-  ["only a signature", () => `?token=.${getSignature(client)}`],
-  ["a truncated token", () => `?token=${getToken(client).slice(0, -1)}`],
-  ["one more letter", () => `?token=${getToken(client)}A`],
-  ["a further part", () => `?token=${getToken(client)}.x`],
-  ["a header after the token", () => `?token=${getToken(client)}.%0D%0ASet-Cookie:%20a=b`],
-  ["another account's signature", () => `?token=${client.id}.${getSignature(otherClient)}`],
-  ["a made-up signature", () => `?token=${client.id}.${"A".repeat(43)}`],
-  ["a signature of two-byte letters", () => `?token=${client.id}.${"%C3%A9".repeat(43)}`],
-  ["an account in capitals", () => `?token=${client.id.toUpperCase()}.${getSignature(client)}`],
-])("An unsubscribe link with %s unsubscribes nobody and makes no backend call.", async (_what, getQuery) => {
+test("A wrong or damaged unsubscribe link unsubscribes nobody and makes no backend call.", async () => {
   const visitor = app.browser();
+  const [token, signature, otherSignature] = [getToken(client), getSignature(client), getSignature(otherClient)];
+  const wrongTokens = [
+    ...[client.id, `${client.id}.`, `.${signature}`, token.slice(0, -1), `${token}A`, `${token}.x`],
+    ...[`${token}.%0D%0ASet-Cookie:%20a=b`, `${client.id}.${otherSignature}`, `${client.id}.${"%C3%A9".repeat(43)}`],
+    `${client.id.toUpperCase()}.${signature}`,
+  ];
   const calls = await app.proxy.during(async () => {
-    const page = await visitor.open(`/unsubscribe${getQuery()}`);
-    expect([page.status, page.h1]).toEqual([200, "Emails about your shipments"]);
-    expect(page.text).toContain("This link is incomplete or has expired.");
-    expect(page.all("main button")).toEqual([]);
-    for (const form of unsubscribeForms)
-      expect((await visitor.post(`/unsubscribe${getQuery()}`, form)).status).toBe(400);
+    for (const query of ["", "?token=", ...wrongTokens.map((wrong) => `?token=${wrong}`)]) {
+      const page = await visitor.open(`/unsubscribe${query}`);
+      expect([query, page.status, page.h1]).toEqual([query, 200, "Emails about your shipments"]);
+      expect(page.text, query).toContain("This link is incomplete or has expired.");
+      expect(page.all("main button"), query).toEqual([]);
+      for (const form of unsubscribeForms)
+        expect((await visitor.post(`/unsubscribe${query}`, form)).status, query).toBe(400);
+    }
   });
   expect(calls.filter((call) => !call.startsWith("GET "))).toEqual([]);
   expect([await isSubscribed(client), await isSubscribed(otherClient)]).toEqual([true, true]);
 });
 
 test("A form on another website cannot unsubscribe a client.", async () => {
-  const headers = { Origin: "https://evil.example", "Sec-Fetch-Site": "cross-site" };
-  const response = await app.browser().post(getPath(client), { enabled: "no" }, headers);
+  const response = await app.browser().post(getPath(client), { enabled: "no" }, { Origin: "https://evil.example" });
   expect([response.status, await isSubscribed(client)]).toEqual([403, true]);
 });
 
-test.each(faults)("Unsubscribing shows an error while the backend fails (%s), and changes nothing.", async (fault) => {
-  const isNonsense = ["html", "half json"].includes(String(fault));
-  for (const form of unsubscribeForms) {
-    app.proxy.fail(fault, /set_shipment_emails_enabled/);
-    const page = await parsePage(await app.browser().post(getPath(client), form));
-    expect([page.status, page.h1, page.toasts]).toEqual(
-      isNonsense ? [502, "Something went wrong", []] : [503, "Site not available", []],
-    );
-    expectNoInternals(page);
-    expect(await isSubscribed(client)).toBe(true);
-  }
-});
+test.each([503, "html"] as const)(
+  "Unsubscribing shows an error while the backend fails (%s), and changes nothing.",
+  async (fault) => {
+    for (const form of unsubscribeForms) {
+      app.proxy.fail(fault, /set_shipment_emails_enabled/);
+      const page = await parsePage(await app.browser().post(getPath(client), form));
+      expect([page.status, page.h1, page.toasts]).toEqual(
+        fault === "html" ? [502, "Something went wrong", []] : [503, "Site not available", []],
+      );
+      expectNoInternals(page);
+      expect(await isSubscribed(client)).toBe(true);
+    }
+  },
+);
 
 test("Neither the token nor the account of an unsubscribe link is in the log.", async () => {
-  const lines: string[] = [];
-  const spies = (["log", "warn", "error"] as const).map((level) =>
-    vi.spyOn(console, level).mockImplementation((...words) => void lines.push(words.join(" "))),
-  );
-  try {
-    const visitor = site.browser();
+  const visitor = site.browser();
+  const log = await readLogDuring("/unsubscribe", 7, async () => {
     for (const path of [getPath(client), `${getPath(client)}x`]) {
       await visitor.open(path);
       for (const form of unsubscribeForms) await visitor.post(path, form);
     }
     app.proxy.fail(500, /set_shipment_emails_enabled/);
     await visitor.post(getPath(client), { enabled: "no" });
-    const countLines = () =>
-      lines
-        .join("\n")
-        .split("\n")
-        .filter((line) => line.includes('"route":"/unsubscribe"')).length;
-    await expect.poll(countLines).toBeGreaterThanOrEqual(7);
-  } finally {
-    for (const spy of spies) spy.mockRestore();
-  }
-  for (const secret of [client.id, getSignature(client), "token="]) expect(lines.join("\n")).not.toContain(secret);
+  });
+  for (const secret of [client.id, getSignature(client), "token="]) expect(log).not.toContain(secret);
 });

@@ -1,21 +1,11 @@
 import { createHash } from "node:crypto";
 import { afterEach, describe, expect, test } from "vitest";
-import { safeFileName } from "../../app/models/document.server.ts";
-import { DEFAULT_DOCUMENTS } from "../../app/models/document.ts";
 import { contents } from "../support/file-contents.ts";
-import {
-  createUploadFailedToast,
-  getFileName,
-  invoiceUploadedToast,
-  noFile,
-  setUpInvoice,
-} from "../support/invoice-fixtures.ts";
+import { createUploadFailedToast, invoiceUploadedToast, noFile, setUpInvoice } from "../support/invoice-fixtures.ts";
 import { unknownId } from "../support/page-parts.ts";
-import { createPdf, getText, noStorePattern, parsePage } from "../support/test-app.ts";
+import { createPdf, getText, parsePage } from "../support/test-app.ts";
 
 const MiB = 1024 * 1024;
-const lockedFileText =
-  "This file is locked with a password. Save the file without a password, then choose the new file.";
 const invoice = await setUpInvoice("Uploader");
 const { readDocument, upload, download, listFiles } = invoice;
 afterEach(() => invoice.app.proxy.fail("none"));
@@ -24,7 +14,6 @@ test("An uploaded file is stored under its owner, shipment and document, and its
   const file = createPdf("Invoice March.PDF", 12_345);
   const response = await upload(file);
   expect([response.status, response.headers.get("Location")]).toEqual([303, invoice.path]);
-  expect(response.headers.get("Cache-Control") ?? "").toMatch(noStorePattern);
   const page = await invoice.client.follow(response);
   expect(page.toasts).toEqual([invoiceUploadedToast]);
   expect(page.text).toContain("Commercial Invoice Uploaded. We are checking your file");
@@ -47,66 +36,34 @@ test("An uploaded file is stored under its owner, shipment and document, and its
   expect(await opened.text()).toBe(await file.text());
 });
 
-test.each([
-  ["scan.jpg", "png", "scan.png", "image/png"],
-  ["DOC-20261101-WA0001.", "pdf after a line break", "DOC-20261101-WA0001.pdf", "application/pdf"],
-  ["packing.doc", "rtf", "packing.rtf", "application/rtf"],
-  ["goods.xls", "ods", "goods.ods", "application/vnd.oasis.opendocument.spreadsheet"],
-  ["list.csv", "text of Windows", "list.csv", "text/csv"],
-  ["export.html", "text with tabs", "export.html.txt", "text/plain"],
-] as const)(
-  "The file %s with the content %s is downloaded as %s with the media type %s, whichever type the browser sent.",
-  async (name, kind, stored, type) => {
-    const content = contents[kind];
-    expect((await upload(new File([content], name, { type: "text/html" }))).status).toBe(303);
-    expect(await listFiles()).toEqual([`commercial-invoice-${safeFileName(stored)}`]);
-    const opened = await download();
-    expect([opened.status, opened.headers.get("Content-Type")]).toEqual([200, type]);
-    expect(opened.headers.get("Content-Disposition")).toBe(`attachment; filename=${stored}`);
-    expect(Buffer.from(await opened.arrayBuffer())).toEqual(Buffer.from(content));
-  },
-);
-
-test.each([
-  ["../../etc/passwd.pdf", /^passwd\.pdf$/],
-  ["a\"b'c.pdf", /^a-(22)?b-c\.pdf$/],
-  ["new\nline.pdf", /^new-?(0a)?-?line\.pdf$/],
-  ["فاتورة.pdf", /^[a-z][a-z-]*\.pdf$/],
-])("A file with the name %j is stored in its shipment's folder under a safe name.", async (name, safeName) => {
-  expect((await upload(createPdf(name))).status).toBe(303);
-  const { storage_path } = await readDocument();
-  const [account, shipment, file, ...rest] = (storage_path ?? "").split("/");
-  expect([account, shipment, rest]).toEqual([invoice.owner.id, invoice.shipmentId, []]);
-  expect(file?.replace(/^commercial-invoice-[0-9a-f]{12}-/, "")).toMatch(safeName);
-  expect(await listFiles()).toEqual([getFileName(storage_path)]);
+test("A file is stored under a safe name and downloaded with the type of its content, whichever type the browser sent.", async () => {
+  const content = contents["pdf after a line break"];
+  expect((await upload(new File([content], "../../etc/passwd.jpg", { type: "text/html" }))).status).toBe(303);
+  expect(await listFiles()).toEqual(["commercial-invoice-passwd.pdf"]);
+  const opened = await download();
+  expect([opened.status, opened.headers.get("Content-Type")]).toEqual([200, "application/pdf"]);
+  expect(opened.headers.get("Content-Disposition")).toBe("attachment; filename=passwd.pdf");
+  expect(Buffer.from(await opened.arrayBuffer())).toEqual(Buffer.from(content));
 });
 
-test("A file of exactly 10 MiB is stored.", async () => {
-  expect((await upload(createPdf("large.pdf", 10 * MiB))).status).toBe(303);
-  expect((await readDocument()).uploaded).toBe(true);
-});
-
-test("A file of one byte over 10 MiB is rejected, and the error has an address to which the file can be sent.", async () => {
+test("A file of 10 MiB is stored, and one byte more is rejected with an address to which the file can be sent.", async () => {
   const page = await parsePage(await upload(createPdf("large.pdf", 10 * MiB + 1)));
-  expect(page.status).toBe(413);
-  expect(page.title).toMatch(/^Error: /);
+  expect([page.status, page.title.startsWith("Error: ")]).toEqual([413, true]);
   const message =
     "This file is over 10 MB. Take the photo again at a lower quality, or send the file on WhatsApp with your shipment number.";
   expect(page.toasts).toEqual([createUploadFailedToast(message)]);
   expect(await readDocument()).toMatchObject(noFile);
+  expect((await upload(createPdf("large.pdf", 10 * MiB), page)).status).toBe(303);
 });
 
 test.each([
   ["an empty file", new File([], "empty.pdf"), "This file is empty. Choose another file."],
   ["a program", new File([contents.exe], "invoice.pdf"), expect.stringMatching("^Choose a PDF, photo")],
-  ["a locked workbook", new File([contents["locked xlsx"]], "invoice.xlsx"), lockedFileText],
-  ["an HTML page", new File([contents.html], "export.xls"), expect.stringMatching("^This file is a web page")],
 ])(
   "An upload of %s is rejected at its field, and the form then accepts another file.",
   async (_what, file, message) => {
     const response = await upload(file);
     expect(response.status).toBe(400);
-    expect(response.headers.get("Cache-Control") ?? "").toMatch(noStorePattern);
     const page = await parsePage(response);
     expect(page.title).toMatch(/^Error: Documents · /);
     expect(page.toasts).toEqual([createUploadFailedToast(message)]);
@@ -141,33 +98,14 @@ describe("invalid upload forms", () => {
     expect(await readDocument()).toMatchObject(noFile);
   });
 
-  test.each<[string, (id: string) => [string, string | File][]]>([
-    [
-      "two files in two fields",
-      (id) => [
-        ["document", id],
-        ["file", createPdf()],
-        ["another", createPdf()],
-      ],
-    ],
-    [
-      "two files in one field",
-      (id) => [
-        ["document", id],
-        ["file", createPdf()],
-        ["file", createPdf()],
-      ],
-    ],
-    [
-      "two document IDs",
-      (id) => [
-        ["document", id],
-        ["document", unknownId],
-        ["file", createPdf()],
-      ],
-    ],
-  ])("A form with %s is rejected and stores nothing.", async (_what, createFields) => {
-    expect((await send(createFields((await readDocument()).id))).status).toBe(400);
+  test("A form with a second file, or with a second document ID, is rejected and stores nothing.", async () => {
+    const { id } = await readDocument();
+    for (const added of [
+      ["another", createPdf()],
+      ["file", createPdf()],
+      ["document", unknownId],
+    ] as [string, string | File][])
+      expect((await send([["document", id], ["file", createPdf()], added])).status).toBe(400);
     expect(await readDocument()).toMatchObject(noFile);
     expect(await listFiles()).toEqual([]);
   });
@@ -197,15 +135,12 @@ test("A second file for a document is rejected and changes nothing.", async () =
   const page = await invoice.client.open(invoice.path);
   await invoice.client.follow(await upload(createPdf("first.pdf"), page));
   const before = await readDocument();
-  for (const name of ["first.pdf", "second.pdf"]) {
-    const rejected = await parsePage(await upload(createPdf(name, 5000), page));
-    expect(rejected.status).toBe(409);
-    expect(rejected.toasts).toEqual([createUploadFailedToast("This document already has a file.")]);
-    for (const { id } of rejected.problems) expect(rejected.has(id), `the link to #${id}`).toBe(true);
-  }
+  const rejected = await parsePage(await upload(createPdf("second.pdf", 5000), page));
+  expect(rejected.status).toBe(409);
+  expect(rejected.toasts).toEqual([createUploadFailedToast("This document already has a file.")]);
+  for (const { id } of rejected.problems) expect(rejected.has(id), `the link to #${id}`).toBe(true);
   expect(await readDocument()).toEqual(before);
   expect(await listFiles()).toEqual(["commercial-invoice-first.pdf"]);
-  expect((await download()).headers.get("Content-Length")).toBe("2000");
 });
 
 test("Of five files for one document that arrive in parallel, one is stored and the other four are deleted.", async () => {
@@ -230,20 +165,12 @@ test("A closed shipment shows no upload form and rejects a file.", async () => {
   expect(closed.text).toContain("Packing List Not uploaded");
   expect(closed.text).not.toMatch(/Maximum 10 MB|larger files/);
   expect(closed.all("main input[type=file]")).toEqual([]);
-  const response = await invoice.client.submit(page, "Upload the Packing List", { file: createPdf() });
-  const rejected = await parsePage(response);
+  const rejected = await parsePage(await invoice.client.submit(page, "Upload the Packing List", { file: createPdf() }));
   expect(rejected.status).toBe(409);
   const message = "This shipment is closed. Call us to send more files.";
   expect(rejected.toasts).toEqual([createUploadFailedToast(message)]);
   for (const { id } of rejected.problems) expect(rejected.has(id), `the link to #${id}`).toBe(true);
   expect(await listFiles()).toEqual(["commercial-invoice-invoice.pdf"]);
-});
-
-test("The accepted file types are shown only until every document of a shipment has a file.", async () => {
-  const page = await invoice.client.open(invoice.path);
-  expect(page.text).toContain("Maximum 10 MB per file");
-  for (const name of DEFAULT_DOCUMENTS) await invoice.client.submit(page, `Upload the ${name}`, { file: createPdf() });
-  expect((await invoice.client.open(invoice.path)).text).not.toMatch(/Maximum 10 MB|larger files/);
 });
 
 describe("uploads by script", () => {
@@ -266,11 +193,13 @@ describe("uploads by script", () => {
     const response = await sendByScript(createPdf("March.pdf", 3000));
     expect(response.status).toBe(200);
     expect(response.headers.get("Content-Type")).toMatch(/^application\/json/);
-    expect(response.headers.get("Cache-Control") ?? "").toMatch(noStorePattern);
     expect(await response.json()).toEqual({ toast: invoiceUploadedToast });
     expect((await readDocument()).uploaded).toBe(true);
     expect(await listFiles()).toEqual(["commercial-invoice-march.pdf"]);
     expect((await invoice.client.open(invoice.path)).toasts).toEqual([]);
+    // A visitor's upload leads to this address after the login.
+    const address = `${invoice.path}/documents`;
+    expect((await invoice.client.get(address)).headers.get("Location")).toBe(invoice.path);
   });
 
   test("A form that a browser sends to the address for scripts redirects to the shipment with the toast.", async () => {
@@ -284,21 +213,17 @@ describe("uploads by script", () => {
   });
 
   test.each([
-    ["an empty file", new File([], "a.pdf"), 400, createUploadFailedToast("This file is empty. Choose another file.")],
     [
       "a file over 10 MB",
       createPdf("a.pdf", 10 * MiB + 1),
       413,
-      createUploadFailedToast(
-        expect.stringMatching(/^This file is over 10 MB\. Take the photo again .* shipment number\.$/),
-      ),
+      createUploadFailedToast(expect.stringMatching(/^This file is over 10 MB\./)),
     ],
     ["no file", null, 400, { title: "No file selected.", variant: "destructive" }],
   ])("A script that sends %s gets the error as data, and nothing is stored.", async (_what, file, status, toast) => {
     const response = await sendByScript(file);
     expect([response.status, await response.json()]).toEqual([status, { toast }]);
     expect(await readDocument()).toMatchObject(noFile);
-    expect(await listFiles()).toEqual([]);
   });
 
   test("A stranger's script gets the same 404 for a client's shipment as for an unknown shipment.", async () => {
@@ -306,23 +231,10 @@ describe("uploads by script", () => {
     await stranger.signUpAndLogIn("Stranger");
     for (const path of [invoice.path, `/portal/${unknownId}`, "/portal/not-a-uuid"]) {
       const response = await sendByScript(createPdf(), acceptsJson, stranger, path);
-      expect(response.status).toBe(404);
+      expect([path, response.status]).toEqual([path, 404]);
       expect(await response.json()).toEqual({ toast: createUploadFailedToast("Shipment not found.") });
-      expect((await stranger.follow(await sendByScript(createPdf(), {}, stranger, path))).status).toBe(404);
     }
     expect(await readDocument()).toMatchObject(noFile);
-    expect(await listFiles()).toEqual([]);
-  });
-
-  test("A visitor's upload redirects to the login page, and the login leads to the shipment.", async () => {
-    const address = `${invoice.path}/documents`;
-    for (const headers of [acceptsJson, {}]) {
-      const response = await sendByScript(createPdf(), headers, invoice.app.browser());
-      const location = response.headers.get("Location");
-      expect([response.status, location]).toEqual([303, `/login?next=${encodeURIComponent(address)}`]);
-    }
-    expect((await invoice.client.get(address)).headers.get("Location")).toBe(invoice.path);
-    expect(await listFiles()).toEqual([]);
   });
 
   test.each([/^POST .*storage/, /./])(

@@ -20,7 +20,7 @@ export const invoiceUploadedToast = {
 const readCompletely = async (response: Response) => new Response(await response.arrayBuffer(), response);
 
 /** Returns the name of a stored file without the random characters that the upload added. */
-export const getFileName = (path: string | null) => path?.replace(/^.*\//, "").replace(/-[0-9a-f]{12}-/, "-");
+const getFileName = (path: string | null) => path?.replace(/^.*\//, "").replace(/-[0-9a-f]{12}-/, "-");
 
 /** Creates a client for a test file and a shipment before each test. */
 export async function setUpInvoice(name: string) {

@@ -33,7 +33,7 @@ export function expectRateLimited(page: ParsedPage, title: string | null, messag
  * Tries wrong passwords from new browsers until the account is locked for unknown browsers. LOGINS_PER_ACCOUNT is 12.
  */
 export async function lockAccount(app: TestApp, email: string): Promise<void> {
-  for (let attempt = 1; attempt <= 12; attempt += 1) await logIn(app.browser(), email);
+  await Promise.all(Array.from({ length: 12 }, () => logIn(app.browser(), email)));
   expect(await getStatus(logIn(app.browser(), email, password))).toBe(429);
 }
 

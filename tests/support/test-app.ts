@@ -4,7 +4,7 @@ import { buffer } from "node:stream/consumers";
 import { type HTMLElement, parse } from "node-html-parser";
 import postgres from "postgres";
 import { createRequestHandler, RouterContextProvider, type ServerBuild } from "react-router";
-import { expect } from "vitest";
+import { expect, vi } from "vitest";
 import { env } from "../../app/lib/http/env.server.ts";
 import { serviceRoleClient } from "../../app/lib/supabase/client.server.ts";
 import { serverBuildFile } from "../../app/server/start/build.ts";
@@ -77,6 +77,14 @@ export function createNetworkBrowser(port: number): TestBrowser {
     const body = request.body ? new Uint8Array(await request.arrayBuffer()) : undefined;
     return fetch(`http://127.0.0.1:${port}${pathname}${search}`, { method, headers, body, redirect: "manual" });
   });
+}
+
+let testSite: ReturnType<typeof startTestSite> | undefined;
+
+/** Returns a site on a free port, with its cached pages. All test files of a worker share the site. */
+export function getTestSite() {
+  testSite ??= startTestSite();
+  return testSite;
 }
 
 /** A response, with the number of bytes that its connection received. */
@@ -302,4 +310,23 @@ export function expectNoInternals(page: ParsedPage): void {
   const nonce = /nonce="([^"]+)"/.exec(shown)?.[1] ?? "";
   for (const random of [secret, inFours, nonce]) if (random) shown = shown.replaceAll(random, "");
   expect(insides.filter((inside) => shown.includes(inside))).toEqual([]);
+}
+
+/**
+ * Returns what the site logs while a job runs. Waits for the log lines of `count` requests whose route starts with
+ * `route`.
+ */
+export async function readLogDuring(route: string, count: number, job: () => Promise<void>): Promise<string> {
+  const lines: string[] = [];
+  const levels = ["log", "warn", "error"] as const;
+  const spies = levels.map((level) =>
+    vi.spyOn(console, level).mockImplementation((...texts) => void lines.push(texts.join(" "))),
+  );
+  try {
+    await job();
+    await expect.poll(() => lines.join("\n").split(`"route":"${route}`).length - 1).toBeGreaterThanOrEqual(count);
+  } finally {
+    for (const spy of spies) spy.mockRestore();
+  }
+  return lines.join("\n");
 }
