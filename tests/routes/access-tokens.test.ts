@@ -41,15 +41,12 @@ function signAsAuth(change: JWTPayload) {
 const changeClaims = (change: JWTPayload) =>
   `${getToken().split(".")[0]}.${encode({ ...getClaims(), ...change })}.${getSignature()}`;
 
-function signWithHmac(header: object, key: string | Buffer): string {
-  const text = `${encode(header)}.${encode(getClaims())}`;
-  return `${text}.${createHmac("sha256", key).update(text).digest("base64url")}`;
-}
-
-async function fetchPublicKey(): Promise<string | Buffer> {
+async function signWithPublicKey(): Promise<string> {
   const response = await fetch(`${app.proxy.url}/auth/v1/.well-known/jwks.json`);
   const { keys } = (await response.json()) as { keys: [JsonWebKey] };
-  return createPublicKey({ key: keys[0], format: "jwk" }).export({ type: "spki", format: "pem" });
+  const key = createPublicKey({ key: keys[0], format: "jwk" }).export({ type: "spki", format: "pem" });
+  const text = `${encode({ alg: "HS256", kid: getKid() })}.${encode(getClaims())}`;
+  return `${text}.${createHmac("sha256", key).update(text).digest("base64url")}`;
 }
 
 const withToken = (access_token: string) => {
@@ -63,40 +60,27 @@ describe("forged access token", () => {
     ["signed with a foreign key under the right key ID", () => sign(getClaims(), { kid: getKid() })],
     ["signed with a foreign key under its own key ID", () => sign(getClaims(), { kid: randomUUID() })],
     ["signed with a foreign key without a key ID", () => sign(getClaims(), {})],
-    ["of the client with another subject", () => changeClaims({ sub: randomUUID() })],
     ["of the client with AAL2", () => changeClaims({ aal: "aal2" })],
     ["without an algorithm", () => `${encode({ alg: "none", kid: getKid() })}.${encode(getClaims())}.`],
     [
       "with an algorithm that the key is not for",
       () => `${encode({ alg: "RS256", kid: getKid() })}.${encode(getClaims())}.${getSignature()}`,
     ],
-    [
-      "signed with the public key as a shared secret",
-      async () => signWithHmac({ alg: "HS256", kid: getKid() }, await fetchPublicKey()),
-    ],
-    ["signed with an empty secret", () => signWithHmac({ alg: "HS256", typ: "JWT" }, "")],
+    ["signed with the public key as a shared secret", signWithPublicKey],
     ["signed by auth for another audience", () => signAsAuth({ aud: "another service" })],
     ["signed by auth without an expiry", () => signAsAuth({ exp: undefined })],
     ["signed by auth without a subject", () => signAsAuth({ sub: undefined })],
     ["that expired a minute ago", () => signAsAuth({ exp: getNow() - 60 })],
-    ...[{ alg: 5 }, { alg: null, kid: "x" }, { alg: "ES256", kid: {} }, [], "ES256"].map(
-      (header): [string, () => string] => [
-        `with the header ${JSON.stringify(header)}`,
-        () => `${encode(header)}.${encode(getClaims())}.c2lnbmF0dXJl`,
-      ],
-    ),
+    ...[{ alg: 5 }, { alg: "ES256", kid: {} }, []].map((header): [string, () => string] => [
+      `with the header ${JSON.stringify(header)}`,
+      () => `${encode(header)}.${encode(getClaims())}.c2lnbmF0dXJl`,
+    ]),
   ])("A token %s gives no access, and the browser loses its cookie", async (_what, forge) => {
     const token = await forge();
-    expect((await withToken(token).get("/login")).status).toBe(200);
     const browser = withToken(token);
     const response = await browser.get("/portal");
     expect([response.status, response.headers.get("Location")]).toEqual([303, "/login"]);
     expect(browser.cookies.has("session")).toBe(false);
-    expect((await client.get("/portal")).status).toBe(200);
-  });
-
-  test("A token that Supabase Auth signed with the usual claims gives access to the portal", async () => {
-    expect((await withToken(await signAsAuth({})).get("/portal")).status).toBe(200);
   });
 
   test("A token gives access to the portal until the token expires", async () => {

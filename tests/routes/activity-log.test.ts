@@ -2,7 +2,6 @@ import { expect, test } from "vitest";
 import { recordAuditEntry } from "../../app/models/audit-log.server.ts";
 import { getHref, listLinkAddresses, readCsv } from "../support/page-parts.ts";
 import { newClient, newShipment, newStaffMember } from "../support/route-fixtures.ts";
-import { resultOrThrow, setCharge } from "../support/staff-actions.ts";
 import { getTestApp, getText, type ParsedPage } from "../support/test-app.ts";
 
 const app = await getTestApp();
@@ -13,17 +12,16 @@ const shipment = await newShipment(app, client, "Logged");
 const page = await browser.open(shipment.desk);
 await browser.submit(page, "Correct the stage", { stage: "3", reason: '=cmd|"/c calc"!A1, a slip' });
 browser.cookies.delete("flash");
-for (let number = 1; number <= 51; number += 1) {
-  const reason = `Line ${number}`;
-  const entry = { action: "shipment extend-retention", shipment_id: shipment.id, reason };
-  await recordAuditEntry(app.company, "Log Writer", entry);
-}
+await app.sql`
+  insert into audit_log (actor_name, action, shipment_id, reason, created_at)
+  select 'Log Writer', 'shipment extend-retention', ${shipment.id}, 'Line ' || n, now() + n * interval '1 ms'
+  from generate_series(1, 51) as n`;
 
 const listReasons = (page: ParsedPage) => [...page.text.matchAll(/Reason: (Line \d+)/g)].map(([, reason]) => reason);
 const entries = "main form ~ div li";
 const noEntries = "No activity found.";
 
-test("The activity log is filtered by person, action, shipment and day, and its form shows the filter.", async () => {
+test("The activity log is filtered by person, action, shipment and day, its form shows the filter, and it says if no entry matches.", async () => {
   const fields = { who: "KINYI odh", what: "shipment correct", shipment: shipment.id.slice(0, 8) };
   const corrections = await browser.open(`/desk/log?${new URLSearchParams(fields)}`);
   expect(corrections.text).toMatch(/Stage corrected Logged Akinyi Odhiambo .* EAT stage 1 → stage 3 Reason: =cmd/);
@@ -34,13 +32,10 @@ test("The activity log is filtered by person, action, shipment and day, and its 
     const page = await browser.open(`/desk/log?${filter}&${parameter}`);
     expect([parameter, listReasons(page).length]).toEqual([parameter, 50]);
   }
-  for (const who of ["%00", "'", "%25"]) expect((await browser.get(`/desk/log?who=${who}`)).status).toBe(200);
-});
-
-test("The activity log shows a message if no entry matches the filter.", async () => {
-  for (const filter of ["day=2020-01-01", "who=Nobody+is+called+so", "shipment=zzzz"]) {
-    const page = await browser.open(`/desk/log?${filter}`);
-    expect([page.status, page.all(entries).length, page.text.includes(noEntries)]).toEqual([200, 0, true]);
+  expect((await browser.get("/desk/log?who=%00")).status).toBe(200);
+  for (const none of ["day=2020-01-01", "who='", "who=%25", "shipment=zzzz"]) {
+    const page = await browser.open(`/desk/log?${none}`);
+    expect([none, page.status, page.all(entries).length, page.text.includes(noEntries)]).toEqual([none, 200, 0, true]);
   }
 });
 
@@ -73,15 +68,6 @@ test("The pages of a shipment and a client without entries show that nothing has
     const { text } = await browser.open(path);
     expect([path, text.match(/Activity log (No .*?\.)/)?.[1]]).toEqual([path, "No activity yet."]);
   }
-});
-
-test("The activity log shows amounts with their cents.", async () => {
-  const charged = await newShipment(app, client, "Charged with cents");
-  for (const amount of [98450.5, 1200000]) {
-    const charge = { item: "idf-fee", amount, currency: "KES" };
-    resultOrThrow(await setCharge(app.company, charged.id, charge, { actor_name: "Log Writer" }));
-  }
-  expect((await browser.open(charged.desk)).text).toContain("IDF Fee, KES 98,450.50 → KES 1,200,000.00");
 });
 
 test("The CSV of the activity log has all entries that match the filter, in words and East Africa Time, without formulas.", async () => {

@@ -31,42 +31,25 @@ test("A client creates a shipment with container numbers in any spelling and see
   expect(print.text).toContain(`Containers ${first}, ${second}`);
 });
 
-test("A shipment without container numbers says nothing about containers to its client", async () => {
-  const { portal } = await newShipment(app, client, "Cut flowers");
-  expect((await client.browser.open(portal)).text).not.toContain("Containers");
-});
-
-test.each([
-  ["a wrong check digit", first.replace(/3$/, "4"), wrongDigit],
-  ["a letter too few", "CSU3054383", /^Invalid container number: CSU3054383\. A container number has/],
-  [
-    "a text of 1,001 characters",
-    `a${"\u0301".repeat(1000)}`,
-    "Enter at most 20 container numbers. You wrote 1,001 characters. The field may show only the first 1,000.",
-  ],
-  [
-    "21 numbers",
-    Array.from({ length: 21 }, (_, index) => createContainerNumber(index)).join(" "),
-    "Enter at most 20 container numbers.",
-  ],
-])(
-  "A new shipment with %s is rejected with a message at the field, which preserves the first 1,000 characters",
-  async (_, containerNumbers, message) => {
-    const { browser } = client;
+test("A new shipment with invalid container numbers is rejected at the field, which preserves the first 1,000 characters", async () => {
+  const { browser } = client;
+  const form = await browser.open("/portal/new");
+  const tooMany = "Enter at most 20 container numbers.";
+  const cut = "You wrote 1,001 characters. The field may show only the first 1,000.";
+  for (const [containerNumbers, message] of [
+    ["CSQU3054384", wrongDigit],
+    [`a${"\u0301".repeat(1000)}`, `${tooMany} ${cut}`],
+    [Array.from({ length: 21 }, (_, index) => createContainerNumber(index)).join(" "), tooMany],
+  ] as const) {
     const fields = { name: "Tiles", containerNumbers };
-    const page = await parsePage(await browser.submit(await browser.open("/portal/new"), "Create Shipment", fields));
+    const page = await parsePage(await browser.submit(form, "Create Shipment", fields));
     expect(page.status).toBe(400);
-    expect(page.problems).toEqual([
-      {
-        id: "create-shipment-containerNumbers",
-        text: typeof message === "string" ? message : expect.stringMatching(message),
-      },
-    ]);
-    expect(page.getDescriptions("containerNumbers").at(-1)).toBe(page.problems[0]?.text);
+    expect(page.problems).toEqual([{ id: "create-shipment-containerNumbers", text: message }]);
+    expect(page.getDescriptions("containerNumbers").at(-1)).toBe(message);
     const shown = { ...fields, containerNumbers: containerNumbers.slice(0, 1000) };
     expect(page.form("Create Shipment").fields).toMatchObject(shown);
-  },
-);
+  }
+});
 
 test("A client changes and removes container numbers at stage 1", async () => {
   const { browser } = client;
@@ -75,10 +58,8 @@ test("A client changes and removes container numbers at stage 1", async () => {
   expect(form.form("Save changes").fields).toMatchObject({ containerNumbers: `${first}, ${second}` });
   const changed = await browser.follow(await browser.submit(form, "Save changes", { containerNumbers: second }));
   expect(changed.text).toContain(`Containers ${second}`);
-  const empty = { containerNumbers: "" };
-  const removed = await browser.follow(
-    await browser.submit(await browser.open(`${portal}/change`), "Save changes", empty),
-  );
+  const again = await browser.open(`${portal}/change`);
+  const removed = await browser.follow(await browser.submit(again, "Save changes", { containerNumbers: "" }));
   expect(removed.text).not.toContain("Containers");
 });
 

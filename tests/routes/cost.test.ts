@@ -74,47 +74,26 @@ test("The estimate for a car has each tax with rate, date and source, and the fo
   expect(page.text).toMatch(/estimate, not a quotation/);
   for (const name of textFields) expect(page.value(name)).toBe(car[name]);
   for (const name of ["what", "excise", "currency"] as const) expect(getChoice(page, name)).toBe(car[name]);
-});
-
-test("The page of an estimate is not indexed and has no ETag", async () => {
-  const page = await openEstimate(car);
+  const prohibitions = /under 8 years old.*left-hand drive.*KS 1515.*15% of CIF.*KES 181,051.*Estimate in KES/s;
+  expect(page.text, "the prohibitions and the penalty are before the amounts").toMatch(prohibitions);
   expect([readRobots(page), page.headers.has("ETag")]).toEqual([["noindex"], false]);
-  expect(readRobots(await openEstimate({ what: "" }))).toEqual(["noindex"]);
-});
-
-test("The estimate for a car names the prohibitions and the penalty before the amounts", async () => {
-  const { text } = await openEstimate(car);
-  const parts = ["under 8 years old", "left-hand drive", "KS 1515", "15% of CIF", "KES 181,051", "Estimate in KES"];
-  const places = parts.map((part) => text.indexOf(part));
-  expect(places).not.toContain(-1);
-  expect(places).toEqual([...places].sort((a, b) => a - b));
 });
 
 describe("turn of the year in East Africa", () => {
   beforeAll(() => void vi.useFakeTimers({ toFake: ["Date"] }));
   afterAll(() => void vi.useRealTimers());
-  const openCar = (registered: string) => openEstimate({ ...car, registered });
 
-  test.each([
-    ["2026-12-31T20:59:59Z", "2018-12", "2019-01"],
-    ["2026-12-31T21:00:00Z", "2019-12", "2020-01"],
-  ])(
-    "At %s, a car first registered in %s is rejected and gets no quote, and a car of %s is accepted",
-    async (now, old, young) => {
-      vi.setSystemTime(now);
-      const year = Number(young.slice(0, 4));
-      const rejected = await openCar(old);
-      expect([rejected.status, getHref(rejected, quoteLink)]).toEqual([200, undefined]);
-      const rejection = `rejects this car, because it was first registered before ${year}.`;
-      expect(rejected.text).toMatch(new RegExp(`${rejection}.*Estimate in KES`, "s"));
-      const accepted = await openCar(young);
-      expect(accepted.text).not.toContain("rejects this car, because");
-      expect(accepted.text).toContain(
-        `The Kenya Bureau of Standards (KEBS) rejects this car if it arrives after 31 December ${year + 7}.`,
-      );
-      expect(getHref(accepted, quoteLink)).toBeDefined();
-    },
-  );
+  test("From the new year in East Africa, a car that has become too old is rejected and gets no quote", async () => {
+    vi.setSystemTime("2026-12-31T21:00:00Z");
+    const rejected = await openEstimate({ ...car, registered: "2019-12" });
+    expect([rejected.status, getHref(rejected, quoteLink)]).toEqual([200, undefined]);
+    const rejection = "rejects this car, because it was first registered before 2020.";
+    expect(rejected.text).toMatch(new RegExp(`${rejection}.*Estimate in KES`, "s"));
+    const accepted = await openEstimate({ ...car, registered: "2020-01" });
+    expect(accepted.text).not.toContain("rejects this car, because");
+    expect(accepted.text).toContain("(KEBS) rejects this car if it arrives after 31 December 2027.");
+    expect(getHref(accepted, quoteLink)).toBeDefined();
+  });
 
   test.each([
     [`${path}?quote`, "rejects cars first registered before YEAR"],
@@ -139,16 +118,6 @@ describe("turn of the year in East Africa", () => {
   );
 });
 
-test("The estimate for goods in shillings needs no exchange rate and ignores age and excise duty", async () => {
-  const page = await openEstimate({ ...goods, excise: "35", registered: "1999-01" });
-  expect(page.status).toBe(200);
-  expect(Object.fromEntries(listAmounts(page))).toMatchObject({
-    ...{ CIF: "3,000,000", "Import duty": "750,000", "Excise duty": "0", VAT: "600,000" },
-    ...{ "Total taxes": "1,485,000", "CIF plus taxes": "4,485,000" },
-  });
-  expect(page.text).not.toContain("left-hand drive");
-});
-
 test.each([
   ["car", /Certificate of roadworthiness/, /Air waybill/],
   ["air", /Air waybill/, /Bill of lading/],
@@ -158,6 +127,7 @@ test.each([
   expect(text).toMatch(/Before you pay the seller.*Before the cargo arrives/);
   expect(text).toMatch(included);
   expect(text).not.toMatch(excluded);
+  expect(text.includes("left-hand drive")).toBe(what === "car");
 });
 
 test("A form with errors marks each field, preserves every answer and shows no amounts", async () => {
@@ -174,42 +144,27 @@ test("A form with errors marks each field, preserves every answer and shows no a
   expect(page.has("sum")).toBe(false);
 });
 
-const year = new Date().getFullYear() - 3;
-test.each([`${year}-5`, `05/${year}`, `5.${year}`, `${year}05`, `05${year}`, ` May ${year} `, `${year}, may`])(
-  "The month of registration may be written as %j",
-  async (registered) => {
+test("The month of registration may be written in several ways, and an invalid month stays in its field", async () => {
+  const year = thisYear - 3;
+  const spellings = [`${year}-5`, `05/${year}`, `5.${year}`, `${year}05`, `05${year}`, ` May ${year} `, `${year}, may`];
+  for (const registered of spellings) {
     const page = await openEstimate({ ...car, registered });
     expect(page.text).toContain(`first registered May ${year}`);
     expect(page.value("registered")).toBe(`${year}-05`);
-  },
-);
-
-test.each([`13/${year}`, `${year}-00`, `Mayor ${year}`, `${year}`, "5", "05/21", `ma ${year}`])(
-  "The month of registration %j is rejected with an example and stays in its field",
-  async (registered) => {
+  }
+  for (const registered of [`13/${year}`, `${year}-00`, `Mayor ${year}`, `${year}`, "5", "05/21", `ma ${year}`]) {
     const page = await openEstimate({ ...car, registered });
     expect(page.getDescriptions("registered").join(" ")).toContain("such as 04/2021");
     expect(page.value("registered")).toBe(registered);
-  },
-);
+  }
+});
 
-test.each(["?what=", "?value=<script>alert(1)</script>", "?what=car&what=air", "?rate=%00", "?what=constructor"])(
-  "The query %s is rejected as an incomplete form",
-  async (query) => {
+test("A query without a complete form is rejected", async () => {
+  for (const query of ["?what=", "?value=<script>alert(1)</script>", "?what=car&what=air", "?rate=%00"]) {
     const page = await visitor.open(path + query);
-    expect(page.status).toBe(400);
-    expect(page.problems.length).toBeGreaterThan(3);
+    expect([query, page.status, page.problems.length > 3]).toEqual([query, 400, true]);
     expect(page.html).not.toContain("<script>alert");
-  },
-);
-
-test("A quote for an estimate is filled in with the service and the answers", async () => {
-  const page = await openQuote(car);
-  expect([page.status, page.h1, page.value("name")]).toEqual([200, "Get a Quote", ""]);
-  expect(page.all("option[selected]").map(getText)).toEqual(["Imports"]);
-  const message = getTextareaValue(page, "message");
-  for (const text of ["Price: USD 8,000", "Freight: USD 1,200", "Excise duty: 25%", "taxes KES 1,210,022"])
-    expect(message).toContain(text);
+  }
 });
 
 test("A URL cannot insert text into the quote form", async () => {
@@ -228,15 +183,10 @@ test("A cleared message stays empty after an error of the quote form, and the fo
   expect([response.status, html.includes("Price: USD"), html.includes("what=car")]).toEqual([400, false, true]);
 });
 
-const articles = ["importing-a-car-to-kenya", "hs-codes-explained", "port-clearance-mistakes", "lcl-vs-fcl"];
-test.each<[string, string]>([
+test.each([
   ["/", "What will your import cost?"],
   ["/services", "What will your import cost?"],
   ["/resources/faq", "Estimate your duty and taxes"],
-  ...[...articles, "aeo-benefits-for-importers"].map((slug): [string, string] => [
-    `/resources/blog/${slug}`,
-    "cost page",
-  ]),
 ])("The page %s links to the cost page", async (page, text) => {
   expect(getHref(await visitor.open(page), text)).toBe(path);
 });

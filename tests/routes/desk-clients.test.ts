@@ -58,23 +58,17 @@ test("A client whose account is closed is signed out and cannot log in until the
   const rejected = await parsePage(withoutReason);
   expect(rejected.status).toBe(400);
   expect(getField(rejected, "close-account-reason").descriptions).toEqual(["Enter a reason."]);
-  expect((await client.browser.get("/portal")).status).toBe(200);
 
   const closed = await submitForm(client, "Close account");
   expect(closed.toasts).toEqual(successToast(`Account ${client.email} closed`));
   expect(closed.text).toContain("Account Closed");
   expect(listButtons(closed)).not.toContain("Send password link");
-  const upload = await copyBrowser(app, client.browser).submit(uploadPage, "Upload the Packing List", {
-    file: createPdf(),
-  });
+  const copy = copyBrowser(app, client.browser);
+  const upload = await copy.submit(uploadPage, "Upload the Packing List", { file: createPdf() });
   expect(upload.headers.get("Location")).toMatch(/^\/login/);
   expect((await client.browser.get("/portal")).headers.get("Location")).toBe("/login");
   const login = await parsePage(await client.browser.post("/login", { email: client.email, password }));
-  const description = "The email or password is wrong.";
-  expect([login.status, login.toasts[0]]).toEqual([
-    400,
-    { title: "Login Failed", description, variant: "destructive" },
-  ]);
+  expect([login.status, login.toasts[0]?.description]).toEqual([400, "The email or password is wrong."]);
 
   const opened = await submitForm(client, "Reopen account", "A mistake of ours");
   expect(opened.toasts).toEqual(successToast(`Account ${client.email} reopened`));
@@ -95,16 +89,11 @@ test("A client whose second factor a team member removes is signed out, gets an 
   expect([email.count - emailsBefore, email.subject]).toEqual([1, "Two-factor authentication is off"]);
   expect(email.text).toContain("If you did not request the removal, call us now: ");
   expect(email.text).not.toContain("They asked by phone");
-  expect(page.toasts).toEqual(
-    successToast(`2FA reset for ${client.email}. The client can now log in with the password only.`),
-  );
+  const toast = `2FA reset for ${client.email}. The client can now log in with the password only.`;
+  expect(page.toasts).toEqual(successToast(toast));
   expect(page.text).toContain("2FA Off");
   expect((await client.browser.get("/portal")).headers.get("Location")).toBe("/login");
   await client.browser.logIn(client.email);
-  const form = { intent: "remove-2fa", form: "remove-2fa", reason: "Twice" };
-  const repeated = await parsePage(await clerk.browser.post(`/desk/clients/${client.id}`, form));
-  expectRejectedForm(repeated, 409, "2FA is not set up on this account.");
-  expect(await countEmailsTo(client.email)).toBe(emailsBefore + 1);
 });
 
 test("A team member sends a client a password link without seeing the link.", async () => {
@@ -127,12 +116,13 @@ test("A client is not erased while a shipment must be stored, and the client's p
   const { data } = await app.company.from("shipments").select("retention_ends_on").eq("id", id).single();
   const page = await openAccount(client);
   expect(listButtons(page)).not.toContain("Erase account");
-  expect(page.text).toMatch(
-    /You can erase this account after \d{1,2} [A-Z][a-z]+ \d{4}\. We must store the shipment records until that day\./,
+  const day = calendarDate(data?.retention_ends_on ?? "");
+  expect(page.text).toContain(
+    `You can erase this account after ${day}. We must store the shipment records until that day.`,
   );
   const { action } = page.form("Close account");
   const rejected = await parsePage(await clerk.browser.post(action, { intent: "erase", form: "erase", reason: "x" }));
-  const message = `Nothing was deleted. We must store the shipment records of this account until ${calendarDate(data?.retention_ends_on ?? "")}.`;
+  const message = `Nothing was deleted. We must store the shipment records of this account until ${day}.`;
   expectRejectedForm(rejected, 409, message);
   expect((await client.browser.open("/portal")).text).toContain("Stored");
 });

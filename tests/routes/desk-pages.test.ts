@@ -1,24 +1,27 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
-import { recordAuditEntry } from "../../app/models/audit-log.server.ts";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { maxContainers } from "../../app/models/container-number.ts";
 import { createContainerNumber } from "../support/container-numbers.ts";
 import { listDeskAddresses, noteForm, type TestShipment } from "../support/desk-fixtures.ts";
 import { allFaults } from "../support/fault-proxy.ts";
-import { getHref } from "../support/page-parts.ts";
+import { getHref, listLinkAddresses } from "../support/page-parts.ts";
 import {
   allDocuments,
   createLongText,
+  getField,
   type LoggedInClient,
+  listDuplicateIds,
   newClient,
   newEmailAddress,
   newShipment,
   newShipments,
   newStaffMember,
+  successToast,
 } from "../support/route-fixtures.ts";
 import { resultOrThrow, saveArrival, sendNote, setCharge } from "../support/staff-actions.ts";
 import {
   expectNoInternals,
   getTestApp,
+  getText,
   noStorePattern,
   type ParsedPage,
   parsePage,
@@ -84,15 +87,14 @@ describe("failures of the backend", () => {
     },
   );
 
-  test.each([...allFaults, "other json"] as const)(
-    "The desk's page of a shipment shows an error while the backend fails (%s), and the shipment afterwards.",
-    async (fault) => {
+  test("The desk's page of a shipment shows an error for each fault of the backend, and the shipment afterwards.", async () => {
+    for (const fault of [...allFaults, "other json"] as const) {
       app.proxy.fail(fault, fault === "other json" ? /desk_shipments/ : /./);
       expectUnavailable(await lead.browser.open(shipment.desk), shipment.desk);
-      app.proxy.fail("none");
-      expect((await lead.browser.open(shipment.desk)).h1).toBe("A secret cargo");
-    },
-  );
+    }
+    app.proxy.fail("none");
+    expect((await lead.browser.open(shipment.desk)).h1).toBe("A secret cargo");
+  });
 });
 
 describe("pages with as much data as they can have", () => {
@@ -109,18 +111,19 @@ describe("pages with as much data as they can have", () => {
     others = await newShipments(app, owner, names);
     full = await newShipment(app, owner, createLongText(99, 115), allDocuments);
     await fillShipment();
-    for (let index = 0; index < 51; index += 1) {
-      await recordAuditEntry(app.company, createLongText(500 + (index % 9), 20), {
-        action: "shipment correct",
-        shipment_id: full.id,
-        before: { stage: (index % 9) + 1 },
-        after: { stage: ((index + 4) % 9) + 1, location: createLongText(index, 60) },
-        reason: createLongText(400 + index, 150),
-      });
-      if (index >= 8) continue;
-      const reason = createLongText(index, 200);
-      await recordAuditEntry(app.company, "Somebody", { action: "account close", account_id: owner.id, reason });
-    }
+    const entries = Array.from({ length: 51 }, (_, index) => ({
+      actor_name: createLongText(500 + (index % 9), 20),
+      action: "shipment correct",
+      shipment_id: full.id,
+      before: app.sql.json({ stage: (index % 9) + 1 }),
+      after: app.sql.json({ stage: ((index + 4) % 9) + 1, location: createLongText(index, 60) }),
+      reason: createLongText(400 + index, 150),
+    }));
+    await app.sql`insert into audit_log ${app.sql(entries)}`;
+    const closures = Array.from({ length: 8 }, (_, index) => ({
+      ...{ actor_name: "Somebody", action: "account close", account_id: owner.id, reason: createLongText(index, 200) },
+    }));
+    await app.sql`insert into audit_log ${app.sql(closures)}`;
     for (let index = 0; index < 21; index += 1) {
       const sent_to = newEmailAddress("somebody.with.a.long.name", "client.example");
       await app.company.rpc("issue_client_ids", { issued_for: createLongText(600 + index, 110), sent_to });
@@ -180,28 +183,47 @@ describe("pages with as much data as they can have", () => {
     expect(status).toBe(200);
     expect(bytes).toBeLessThanOrEqual(firstFlight);
   });
+});
 
-  test("Each request for a desk page is rendered for its viewer and has one line in the request log.", async () => {
-    const lines: string[] = [];
-    const spy = vi
-      .spyOn(console, "log")
-      .mockImplementation((...words) => void lines.push(...words.join(" ").split("\n")));
-    try {
-      for (const path of ["/desk/clients", "/desk/Clients?q=baraka", shipment.desk]) {
-        for (let view = 1; view <= 2; view += 1) {
-          lines.length = 0;
-          const { status, headers } = await fetchPage(path);
-          const id = headers["x-request-id"];
-          const own = () => lines.filter((line) => line.includes('"event":"request"') && line.includes(`"${id}"`));
-          expect([path, status]).toEqual([path, 200]);
-          await expect.poll(own).not.toEqual([]);
-          expect([path, own().length]).toEqual([path, 1]);
-        }
-        const visitor = await site.browser().get(path);
-        expect([path, visitor.status, await visitor.text()]).toEqual([path, 303, ""]);
-      }
-    } finally {
-      spy.mockRestore();
-    }
-  });
+test("An announcement is shown to clients above their shipments until a team member changes or ends it.", async () => {
+  const shipment = await newShipment(app, client, "Announced");
+  const announce = async (text: string) =>
+    lead.browser.submit(await lead.browser.open("/desk"), "Publish announcement", { text });
+  const empty = await parsePage(await announce(""));
+  expect([empty.status, getField(empty, "announce-text").descriptions.at(-1)]).toEqual([400, "Enter an announcement."]);
+  const long = await parsePage(await announce("x".repeat(201)));
+  expect(getField(long, "announce-text")).toMatchObject({ value: "x".repeat(200), isMarked: true });
+
+  try {
+    const first = "Customs system <down> since 09:10";
+    const page = await lead.browser.follow(await announce(first));
+    expect(page.toasts).toEqual(successToast("Announcement published"));
+    expect(page.text).toContain(first);
+    for (const path of ["/portal", shipment.portal]) expect((await client.browser.open(path)).text).toContain(first);
+    await announce("Customs system up again");
+    lead.browser.cookies.delete("flash");
+    const changed = await client.browser.open("/portal");
+    expect([changed.text.includes("up again"), changed.text.includes(first)]).toEqual([true, false]);
+  } finally {
+    const response = await lead.browser.submit(await lead.browser.open("/desk"), "Remove announcement");
+    expect((await lead.browser.follow(response)).toasts).toEqual(successToast("Announcement removed"));
+  }
+  expect((await client.browser.open("/portal")).text).not.toContain("up again");
+});
+
+test("Each row of Today links to an existing place on the page of its shipment.", async () => {
+  const shipment = await newShipment(app, client, "Due in storage", ["Packing List"]);
+  const arrival = { storage_location: "mombasa", day: "2019-05-02", size: 20, free_storage_ends_on: "2019-05-06" };
+  resultOrThrow(await saveArrival(app.company, shipment.id, arrival, {}));
+  const page = await lead.browser.open("/desk");
+  expect(listDuplicateIds(page)).toEqual([]);
+  const lists = page.all("main section, main [class*=border]").map(getText).join(" ");
+  const titles = ["Documents to check", "Free storage ending", "No update for 7 days", "Emails that failed"];
+  for (const title of [...titles, "Waiting for client over 7 days"]) expect(lists).toContain(title);
+  const hrefs = listLinkAddresses(page, "main a");
+  expect(hrefs).toContain(`${shipment.desk}#storage`);
+  for (const href of hrefs.filter((href) => href.includes("#")).slice(0, 5)) {
+    const [path = "", id = ""] = href.split("#");
+    expect([href, (await lead.browser.open(path)).has(id)]).toEqual([href, true]);
+  }
 });

@@ -1,17 +1,23 @@
 import { afterAll, afterEach, describe, expect, test } from "vitest";
 import { noFile, setUpInvoice } from "../support/invoice-fixtures.ts";
 import { getHref, unknownId } from "../support/page-parts.ts";
-import { copyBrowser, expectRejectedForm, replaceStoredFile } from "../support/route-fixtures.ts";
+import {
+  copyBrowser,
+  expectRejectedForm,
+  listShipmentAuditEntries,
+  newStaffMember,
+  replaceStoredFile,
+} from "../support/route-fixtures.ts";
 import { verifyDocumentByName } from "../support/service-role.ts";
 import { rejectDocument, resultOrThrow } from "../support/staff-actions.ts";
 import {
   createPdf,
+  expectNoInternals,
   getText,
   noStorePattern,
   type ParsedPage,
   parsePage,
   startTestSite,
-  type TestBrowser,
 } from "../support/test-app.ts";
 
 const invoice = await setUpInvoice("Downloader");
@@ -20,6 +26,7 @@ const { sql } = app;
 const site = await startTestSite();
 const stranger = app.browser();
 await stranger.signUpAndLogIn("Stranger");
+const clerk = await newStaffMember(app, "clerk", "Akinyi Odhiambo");
 afterEach(() => {
   app.proxy.fail("none");
   invoice.client.cookies.delete("flash");
@@ -27,6 +34,12 @@ afterEach(() => {
 afterAll(() => site.close());
 
 const openShipment = () => invoice.client.open(invoice.path);
+/** Returns the owner and a team member, each with the path of the page of the shipment. */
+const listViewers = () =>
+  [
+    [invoice.client, invoice.path],
+    [clerk.browser, `/desk/shipments/${invoice.shipmentId}`],
+  ] as const;
 const getFileAddress = (page: ParsedPage) => getHref(page, "Open the Commercial Invoice");
 /** Returns the invoice's state and the description of its file from the page of the shipment. */
 function readInvoiceRow(page: ParsedPage): string[] {
@@ -35,12 +48,6 @@ function readInvoiceRow(page: ParsedPage): string[] {
 }
 
 test("A document shows its file's name, size and time in East Africa Time, and after a rejection the reason.", async () => {
-  /** Runs an update without triggers, because a trigger would reject the changed time. */
-  const setTime = (...statement: [TemplateStringsArray, string]) =>
-    sql.begin(async (session) => {
-      await session`set local session_replication_role = replica`;
-      await session(...statement);
-    });
   await upload(createPdf("invoice-2291.pdf", 212 * 1024 - 5));
   const { id } = await readDocument();
   const [row] = await sql`select uploaded_at from documents where id = ${id}`;
@@ -49,7 +56,11 @@ test("A document shows its file's name, size and time in East Africa Time, and a
     "Uploaded. We are checking your file",
     `invoice-2291.pdf, 212 KB, ${time} EAT`,
   ]);
-  await setTime`update documents set uploaded_at = '2020-05-12T11:05:00Z' where id = ${id}`;
+  await sql.begin(async (session) => {
+    // A trigger would reject the changed time.
+    await session`set local session_replication_role = replica`;
+    await session`update documents set uploaded_at = '2020-05-12T11:05:00Z' where id = ${id}`;
+  });
   expect(readInvoiceRow(await openShipment())[1]).toBe("invoice-2291.pdf, 212 KB, 12 May 2020, 14:05 EAT");
 
   resultOrThrow(await rejectDocument(app.company, id, "page 2 is unreadable", {}));
@@ -60,52 +71,68 @@ test("A document shows its file's name, size and time in East Africa Time, and a
 });
 
 test.each([
-  ["invoice 2291.pdf", 'filename="invoice 2291.pdf"'],
   ["50% off; x=y.pdf", 'filename="50% off; x=y.pdf"'],
   ["فاتورة.pdf", `filename="??????.pdf"; filename*=UTF-8''${encodeURIComponent("فاتورة")}.pdf`],
-])("The file %s is a sandboxed, uncached download under its own name.", async (name, disposition) => {
-  const file = createPdf(name);
-  await upload(file);
-  const address = getFileAddress(await openShipment());
-  expect(address).toBe(`${invoice.path}/documents/${(await readDocument()).id}`);
-  const response = await copyBrowser(site, invoice.client).get(address ?? "");
-  const header = (name: string) => response.headers.get(name);
-  expect([response.status, await response.text()]).toEqual([200, await file.text()]);
-  expect(header("Content-Type")).toBe("application/pdf");
-  expect(header("Content-Disposition")).toBe(`attachment; ${disposition}`);
-  expect(header("Cache-Control")).toBe("private, no-store");
-  expect(header("ETag")).toBeNull();
-  expect(header("Content-Security-Policy")).toBe("sandbox; default-src 'none'");
-  expect(header("X-Content-Type-Options")).toBe("nosniff");
-});
-
-test("HTML within a text file is sent as text.", async () => {
-  await upload(new File(["Box 1: <script>alert(1)</script>"], "page.html"));
-  const response = await download();
-  expect([response.status, response.headers.get("Content-Type")]).toEqual([200, expect.stringMatching(/^text\/plain/)]);
-});
+])(
+  "The file %s is a sandboxed, uncached download under its own name, for its owner and at the desk.",
+  async (name, disposition) => {
+    const file = createPdf(name);
+    await upload(file);
+    const { id } = await readDocument();
+    for (const [browser, path] of listViewers()) {
+      const address = `${path}/documents/${id}`;
+      expect(getFileAddress(await browser.open(path))).toBe(address);
+      const response = await copyBrowser(site, browser).get(address);
+      const header = (name: string) => response.headers.get(name);
+      expect([response.status, await response.text()]).toEqual([200, await file.text()]);
+      expect(header("Content-Type")).toBe("application/pdf");
+      expect(header("Content-Disposition")).toBe(`attachment; ${disposition}`);
+      expect(header("Cache-Control")).toBe("private, no-store");
+      expect(header("ETag")).toBeNull();
+      expect(header("Content-Security-Policy")).toBe("sandbox; default-src 'none'");
+      expect(header("X-Content-Type-Options")).toBe("nosniff");
+    }
+    const entries = await listShipmentAuditEntries(app.company, invoice.shipmentId);
+    expect(entries).toMatchObject([{ action: "document open", actor_name: clerk.name }]);
+    expect((await clerk.browser.open(`/desk/shipments/${invoice.shipmentId}`)).text).toMatch(
+      /Activity log Document opened: Commercial Invoice Akinyi Odhiambo \d{1,2} [A-Z][a-z]+ \d{4}, \d\d:\d\d EAT/,
+    );
+  },
+);
 
 test("A file has the same 404 for a stranger, another shipment, an unknown ID and an invalid ID.", async () => {
   await upload();
   const { id } = await readDocument();
   const otherPath = await invoice.client.createShipment("Another");
-  const requests: [TestBrowser, string][] = [
-    [stranger, `${invoice.path}/documents/${id}`],
-    ...[
-      ...[`${otherPath}/documents/${id}`, `${otherPath}/documents/${(await readDocument(otherPath)).id}`],
-      ...[`/portal/${unknownId}/documents/${id}`, `/portal/x/documents/${id}`],
-      ...[unknownId, "x", "%00", `${id}'%20or%201=1`, "..%2f..%2fetc%2fpasswd"].map(
-        (document) => `${invoice.path}/documents/${document}`,
-      ),
-    ].map((address): [TestBrowser, string] => [invoice.client, address]),
+  const own = [
+    ...[`${otherPath}/documents/${id}`, `${otherPath}/documents/${(await readDocument(otherPath)).id}`],
+    ...[`/portal/${unknownId}/documents/${id}`, `/portal/x/documents/${id}`],
+    ...[unknownId, "x", "%00", `${id}'%20or%201=1`, "..%2f..%2fetc%2fpasswd"].map(
+      (document) => `${invoice.path}/documents/${document}`,
+    ),
   ];
-  const pages = await Promise.all(requests.map(([browser, address]) => browser.open(address)));
-  for (const [index, { status, title, text, html, headers }] of pages.entries()) {
-    const address = requests[index]?.[1];
-    expect([address, status, title, text]).toEqual([address, 404, pages[0]?.title, pages[0]?.text]);
+  const first = await stranger.open(`${invoice.path}/documents/${id}`);
+  const pages = [first, ...(await Promise.all(own.map((address) => invoice.client.open(address))))];
+  for (const { status, title, text, html, headers } of pages) {
+    expect([status, title, text]).toEqual([404, first.title, first.text]);
     expect(headers.get("Cache-Control") ?? "").toMatch(noStorePattern);
     expect(html).not.toContain("%PDF");
   }
+});
+
+test("A team member gets 404 and no log entry for an ID that is unknown, invalid, of another shipment or without a file.", async () => {
+  await upload();
+  const { id } = await readDocument();
+  const { id: empty } = await readDocument(invoice.path, "Bill of Lading");
+  const otherDesk = (await invoice.client.createShipment("Another")).replace("portal", "desk/shipments");
+  const paths = [unknownId, "not-a-uuid", empty].map((each) => `${invoice.path}/documents/${each}`);
+  paths.push(`/portal/${unknownId}/documents/${id}`, `${otherDesk}/documents/${id}`);
+  for (const path of paths) {
+    const page = await clerk.browser.open(path.replace("/portal", "/desk/shipments"));
+    const disposition = page.headers.get("Content-Disposition");
+    expect([path, page.status, page.h1, disposition]).toEqual([path, 404, "Page not found", null]);
+  }
+  expect(await listShipmentAuditEntries(app.company, invoice.shipmentId)).toEqual([]);
 });
 
 test("A visitor and a client who signed out elsewhere are redirected from a file to the login page.", async () => {
@@ -125,26 +152,29 @@ test("A visitor and a client who signed out elsewhere are redirected from a file
   }
 });
 
-test("A file that was replaced or deleted in the file store is not sent to its owner.", async () => {
+test("A file is neither sent to its owner nor to the desk while the backend fails, or after the file was replaced or deleted.", async () => {
   await upload();
-  const { storage_path } = await readDocument();
-  await replaceStoredFile(app.company, storage_path ?? "");
-  const page = await parsePage(await download());
-  expect(page.status).toBe(409);
-  expect(page.html).not.toContain("%PDF");
-  expect(page.text).toContain("The stored file differs from the uploaded file.");
-  await app.company.storage.from("documents").remove([storage_path ?? ""]);
-  expect((await download()).status).toBe(409);
-});
-
-test("The download of a file is an error page while the file store fails, and the file afterwards.", async () => {
-  await upload();
-  app.proxy.fail(503, /^GET [^?]*\/storage\/v1\//);
-  const page = await parsePage(await download());
-  expect([page.status, page.html.includes("%PDF")]).toEqual([503, false]);
-  expect(page.headers.get("Cache-Control") ?? "").toMatch(noStorePattern);
+  const { id, storage_path } = await readDocument();
+  const expectNoFile = async (status: number, text: string) => {
+    for (const [browser, path] of listViewers()) {
+      const page = await browser.open(`${path}/documents/${id}`);
+      expect([path, page.status, page.headers.get("Content-Disposition")]).toEqual([path, status, null]);
+      expect(page.headers.get("Cache-Control") ?? "").toMatch(noStorePattern);
+      expect(page.html).not.toContain("%PDF");
+      expect(page.text).toContain(text);
+      expectNoInternals(page);
+    }
+  };
+  for (const call of [/portal_file|open_document/, /^GET [^?]*\/storage\/v1\//]) {
+    app.proxy.fail(503, call);
+    await expectNoFile(503, "Try again");
+  }
   app.proxy.fail("none");
   expect((await download()).status).toBe(200);
+  await replaceStoredFile(app.company, storage_path ?? "");
+  await expectNoFile(409, "The stored file differs from the uploaded file.");
+  await app.company.storage.from("documents").remove([storage_path ?? ""]);
+  expect((await download()).status).toBe(409);
 });
 
 describe("removing a file", () => {
@@ -186,17 +216,17 @@ describe("removing a file", () => {
       expect(await sendForm({ ...form, expectedVersion })).toContain("has changed");
     expect((await invoice.client.post(`${invoice.path}/remove-file/x`, form)).status).toBe(404);
 
+    const expectFinal = async (message: string) => {
+      const page = await openShipment();
+      expect(getHref(page, "Remove file: Commercial Invoice")).toBeUndefined();
+      expect(getFileAddress(page)).toBeDefined();
+      expect(await sendForm()).toBe(message);
+    };
     await setStage(10);
-    const closed = await openShipment();
-    expect(getHref(closed, "Remove file: Commercial Invoice")).toBeUndefined();
-    expect(getFileAddress(closed)).toBeDefined();
-    expect(await sendForm()).toBe("This shipment is closed. Call us to change a document.");
-
+    await expectFinal("This shipment is closed. Call us to change a document.");
     await setStage(2);
     await verifyDocumentByName(app.company, invoice.shipmentId, "Commercial Invoice");
-    const verified = await openShipment();
-    expect(getHref(verified, "Remove file: Commercial Invoice")).toBeUndefined();
-    expect(await sendForm()).toBe("We have already verified the Commercial Invoice. Call us if the file is wrong.");
+    await expectFinal("We have already verified the Commercial Invoice. Call us if the file is wrong.");
     expect([(await readDocument()).verified, (await download()).status]).toEqual([true, 200]);
   });
 });

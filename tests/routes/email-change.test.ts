@@ -1,5 +1,5 @@
 import process from "node:process";
-import { afterEach, expect, test, vi } from "vitest";
+import { afterEach, expect, test } from "vitest";
 import { sendPasswordLink } from "../../app/models/staff.server.ts";
 import {
   accountPath,
@@ -86,10 +86,8 @@ test("A client requests a new address once a minute, confirms the address with t
   expect(await openPortalOf(email, address)).toEqual([400, "/portal"]);
   expect(await countEmails(email, subjects.changed)).toBe(1);
   const account = await browser.open(accountPath);
-  expect([account.text.includes(`Email ${address} `), account.text.includes("We sent an email to")]).toEqual([
-    true,
-    false,
-  ]);
+  expect(account.text).toContain(`Email ${address} `);
+  expect(account.text).not.toContain("We sent an email to");
 });
 
 test("The page of the link shows only the new address, rejects a wrong password, and is neither cached nor indexed", async () => {
@@ -144,18 +142,18 @@ test("A request for an address with an account gets the usual response, and the 
 test("An email form with a wrong password or address sends nothing and preserves the typed address", async () => {
   const { browser, email } = await newClient(app, "Hasty Owner");
   const address = newAddress("Hasty Address");
-  const rejections: [Record<string, string>, string, RegExp][] = [
+  const account = await browser.open(accountPath);
+  for (const [change, field, reason] of [
     [{ email: address, currentPassword: "a guess" }, "currentPassword", /^The password is wrong\.$/],
     [{ email: email.toUpperCase() }, "email", /^This is already your email address\.$/],
     [{ email: "no address" }, "email", /^Enter an email such as/],
     [{ email: `${"x".repeat(250)}@client.example` }, "email", /./],
-  ];
-  for (const [change, field, reason] of rejections) {
+  ] as const) {
     const typed = { currentPassword: password, ...change };
-    const page = await parsePage(await submitOnAccount(browser, "Change email", typed));
+    const page = await parsePage(await browser.submit(account, "Change email", typed));
     expect([change, page.status]).toEqual([change, 400]);
     expect(getField(page, `email-${field}`).descriptions.at(-1)).toMatch(reason);
-    expect(getField(page, "email-email").value).toBe(change.email?.slice(0, 254));
+    expect(getField(page, "email-email").value).toBe(change.email.slice(0, 254));
     expect(getField(page, "email-currentPassword").value).toBe("");
   }
   expect([await countEmailsTo(address), await countEmails(email, subjects.requested)]).toEqual([0, 0]);
@@ -179,18 +177,14 @@ test("Used, unknown and damaged links show the same page", async () => {
 
 test("An email change is rejected if another person has signed up with the new address in the meantime", async () => {
   const { email, address, link } = await newRequest("Late");
-  const [clientId = ""] = await issueClientIds(app.company, 1);
-  const rival = app.browser();
-  await rival.post("/signup", { clientId, fullName: "Quicker One", email: address, password });
-  await rival.confirmEmail(address);
+  const [client_id] = await issueClientIds(app.company, 1);
+  const user_metadata = { full_name: "Quicker One", client_id };
+  const rival = { email: address, password, email_confirm: true, user_metadata };
+  expect((await app.company.auth.admin.createUser(rival)).error).toBeNull();
   const page = await parsePage(await confirmChange(link, password));
-  expect([page.status, page.problems[0]?.text]).toEqual([
-    409,
-    "You cannot use this email address. Enter another address on your account page.",
-  ]);
-  expect(await tryLogIn(app, email)).toBe("/portal");
-  await rival.logIn(address);
-  expect((await rival.open(accountPath)).value("fullName")).toBe("Quicker One");
+  const reason = "You cannot use this email address. Enter another address on your account page.";
+  expect([page.status, page.problems[0]?.text]).toEqual([409, reason]);
+  expect(await openPortalOf(email, address)).toEqual(["/portal", "/portal"]);
 });
 
 test("A failure of the backend changes no address, and the link is valid afterwards", async () => {
@@ -220,13 +214,11 @@ test.each([
     const page = await parsePage(await confirmChange(link, password));
     app.proxy.fail("none");
     expect([page.status, page.problems[0]?.text]).toEqual([503, unavailableText]);
-    const [text = ""] = await listEmailTexts(email, subjects.uncertain);
-    expect(text).toContain("may have been changed");
+    expect((await listEmailTexts(email, subjects.uncertain)).join()).toContain("may have been changed");
     expect((await confirmChange(link, password)).headers.get("Location")).toBe("/login");
     expect(await openPortalOf(email, address)).toEqual([400, "/portal"]);
     // The warning goes to the previous email address. The new address got only the link.
     expect([await countEmails(email, subjects.uncertain), await countEmailsTo(address)]).toEqual([1, 1]);
-    expect((await app.browser().open(link)).text).toContain(expiredText);
   },
 );
 
@@ -249,11 +241,8 @@ test("An email change whose email cannot be sent does not count towards the dail
   try {
     const typed = { email: newAddress("Unsent"), currentPassword: password };
     const page = await parsePage(await submitOnAccount(browser, "Change email", typed));
-    expectRejectedForm(
-      page,
-      503,
-      "We could not send the email. Your email address stays the same. Try again in a minute.",
-    );
+    const message = "We could not send the email. Your email address stays the same. Try again in a minute.";
+    expectRejectedForm(page, 503, message);
     expect(page.text).not.toContain("We sent an email to");
   } finally {
     delete process.env.SMTP_URL;
@@ -267,29 +256,5 @@ test("An email change whose email cannot be sent does not count towards the dail
   }
   const typed = { email: newAddress("Sixth"), currentPassword: password };
   const sixth = await parsePage(await submitOnAccount(browser, "Change email", typed));
-  expect([sixth.status, sixth.problems[0]?.text]).toEqual([
-    429,
-    expect.stringMatching(/^Too many attempts to change the email address\. Try again in 24 hours\.$/),
-  ]);
-});
-
-test("The log contains no link to confirm an address, no password and no address", async () => {
-  const { browser, email } = await newClient(app, "Logged Owner");
-  const address = newAddress("Logged Address");
-  const lines: string[] = [];
-  const spy = vi.spyOn(console, "log").mockImplementation((...texts) => void lines.push(texts.join(" ")));
-  let token = "";
-  try {
-    await requestChange(browser, address);
-    const link = await getEmailChangeLink(address);
-    token = link.split("token=")[1] ?? "";
-    await confirmChange(link, "wrong and logged");
-    expect((await confirmChange(link, password)).status).toBe(303);
-    await expect.poll(() => lines.join("\n").match(/"route":"\/auth\/email"/g)).toHaveLength(4);
-  } finally {
-    spy.mockRestore();
-  }
-  const log = lines.join("\n");
-  const secrets = [token.slice(0, 16), "wrong and logged", password, address, email];
-  expect(secrets.filter((secret) => log.includes(secret))).toEqual([]);
+  expectRejectedForm(sixth, 429, "Too many attempts to change the email address. Try again in 24 hours.");
 });

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from "vitest";
-import { allFaults, ambiguousStatuses, faults } from "../support/fault-proxy.ts";
-import { countEmailsTo, newEmailAddress } from "../support/route-fixtures.ts";
+import { allFaults, type Fault } from "../support/fault-proxy.ts";
+import { copyBrowser, countEmailsTo, newClient, newEmailAddress, startFactorSetup } from "../support/route-fixtures.ts";
+import { newProtectedClient, newSessionWithoutCode } from "../support/second-factor-suite.ts";
 import { issueClientIds } from "../support/service-role.ts";
 import {
   expectNoInternals,
@@ -8,48 +9,53 @@ import {
   type ParsedPage,
   parsePage,
   password,
-  type TestBrowser,
   unavailableText,
 } from "../support/test-app.ts";
 
 const app = await getTestApp();
 const email = await app.browser().signUpAndLogIn("Patient");
-let browser: TestBrowser;
 afterEach(() => app.proxy.fail("none"));
 
 /** Returns complete fields of a sign-up, without the password. */
-async function newSignUp(fullName = "Akinyi <Odhiambo>") {
-  browser = app.browser();
+async function newSignUp() {
   const [clientId = ""] = await issueClientIds(app.company, 1);
-  return { clientId, fullName, email: newEmailAddress("Patient", "client.example") };
+  return { clientId, fullName: "Akinyi <Odhiambo>", email: newEmailAddress("Patient", "client.example") };
 }
 
-/** Expects an error page whose toast has this title and says that the backend is unavailable. */
-function expectFailure(page: ParsedPage, title: string): void {
-  expect([502, 503]).toContain(page.status);
-  expect(page.title).toMatch(/^Error: /);
-  expect(page.toasts).toEqual([{ title, description: unavailableText, variant: "destructive" }]);
-  expect(page.html).not.toContain(password);
-  expectNoInternals(page);
+/** Sends a form once for each fault of matching calls. Expects an error page whose toast has this title each time. */
+async function expectFailures(
+  calls: RegExp,
+  kinds: readonly Fault[],
+  title: string,
+  submit: () => Promise<Response>,
+): Promise<ParsedPage> {
+  let page: ParsedPage | undefined;
+  for (const fault of kinds) {
+    app.proxy.fail(fault, calls);
+    page = await parsePage(await submit());
+    app.proxy.fail("none");
+    expect([calls, fault, [502, 503].includes(page.status)]).toEqual([calls, fault, true]);
+    expect(page.title).toMatch(/^Error: /);
+    expect(page.toasts).toEqual([{ title, description: unavailableText, variant: "destructive" }]);
+    expect(page.html).not.toContain(password);
+    expectNoInternals(page);
+  }
+  if (!page) throw new Error("No fault");
+  return page;
 }
 
 describe("sign-up while the backend fails", () => {
-  const steps = [
-    { step: "the check of the client ID", call: /\/rpc\/admit_sign_up/ },
-    { step: "the creation of the account", call: /\/auth\/v1\/signup/ },
-    { step: "everything", call: /./ },
-  ];
   test.each([
-    ...steps.flatMap((step) => faults.map((fault) => ({ ...step, fault }))),
-    ...ambiguousStatuses.map((fault) => ({ step: "everything", call: /./, fault })),
-  ])("A sign-up stays in its form when $step fails with $fault, and can be sent again", async ({ call, fault }) => {
+    ["the check of the client ID", /\/rpc\/admit_sign_up/],
+    ["the creation of the account", /\/auth\/v1\/signup/],
+    ["everything", /./],
+  ])("A sign-up stays in its form when %s fails, and can be sent again", async (_step, calls) => {
+    const browser = app.browser();
     const typed = await newSignUp();
     const form = await browser.open("/signup");
-    app.proxy.fail(fault, call);
-    const page = await parsePage(await browser.submit(form, "Create Account", { ...typed, password }));
-    expectFailure(page, "Sign-up Failed");
+    const submit = () => browser.submit(form, "Create Account", { ...typed, password });
+    const page = await expectFailures(calls, allFaults, "Sign-up Failed", submit);
     for (const [name, value] of Object.entries(typed)) expect(page.value(name)).toBe(value);
-    app.proxy.fail("none");
     expect(await countEmailsTo(typed.email)).toBe(0);
     const response = await browser.submit(page, "Create Account", { password });
     expect((await browser.follow(response)).toasts[0]?.title).toBe("Account Created!");
@@ -57,11 +63,10 @@ describe("sign-up while the backend fails", () => {
   });
 
   test("A sign-up whose response is lost and that is sent again creates one account and sends one email", async () => {
+    const browser = app.browser();
     const typed = await newSignUp();
-    app.proxy.fail("lost answer", /\/auth\/v1\/signup/);
-    const page = await parsePage(await browser.post("/signup", { ...typed, password }));
-    expect(page.toasts[0]?.title).toBe("Sign-up Failed");
-    app.proxy.fail("none");
+    const submit = () => browser.post("/signup", { ...typed, password });
+    const page = await expectFailures(/\/auth\/v1\/signup/, ["lost answer"], "Sign-up Failed", submit);
     expect((await browser.submit(page, "Create Account", { password })).status).toBe(303);
     await browser.confirmEmail(typed.email);
     await browser.logIn(typed.email);
@@ -71,77 +76,91 @@ describe("sign-up while the backend fails", () => {
   test("A sign-up that Supabase Auth accepted succeeds when the backend fails before its Client ID is marked as used", async () => {
     const typed = await newSignUp();
     app.proxy.fail("close", /redeem_client_id/);
-    const response = await browser.post("/signup", { ...typed, password });
+    const response = await app.browser().post("/signup", { ...typed, password });
     expect(response.headers.get("Location")).toBe("/login");
   });
 });
 
-test.each(allFaults)("A login that fails with %s stays in its form and can be sent again", async (fault) => {
-  const person = app.browser();
-  const form = await person.open("/login?next=/portal/new");
-  app.proxy.fail(fault);
-  const page = await parsePage(await person.submit(form, "Log in", { email, password }));
-  expectFailure(page, "Sign in Failed");
-  expect([page.value("email"), person.cookies.has("session")]).toEqual([email, false]);
-  app.proxy.fail("none");
-  expect((await person.submit(page, "Log in", { password })).headers.get("Location")).toBe("/portal/new");
+test("A login stays in its form while the backend fails, and can be sent again", async () => {
+  const browser = app.browser();
+  const form = await browser.open("/login?next=/portal/new");
+  const submit = () => browser.submit(form, "Log in", { email, password });
+  const page = await expectFailures(/./, allFaults, "Sign in Failed", submit);
+  expect([page.value("email"), browser.cookies.has("session")]).toEqual([email, false]);
+  expect((await browser.submit(page, "Log in", { password })).headers.get("Location")).toBe("/portal/new");
 });
 
-test.each([
-  ...allFaults.map((fault) => ({ step: "everything", call: /./, fault })),
-  { step: "the check of the password", call: /grant_type=password/, fault: 500 as const },
-  { step: "the proof of the password", call: /mark_password_proven/, fault: 500 as const },
-  { step: "the use of the token", call: /\/verify$/, fault: 500 as const },
-])(
-  "A confirmation stays in its form when $step fails with $fault, and the same form confirms the address later",
-  async ({ call, fault }) => {
-    const typed = await newSignUp();
-    await browser.post("/signup", { ...typed, password });
-    browser.cookies.delete("flash");
-    app.proxy.fail(fault, call);
-    const page = await parsePage(await browser.confirmEmail(typed.email));
-    expectFailure(page, "Sign in Failed");
-    expect(page.value("email")).toBe(typed.email);
-    app.proxy.fail("none");
-    const response = await browser.submit(page, "Confirm and log in", { password });
-    expect((await browser.follow(response)).toasts[0]?.title).toBe("Email address confirmed");
-  },
-);
+test("A confirmation stays in its form while the backend fails, and the same form confirms the address later", async () => {
+  const browser = app.browser();
+  const typed = await newSignUp();
+  await browser.post("/signup", { ...typed, password });
+  browser.cookies.delete("flash");
+  const confirm = () => browser.confirmEmail(typed.email);
+  for (const calls of [/grant_type=password/, /mark_password_proven/, /\/verify$/])
+    await expectFailures(calls, [500], "Sign in Failed", confirm);
+  const page = await expectFailures(/./, allFaults, "Sign in Failed", confirm);
+  expect(page.value("email")).toBe(typed.email);
+  const response = await browser.submit(page, "Confirm and log in", { password });
+  expect((await browser.follow(response)).toasts[0]?.title).toBe("Email address confirmed");
+});
 
 describe("sign-out while the backend fails", () => {
-  const steps = [
-    { step: "the sign-out", call: /\/logout/ },
-    { step: "everything", call: /./ },
-  ];
-  const failures = [500, 503, "close", 409, 422, 429, 502, 504] as const;
-  test.each(steps.flatMap((step) => failures.map((fault) => ({ ...step, fault }))))(
-    "A client signs out of this device when $step fails with $fault, and reads that only this device is signed out",
-    async ({ call, fault }) => {
-      const person = app.browser();
-      await person.logIn(email);
-      const portal = await person.open("/portal");
-      app.proxy.fail(fault, call);
-      const login = await person.follow(await person.submit(portal, "Sign out"));
-      expect([login.h1, person.cookies.has("session")]).toEqual(["Client Login", false]);
-      expect(login.toasts).toEqual([
-        {
-          title: "Sign out Failed",
-          description: expect.stringContaining("You are signed out on this device."),
-          variant: "destructive",
-        },
-      ]);
-      expectNoInternals(login);
-      app.proxy.fail("none");
-      expect((await person.get("/portal")).headers.get("Location")).toBe("/login");
+  test.each([
+    ["the sign-out", /\/logout/],
+    ["everything", /./],
+  ])(
+    "A client signs out of this device when %s fails, and reads that only this device is signed out",
+    async (_step, calls) => {
+      const client = app.browser();
+      await client.logIn(email);
+      const portal = await client.open("/portal");
+      for (const fault of [500, 503, "close", 409, 422, 429, 502, 504] as const) {
+        const browser = copyBrowser(app, client);
+        app.proxy.fail(fault, calls);
+        const login = await browser.follow(await browser.submit(portal, "Sign out"));
+        app.proxy.fail("none");
+        expect([fault, login.h1, browser.cookies.has("session")]).toEqual([fault, "Client Login", false]);
+        const description = expect.stringContaining("You are signed out on this device.");
+        expect(login.toasts).toEqual([{ title: "Sign out Failed", description, variant: "destructive" }]);
+        expectNoInternals(login);
+        expect((await browser.get("/portal")).headers.get("Location")).toBe("/login");
+      }
     },
   );
 
   test.each(["html", "half json"] as const)("A client can sign out if the backend responds with %s", async (fault) => {
-    const person = app.browser();
-    await person.logIn(email);
+    const browser = app.browser();
+    await browser.logIn(email);
     app.proxy.fail(fault);
-    const login = await person.follow(await person.post("/portal/sign-out", {}));
-    expect([login.h1, person.cookies.has("session")]).toEqual(["Client Login", false]);
+    const login = await browser.follow(await browser.post("/portal/sign-out", {}));
+    expect([login.h1, browser.cookies.has("session")]).toEqual(["Client Login", false]);
     expectNoInternals(login);
   });
+});
+
+test("While the backend fails, the 2FA set-up neither starts nor completes, and the same form and code complete it later", async () => {
+  const { browser } = await newClient(app, "Enabling");
+  const form = await browser.open("/portal/2fa");
+  const start = () => browser.submit(form, "Set up 2FA");
+  await expectFailures(/^POST \/auth\/v1\/factors$/, allFaults, "Error setting up 2FA", start);
+  const { page, authenticator } = await startFactorSetup(browser, "/portal/2fa");
+  const code = await authenticator.freshCode();
+  const enable = () => browser.submit(page, "Enable 2FA", { code });
+  await expectFailures(/\/challenge$/, allFaults, "Error challenging", enable);
+  const failed = await expectFailures(/\/verify$/, allFaults, "Verification failed", enable);
+  expect(failed.value("secret")).toBe(page.value("secret"));
+  expect((await browser.get("/portal")).status).toBe(200);
+  expect((await browser.submit(failed, "Enable 2FA", { code })).headers.get("Location")).toBe("/portal");
+  expect((await browser.open("/portal/2fa")).all("main li")).toHaveLength(1);
+});
+
+test("A login whose code cannot be checked gives no access, and the same code is accepted later", async () => {
+  const { email, authenticator } = await newProtectedClient(app, "Entering");
+  const browser = await newSessionWithoutCode(app, email);
+  const form = await browser.open("/login/verify");
+  const code = await authenticator.freshCode();
+  const verify = () => browser.submit(form, "Verify", { code });
+  const page = await expectFailures(/\/verify$/, ["close", 500, 429, "html"], "Verification failed", verify);
+  expect((await browser.get("/portal")).headers.get("Location")).toBe("/login/verify");
+  expect((await browser.submit(page, "Verify", { code })).headers.get("Location")).toBe("/portal");
 });

@@ -1,10 +1,12 @@
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { setTimeout } from "node:timers/promises";
+import { afterEach, describe, expect, test } from "vitest";
 import { allFaults, type Fault, faults } from "../support/fault-proxy.ts";
+import { noFile, setUpInvoice } from "../support/invoice-fixtures.ts";
 import { getHref, listButtons } from "../support/page-parts.ts";
+import { changeSession } from "../support/session-cookie.ts";
 import {
   createPdf,
   expectNoInternals,
-  getTestApp,
   getText,
   noStorePattern,
   type ParsedPage,
@@ -12,15 +14,13 @@ import {
   unavailableText,
 } from "../support/test-app.ts";
 
-const app = await getTestApp();
-const client = app.browser();
-await client.signUpAndLogIn("Patient");
-let path = await client.createShipment("Tea");
+const invoice = await setUpInvoice("Patient");
+const { app, client, owner, readDocument, listFiles } = invoice;
 afterEach(() => app.proxy.fail("none"));
 
 /** Expects an error page of the portal whose toast has this title, and that the client is still signed in. */
-function expectFailure(page: ParsedPage, title: string): void {
-  expect([502, 503]).toContain(page.status);
+function expectFailure(page: ParsedPage, fault: Fault, title: string): void {
+  expect([fault, [502, 503].includes(page.status)]).toEqual([fault, true]);
   expect(page.headers.get("Cache-Control") ?? "").toMatch(noStorePattern);
   expect(page.toasts.at(-1)).toEqual({ title, description: unavailableText, variant: "destructive" });
   expect(listButtons(page)).toContain("Sign out");
@@ -29,27 +29,24 @@ function expectFailure(page: ParsedPage, title: string): void {
   expectNoInternals(page);
 }
 
-test.each<Fault>([...allFaults, "other json"])(
-  "The portal shows an error instead of shipments while the backend fails (%s), and the shipments afterwards.",
-  async (fault) => {
+test("The portal shows an error instead of shipments while the backend fails, and the shipments afterwards.", async () => {
+  for (const fault of [...allFaults, "other json"] as const) {
     app.proxy.fail(fault, /^GET \/rest\/v1\/rpc\/portal_page/);
-    const list = await client.open("/portal");
-    expectFailure(list, "Error fetching shipments");
+    const [list, shipment] = await Promise.all([client.open("/portal"), client.open(invoice.path)]);
+    for (const page of [list, shipment]) expectFailure(page, fault, "Error fetching shipments");
     expect(list.h1).toBe("My Shipments");
     expect(list.text).not.toContain("You have no shipments yet");
-    const shipment = await client.open(path);
-    expectFailure(shipment, "Error fetching shipments");
-    expect(getHref(shipment, "Try again")).toBe(path);
-    app.proxy.fail("none");
-    const again = await client.open("/portal");
-    expect([again.status, again.text.includes(path.slice(8, 16))]).toEqual([200, true]);
-    expect((await client.open(path)).h1).toBe("Tea");
-  },
-);
+    expect(getHref(shipment, "Try again")).toBe(invoice.path);
+  }
+  app.proxy.fail("none");
+  const again = await client.open("/portal");
+  expect([again.status, again.text.includes(invoice.path.slice(8, 16))]).toEqual([200, true]);
+  expect((await client.open(invoice.path)).h1).toBe("Documents");
+});
 
 test("A client with a valid access token works without any call of Supabase Auth.", async () => {
   const calls = await app.proxy.during(async () => {
-    expect((await client.open(path)).h1).toBe("Tea");
+    expect((await client.open(invoice.path)).h1).toBe("Documents");
     const form = await client.open("/portal/new");
     expect((await client.submit(form, "Create Shipment", { name: "Created without auth" })).status).toBe(303);
   });
@@ -64,23 +61,24 @@ describe("creating a shipment", () => {
     return data.map(({ documents }) => documents.length);
   }
 
-  const createCases = [
+  test.each([
     ["the check of the session", faults, /get_viewer/],
     ["the write of the shipment", allFaults, /^POST \/rest\/v1\/shipments/],
-  ] as const;
-  test.each(createCases.flatMap(([calls, kinds, pattern]) => kinds.map((fault) => [calls, fault, pattern] as const)))(
-    "No shipment is created while %s fails (%s), and the same form creates a shipment afterwards.",
-    async (calls, fault, pattern) => {
-      const name = `Beans & <peas>, ${calls} ${fault}`;
+  ] as const)(
+    "No shipment is created while %s fails, and the same form creates a shipment afterwards.",
+    async (calls, kinds, pattern) => {
+      const name = `Beans & <peas>, ${calls}`;
       const form = await client.open("/portal/new");
-      app.proxy.fail(fault, pattern);
-      const page = await parsePage(await client.submit(form, "Create Shipment", { name }));
-      expectFailure(page, "Failed to create shipment");
-      expect(page.title).toMatch(/^Error: Create Shipment/);
-      expect(page.value("name")).toBe(name);
+      for (const fault of kinds) {
+        app.proxy.fail(fault, pattern);
+        const page = await parsePage(await client.submit(form, "Create Shipment", { name }));
+        expectFailure(page, fault, "Failed to create shipment");
+        expect(page.title).toMatch(/^Error: Create Shipment/);
+        expect(page.value("name")).toBe(name);
+      }
       app.proxy.fail("none");
       expect(await countDocuments(name)).toEqual([]);
-      expect((await client.follow(await client.submit(page, "Create Shipment"))).h1).toBe(name);
+      expect((await client.follow(await client.submit(form, "Create Shipment", { name }))).h1).toBe(name);
       expect(await countDocuments(name)).toEqual([4]);
     },
   );
@@ -89,7 +87,7 @@ describe("creating a shipment", () => {
     const form = await client.open("/portal/new");
     app.proxy.fail("lost answer", /^POST \/rest\/v1\/shipments/);
     const page = await parsePage(await client.submit(form, "Create Shipment", { name: "Found again" }));
-    expectFailure(page, "Failed to create shipment");
+    expectFailure(page, "lost answer", "Failed to create shipment");
     app.proxy.fail("none");
     expect((await client.follow(await client.submit(page, "Create Shipment"))).h1).toBe("Found again");
     expect(await countDocuments("Found again")).toEqual([4]);
@@ -97,98 +95,117 @@ describe("creating a shipment", () => {
 });
 
 describe("uploading a file", () => {
-  const button = "Upload the Commercial Invoice";
-  const noFile = { uploaded: false, storagePath: null };
-  const withFile = {
-    uploaded: true,
-    storagePath: expect.stringMatching(/\/commercial-invoice-[0-9a-f]{12}-invoice\.pdf$/),
-  };
-  beforeEach(async () => {
-    path = await client.createShipment("Tea");
-  });
-
-  async function readInvoice() {
-    const { data, error } = await app.company
-      .from("documents")
-      .select("user_id, uploaded, storage_path")
-      .eq("shipment_id", path.replace("/portal/", ""))
-      .eq("name", "Commercial Invoice")
-      .single();
-    if (error) throw error;
-    const folder = path.replace("/portal", data.user_id);
-    const { data: files } = await app.company.storage.from("documents").list(folder);
-    const paths = files?.map(({ name }) => `${folder}/${name.split("/").at(-1)}`) ?? [];
-    return { invoice: { uploaded: data.uploaded, storagePath: data.storage_path }, files: paths };
-  }
-
   /** Uploads a file while some calls fail, and returns the page of the response. */
-  async function uploadDuring(fault: Fault, calls: RegExp): Promise<ParsedPage> {
-    const form = await client.open(path);
+  async function uploadDuring(fault: Fault, calls: RegExp, form?: ParsedPage): Promise<ParsedPage> {
     app.proxy.fail(fault, calls);
-    const page = await parsePage(await client.submit(form, button, { file: createPdf() }));
+    const response = await invoice.upload(createPdf(), form ?? (await client.open(invoice.path)));
     app.proxy.fail("none");
-    return page;
+    return parsePage(response);
   }
 
-  const uploadCases = [
+  async function expectUploaded(): Promise<void> {
+    expect((await client.open(invoice.path)).text).toContain("Invoice Uploaded. We are checking your file");
+    expect(await readDocument()).toMatchObject({ uploaded: true, file_name: "invoice.pdf" });
+    expect(await listFiles()).toContain("commercial-invoice-invoice.pdf");
+  }
+
+  test.each([
     ["the check of the document", faults, /\/rpc\/require_upload_allowed/, "Upload failed"],
     ["the file store", allFaults, /\/storage\/v1\/object/, "Upload failed"],
-    [
-      "the update of the document",
-      [...faults, "other json"],
-      /^PATCH \/rest\/v1\/documents/,
-      "Failed to update document status",
-    ],
-  ] as const;
-  test.each(uploadCases.flatMap(([calls, kinds, ...rest]) => kinds.map((fault) => [calls, fault, ...rest] as const)))(
-    "A document gets no file while %s fails (%s), and the same form uploads the file afterwards.",
-    async (_calls, fault, pattern, title) => {
-      const page = await uploadDuring(fault, pattern);
-      expectFailure(page, title);
-      expect(page.title).toMatch(/^Error: Tea/);
-      for (const { id } of page.problems) expect(page.has(id)).toBe(true);
-      expect(page.text).toContain("Commercial Invoice Not uploaded");
-      expect((await readInvoice()).invoice).toEqual(noFile);
-      const again = await client.follow(await client.submit(page, button, { file: createPdf() }));
-      expect(again.text).toContain("Commercial Invoice Uploaded. We are checking your file");
-      const { invoice, files } = await readInvoice();
-      expect(invoice).toEqual(withFile);
-      expect(files).toContain(invoice.storagePath);
+    ["its update", [...faults, "other json"], /^PATCH .*\/documents/, "Failed to update document status"],
+  ] as const)(
+    "A document gets no file while %s fails, and the same form uploads the file afterwards.",
+    async (_calls, kinds, pattern, title) => {
+      const form = await client.open(invoice.path);
+      for (const fault of kinds) {
+        const page = await uploadDuring(fault, pattern, form);
+        expectFailure(page, fault, title);
+        expect(page.title).toMatch(/^Error: Documents/);
+        for (const { id } of page.problems) expect(page.has(id)).toBe(true);
+        expect(page.text).toContain("Commercial Invoice Not uploaded");
+      }
+      expect(await readDocument()).toMatchObject(noFile);
+      expect((await invoice.upload(createPdf(), form)).status).toBe(303);
+      await expectUploaded();
     },
   );
 
   test("A file that is sent again after a lost response of the file store is the document's file.", async () => {
     const page = await uploadDuring("lost answer", /^POST \/storage\/v1\/object/);
-    expectFailure(page, "Upload failed");
-    expect((await readInvoice()).invoice).toEqual(noFile);
-    expect((await client.submit(page, button, { file: createPdf("invoice.pdf", 3000) })).status).toBe(303);
-    const { invoice } = await readInvoice();
-    expect(invoice).toEqual(withFile);
-    const file = await app.company.storage.from("documents").download(invoice.storagePath ?? "");
-    expect(file.data?.size).toBe(3000);
+    expectFailure(page, "lost answer", "Upload failed");
+    expect(await readDocument()).toMatchObject(noFile);
+    expect((await invoice.upload(createPdf("invoice.pdf", 3000), page)).status).toBe(303);
+    await expectUploaded();
+    expect((await (await invoice.download()).arrayBuffer()).byteLength).toBe(3000);
   });
 
   test("A document has its file if only the response to its update was lost.", async () => {
     const page = await uploadDuring("lost answer", /^PATCH \/rest\/v1\/documents/);
     expect(page.toasts[0]?.title).toBe("Failed to update document status");
     for (const { id } of page.problems) expect(page.has(id), `the link to #${id}`).toBe(true);
-    const { invoice, files } = await readInvoice();
-    expect([invoice, files]).toEqual([withFile, [invoice.storagePath]]);
-    expect((await client.open(path)).text).toContain("Commercial Invoice Uploaded. We are checking your file");
+    await expectUploaded();
   });
 
   test("The second of two parallel uploads is rejected even if its file cannot be deleted.", async () => {
-    const form = await client.open(path);
+    const form = await client.open(invoice.path);
     app.proxy.fail(503, /^DELETE \/storage/);
-    const responses = await Promise.all(
-      [1000, 2000].map((size) => client.submit(form, button, { file: createPdf("invoice.pdf", size) })),
-    );
+    const responses = await Promise.all([1, 2].map(() => invoice.upload(createPdf(), form)));
     const pages = await Promise.all(responses.filter(({ status }) => status !== 303).map(parsePage));
-    expect(pages.map(({ status, toasts }) => [status, toasts[0]?.description])).toEqual([
-      [409, "This document already has a file."],
-    ]);
-    const { invoice, files } = await readInvoice();
-    expect(invoice).toEqual(withFile);
-    expect(files).toContain(invoice.storagePath);
+    expect(pages.map(({ status }) => status)).toEqual([409]);
+    expect(pages[0]?.toasts[0]?.description).toBe("This document already has a file.");
+    client.cookies.delete("flash");
+    await expectUploaded();
   });
+});
+
+describe("repeated calls", () => {
+  const pageCall = /^GET \/rest\/v1\/rpc\/portal_page/;
+
+  /** Makes matching calls fail while a job runs, and returns the number of these calls. */
+  async function countCalls(fault: Fault, pattern: RegExp, run: () => Promise<unknown>): Promise<number> {
+    app.proxy.fail(fault, pattern);
+    return (await app.proxy.during(run)).filter((call) => pattern.test(call)).length;
+  }
+
+  test.each<Fault>([502, 503, 504, "close"])(
+    "A failing call that only reads data is made three times (%s).",
+    async (fault) => {
+      const start = performance.now();
+      expect(await countCalls(fault, pageCall, () => client.get("/portal"))).toBe(3);
+      expect(performance.now() - start).toBeGreaterThan(590);
+    },
+  );
+
+  test.each<Fault>([503, "close"])(
+    "A failing refresh of a session is tried three times, all before the response (%s).",
+    async (fault) => {
+      const browser = app.browser();
+      await browser.logIn(owner.email);
+      changeSession(browser, { expires_at: 1 });
+      const count = await countCalls(fault, /grant_type=refresh_token/, async () => {
+        expect((await browser.get("/portal")).status).toBe(503);
+        await setTimeout(1000);
+      });
+      expect(count).toBe(3);
+    },
+  );
+
+  test.each<Fault>([500, 404, "html"])("A call that the backend rejects is not repeated (%s).", async (fault) => {
+    expect(await countCalls(fault, pageCall, () => client.get("/portal"))).toBe(1);
+  });
+
+  test.each<Fault>([503, "close"])(
+    "A call that changes data may have succeeded and is not repeated (%s).",
+    async (fault) => {
+      const form = await client.open("/portal/new");
+      const page = await client.open(invoice.path);
+      const upload = (document: string) => client.submit(page, `Upload the ${document}`, { file: createPdf() });
+      const logIn = () => app.browser().post("/login", { email: owner.email, password: "not the password" });
+      const createShipment = () => client.submit(form, "Create Shipment", { name: "Once" });
+      expect(await countCalls(fault, /^POST \/rest\/v1\/shipments/, createShipment)).toBe(1);
+      expect(await countCalls(fault, /^POST \/storage/, () => upload("Commercial Invoice"))).toBe(1);
+      expect(await countCalls(fault, /^PATCH \/rest\/v1\/documents/, () => upload("Packing List"))).toBe(1);
+      expect(await countCalls(fault, /grant_type=password/, logIn)).toBe(1);
+    },
+  );
 });

@@ -2,9 +2,9 @@ import { existsSync, readFileSync, statSync } from "node:fs";
 import path from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
 import { describeCut } from "../support/labels.ts";
-import { getHref } from "../support/page-parts.ts";
 import { companyData, expectEmailDraft, expectInvalidFields, readContent } from "../support/public-form.ts";
-import { getTestApp, getText, type ParsedPage, parsePage, type TestBrowser } from "../support/test-app.ts";
+import { successToast } from "../support/route-fixtures.ts";
+import { getTestApp, getText, origin, parsePage, type TestBrowser } from "../support/test-app.ts";
 
 type TitledText = { title: string; text: string };
 type HomeData = {
@@ -46,12 +46,6 @@ describe("home page", () => {
     expect(new URL(canonical?.getAttribute("href") ?? "").pathname).toBe("/");
   });
 
-  test("'Get a Quote' on the home page opens the quote form over the home page", async () => {
-    expect(getHref(page, "Get a Quote")).toBe("/?quote");
-    const open = await visitor.open("/?quote");
-    expect([open.h1, ...open.all("dialog[open] h2").map(getText)]).toEqual([page.h1, "Get a Quote"]);
-  });
-
   test("Each search term leads to the contact form with the term as its subject, and an unknown term does not", async () => {
     const banner = page.all("main div").find((each) => getText(each).startsWith("Popular topics"));
     expect(banner?.querySelectorAll("li").map(getText)).toEqual(homeData.search_terms);
@@ -76,21 +70,9 @@ describe("home page", () => {
     }
   });
 
-  test.each(["certifications", "testimonials"])("The section %s says once that its entries are samples", (id) => {
-    expect(getText(page.all(`#${id}`)[0]).match(/sample/gi)).toHaveLength(1);
-  });
-
-  test("A certification has the same seal on the home page and on the About page", async () => {
-    const getSeal = (of: ParsedPage) =>
-      of
-        .all("section[aria-labelledby^=certifications] li")
-        .find((each) => getText(each.querySelector("text")) === "ISO")
-        ?.querySelector("svg");
-    expect(getSeal(page)?.querySelector("use")?.getAttribute("href")).toBe("/art/mark-seal.svg#art");
-    expect(getSeal(page)?.outerHTML).toBe(getSeal(await visitor.open("/about"))?.outerHTML);
-  });
-
   test("The home page shows its figures, reasons, services, certifications and testimonials in full", () => {
+    for (const id of ["certifications", "testimonials"])
+      expect(getText(page.all(`#${id}`)[0]).match(/sample/gi), id).toHaveLength(1);
     const listTexts = (selector: string) => page.all(selector).map(getText);
     expect(listTexts("#stats dd")).toEqual(["30+", "100+", "36,000+"]);
     expect(listTexts("#stats dt")).toEqual(homeData.stats.map(({ label }) => label));
@@ -104,13 +86,8 @@ describe("home page", () => {
     expect(listTexts("#testimonials figure")).toEqual(
       testimonials.map(({ name, company, text }) => `Rated 5 out of 5 ${text} ${name} ${company}`),
     );
-  });
-
-  test("The home page ends with a link to the contact page", () => {
-    expect(getText(page.all("#next")[0])).toContain(homeData.closing.text);
-    expect(page.all("#next a").map((link) => [getText(link), link.getAttribute("href")])).toEqual([
-      ["Contact Us", "/contact"],
-    ]);
+    expect(listTexts("#next").join()).toContain(homeData.closing.text);
+    expect(page.all("#next a").map((link) => link.getAttribute("href"))).toEqual(["/contact"]);
   });
 
   test("Every drawing of the home page exists and has at most 6 KB, and all drawings together at most 60 KB", () => {
@@ -132,51 +109,34 @@ describe("tracking request", () => {
   const submitNumber = async (trackingNumber: string) =>
     parsePage(await visitor.submit(page, "Request an update", { trackingNumber }));
 
-  test.each([
-    ["a container", "MSCU 7788990"],
-    ["Arabic", "شحنة رقم 42"],
-    ["quotes and brackets", `"O'Brien" <b>&amp;</b>`],
-    ["characters of addresses", "50%?&body=x#y+z/\\"],
-    ["an encoded line break", "x%0d%0aBcc: thief@evil.example"],
-    ["more headers of an address", "x&bcc=thief@evil.example&to=thief@evil.example"],
-    ["64 characters", "x".repeat(64)],
-  ])("A tracking number with %s gives an email draft that asks for an update", async (_what, number) => {
-    const ready = await submitNumber(` ${number} `);
-    const { href, subject, body } = expectEmailDraft(ready);
-    expect(subject).toBe(number);
-    expect(body).toContain(`tracking number ${number}.`);
-    expect(href.split("&body=")[0]).not.toMatch(/%0[0ad]/i);
-    expect(ready.title).toMatch(/^Customs clearing/);
-    expect(ready.toasts).toEqual([
-      {
-        title: "Email Client Opening...",
-        description: "Your email client is opening to send the tracking request.",
-        variant: "default",
-      },
-    ]);
+  test("A tracking number gives an email draft that asks for an update", async () => {
+    const description = "Your email client is opening to send the tracking request.";
+    for (const number of ["MSCU 7788990", `"O'Brien" <b>&amp;</b>`, "x".repeat(64)]) {
+      const ready = await submitNumber(` ${number} `);
+      const { subject, body } = expectEmailDraft(ready);
+      expect(subject).toBe(number);
+      expect(body).toContain(`tracking number ${number}.`);
+      expect(ready.title).toMatch(/^Customs clearing/);
+      expect(ready.toasts).toEqual(successToast("Email Client Opening...", description));
+    }
   });
 
   test("An empty tracking form says that the tracking number is required", async () => {
     const text = "Please enter a tracking number to request an update.";
-    const blanks = await Promise.all(["", " \t  ", "\r\n\r\n"].map(submitNumber));
+    const blanks = await Promise.all(["", " \t\r\n "].map(submitNumber));
     for (const rejected of [...blanks, await parsePage(await visitor.post("/?index", {}))]) {
       expectInvalidFields(rejected, ["trackingNumber"]);
       expect(rejected.title).toMatch(/^Error: Customs clearing/);
-      expect(rejected.toasts).toEqual([
-        { title: "Tracking Number Required", description: text, variant: "destructive" },
-      ]);
-      expect(rejected.getDescriptions("trackingNumber")).toEqual([
-        "Bill of lading, air waybill or container number",
-        text,
-      ]);
+      const toast = { title: "Tracking Number Required", description: text, variant: "destructive" };
+      expect(rejected.toasts).toEqual([toast]);
+      const hint = "Bill of lading, air waybill or container number";
+      expect(rejected.getDescriptions("trackingNumber")).toEqual([hint, text]);
       expect(rejected.all("main a[href^='mailto:']")).toEqual([]);
     }
   });
 
   test.each([
     ["a line break", "x\r\nBcc: thief@evil.example", "x Bcc: thief@evil.example"],
-    ["a line separator", "x\u2028Bcc: thief@evil.example\u0085Cc: y", "x Bcc: thief@evil.example Cc: y"],
-    ["a zero byte", "x\nBcc: thief@evil.example\u0000", "x Bcc: thief@evil.example"],
     ["dashes and digits of another keyboard", "\u202aMSCU\u2013٧٧٨٨٩٩٠\u202c", "MSCU-7788990"],
   ])("A tracking number with %s becomes one line of the email draft", async (_what, number, shown) => {
     const { href, subject } = expectEmailDraft(await submitNumber(number));
@@ -194,30 +154,21 @@ describe("tracking request", () => {
 });
 
 describe("industries", () => {
-  test("The ten industries are buttons in a row, and the keyboard reaches every button", () => {
-    const [row] = page.all("#industries [tabindex]");
-    expect([row?.getAttribute("tabindex"), row?.getAttribute("aria-label")]).toEqual(["0", "The ten industries"]);
-    const labels = industries.map(({ name, text }) => `${name} ${text}`);
-    expect(row?.querySelectorAll("form button").map(getText)).toEqual(labels);
-  });
-
   test("Each industry leads to the contact form with its name as the subject", async () => {
     const links = page.all("#industries li a");
     expect(links.map(getText)).toEqual(industries.map(({ name }) => `Ask us about ${name}`));
-    const subjects = [];
-    for (const link of links) subjects.push((await visitor.open(link.getAttribute("href") ?? "")).value("subject"));
+    const subjects = links.map((link) => new URL(link.getAttribute("href") ?? "", origin).searchParams.get("about"));
     expect(subjects).toEqual(industries.map(({ name }) => name));
+    expect((await visitor.open(links.at(-1)?.getAttribute("href") ?? "")).value("subject")).toBe(subjects.at(-1));
   });
 
   test("A click on an industry shows the industry's toast once, without a call of the backend", async () => {
     const calls = await app.proxy.during(async () => {
-      for (const { name, text } of industries) {
+      for (const { name, text } of industries.slice(-2)) {
         const response = await visitor.submit(page, `${name} ${text}`);
         expect(response.headers.get("Location")).toBe("/#industries");
         const next = await visitor.follow(response);
-        expect(next.toasts).toEqual([
-          { title: `${name} Clicked`, description: "This feature is not implemented yet.", variant: "default" },
-        ]);
+        expect(next.toasts).toEqual(successToast(`${name} Clicked`, "This feature is not implemented yet."));
         expect(next.has("industries")).toBe(true);
       }
       expect((await visitor.open("/")).toasts).toEqual([]);
@@ -225,14 +176,13 @@ describe("industries", () => {
     expect(calls).toEqual([]);
   });
 
-  test.each(["", "piracy", "__proto__", "constructor", "Agriculture", "<script>alert(1)</script>"])(
-    "The unknown industry %j leads to the row without a toast",
-    async (industry) => {
+  test("An unknown industry leads to the row without a toast", async () => {
+    for (const industry of ["", "piracy", "__proto__", "Agriculture", "<script>alert(1)</script>"]) {
       const next = await visitor.follow(await visitor.post("/actions/industries", { industry }));
-      expect([next.status, next.toasts]).toEqual([200, []]);
+      expect([industry, next.status, next.toasts]).toEqual([industry, 200, []]);
       expect(next.html).not.toContain("<script>alert");
-    },
-  );
+    }
+  });
 
   test("Opening the address of the industry form leads to the row", async () => {
     const response = await visitor.get("/actions/industries");
