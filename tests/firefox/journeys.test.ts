@@ -107,7 +107,7 @@ describe.each([
     await fill("email", demoCredentials.email);
     await fill("password", demoCredentials.password);
     await click("button", labels.logIn);
-    await expect.poll(address).toBe("/portal");
+    await expect.poll(heading).toBe("My Shipments");
     expect(countPrintedPages(await page.pdf({ format: "A4" }))).toBe(1);
     await click("a", "Create Shipment");
     await fill("name", "Tea in Firefox");
