@@ -52,7 +52,7 @@ test("An open service fills a whole row, and the order of the cards is unchanged
   const row = (await places())[0]?.width ?? 0;
   expect(row).toBeGreaterThan(1000);
 
-  for (const title of [...titles.slice(1), null]) {
+  for (const title of [titles[1], titles[5], titles[10], null]) {
     if (title) await summary(page, title).click();
     else await summary(page, titles.at(-1) ?? "").click();
     await expect(openTitles(page)).toHaveText(title ? [title] : []);

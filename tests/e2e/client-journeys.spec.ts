@@ -1,7 +1,7 @@
 import { createSamplePdf } from "../../app/server/start/demo.ts";
 import { createAndOpenShipment, expect, heading, test, toast } from "../support/e2e-fixtures.ts";
 import { labels } from "../support/labels.ts";
-import { fileField, uploadButton } from "../support/upload-page.ts";
+import { fileField, sendFile } from "../support/upload-page.ts";
 
 test("A client renames a shipment, uploads, opens and removes a file, finds the shipment and creates a share link", async ({
   page,
@@ -30,8 +30,7 @@ test("A client renames a shipment, uploads, opens and removes a file, finds the 
   await test.step("upload, open and remove a file", async () => {
     const buffer = Buffer.from(createSamplePdf("Commercial Invoice"));
     const file = { name: "invoice-2291.pdf", mimeType: "application/pdf", buffer };
-    await fileField(page, "Commercial Invoice").setInputFiles(file);
-    await uploadButton(page, "Commercial Invoice").click();
+    await sendFile(page, "Commercial Invoice", file);
     const row = page.locator("main li").filter({ hasText: "Commercial Invoice" }).last();
     await expect(row).toContainText(/invoice-2291\.pdf, \d+ KB, \d\d:\d\d\sEAT/);
     const [download] = await Promise.all([

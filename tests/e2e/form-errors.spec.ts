@@ -1,12 +1,12 @@
 import type { Page } from "@playwright/test";
-import { expect, test, waitForHydration } from "../support/e2e-fixtures.ts";
+import { expect, insertShipment, test, waitForHydration } from "../support/e2e-fixtures.ts";
 import { labels } from "../support/labels.ts";
 
 // The window of a small phone, without the height of the browser's own bars.
 test.use({ viewport: { width: 390, height: 664 } });
 
 /** Sends a form and expects that its first error and the error's field are visible without scrolling. */
-async function expectVisibleError(page: Page, path: string, button: string | RegExp, hasScript: boolean | undefined) {
+async function expectVisibleError(page: Page, path: string, button: string | RegExp, hasScript = false) {
   await test.step(`${button} on ${path}`, async () => {
     await page.goto(path);
     if (hasScript) await waitForHydration(page);
@@ -21,42 +21,38 @@ async function expectVisibleError(page: Page, path: string, button: string | Reg
   });
 }
 
-test("On a phone, the first error of a public form and its field are visible without scrolling.", async ({
+test("On a phone, the first error of a public form and its field are visible without scrolling", async ({
   page,
   javaScriptEnabled,
 }) => {
-  for (const [path, button] of [
-    ["/", labels.requestUpdate],
-    ["/contact", labels.prepareEmail],
-    ["/careers", "Submit Application"],
-    ["/?quote", labels.prepareEmail],
-    ["/login", labels.logIn],
-    ["/signup", "Create Account"],
-    ["/auth/confirm?token_hash=0123456789abcdef0123", "Confirm and log in"],
-  ] as const) {
-    await expectVisibleError(page, path, button, javaScriptEnabled);
-  }
+  await expectVisibleError(page, "/?quote", labels.prepareEmail, javaScriptEnabled);
+  await expectVisibleError(page, "/careers", "Submit Application", javaScriptEnabled);
+  // With script all forms scroll in the same way.
+  if (javaScriptEnabled) return;
+  await expectVisibleError(page, "/", labels.requestUpdate);
+  await expectVisibleError(page, "/contact", labels.prepareEmail);
+  await expectVisibleError(page, "/login", labels.logIn);
+  await expectVisibleError(page, "/signup", "Create Account");
+  await expectVisibleError(page, "/auth/confirm?token_hash=0123456789abcdef0123", "Confirm and log in");
 });
 
-test("On a phone, the first error of a client's form and its field are visible without scrolling.", async ({
+test("On a phone, the first error of a client's form and its field are visible without scrolling", async ({
   page,
   loggedInClient: _,
   javaScriptEnabled,
 }) => {
   await expectVisibleError(page, "/portal/account", "Change password", javaScriptEnabled);
-  await expectVisibleError(page, "/portal/account", "Change email", javaScriptEnabled);
+  if (!javaScriptEnabled) await expectVisibleError(page, "/portal/account", "Change email");
 });
 
-test("On a phone, the first error of a form of the desk and its field are visible without scrolling.", async ({
+test("On a phone, the first error of a form of the desk and its field are visible without scrolling", async ({
   page,
   client,
   loggedInLead: _,
   serviceRole,
   javaScriptEnabled,
 }) => {
-  const account = (await serviceRole.rpc("find_account_id", { email: client.email })).data ?? "";
-  const shipment = { user_id: account, name: `Cloves ${Date.now()}`, status: "", stage: 3 };
-  const { data } = await serviceRole.from("shipments").insert(shipment).select("id").single();
-  await expectVisibleError(page, `/desk/shipments/${data?.id}`, labels.correctStage, javaScriptEnabled);
-  await expectVisibleError(page, "/desk/team", /^Send invitation$/, javaScriptEnabled);
+  const { id } = await insertShipment(serviceRole, client, `Cloves ${Date.now()}`);
+  await expectVisibleError(page, `/desk/shipments/${id}`, labels.correctStage, javaScriptEnabled);
+  if (!javaScriptEnabled) await expectVisibleError(page, "/desk/team", /^Send invitation$/);
 });

@@ -1,29 +1,12 @@
 import { expect, quoteLink, test, waitForHydration } from "../support/e2e-fixtures.ts";
 import { labels } from "../support/labels.ts";
 
-test("A URL that opens the quote form shows the whole page after the form is closed", async ({
+test("A URL with the quote form has the focus in the form, and the whole page after the form is closed", async ({
   page,
   javaScriptEnabled,
 }) => {
-  for (const [address, last] of [
-    ["/", "What clients say"],
-    ["/services", "Need a Custom Solution?"],
-  ] as const) {
-    await page.goto(`${address}?quote`);
-    if (javaScriptEnabled) await waitForHydration(page);
-    const requests: string[] = [];
-    page.on("request", (request) => {
-      if (["document", "fetch"].includes(request.resourceType())) requests.push(request.url());
-    });
-    await page.getByRole("dialog").getByRole("link", { name: "Close" }).click();
-    await expect(page.getByRole("heading", { name: last })).toBeVisible();
-    expect(requests, "with script the page is already loaded").toHaveLength(javaScriptEnabled ? 0 : 1);
-    page.removeAllListeners("request");
-  }
-});
-
-test("The Tab key stays within the quote form and reaches the page after the form is closed", async ({ page }) => {
-  await page.goto("/about?quote");
+  await page.goto("/?quote");
+  if (javaScriptEnabled) await waitForHydration(page);
   const stops = new Set<string>();
   for (let step = 0; step < 12; step += 1) {
     await page.keyboard.press("Tab");
@@ -37,13 +20,20 @@ test("The Tab key stays within the quote form and reaches the page after the for
   }
   expect(stops).toContain("the form");
   expect([...stops].filter((stop) => !["the form", "the browser"].includes(stop))).toEqual([]);
+
+  const requests: string[] = [];
+  page.on("request", (request) => {
+    if (["document", "fetch"].includes(request.resourceType())) requests.push(request.url());
+  });
   await page.getByRole("dialog").getByRole("link", { name: "Close" }).click();
+  await expect(page.getByRole("heading", { name: "What clients say" })).toBeVisible();
   await expect(page.getByRole("dialog")).toHaveCount(0);
+  expect(requests, "with script the page is already loaded").toHaveLength(javaScriptEnabled ? 0 : 1);
   await quoteLink(page).focus();
   await expect(quoteLink(page)).toBeFocused();
 });
 
-test("A visitor scrolls to the last industry by keyboard", async ({ page }) => {
+test("A visitor scrolls to the last industry by keyboard", { tag: "@no-script" }, async ({ page }) => {
   await page.goto("/");
   const row = page.getByRole("region", { name: labels.industries });
   const last = row.getByRole("button").last();

@@ -1,19 +1,18 @@
 import { writeFileSync } from "node:fs";
 import type { Page } from "@playwright/test";
 import { createSamplePdf } from "../../app/server/start/demo.ts";
-import { createAndOpenShipment, expect, fillLogin, heading, signUp, test, toast } from "../support/e2e-fixtures.ts";
+import { createAndOpenShipment, expect, fillLogin, heading, test, toast } from "../support/e2e-fixtures.ts";
 import { labels } from "../support/labels.ts";
 import { getConfirmationLink } from "../support/outbox.ts";
 import { newClientId } from "../support/service-role.ts";
-import { fileField, uploadButton, uploadedToast } from "../support/upload-page.ts";
+import { sendFile, uploadButton, uploadedToast } from "../support/upload-page.ts";
 
 async function uploadBill(page: Page, name: string): Promise<void> {
-  await fileField(page, "Bill of Lading").setInputFiles({
+  await sendFile(page, "Bill of Lading", {
     name,
     mimeType: "application/pdf",
     buffer: Buffer.from(createSamplePdf("Bill of Lading")),
   });
-  await uploadButton(page, "Bill of Lading").click();
   await expect(uploadedToast(page, "Bill of Lading")).toBeVisible();
 }
 
@@ -31,7 +30,12 @@ test("A client signs up with an invitation, confirms, logs in, creates a shipmen
   await test.step("sign up with a client ID", async () => {
     await page.goto("/");
     await page.getByRole("link", { name: "Sign up with your Client ID" }).click();
-    await signUp(page, client, await newClientId(dataDir));
+    await page.getByLabel("Client ID").fill(await newClientId(dataDir));
+    await page.getByLabel("Full Name").fill(client.fullName);
+    await page.getByLabel("Email").fill(client.email);
+    await page.getByLabel("Password", { exact: true }).fill(client.password);
+    await page.getByRole("button", { name: "Create Account" }).click();
+    await expect(toast(page, "Account Created!")).toBeVisible();
     await expect(page).toHaveURL(/\/login$/);
     await expect(
       toast(page, "Please check your email to verify your account. You'll be prompted to set up 2FA on first login."),
@@ -101,8 +105,7 @@ test(
     await createAndOpenShipment(page, "Steel coils");
     const scan = info.outputPath("scan.pdf");
     writeFileSync(scan, Buffer.alloc(11 * 1024 * 1024, "%PDF-1.4 "));
-    await fileField(page, "Packing List").setInputFiles(scan);
-    await uploadButton(page, "Packing List").click();
+    await sendFile(page, "Packing List", scan);
     await expect(toast(page, "over 10 MB")).toBeVisible();
   },
 );

@@ -1,7 +1,7 @@
 import jsQR from "jsqr";
 import { PNG } from "pngjs";
 import { Authenticator } from "../support/authenticator.ts";
-import { expect, logIn, logInWithoutPage, openHydrated, test, toast } from "../support/e2e-fixtures.ts";
+import { expect, logIn, logInWithoutPage, test, toast } from "../support/e2e-fixtures.ts";
 import { labels } from "../support/labels.ts";
 
 test("A client sets up 2FA with the key in the QR code", async ({ page, newClient: newcomer }) => {
@@ -24,26 +24,6 @@ test("A client sets up 2FA with the key in the QR code", async ({ page, newClien
   await page.getByLabel("6-digit code").fill(`${code.slice(0, 3)} ${code.slice(3)}`);
   await page.getByRole("button", { name: labels.enable2fa }).click();
   await expect(toast(page, "2FA Enabled!")).toBeVisible();
-});
-
-test.describe("Setting up 2FA over a lost connection", { tag: "@script" }, () => {
-  test.use({ breaksConnection: true });
-
-  test("A code that is lost with the connection shows an error, and the setup key stays on the page", async ({
-    page,
-    newClient: newcomer,
-  }) => {
-    await logInWithoutPage(page, newcomer);
-    await openHydrated(page, "/portal/2fa");
-    await page.getByRole("button", { name: labels.setUp2fa }).click();
-    const link = page.getByRole("link", { name: labels.openAuthenticator });
-    const address = await link.getAttribute("href");
-    await page.route("**/*.data*", (route) => (route.request().method() === "POST" ? route.abort() : route.continue()));
-    await page.getByLabel("6-digit code").fill("123456");
-    await page.getByRole("button", { name: labels.enable2fa }).click();
-    await expect(page.getByRole("region", { name: labels.errorSummary })).toContainText(labels.typedTextStays);
-    await expect(link).toHaveAttribute("href", address ?? "");
-  });
 });
 
 test("A client sees the 2FA reminder once per visit", async ({ page, client }) => {

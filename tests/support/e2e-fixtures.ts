@@ -1,4 +1,11 @@
-import { type APIRequestContext, test as base, expect, type Page, type WorkerInfo } from "@playwright/test";
+import {
+  type APIRequestContext,
+  test as base,
+  expect,
+  type Page,
+  type PlaywrightWorkerArgs,
+  type WorkerInfo,
+} from "@playwright/test";
 import type { AppSupabaseClient } from "../../app/lib/supabase/client.server.ts";
 import { Authenticator } from "./authenticator.ts";
 import { labels } from "./labels.ts";
@@ -33,7 +40,10 @@ type TestFixtures = {
   loggedInLead: StaffSession;
 };
 
-export const test = base.extend<SiteOptions & TestFixtures, { client: ClientCredentials; lead: StaffSession }>({
+type Playwright = PlaywrightWorkerArgs["playwright"];
+type WorkerFixtures = { client: ClientCredentials; secondClient: ClientCredentials; lead: StaffSession };
+
+export const test = base.extend<SiteOptions & TestFixtures, WorkerFixtures>({
   dataDir: ["", { option: true }],
   breaksConnection: [false, { option: true }],
   expectedErrors: [null, { option: true }],
@@ -77,26 +87,21 @@ export const test = base.extend<SiteOptions & TestFixtures, { client: ClientCred
    * shipment by its name must use a unique name.
    */
   client: [
-    async ({ playwright }, use, worker) => {
-      const site = await playwright.request.newContext({ baseURL: worker.project.use.baseURL });
-      await use(await newConfirmedClient(site, worker));
-      await site.dispose();
-    },
+    async ({ playwright }, use, worker) => use(await newConfirmedClient(playwright, worker)),
+    { scope: "worker" },
+  ],
+
+  /** Another confirmed client, shared by all tests of a worker. */
+  secondClient: [
+    async ({ playwright }, use, worker) => use(await newConfirmedClient(playwright, worker)),
     { scope: "worker" },
   ],
 
   /** A confirmed client without shipments for one test, which may change the account. */
-  newClient: async ({ request }, use, info) => use(await newConfirmedClient(request, info)),
+  newClient: async ({ playwright }, use, info) => use(await newConfirmedClient(playwright, info)),
 
   /** A lead, shared by all tests of a worker. */
-  lead: [
-    async ({ playwright }, use, worker) => {
-      const site = await playwright.request.newContext({ baseURL: worker.project.use.baseURL });
-      await use(await newLeadSession(site, worker));
-      await site.dispose();
-    },
-    { scope: "worker" },
-  ],
+  lead: [async ({ playwright }, use, worker) => use(await newLeadSession(playwright, worker)), { scope: "worker" }],
 
   /** Logs the lead in before the page opens. */
   loggedInLead: async ({ page, lead, baseURL }, use) => {
@@ -113,12 +118,13 @@ export const test = base.extend<SiteOptions & TestFixtures, { client: ClientCred
 
 /** Creates a confirmed client without opening a page. */
 async function newConfirmedClient(
-  site: APIRequestContext,
+  playwright: Playwright,
   { project, workerIndex }: WorkerInfo,
 ): Promise<ClientCredentials> {
-  const { dataDir } = project.use as SiteOptions;
+  const { baseURL, dataDir } = project.use as SiteOptions & { baseURL: string };
+  const site = await playwright.request.newContext({ baseURL });
   const client = {
-    email: `client-${workerIndex}-${Date.now()}@client.example`,
+    email: `client-${workerIndex}-${crypto.randomUUID()}@client.example`,
     fullName: "Achieng Otieno",
     password: "harbour at dusk",
   };
@@ -126,12 +132,15 @@ async function newConfirmedClient(
   const link = new URL(await getConfirmationLink(dataDir, client.email));
   const { email, password } = client;
   await postForm(site, "/auth/confirm", { token: link.searchParams.get("token_hash") ?? "", email, password });
+  await site.dispose();
   return client;
 }
 
 /** Creates a lead with a second factor and logs in without opening a page. */
-async function newLeadSession(site: APIRequestContext, { project, workerIndex }: WorkerInfo): Promise<StaffSession> {
-  const company = createServiceRoleClient((project.use as SiteOptions).dataDir);
+async function newLeadSession(playwright: Playwright, { project, workerIndex }: WorkerInfo): Promise<StaffSession> {
+  const { baseURL, dataDir } = project.use as SiteOptions & { baseURL: string };
+  const site = await playwright.request.newContext({ baseURL });
+  const company = createServiceRoleClient(dataDir);
   const lead = {
     email: `lead-${workerIndex}-${Date.now()}@company.example`,
     name: `Wanjiru ${workerIndex}`,
@@ -155,11 +164,12 @@ async function newLeadSession(site: APIRequestContext, { project, workerIndex }:
   const [factorId, secret] = [readField("factorId"), readField("secret")];
   await postForm(site, "/desk/2fa", { factorId, secret, code: await new Authenticator(secret).freshCode() });
   const { cookies } = await site.storageState();
+  await site.dispose();
   return { ...lead, session: cookies.find(({ name }) => name === "session")?.value ?? "" };
 }
 
 /** Posts a form without opening a page. Returns the location of the redirect. Throws if the site rejects the form. */
-async function postForm(site: APIRequestContext, path: string, form: Record<string, string>): Promise<string> {
+export async function postForm(site: APIRequestContext, path: string, form: Record<string, string>): Promise<string> {
   const response = await site.post(path, { form, maxRedirects: 0 });
   if (response.status() !== 303) throw new Error(`${path}: ${response.status()}`);
   return response.headers().location ?? "";
@@ -197,16 +207,6 @@ export const quoteLink = (page: Page) => page.getByRole("contentinfo").getByRole
 export const quoteDialog = (page: Page) => page.getByRole("dialog", { name: "Get a Quote" });
 export const prepareButton = (page: Page) => page.getByRole("button", { name: labels.prepareEmail });
 
-export async function signUp(page: Page, client: ClientCredentials, clientId: string): Promise<void> {
-  await page.goto("/signup");
-  await page.getByLabel("Client ID").fill(clientId);
-  await page.getByLabel("Full Name").fill(client.fullName);
-  await page.getByLabel("Email").fill(client.email);
-  await page.getByLabel("Password", { exact: true }).fill(client.password);
-  await page.getByRole("button", { name: "Create Account" }).click();
-  await expect(toast(page, "Account Created!")).toBeVisible();
-}
-
 type LoginCredentials = Pick<ClientCredentials, "email" | "password">;
 
 /** Fills in and sends the login form of the open page. */
@@ -227,6 +227,14 @@ export async function newShipment(page: Page, name: string): Promise<string> {
   const path = await postForm(page.request, "/portal/new", { name, idempotencyKey: crypto.randomUUID() });
   await page.context().clearCookies({ name: "flash" });
   return path.split("/")[2] ?? "";
+}
+
+/** Creates a shipment at stage 1 in the database. Returns the shipment's ID and the ID of the client's account. */
+export async function insertShipment(company: AppSupabaseClient, { email }: { email: string }, name: string) {
+  const account = (await company.rpc("find_account_id", { email })).data ?? "";
+  const row = { user_id: account, name, status: "", stage: 1 };
+  const { data } = await company.from("shipments").insert(row).select("id").single();
+  return { id: data?.id ?? "", account };
 }
 
 export async function createAndOpenShipment(page: Page, name: string): Promise<string> {

@@ -1,20 +1,6 @@
 /** Finds parts of a page that do not fit its window or do not belong on paper. */
 import type { Page } from "@playwright/test";
 
-/** Returns `set`, which changes the browser's default font size, and `reset`, which restores the size of 16 px. */
-export async function emulateFontSize(page: Page) {
-  const session = await page.context().newCDPSession(page);
-  const set = (standard: number) => session.send("Page.setFontSizes", { fontSizes: { standard } });
-  return {
-    set,
-    async reset() {
-      await set(16);
-      // An open session would reset the emulated media of the next page.
-      await session.detach();
-    },
-  };
-}
-
 /** Returns the page width if it exceeds the window, and parts of the header that overlap or lie outside the window. */
 export const findOverflow = (page: Page) =>
   page.evaluate(() => {
@@ -38,7 +24,7 @@ export const findOverflow = (page: Page) =>
   });
 
 /** Returns printed elements that do not belong on paper: controls, navigation and links of header and footer. */
-export const findPrintedControls = (page: Page) =>
+const findPrintedControls = (page: Page) =>
   page.evaluate(() =>
     [
       ...document.querySelectorAll(
@@ -49,21 +35,25 @@ export const findPrintedControls = (page: Page) =>
       .map((each) => each.outerHTML.slice(0, 100)),
   );
 
-const findPaleText = (page: Page) =>
-  page.evaluate(() => {
+/** Returns the print faults of a page: text that is not black on white in both themes, and printed controls. */
+export async function findPrintProblems(page: Page): Promise<string[]> {
+  const paleText = await page.evaluate(() => {
     const problems = new Set<string>();
     const clear = "rgba(0, 0, 0, 0)";
-    for (const each of document.querySelectorAll("html, main, main *")) {
-      const { color, backgroundColor } = getComputedStyle(each);
-      const hasText = [...each.childNodes].some((node) => node.nodeType === Node.TEXT_NODE && node.textContent?.trim());
-      if (hasText && color !== "rgb(0, 0, 0)") problems.add(`${color}: ${each.textContent?.slice(0, 40)}`);
-      if (hasText && ![clear, "rgb(255, 255, 255)"].includes(backgroundColor))
-        problems.add(`on ${backgroundColor}: ${each.tagName}`);
+    for (const theme of ["light", "dark"]) {
+      document.documentElement.className = theme;
+      for (const each of document.getAnimations()) if (each instanceof CSSTransition) each.finish();
+      for (const each of document.querySelectorAll("html, main, main *")) {
+        const { color, backgroundColor } = getComputedStyle(each);
+        const hasText = [...each.childNodes].some(
+          (node) => node.nodeType === Node.TEXT_NODE && node.textContent?.trim(),
+        );
+        if (hasText && color !== "rgb(0, 0, 0)") problems.add(`${theme}, ${color}: ${each.textContent?.slice(0, 40)}`);
+        if (hasText && ![clear, "rgb(255, 255, 255)"].includes(backgroundColor))
+          problems.add(`${theme}, on ${backgroundColor}: ${each.tagName}`);
+      }
     }
     return [...problems];
   });
-
-/** Returns the print faults of a page: text that is not black on white, and printed controls. */
-export async function findPrintProblems(page: Page): Promise<string[]> {
-  return [...(await findPaleText(page)), ...(await findPrintedControls(page))];
+  return [...paleText, ...(await findPrintedControls(page))];
 }

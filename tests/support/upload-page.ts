@@ -3,17 +3,20 @@ import path from "node:path";
 import type { CDPSession, Locator, Page, Request } from "@playwright/test";
 import type { AppSupabaseClient } from "../../app/lib/supabase/client.server.ts";
 import { createSamplePdf } from "../../app/server/start/demo.ts";
-import { createAndOpenShipment, expect, test, toast, waitForHydration } from "./e2e-fixtures.ts";
-import { labels } from "./labels.ts";
+import { createAndOpenShipment, test, toast, waitForHydration } from "./e2e-fixtures.ts";
 
 export const documentRow = (page: Page, name: string) =>
   page.locator("main").getByRole("listitem").filter({ hasText: name });
 export const fileField = (page: Page, name: string) => page.getByLabel(`File for the ${name}`);
 export const uploadButton = (page: Page, name: string) => page.getByRole("button", { name: `Upload the ${name}` });
-export const retryButton = (page: Page, name: string) =>
-  page.getByRole("button", { name: `Try again with the ${name}` });
 export const cancelButton = (page: Page, name: string) =>
   page.getByRole("button", { name: `Cancel the upload of the ${name}` });
+/** Chooses a file for a document and sends the form. */
+export async function sendFile(page: Page, name: string, file: Parameters<Locator["setInputFiles"]>[0]): Promise<void> {
+  await fileField(page, name).setInputFiles(file);
+  await uploadButton(page, name).click();
+}
+
 export const uploadedToast = (page: Page, name: string) => toast(page, `${name} uploaded`);
 
 export function createPdfPayload(name: string, size: number) {
@@ -56,18 +59,5 @@ export async function openHydratedShipment(page: Page): Promise<string> {
   await waitForHydration(page);
   return id;
 }
-
-/** Waits for a text. The clock of the page advances fast, so that the pauses between attempts are short. */
-export const expectWithClock = (page: Page, element: Locator, text: string | RegExp) =>
-  expect
-    .poll(
-      async () => {
-        const shown = (await element.textContent()) ?? "";
-        if (shown.includes(labels.connectionGone)) await page.clock.fastForward(1000);
-        return shown;
-      },
-      { timeout: 60_000, intervals: [200] },
-    )
-    .toMatch(text);
 
 export const isUploadScript = (request: Request) => request.url().includes("/assets/resumable-upload-");

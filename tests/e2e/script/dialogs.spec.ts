@@ -1,6 +1,5 @@
-import type { Page } from "@playwright/test";
-import { Authenticator } from "../support/authenticator.ts";
-import { expectFocusStays } from "../support/dialog-focus.ts";
+import type { Locator, Page } from "@playwright/test";
+import { Authenticator } from "../../support/authenticator.ts";
 import {
   expect,
   heading,
@@ -10,16 +9,28 @@ import {
   quoteLink,
   test,
   toast,
-} from "../support/e2e-fixtures.ts";
-import { labels } from "../support/labels.ts";
-import { holdForms } from "../support/page-recorder.ts";
+} from "../../support/e2e-fixtures.ts";
+import { holdForms } from "../../support/held-requests.ts";
+import { labels } from "../../support/labels.ts";
 
-const clickBackdrop = (page: Page) => page.mouse.click(8, 8);
 const pressEscape = (page: Page) => page.keyboard.press("Escape");
 
-test("The quote form opens without a request and closes by Escape, X, backdrop and Back", { tag: "@script" }, async ({
-  page,
-}) => {
+/** Moves the focus by Tab through the whole dialog and expects that the focus stays inside. */
+async function expectFocusStays(page: Page, dialog: Locator) {
+  await expect(dialog).toHaveJSProperty("open", true);
+  expect(await dialog.evaluate((element) => element.contains(document.activeElement)), "focus goes in").toBe(true);
+  const stops = await dialog.locator("a[href], button, input:not([type=hidden]), select, textarea").count();
+  for (let step = 0; step < stops + 3; step += 1) {
+    await page.keyboard.press("Tab");
+    const at = await dialog.evaluate((element) => {
+      const { activeElement } = document;
+      return activeElement === document.body || element.contains(activeElement) ? "inside" : activeElement?.outerHTML;
+    });
+    expect(at).toBe("inside");
+  }
+}
+
+test("The quote form opens without a request and closes by Escape, X, backdrop and Back", async ({ page }) => {
   await openHydrated(page, "/");
   await page.locator("header").getByRole("link", { name: "About", exact: true }).click();
   await expect(page).toHaveURL(/\/about$/);
@@ -37,7 +48,7 @@ test("The quote form opens without a request and closes by Escape, X, backdrop a
   const ways: [string, () => Promise<unknown>][] = [
     ["Escape", () => pressEscape(page)],
     ["its X", () => dialog.getByRole("link", { name: "Close" }).click()],
-    ["the backdrop", () => clickBackdrop(page)],
+    ["the backdrop", () => page.mouse.click(8, 8)],
     ["Back", () => page.goBack()],
   ];
   for (const [way, close] of ways) {
@@ -69,29 +80,10 @@ test("The quote form opens without a request and closes by Escape, X, backdrop a
   await expect(dialog).toHaveCount(0);
 });
 
-test("An invalid quote form shows its errors in the dialog, and a corrected form is sent only once", {
-  tag: "@script",
-}, async ({ page }) => {
-  await openHydrated(page, "/about?quote");
-  const dialog = quoteDialog(page);
-  const send = dialog.getByRole("button", { name: /^(Continue to email|Preparing…)$/ });
-  const { release, sent } = await holdForms(page);
-  await dialog.getByLabel("Full Name").fill("Zawadi O'Brien");
-  await send.click();
-  await expect(send).toHaveText("Preparing…");
-  await send.click({ force: true });
-  await dialog.getByLabel("Full Name").press("Enter");
-  await release();
-  await expect(dialog.getByRole("region", { name: labels.errorSummary })).toBeFocused();
-  await expect(send).toHaveText(labels.prepareEmail);
-  await expect(dialog.getByLabel("Full Name")).toHaveValue("Zawadi O'Brien");
-  await expect(page).toHaveURL(/\/about\?quote$/);
-  expect(sent()).toBe(1);
-});
-
-test("The forms of the portal open as dialogs, show errors in the dialog and are sent only once", {
-  tag: "@script",
-}, async ({ page, newClient: newcomer }) => {
+test("The forms of the portal open as dialogs, show errors in the dialog and are sent only once", async ({
+  page,
+  newClient: newcomer,
+}) => {
   test.slow();
   await logInWithoutPage(page, newcomer);
   await openHydrated(page, "/portal");
@@ -101,7 +93,6 @@ test("The forms of the portal open as dialogs, show errors in the dialog and are
   const ways: [string, () => Promise<unknown>][] = [
     ["Escape", () => pressEscape(page)],
     [labels.cancel, () => dialog.getByRole("link", { name: labels.cancel }).click()],
-    ["the backdrop", () => clickBackdrop(page)],
     ["Back", () => page.goBack()],
   ];
   for (const [way, close] of ways) {
@@ -141,6 +132,10 @@ test("The forms of the portal open as dialogs, show errors in the dialog and are
     await page.keyboard.press("Enter");
     await expect(name).toBeVisible();
     await expectFocusStays(page, dialog);
+    await page.setViewportSize({ width: 390, height: 844 });
+    const list = page.getByText("My Shipments", { exact: true }).and(page.locator("main *"));
+    await expect(list, "the page around the dialog").toBeVisible();
+    await page.setViewportSize({ width: 1280, height: 720 });
     await name.fill("x".repeat(500));
     await name.press("Enter");
     await expect(dialog.getByRole("region", { name: labels.errorSummary })).toBeFocused();
@@ -208,9 +203,10 @@ test("The forms of the portal open as dialogs, show errors in the dialog and are
   });
 });
 
-test("A clicked button changes its label before the next frame, and a clicked link stays the same size", {
-  tag: "@script",
-}, async ({ page, loggedInClient: _ }) => {
+test("A clicked button changes its label before the next frame, and a clicked link stays the same size", async ({
+  page,
+  loggedInClient: _,
+}) => {
   await openHydrated(page, "/portal");
   await page.getByRole("link", { name: "Create Shipment" }).click();
   const dialog = page.getByRole("dialog", { name: "Create Shipment" });

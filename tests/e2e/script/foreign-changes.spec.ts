@@ -7,8 +7,8 @@ import {
   quoteLink,
   test,
   waitForHydration,
-} from "../support/e2e-fixtures.ts";
-import { holdScripts } from "../support/page-recorder.ts";
+} from "../../support/e2e-fixtures.ts";
+import { holdScripts } from "../../support/held-requests.ts";
 
 test.use({ expectedErrors: /React error #418/ });
 
@@ -48,30 +48,28 @@ async function translate(page: Page, way: Replacement = "replaceWith"): Promise<
   }, way);
 }
 
-for (const way of ["replaceWith", "insert and remove", "wrap"] as const) {
-  test(`A form in a page whose translator replaces text by "${way}" shows its errors and the typed text`, {
-    tag: "@script",
-  }, async ({ page }) => {
-    await openHydrated(page, "/");
-    await translate(page, way);
-    await quoteLink(page).click();
-    const dialog = quoteDialog(page);
-    await dialog.locator("[name=name]").fill("Zawadi");
-    await dialog.locator("[name=message]").fill("Two\npallets");
-    await dialog.getByRole("button").last().click();
-    await expect(dialog.locator("#quote-phone-error")).toContainText("Enter your phone number.");
-    await expect(dialog.locator("[name=message]")).toHaveValue("Two\npallets");
-    await expect(page).toHaveTitle(/^Error: /);
-    await dialog.locator("[name=phone]").fill("+254 722 000 000");
-    await dialog.getByRole("button").last().click();
-    await expect(dialog.locator("#quote-phone-error")).toHaveCount(0);
-    await expect(dialog.locator("[name=name]")).toHaveValue("Zawadi");
-  });
-}
+test("A form in a translated page shows its errors and the typed text", async ({ page }) => {
+  for (const way of ["replaceWith", "insert and remove", "wrap"] as const) {
+    await test.step(`by a translator that replaces text by "${way}"`, async () => {
+      await openHydrated(page, "/");
+      await translate(page, way);
+      await quoteLink(page).click();
+      const dialog = quoteDialog(page);
+      await dialog.locator("[name=name]").fill("Zawadi");
+      await dialog.locator("[name=message]").fill("Two\npallets");
+      await dialog.getByRole("button").last().click();
+      await expect(dialog.locator("#quote-phone-error")).toContainText("Enter your phone number.");
+      await expect(dialog.locator("[name=message]")).toHaveValue("Two\npallets");
+      await expect(page).toHaveTitle(/^Error: /);
+      await dialog.locator("[name=phone]").fill("+254 722 000 000");
+      await dialog.getByRole("button").last().click();
+      await expect(dialog.locator("#quote-phone-error")).toHaveCount(0);
+      await expect(dialog.locator("[name=name]")).toHaveValue("Zawadi");
+    });
+  }
+});
 
-test("A translated page shows new texts of the site instead of outdated translations", { tag: "@script" }, async ({
-  page,
-}) => {
+test("A translated page shows new texts of the site instead of outdated translations", async ({ page }) => {
   const amounts = "currency=USD&value=8,000&freight=1200&insurance=120.50&rate=129.5&duty=25";
   await openHydrated(
     page,
@@ -85,7 +83,7 @@ test("A translated page shows new texts of the site instead of outdated translat
   await expect(calculation).not.toContainText("8,000");
 });
 
-test("A translator that shows the original again gets the texts back", { tag: "@script" }, async ({ page }) => {
+test("A translator that shows the original again gets the texts back", async ({ page }) => {
   await openHydrated(page, "/login");
   const texts = await page.evaluate(() => {
     const lead = [...document.querySelectorAll("main p")].find((each) => each.textContent?.startsWith("Locked out"));
@@ -105,9 +103,7 @@ test("A translator that shows the original again gets the texts back", { tag: "@
   expect(texts[1]).toMatch(/^Locked out\? Call /);
 });
 
-test("A login form shows its errors although an extension wraps, moves or removes elements", {
-  tag: "@script",
-}, async ({ page }) => {
+test("A login form shows its errors although an extension wraps, moves or removes elements", async ({ page }) => {
   await openHydrated(page, "/login");
   await page.evaluate(() => {
     for (const input of document.querySelectorAll("main input:not([type=hidden])")) {
@@ -125,37 +121,28 @@ test("A login form shows its errors although an extension wraps, moves or remove
   await expect(page.locator("#login [name=password]")).toHaveCount(1);
 });
 
-const changes: [string, () => void][] = [
-  [
-    "a proxy that hides email addresses",
-    () => {
-      for (const link of document.querySelectorAll("a[href^='mailto:']")) link.innerHTML = "<span>[hidden]</span>";
-    },
-  ],
-  [
-    "an extension that adds an element",
-    () => document.querySelector("form label")?.before(document.createElement("i")),
-  ],
-  ["a carrier that adds a banner", () => document.querySelector("main")?.prepend(document.createElement("aside"))],
-];
-
-for (const [who, change] of changes) {
-  test(`Entries made before hydration stay if ${who} changes the page`, { tag: "@script" }, async ({ page }) => {
-    const release = await holdScripts(page);
-    const fields = { clientId: "ABCD", fullName: "Neema", email: "neema@client.example", password: "at dusk" };
-    await page.goto("/signup", { waitUntil: "commit" });
-    await expect(page.getByRole("contentinfo")).toBeVisible();
-    await page.evaluate(change);
-    for (const [name, value] of Object.entries(fields)) await page.locator(`main [name=${name}]`).fill(value);
-    await release();
-    await waitForHydration(page);
-    for (const [name, value] of Object.entries(fields))
-      await expect(page.locator(`main [name=${name}]`)).toHaveValue(value);
-    await expect(page.locator("main [name=password]")).toBeFocused();
+test("Entries made before hydration stay although a proxy, an extension and a carrier change the page", async ({
+  page,
+}) => {
+  const release = await holdScripts(page);
+  const fields = { clientId: "ABCD", fullName: "Neema", email: "neema@client.example", password: "at dusk" };
+  await page.goto("/signup", { waitUntil: "commit" });
+  await expect(page.getByRole("contentinfo")).toBeVisible();
+  await page.evaluate(() => {
+    // The proxy hides email addresses, the extension adds an element to the form, and the carrier adds a banner.
+    for (const link of document.querySelectorAll("a[href^='mailto:']")) link.innerHTML = "<span>[hidden]</span>";
+    document.querySelector("form label")?.before(document.createElement("i"));
+    document.querySelector("main")?.prepend(document.createElement("aside"));
   });
-}
+  for (const [name, value] of Object.entries(fields)) await page.locator(`main [name=${name}]`).fill(value);
+  await release();
+  await waitForHydration(page);
+  for (const [name, value] of Object.entries(fields))
+    await expect(page.locator(`main [name=${name}]`)).toHaveValue(value);
+  await expect(page.locator("main [name=password]")).toBeFocused();
+});
 
-test("A message and a choice made in a translated page before hydration stay", { tag: "@script" }, async ({ page }) => {
+test("A message and a choice made in a translated page before hydration stay", async ({ page }) => {
   const release = await holdScripts(page);
   await page.goto("/?quote", { waitUntil: "commit" });
   await expect(page.getByRole("contentinfo")).toBeAttached();

@@ -2,6 +2,7 @@ import type { Page } from "@playwright/test";
 import {
   createAndOpenShipment,
   expect,
+  fillLogin,
   heading,
   logIn,
   openHydrated,
@@ -11,10 +12,10 @@ import {
   test,
   toast,
   waitForHydration,
-} from "../support/e2e-fixtures.ts";
-import { labels } from "../support/labels.ts";
-import { holdScripts } from "../support/page-recorder.ts";
-import { fileField, uploadButton } from "../support/upload-page.ts";
+} from "../../support/e2e-fixtures.ts";
+import { holdScripts } from "../../support/held-requests.ts";
+import { labels } from "../../support/labels.ts";
+import { fileField, uploadButton } from "../../support/upload-page.ts";
 
 test.use({ breaksConnection: true, expectedErrors: /status of 502/ });
 
@@ -41,39 +42,16 @@ async function expectFieldValues(page: Page, fields: Record<string, string>) {
   }
 }
 
-test.describe("A browser whose scripts never arrive", { tag: "@script" }, () => {
-  test.beforeEach(({ page }) => page.route("**/assets/*.js", (route) => route.abort()));
-
-  test("A visitor whose scripts never arrive can send a message and create a shipment", async ({ page, client }) => {
-    await test.step("contact", async () => {
-      await page.goto("/contact");
-      await fillFields(page, contactFields);
-      await prepareButton(page).click();
-      await expect(toast(page, "Opening Email Client...")).toBeVisible();
-      await expect(page.getByRole("link", { name: labels.openEmailApp })).toBeVisible();
-    });
-
-    await test.step("login and shipment", async () => {
-      await logIn(page, client);
-      await page.getByRole("link", { name: "Create Shipment" }).click();
-      await page.getByLabel(labels.shipmentName).fill("Coffee machines");
-      await page.getByRole("button", { name: "Create Shipment" }).click();
-      await expect(page.getByText("Stage 1/10")).toBeVisible();
-    });
-  });
+test("A client whose scripts never arrive can log in and create a shipment", async ({ page, client }) => {
+  await page.route("**/assets/*.js", (route) => route.abort());
+  await logIn(page, client);
+  await page.getByRole("link", { name: "Create Shipment" }).click();
+  await page.getByLabel(labels.shipmentName).fill("Coffee machines");
+  await page.getByRole("button", { name: "Create Shipment" }).click();
+  await expect(page.getByText("Stage 1/10")).toBeVisible();
 });
 
-test("Scripts that arrive late leave text, options and boxes unchanged", { tag: "@script" }, async ({ page }) => {
-  /** Fills in a page before its scripts arrive, and checks the fields after hydration. */
-  const hydrateAfter = async (path: string, fill: () => Promise<void>, check: () => Promise<void>) => {
-    const release = await holdScripts(page);
-    await page.goto(path, { waitUntil: "commit" });
-    await fill();
-    await release();
-    await waitForHydration(page);
-    await check();
-  };
-
+test("Scripts that arrive late leave text, options and boxes unchanged", async ({ page }) => {
   await test.step("in a page with errors", async () => {
     const release = await holdScripts(page);
     await page.goto("/contact", { waitUntil: "commit" });
@@ -89,45 +67,33 @@ test("Scripts that arrive late leave text, options and boxes unchanged", { tag: 
     await expect(page.getByLabel("No email app?")).toHaveValue(/Subject: Tea\n\nAnother message/);
   });
 
-  await test.step("in text fields and a list", () =>
-    hydrateAfter(
-      "/about?quote",
-      async () => {
-        await fillFields(page, quoteFields);
-        await page.getByLabel("Service").selectOption("Imports");
-      },
-      async () => {
-        await expectFieldValues(page, quoteFields);
-        await expect(page.getByLabel("Service")).toHaveValue("Imports");
-      },
-    ));
+  await test.step("in text fields and a list", async () => {
+    const release = await holdScripts(page);
+    await page.goto("/about?quote", { waitUntil: "commit" });
+    await fillFields(page, quoteFields);
+    await page.getByLabel("Service").selectOption("Imports");
+    await release();
+    await waitForHydration(page);
+    await expectFieldValues(page, quoteFields);
+    await expect(page.getByLabel("Service")).toHaveValue("Imports");
+  });
 
-  await test.step("in boxes", () =>
-    hydrateAfter(
-      "/cookie-settings",
-      async () => {
-        await page.getByLabel(labels.functionalCookies).uncheck();
-        await page.getByLabel(labels.marketingCookies).check();
-      },
-      async () => {
-        await expect(page.getByLabel(labels.functionalCookies)).not.toBeChecked();
-        await expect(page.getByLabel(labels.marketingCookies)).toBeChecked();
-      },
-    ));
-
-  await test.step("in a password", async () => {
-    const fields = { "Client ID": "ABCD", "Full Name": "Neema", Email: "neema@client.example", Password: "at dusk" };
-    await hydrateAfter(
-      "/signup",
-      () => fillFields(page, fields),
-      () => expectFieldValues(page, fields),
-    );
+  await test.step("in boxes", async () => {
+    const release = await holdScripts(page);
+    await page.goto("/cookie-settings", { waitUntil: "commit" });
+    await page.getByLabel(labels.functionalCookies).uncheck();
+    await page.getByLabel(labels.marketingCookies).check();
+    await release();
+    await waitForHydration(page);
+    await expect(page.getByLabel(labels.functionalCookies)).not.toBeChecked();
+    await expect(page.getByLabel(labels.marketingCookies)).toBeChecked();
   });
 });
 
-test("A lost connection or a proxy error leaves page and typed text unchanged, and the next click succeeds", {
-  tag: "@script",
-}, async ({ page, context }) => {
+test("A lost connection or a proxy error leaves page and typed text unchanged, and the next click succeeds", async ({
+  page,
+  context,
+}) => {
   await openHydrated(page, "/contact");
   const services = page.locator("header").getByRole("link", { name: "Services", exact: true });
   const title = heading(page);
@@ -196,9 +162,10 @@ test("A lost connection or a proxy error leaves page and typed text unchanged, a
   });
 });
 
-test("A lost connection after an upload leaves the page unchanged, and the page shows the file later", {
-  tag: "@script",
-}, async ({ page, loggedInClient: _ }) => {
+test("A lost connection after an upload leaves the page unchanged, and the page shows the file later", async ({
+  page,
+  loggedInClient: _,
+}) => {
   await createAndOpenShipment(page, "Tea for Goma");
   await waitForHydration(page);
   await fileField(page, "Packing List").setInputFiles({
@@ -212,4 +179,38 @@ test("A lost connection after an upload leaves the page unchanged, and the page 
   await expect(heading(page)).toHaveText("Tea for Goma");
   await page.unroute("**/portal/*.data*");
   await expect(fileField(page, "Packing List")).toHaveCount(0);
+});
+
+/** Functions that remove a feature which the site's script needs, as in an old browser. */
+const missingFeatures = {
+  "a newer language": () => Reflect.deleteProperty(Array.prototype, "toSorted"),
+  dialogs: () => Reflect.deleteProperty(window, "HTMLDialogElement"),
+  "the modal selector": () => {
+    CSS.supports = () => false;
+  },
+};
+
+test("An old browser gets the plain pages, on which quote and login work", async ({ page, client }) => {
+  const dataRequests: string[] = [];
+  page.on("request", (request) => request.url().includes(".data") && dataRequests.push(request.url()));
+  for (const [feature, remove] of Object.entries(missingFeatures)) {
+    await test.step(`without ${feature}`, async () => {
+      const script = await page.addInitScript(remove);
+      await page.goto("/about?quote");
+      // The site starts its script when the browser is idle, or after two seconds.
+      await page.evaluate(() => new Promise((idle) => requestIdleCallback(idle, { timeout: 2000 })));
+      await page.waitForLoadState("networkidle");
+      await expect(page.getByRole("region", { name: labels.notifications })).toHaveCount(0);
+      await page.getByRole("link", { name: "Close", exact: true }).click();
+      await expect(page).toHaveURL(/\/about$/);
+      await expect(page.getByRole("dialog")).toHaveCount(0);
+      if (feature === "the modal selector") {
+        await page.goto("/login");
+        await fillLogin(page, client);
+        await expect(heading(page)).toHaveText("My Shipments");
+      }
+      await script.dispose();
+    });
+  }
+  expect(dataRequests).toEqual([]);
 });

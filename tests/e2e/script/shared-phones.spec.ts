@@ -8,8 +8,8 @@ import {
   mainLink,
   openHydrated,
   test as siteTest,
-} from "../support/e2e-fixtures.ts";
-import { labels } from "../support/labels.ts";
+} from "../../support/e2e-fixtures.ts";
+import { labels } from "../../support/labels.ts";
 import {
   expectOfflineCopy,
   listAccountPaths,
@@ -20,8 +20,8 @@ import {
   test,
   visitAndCache,
   waitUntilSettled,
-} from "../support/offline-copies.ts";
-import { createPdfPayload, fileField, uploadButton } from "../support/upload-page.ts";
+} from "../../support/offline-copies.ts";
+import { createPdfPayload, fileField, uploadButton } from "../../support/upload-page.ts";
 
 /** Older browsers do not inform a page of changed cookies, so the page checks the account at its next step. */
 const removeCookieEvents = (context: BrowserContext) =>
@@ -29,9 +29,12 @@ const removeCookieEvents = (context: BrowserContext) =>
 
 const blockScripts = (page: Page) => page.route("**/assets/*.js", (route) => route.abort());
 
-test("After a sign-out without script, each open page of the account closes, also a page without script", {
-  tag: "@script",
-}, async ({ page, context, client, newClient: newcomer }) => {
+test("After a sign-out without script, each open page of the account closes, also a page without script", async ({
+  page,
+  context,
+  client,
+  secondClient,
+}) => {
   await logInWithoutPage(page, client);
   const id = await createAndOpenShipment(page, "Tea of the first client");
   await pollWithClock(page, () => listAccountPaths(page)).toContain(`/portal/${id}`);
@@ -44,19 +47,23 @@ test("After a sign-out without script, each open page of the account closes, als
   await secondTab.getByRole("button", { name: "Sign out" }).click();
   await expect(secondTab.getByText(labels.signedOut)).toBeVisible();
   for (const tab of [page, printPage]) {
-    await expect(tab).toHaveURL(/\/login$/, { timeout: 15_000 });
+    await expect(tab).toHaveURL(/\/login$/);
     await expect(heading(tab)).toHaveText("Client Login");
   }
-  await fillLogin(secondTab, newcomer);
+  await fillLogin(secondTab, secondClient);
   await expect(heading(secondTab)).toHaveText("My Shipments");
   await secondTab.unrouteAll();
   await visitAndCache(secondTab, "/portal");
   expect(await readCachedText(secondTab)).not.toContain("Tea of the first client");
 });
 
-test("After the login of another person, an open page of the first person neither stores itself nor sends a file", {
-  tag: "@script",
-}, async ({ page, context, connection, client, newClient: newcomer }) => {
+test("After the login of another person, an open page of the first person neither stores itself nor sends a file", async ({
+  page,
+  context,
+  connection,
+  client,
+  secondClient,
+}) => {
   await removeCookieEvents(context);
   await logInWithoutPage(page, client);
   const id = await createAndOpenShipment(page, "Tea of the first client");
@@ -64,7 +71,7 @@ test("After the login of another person, an open page of the first person neithe
   const shipmentTab = await context.newPage();
   await openHydrated(shipmentTab, `/portal/${id}`);
   await fileField(shipmentTab, "Bill of Lading").setInputFiles(createPdfPayload("bl.pdf", 2_000_000));
-  await logInWithoutPage(page, newcomer);
+  await logInWithoutPage(page, secondClient);
   const nextTab = await context.newPage();
   await visitAndCache(nextTab, "/portal");
 
@@ -105,7 +112,7 @@ test("After the login of another person, an open page of the first person neithe
   });
 });
 
-test("An offline copy of another account is neither shown nor listed, and is deleted", { tag: "@script" }, async ({
+test("An offline copy of another account is neither shown nor listed, and is deleted", async ({
   page,
   connection,
   client,
@@ -138,15 +145,12 @@ test("An offline copy of another account is neither shown nor listed, and is del
 
 siteTest(
   "A page restored from the back/forward cache is replaced if another person has logged in",
-  {
-    tag: "@script",
-  },
-  async ({ page, context, client, newClient: newcomer }) => {
+  async ({ page, context, client, secondClient }) => {
     await removeCookieEvents(context);
     await logInWithoutPage(page, client);
     await createAndOpenShipment(page, "Tea of the first client");
     await openHydrated(page, page.url());
-    await logInWithoutPage(page, newcomer);
+    await logInWithoutPage(page, secondClient);
     const isVisible = await page.evaluate(() => {
       dispatchEvent(new PageTransitionEvent("pageshow", { persisted: true }));
       return document.body.checkVisibility();
@@ -158,19 +162,16 @@ siteTest(
 
 siteTest(
   "A page of the account closes when its window gets the focus after another person has logged in",
-  {
-    tag: "@script",
-  },
-  async ({ page, context, client, newClient: newcomer }) => {
+  async ({ page, context, client, secondClient }) => {
     await removeCookieEvents(context);
     await logInWithoutPage(page, client);
     await openHydrated(page, "/portal/new");
     await page.getByLabel(labels.shipmentName).fill("A secret cargo");
-    await logInWithoutPage(page, newcomer);
+    await logInWithoutPage(page, secondClient);
     await page.evaluate(() => dispatchEvent(new Event("focus")));
     await expect(main(page)).toBeHidden();
     // The page waits three seconds before it leaves.
-    await expect(page).toHaveURL(/\/portal$/, { timeout: 15_000 });
+    await expect(page).toHaveURL(/\/portal$/);
     expect(await page.evaluate(() => JSON.stringify(sessionStorage))).not.toContain("A secret cargo");
   },
 );

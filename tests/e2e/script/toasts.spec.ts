@@ -7,12 +7,42 @@ import {
   test,
   toast,
   waitForHydration,
-} from "../support/e2e-fixtures.ts";
-import { labels } from "../support/labels.ts";
-import { holdScripts, readLiveRegions, recordLiveRegions } from "../support/page-recorder.ts";
+} from "../../support/e2e-fixtures.ts";
+import { holdScripts } from "../../support/held-requests.ts";
+import { labels } from "../../support/labels.ts";
 
 const toastRegion = (page: Page) => page.getByRole("region", { name: labels.notifications });
 const emailField = (page: Page) => page.getByLabel("Email");
+
+declare global {
+  interface Window {
+    announcements: { region: Element; text: string }[];
+  }
+}
+
+/** Records the announcements of live regions on every page that is opened after this call. */
+async function recordLiveRegions(page: Page): Promise<void> {
+  await page.addInitScript(() => {
+    window.announcements = [];
+    document.addEventListener("DOMContentLoaded", () => {
+      new MutationObserver((changes) => {
+        for (const { target, addedNodes } of changes) {
+          for (const node of [target, ...addedNodes]) {
+            const element = node instanceof Element ? node : node.parentElement;
+            const live = element?.closest("[aria-live], [role=status], [role=alert]");
+            const text = live?.textContent?.replace(/\s+/g, " ").trim();
+            const last = window.announcements.findLast(({ region }) => region === live);
+            if (live && text && last?.text !== text) window.announcements.push({ region: live, text });
+          }
+        }
+      }).observe(document, { childList: true, characterData: true, subtree: true });
+    });
+  });
+}
+
+function readLiveRegions(page: Page): Promise<string[]> {
+  return page.evaluate(() => window.announcements.map(({ text }) => text));
+}
 
 /** Opens the login page and stops its clock. Returns a function that clicks 'Forgot password?', which shows a toast. */
 async function openWithStoppedClock(page: Page) {
@@ -27,9 +57,7 @@ async function openWithStoppedClock(page: Page) {
   };
 }
 
-test("A toast closes after 5 s, by Escape, button or swipe, and pauses while hovered or focused", {
-  tag: "@script",
-}, async ({ page }) => {
+test("A toast closes after 5 s, by Escape, button or swipe, and pauses while hovered or focused", async ({ page }) => {
   const show = await openWithStoppedClock(page);
 
   await test.step("five seconds", async () => {
@@ -130,19 +158,17 @@ test("A toast closes after 5 s, by Escape, button or swipe, and pauses while hov
     await expect(toast(page, "Login Failed")).toHaveAttribute("data-toast", "destructive");
     await expect(toast(page)).toHaveCount(1);
   });
+
+  await test.step("it ends when the person leaves its page", async () => {
+    await page.getByRole("main").getByRole("link", { name: "Sign up" }).click();
+    await expect(page).toHaveURL("/signup");
+    await expect(toast(page)).toHaveCount(0);
+  });
 });
 
-test("A toast ends when the person leaves its page", { tag: "@script" }, async ({ page }) => {
-  const show = await openWithStoppedClock(page);
-  await show();
-  await page.getByRole("main").getByRole("link", { name: "Sign up" }).click();
-  await expect(page).toHaveURL("/signup");
-  await expect(toast(page)).toHaveCount(0);
-});
-
-test("A toast that is clicked while closing, or closes while nothing has the focus, disappears completely", {
-  tag: "@script",
-}, async ({ page }) => {
+test("A toast that is clicked while closing, or closes while nothing has the focus, disappears completely", async ({
+  page,
+}) => {
   await openHydrated(page, "/login");
   const show = () => page.getByRole("button", { name: "Forgot password?" }).click();
   const blur = () => page.evaluate(() => (document.activeElement as HTMLElement | null)?.blur());
@@ -168,18 +194,7 @@ test("A toast that is clicked while closing, or closes while nothing has the foc
   await expect(toast(page)).toHaveCount(0);
 });
 
-test("A toast that script shows is announced once", { tag: "@script" }, async ({ page }) => {
-  await recordLiveRegions(page);
-  await page.clock.install();
-  await openHydrated(page, "/login");
-  await page.getByRole("button", { name: "Forgot password?" }).click();
-  await expect.poll(() => readLiveRegions(page)).toEqual(["Notification Feature coming soon!"]);
-  await page.clock.fastForward(5500);
-  await expect(toast(page)).toHaveCount(0);
-  expect(await readLiveRegions(page)).toHaveLength(1);
-});
-
-test("Hydration turns a banner into a toast in the same place, which is announced once", { tag: "@script" }, async ({
+test("A toast is announced once, also a banner that hydration turns into a toast in the same place", async ({
   page,
 }) => {
   await recordLiveRegions(page);
@@ -200,12 +215,20 @@ test("Hydration turns a banner into a toast in the same place, which is announce
   await expect.poll(() => readLiveRegions(page)).toEqual(["Notification Feature coming soon!"]);
   await page.clock.fastForward(5500);
   await expect(shown).toHaveCount(0);
-  expect(await readLiveRegions(page)).toHaveLength(1);
+  await page.getByRole("button", { name: labels.logIn, exact: true }).click();
+  await expect(toast(page, "Login Failed")).toBeVisible();
+  await page.getByRole("button", { name: "Forgot password?" }).click();
+  await expect(shown).toBeVisible();
+  const announced = async () => (await readLiveRegions(page)).filter((text) => /coming soon/.test(text));
+  await expect.poll(announced).toHaveLength(2);
+  await page.clock.fastForward(5500);
+  await expect(shown).toHaveCount(0);
+  expect(await announced()).toHaveLength(2);
 });
 
-test("The title of a failure moves from the error summary to a toast, which is not announced again", {
-  tag: "@script",
-}, async ({ page }) => {
+test("The title of a failure moves from the error summary to a toast, which is not announced again", async ({
+  page,
+}) => {
   await recordLiveRegions(page);
   const release = await holdScripts(page);
   await page.goto("/login", { waitUntil: "commit" });
@@ -224,7 +247,7 @@ for (const { moment, held } of [
   { moment: "before any script arrived", held: "*" },
   { moment: "before toasts could be shown", held: "toast-region*" },
 ]) {
-  test(`A banner closed ${moment} does not return as a toast`, { tag: "@script" }, async ({ page, client }) => {
+  test(`A banner closed ${moment} does not return as a toast`, async ({ page, client }) => {
     const release = await holdScripts(page, held);
     const regionRequest = page.waitForRequest("**/assets/toast-region*");
     await page.goto("/login", { waitUntil: "commit" });
@@ -243,7 +266,7 @@ for (const { moment, held } of [
   });
 }
 
-test("A toast stays in place while a dialog opens under the toast", { tag: "@script" }, async ({ page }) => {
+test("A toast stays in place while a dialog opens under the toast", async ({ page }) => {
   await page.addInitScript(() =>
     addEventListener("animationstart", ({ target }) => {
       if (target instanceof HTMLDialogElement) for (const growth of target.getAnimations()) growth.pause();
@@ -260,38 +283,36 @@ test("A toast stays in place while a dialog opens under the toast", { tag: "@scr
   expect(await dialog.locator("[data-toast]").boundingBox()).toEqual(before);
 });
 
-test.describe("A toast over a dialog", { tag: "@script" }, () => {
-  test("A toast over a dialog closes by its button, and Escape closes the toast before the dialog", async ({
-    page,
-    loggedInClient: _,
-  }) => {
-    await openHydrated(page, "/portal");
-    await page.getByRole("link", { name: "Create Shipment" }).click();
-    const dialog = page.getByRole("dialog", { name: "Create Shipment" });
-    await dialog.getByLabel(labels.shipmentName).fill("x".repeat(201));
-    const send = dialog.getByRole("button", { name: "Create Shipment" });
-    const inside = dialog.locator("[data-toast]", { hasText: "Failed to create shipment" });
+test("A toast over a dialog closes by its button, and Escape closes the toast before the dialog", async ({
+  page,
+  loggedInClient: _,
+}) => {
+  await openHydrated(page, "/portal");
+  await page.getByRole("link", { name: "Create Shipment" }).click();
+  const dialog = page.getByRole("dialog", { name: "Create Shipment" });
+  await dialog.getByLabel(labels.shipmentName).fill("x".repeat(201));
+  const send = dialog.getByRole("button", { name: "Create Shipment" });
+  const inside = dialog.locator("[data-toast]", { hasText: "Failed to create shipment" });
 
-    await send.click();
-    await expect(inside).toBeVisible();
-    await inside.getByRole("button", { name: "Close" }).click();
-    await expect(inside).toHaveCount(0);
-    await expect(dialog).toBeVisible();
+  await send.click();
+  await expect(inside).toBeVisible();
+  await inside.getByRole("button", { name: "Close" }).click();
+  await expect(inside).toHaveCount(0);
+  await expect(dialog).toBeVisible();
 
-    await send.click();
-    await expect(inside).toBeVisible();
-    await page.keyboard.press("F8");
-    await expect(dialog.getByRole("region", { name: labels.notifications }).getByRole("list")).toBeFocused();
-    await page.keyboard.press("Escape");
-    await expect(inside).toHaveCount(0);
-    await expect(dialog).toBeVisible();
+  await send.click();
+  await expect(inside).toBeVisible();
+  await page.keyboard.press("F8");
+  await expect(dialog.getByRole("region", { name: labels.notifications }).getByRole("list")).toBeFocused();
+  await page.keyboard.press("Escape");
+  await expect(inside).toHaveCount(0);
+  await expect(dialog).toBeVisible();
 
-    await send.click();
-    await expect(inside).toBeVisible();
-    await page.keyboard.press("Escape");
-    await expect(inside).toHaveCount(0);
-    await expect(dialog).toBeVisible();
-    await page.keyboard.press("Escape");
-    await expect(dialog).toHaveCount(0);
-  });
+  await send.click();
+  await expect(inside).toBeVisible();
+  await page.keyboard.press("Escape");
+  await expect(inside).toHaveCount(0);
+  await expect(dialog).toBeVisible();
+  await page.keyboard.press("Escape");
+  await expect(dialog).toHaveCount(0);
 });

@@ -10,8 +10,8 @@ import {
   test,
   toast,
   waitForHydration,
-} from "../support/e2e-fixtures.ts";
-import { labels } from "../support/labels.ts";
+} from "../../support/e2e-fixtures.ts";
+import { labels } from "../../support/labels.ts";
 
 /** Notifies a page that its tab is visible again. */
 const showTab = (page: Page) => page.evaluate(() => document.dispatchEvent(new Event("visibilitychange")));
@@ -21,7 +21,7 @@ const readSessionStorage = (page: Page) => page.evaluate(() => JSON.stringify(se
 const nameField = (page: Page) => page.getByLabel(labels.shipmentName);
 const signOutButton = (page: Page) => page.getByRole("button", { name: "Sign out" });
 
-test("Signing out removes personal data from all tabs, their memory and their storage", { tag: "@script" }, async ({
+test("Signing out removes personal data from all tabs, their memory and their storage", async ({
   page,
   context,
   client,
@@ -50,7 +50,7 @@ test("Signing out removes personal data from all tabs, their memory and their st
   expect(await readSessionStorage(secondTab)).not.toContain("A secret cargo");
 });
 
-test("A tab that becomes visible detects that its session has ended elsewhere", { tag: "@script" }, async ({
+test("A tab that becomes visible detects that its session has ended elsewhere", async ({
   page,
   playwright,
   baseURL,
@@ -72,9 +72,10 @@ test("A tab that becomes visible detects that its session has ended elsewhere", 
   expect(await page.evaluate(() => "same" in window)).toBe(false);
 });
 
-test("A tab checks its session at most every 30 s, and typed text is unchanged after any response", {
-  tag: "@script",
-}, async ({ page, client }) => {
+test("A tab checks its session at most every 30 s, and typed text is unchanged after any response", async ({
+  page,
+  client,
+}) => {
   await logInWithoutPage(page, client);
   await page.clock.install();
   await openHydrated(page, "/portal/new");
@@ -116,9 +117,11 @@ test("A tab checks its session at most every 30 s, and typed text is unchanged a
   });
 });
 
-test("A page restored from the back/forward cache is hidden until its session is confirmed", {
-  tag: "@script",
-}, async ({ page, context, client }) => {
+test("A page restored from the back/forward cache is hidden until its session is confirmed", async ({
+  page,
+  context,
+  client,
+}) => {
   await logInWithoutPage(page, client);
   const id = await createAndOpenShipment(page, "Tea to Juba");
   await waitForHydration(page);
@@ -139,9 +142,11 @@ test("A page restored from the back/forward cache is hidden until its session is
   await expect(page).toHaveURL(`/login?next=${encodeURIComponent(`/portal/${id}`)}`);
 });
 
-test("A client whose session ends while filling in a form finds the typed text after login", {
-  tag: "@script",
-}, async ({ page, context, client }) => {
+test("A client whose session ends while filling in a form finds the typed text after login", async ({
+  page,
+  context,
+  client,
+}) => {
   await logInWithoutPage(page, client);
   await page.goto("/portal/new");
   await nameField(page).fill("Tiles, Mombasa to Goma");
@@ -157,7 +162,7 @@ test("A client whose session ends while filling in a form finds the typed text a
   await expect(nameField(page)).toHaveValue("");
 });
 
-test("A cancelled form and signing out delete the draft of the form", { tag: "@script" }, async ({ page, client }) => {
+test("A cancelled form and signing out delete the draft of the form", async ({ page, client }) => {
   await logInWithoutPage(page, client);
   await openHydrated(page, "/portal/new");
   await nameField(page).fill("Not after all");
@@ -172,14 +177,14 @@ test("A cancelled form and signing out delete the draft of the form", { tag: "@s
   await signOutButton(page).click();
   await expect(page).toHaveURL(/\/login$/);
   expect(await readSessionStorage(page)).not.toContain("Not for this computer");
-  await logInWithoutPage(page, client);
-  await openHydrated(page, "/portal/new");
-  await expect(nameField(page)).toHaveValue("");
 });
 
-test("After another client logs in, a tab has no draft of the first client on the page or in storage", {
-  tag: "@script",
-}, async ({ page, context, client, newClient: newcomer }) => {
+test("After another client logs in, a tab has no draft of the first client on the page or in storage", async ({
+  page,
+  context,
+  client,
+  secondClient,
+}) => {
   await logInWithoutPage(page, client);
   await openHydrated(page, "/portal/new");
   await nameField(page).fill("A secret cargo");
@@ -187,7 +192,7 @@ test("After another client logs in, a tab has no draft of the first client on th
   await page.getByRole("button", { name: "Create Shipment" }).click();
   await expect(page).toHaveURL("/login?next=%2Fportal%2Fnew");
   expect(await readSessionStorage(page)).toContain("A secret cargo");
-  await fillLogin(page, newcomer);
+  await fillLogin(page, secondClient);
   await expect(page).toHaveURL(/\/portal\/new$/);
   await expect(nameField(page)).toHaveValue("");
   expect(await readSessionStorage(page)).not.toContain("A secret cargo");

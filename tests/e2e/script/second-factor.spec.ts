@@ -1,10 +1,15 @@
-import { expect, logIn, test, toast, waitForHydration } from "../support/e2e-fixtures.ts";
-import { labels } from "../support/labels.ts";
+import {
+  expect,
+  logIn,
+  logInWithoutPage,
+  openHydrated,
+  test,
+  toast,
+  waitForHydration,
+} from "../../support/e2e-fixtures.ts";
+import { labels } from "../../support/labels.ts";
 
-test("The 2FA reminder appears after the login toast and is shown for ten seconds", { tag: "@script" }, async ({
-  page,
-  client,
-}) => {
+test("The 2FA reminder appears after the login toast and is shown for ten seconds", async ({ page, client }) => {
   await page.clock.install();
   await logIn(page, client);
   await page.clock.pauseAt((await page.evaluate(() => Date.now())) + 1000);
@@ -23,15 +28,7 @@ test("The 2FA reminder appears after the login toast and is shown for ten second
   await expect(toast(page)).toHaveCount(0);
 });
 
-test("A pending 2FA reminder appears on the next page, but not after signing out", {
-  tag: "@script",
-}, async ({ page, client }) => {
-  await logIn(page, client);
-  await waitForHydration(page);
-  await page.goto("/portal/new");
-  await expect(toast(page, "Enable 2-Factor Authentication")).toBeVisible();
-
-  await page.context().clearCookies();
+test("A pending 2FA reminder does not appear after signing out", async ({ page, client }) => {
   await logIn(page, client);
   await waitForHydration(page);
   await page.getByRole("button", { name: "Sign out" }).click();
@@ -39,13 +36,13 @@ test("A pending 2FA reminder appears on the next page, but not after signing out
   await expect(toast(page)).toHaveCount(0);
 });
 
-test("The 2FA reminder does not cover the set-up form and closes on the page of the form", { tag: "@script" }, async ({
+test("A pending 2FA reminder appears on the next page, and does not cover the set-up form", async ({
   page,
   client,
 }) => {
   await logIn(page, client);
   await waitForHydration(page);
-  await toast(page, "Login Successful").getByRole("button", { name: "Close" }).click();
+  await page.goto("/portal/new");
   await toast(page, "Enable 2-Factor Authentication").getByRole("link", { name: "Set up 2FA" }).click();
   await expect(page.getByRole("button", { name: labels.setUp2fa })).toBeVisible();
   await expect(toast(page)).toHaveCount(0);
@@ -59,12 +56,22 @@ test("The 2FA reminder does not cover the set-up form and closes on the page of 
   await expect(toast(page)).toHaveCount(0);
 });
 
-test("On a phone the list of shipments is visible around a dialog", { tag: "@script" }, async ({ page, client }) => {
-  await page.setViewportSize({ width: 390, height: 844 });
-  await logIn(page, client);
-  await waitForHydration(page);
-  const list = page.getByText("My Shipments", { exact: true }).and(page.locator("main *"));
-  await page.getByRole("link", { name: "Create Shipment" }).click();
-  await expect(page.getByRole("dialog", { name: "Create Shipment" })).toBeVisible();
-  await expect(list).toBeVisible();
+test.describe("Setting up 2FA over a lost connection", () => {
+  test.use({ breaksConnection: true });
+
+  test("A code that is lost with the connection shows an error, and the setup key stays on the page", async ({
+    page,
+    newClient: newcomer,
+  }) => {
+    await logInWithoutPage(page, newcomer);
+    await openHydrated(page, "/portal/2fa");
+    await page.getByRole("button", { name: labels.setUp2fa }).click();
+    const link = page.getByRole("link", { name: labels.openAuthenticator });
+    const address = await link.getAttribute("href");
+    await page.route("**/*.data*", (route) => (route.request().method() === "POST" ? route.abort() : route.continue()));
+    await page.getByLabel("6-digit code").fill("123456");
+    await page.getByRole("button", { name: labels.enable2fa }).click();
+    await expect(page.getByRole("region", { name: labels.errorSummary })).toContainText(labels.typedTextStays);
+    await expect(link).toHaveAttribute("href", address ?? "");
+  });
 });

@@ -3,21 +3,22 @@ import {
   createAndOpenShipment,
   expect,
   heading,
+  mainLink,
   openHydrated,
   test,
   toast,
   waitForHydration,
-} from "../support/e2e-fixtures.ts";
-import { labels } from "../support/labels.ts";
-import { holdForms } from "../support/page-recorder.ts";
+} from "../../support/e2e-fixtures.ts";
+import { holdForms } from "../../support/held-requests.ts";
+import { labels } from "../../support/labels.ts";
 
 const main = (page: Page) => page.locator("main");
 const getScrollPosition = (page: Page) => page.evaluate(() => Math.round(scrollY));
 const readLocalStorage = (page: Page, key: string) => page.evaluate((name) => localStorage.getItem(name), key);
 
-test("A new page starts at its top with focus on its content, and Back returns to the clicked link", {
-  tag: "@script",
-}, async ({ page }) => {
+test("A new page starts at its top with focus on its content, and Back returns to the clicked link", async ({
+  page,
+}) => {
   await openHydrated(page, "/services");
   const link = main(page).getByRole("link", { name: "Request Consultation" });
   await link.scrollIntoViewIfNeeded();
@@ -33,7 +34,9 @@ test("A new page starts at its top with focus on its content, and Back returns t
   await expect.poll(() => getScrollPosition(page)).toBe(before);
 });
 
-test("A new theme applies before the response and is stored in local storage", { tag: "@script" }, async ({ page }) => {
+test("A new theme applies before the response, stays on the next page and is stored in local storage", async ({
+  page,
+}) => {
   await page.addInitScript(() => localStorage.setItem("theme", "light"));
   await openHydrated(page, "/about");
   await expect(page.locator("html"), "dark at first, whatever was stored").toHaveClass("dark");
@@ -43,15 +46,22 @@ test("A new theme applies before the response and is stored in local storage", {
   await expect(page.locator("html")).toHaveClass("light");
   await expect.poll(() => readLocalStorage(page, "theme")).toBe("light");
   await expect.poll(sent).toBe(1);
+  await mainLink(page, "Services").click();
+  await expect(page).toHaveTitle(/^Our Services/);
+  const answered = page.waitForResponse("**/actions/theme.data");
+  const pageAfterwards = page.waitForResponse("**/services.data*");
   await release();
+  await Promise.all([answered, pageAfterwards]);
+  await expect(page.locator("html")).toHaveClass("light");
   await expect(page.getByRole("button", { name: "Use the dark theme" })).toBeVisible();
-  await expect(page).toHaveURL(/\/about$/);
+  await expect(page).toHaveURL(/\/services$/);
   expect(sent()).toBe(1);
 });
 
-test("Saving cookie settings leaves the focus on the button and stores a copy that survives deleted cookies", {
-  tag: "@script",
-}, async ({ page, context }) => {
+test("Saving cookie settings leaves the focus on the button and stores a copy that survives deleted cookies", async ({
+  page,
+  context,
+}) => {
   await openHydrated(page, "/cookie-settings");
   await page.getByLabel(labels.functionalCookies).uncheck();
   await page.getByRole("button", { name: "Accept All Cookies" }).press("Enter");
@@ -74,7 +84,7 @@ test("Saving cookie settings leaves the focus on the button and stores a copy th
   await expect(page.getByLabel(labels.marketingCookies)).toBeChecked();
 });
 
-test.describe("Cookie settings over a lost connection", { tag: "@script" }, () => {
+test.describe("Cookie settings over a lost connection", () => {
   test.use({ breaksConnection: true });
 
   test("Boxes of cookie settings that could not be saved stay ticked until a later attempt saves the settings", async ({
@@ -98,10 +108,7 @@ test.describe("Cookie settings over a lost connection", { tag: "@script" }, () =
   });
 });
 
-test("A click on a button that only shows a toast sends no request", { tag: "@script" }, async ({
-  page,
-  loggedInClient: _,
-}) => {
+test("A click on a button that only shows a toast sends no request", async ({ page, loggedInClient: _ }) => {
   const requests: string[] = [];
   const clickAndExpectToast = async (button: string, title: string) => {
     await waitForHydration(page);
@@ -121,35 +128,32 @@ test("A click on a button that only shows a toast sends no request", { tag: "@sc
   await clickAndExpectToast("Forgot password?", "Feature coming soon!");
 });
 
-for (const { motion, runs, effect } of [
-  { motion: "no-preference", runs: true, effect: "fade into one another" },
-  { motion: "reduce", runs: false, effect: "change without a transition" },
-] as const) {
-  test(`Pages ${effect} with reduced motion '${motion}'`, { tag: "@script" }, async ({ page }) => {
-    await page.emulateMedia({ reducedMotion: motion });
-    await page.addInitScript(() => {
-      const start = document.startViewTransition.bind(document);
-      document.startViewTransition = (update) => {
-        const transition = start(update);
-        const note = () => {
-          const animations = document.getAnimations().filter(({ effect }) => {
-            const pseudo = effect instanceof KeyframeEffect ? effect.pseudoElement : null;
-            return pseudo?.startsWith("::view-transition");
-          });
-          document.documentElement.dataset.blended = String(animations.length > 0);
-        };
-        transition.ready.then(note, () => {});
-        return transition;
+test("Pages fade into one another, but not with reduced motion", async ({ page }) => {
+  await page.addInitScript(() => {
+    const start = document.startViewTransition.bind(document);
+    document.startViewTransition = (update) => {
+      const transition = start(update);
+      const note = () => {
+        const animations = document.getAnimations().filter(({ effect }) => {
+          const pseudo = effect instanceof KeyframeEffect ? effect.pseudoElement : null;
+          return pseudo?.startsWith("::view-transition");
+        });
+        document.documentElement.dataset.blended = String(animations.length > 0);
       };
-    });
-    await openHydrated(page, "/");
-    await page.locator("header").getByRole("link", { name: "About", exact: true }).click();
-    await expect(page).toHaveURL(/\/about$/);
-    await expect(page.locator("html")).toHaveAttribute("data-blended", String(runs));
+      transition.ready.then(note, () => {});
+      return transition;
+    };
   });
-}
+  for (const reducedMotion of ["no-preference", "reduce"] as const) {
+    await page.emulateMedia({ reducedMotion });
+    await openHydrated(page, "/");
+    await mainLink(page, "About").click();
+    await expect(page).toHaveURL(/\/about$/);
+    await expect(page.locator("html")).toHaveAttribute("data-blended", String(reducedMotion === "no-preference"));
+  }
+});
 
-test("Leaving a page that is still loading causes no error", { tag: "@script" }, async ({ page }) => {
+test("Leaving a page that is still loading causes no error", async ({ page }) => {
   // The response body and the page's script module never complete, so the navigation stays pending.
   await page.addInitScript(() => {
     const real = window.fetch;

@@ -1,16 +1,14 @@
 import type { Page } from "@playwright/test";
-import { test as base, expect, heading, toast } from "../support/e2e-fixtures.ts";
-import { labels } from "../support/labels.ts";
+import { test as base, expect, heading, insertShipment, toast } from "../../support/e2e-fixtures.ts";
+import { labels } from "../../support/labels.ts";
 
 /** Creates two shipments of a client and opens the first shipment at the desk. */
 const test = base.extend<{ shipments: { id: string; rice: string } }>({
   shipments: async ({ page, client, loggedInLead: _, serviceRole: company }, use) => {
-    const account = (await company.rpc("find_account_id", { email: client.email })).data ?? "";
     const stamp = Date.now();
     const [tea, rice] = [`Tea ${stamp}`, `Rice ${stamp}`];
-    const rows = [tea, rice].map((name) => ({ user_id: account, name, status: "", stage: 1 }));
-    const created = await company.from("shipments").insert(rows).select("id, name");
-    const id = created.data?.find(({ name }) => name === tea)?.id ?? "";
+    const { id } = await insertShipment(company, client, tea);
+    await insertShipment(company, client, rice);
     await page.goto(`/desk/shipments/${id}?q=${stamp}`);
     await expect(heading(page)).toHaveText(tea);
     await use({ id, rice });
@@ -22,7 +20,7 @@ test.use({ expectedErrors: /status of 409/ });
 
 const noteField = (page: Page) => page.locator("#note").getByLabel(labels.noteToClient);
 
-test("Text typed for one shipment does not appear in the forms of another shipment", { tag: "@script" }, async ({
+test("Text typed for one shipment does not appear in the forms of another shipment", async ({
   page,
   shipments: { rice },
 }) => {
@@ -38,10 +36,7 @@ test("Text typed for one shipment does not appear in the forms of another shipme
   await expect(page.getByLabel(labels.correctedStage)).toBeHidden();
 });
 
-test("A sent form becomes empty while other forms on the page retain typed text", { tag: "@script" }, async ({
-  page,
-  shipments: _,
-}) => {
+test("A sent form becomes empty while other forms on the page retain typed text", async ({ page, shipments: _ }) => {
   await page.getByLabel("AWB/BL").fill("half a num");
   await noteField(page).fill("The ship is in");
   await page.getByRole("button", { name: "Send note" }).click();
@@ -57,9 +52,10 @@ test("A sent form becomes empty while other forms on the page retain typed text"
   await expect(page.locator("#correct").getByLabel(labels.reason)).toHaveValue("");
 });
 
-test("After a conflict the page shows the current stage and the typed text, and the next click succeeds", {
-  tag: "@script",
-}, async ({ page, shipments: { id } }) => {
+test("After a conflict the page shows the current stage and the typed text, and the next click succeeds", async ({
+  page,
+  shipments: { id },
+}) => {
   await page.getByText(labels.correctStage, { exact: true }).first().click();
   await page.getByLabel(labels.correctedStage).selectOption("5");
   await page.locator("#correct").getByLabel(labels.reason).fill("The form was approved");

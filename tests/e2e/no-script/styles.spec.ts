@@ -1,20 +1,17 @@
-import { expect, test } from "../support/e2e-fixtures.ts";
+import { expect, test } from "../../support/e2e-fixtures.ts";
 
-test("A section opens with an animation, but not with reduced motion", { tag: "@no-script" }, async ({ page }) => {
+test("A section opens with an animation, but not with reduced motion", async ({ page }) => {
   const duration = () =>
     page
       .locator("main details[open]")
       .evaluate((each) => getComputedStyle(each, "::details-content").getPropertyValue("transition-duration"));
-  for (const path of ["/services", "/resources/faq"]) {
-    await page.emulateMedia({ reducedMotion: "no-preference" });
-    await page.goto(path);
-    expect(await duration()).toContain("0.2s");
-    await page.emulateMedia({ reducedMotion: "reduce" });
-    expect(await duration()).toBe("0s");
-  }
+  await page.goto("/services");
+  expect(await duration()).toContain("0.2s");
+  await page.emulateMedia({ reducedMotion: "reduce" });
+  expect(await duration()).toBe("0s");
 });
 
-test("The drawing of the home page loads and has the right size", { tag: "@no-script" }, async ({ page }) => {
+test("The drawing of the home page loads and has the right size", async ({ page }) => {
   const drawings = page.waitForResponse((response) => response.url().endsWith("/art/hero.svg"));
   await page.goto("/");
   expect((await drawings).status()).toBe(200);
@@ -22,9 +19,7 @@ test("The drawing of the home page loads and has the right size", { tag: "@no-sc
   expect(box?.width).toBeGreaterThan(600);
 });
 
-test("On a phone the table of contents opens by a click and leads to a section", { tag: "@no-script" }, async ({
-  page,
-}) => {
+test("On a phone the table of contents opens by a click and leads to a section", async ({ page }) => {
   await page.setViewportSize({ width: 360, height: 640 });
   await page.goto("/terms");
   const section = page.getByRole("heading", { name: "14. Governing law" });
@@ -35,7 +30,7 @@ test("On a phone the table of contents opens by a click and leads to a section",
   await expect(section).toBeInViewport();
 });
 
-test("On a narrow screen table rows become blocks with labels", { tag: "@no-script" }, async ({ page }) => {
+test("On a narrow screen table rows become blocks with labels", async ({ page }) => {
   await page.setViewportSize({ width: 320, height: 640 });
   await page.goto("/resources/blog/lcl-vs-fcl");
   const table = page.getByRole("table", { name: "Worked example: the volume at which LCL and FCL cost the same" });
@@ -58,7 +53,7 @@ test("On a narrow screen table rows become blocks with labels", { tag: "@no-scri
   expect(right?.y).toBe(left?.y);
 });
 
-test("Table rows do not become blocks on a narrow sheet of paper", { tag: "@no-script" }, async ({ page }) => {
+test("Table rows do not become blocks on a narrow sheet of paper", async ({ page }) => {
   await page.setViewportSize({ width: 390, height: 640 });
   await page.goto("/resources/blog/importing-a-car-to-kenya");
   await page.emulateMedia({ media: "print" });

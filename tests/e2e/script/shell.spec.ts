@@ -1,7 +1,7 @@
 import type { Page } from "@playwright/test";
-import { expect, logInWithoutPage, test } from "../support/e2e-fixtures.ts";
-import { labels } from "../support/labels.ts";
-import { enableSaveData, openMovingPage, withMotion } from "../support/motion.ts";
+import { expect, test } from "../../support/e2e-fixtures.ts";
+import { labels } from "../../support/labels.ts";
+import { enableSaveData, openMovingPage, withMotion } from "../../support/motion.ts";
 
 const header = (page: Page) => page.locator("header").first();
 
@@ -9,36 +9,31 @@ test.beforeEach(() => test.slow());
 
 const transparentColor = "rgba(0, 0, 0, 0)";
 
-test.describe("The header", { tag: "@script" }, () => {
-  test("The header is always visible, and is solid only after scrolling more than 50 px", async ({ page }) => {
-    await openMovingPage(page, "/");
-    await expect(header(page)).toHaveCSS("background-color", transparentColor);
-    const scroll = (top: number) => page.evaluate((top) => window.scrollTo({ top, behavior: "instant" }), top);
-    await scroll(51);
-    await expect(header(page)).not.toHaveCSS("background-color", transparentColor);
-    await scroll(50);
-    await expect(header(page)).toHaveCSS("background-color", transparentColor);
-    await scroll(2000);
-    await expect(header(page)).toBeInViewport({ ratio: 1 });
-    await expect(header(page)).not.toHaveCSS("background-color", transparentColor);
-  });
-
-  test("The header is solid on a page that opens at a later section", async ({ page }) => {
-    await openMovingPage(page, "/services#transporters");
-    await expect(header(page)).not.toHaveCSS("background-color", transparentColor);
-  });
+test("The header is always visible, and is solid only after scrolling more than 50 px", async ({ page }) => {
+  await openMovingPage(page, "/");
+  await expect(header(page)).toHaveCSS("background-color", transparentColor);
+  const scroll = (top: number) => page.evaluate((top) => window.scrollTo({ top, behavior: "instant" }), top);
+  await scroll(51);
+  await expect(header(page)).not.toHaveCSS("background-color", transparentColor);
+  await scroll(50);
+  await expect(header(page)).toHaveCSS("background-color", transparentColor);
+  await scroll(2000);
+  await expect(header(page)).toBeInViewport({ ratio: 1 });
+  await expect(header(page)).not.toHaveCSS("background-color", transparentColor);
+  await openMovingPage(page, "/services#transporters");
+  await expect(header(page)).not.toHaveCSS("background-color", transparentColor);
 });
 
 for (const { name, width } of [
   { name: "Resources", width: 1280 },
   { name: "Menu", width: 390 },
 ]) {
-  test.describe(`'${name}' in the header`, { tag: "@script" }, () => {
-    test.use({ viewport: { width, height: 800 } });
+  test.describe(`'${name}' in the header`, () => {
+    test.use({ hasTouch: true, viewport: { width, height: 800 } });
     const summary = (page: Page) => page.locator("header summary:visible", { hasText: name });
     const faq = (page: Page) => header(page).getByRole("link", { name: "FAQ" }).locator("visible=true");
 
-    test(`'${name}' closes on Escape and when the focus leaves it`, async ({ page }) => {
+    test(`'${name}' closes on Escape, when the focus leaves it, and by a touch on it or outside`, async ({ page }) => {
       await openMovingPage(page, "/login");
       await summary(page).press("Enter");
       await expect(faq(page)).toBeVisible();
@@ -53,11 +48,7 @@ for (const { name, width } of [
       await expect(faq(page)).toBeVisible();
       await page.getByLabel("Email").focus();
       await expect(faq(page)).toHaveCount(0);
-    });
 
-    test(`A touch opens and closes '${name}', and a touch outside closes it`, async ({ browser }) => {
-      const page = await browser.newPage({ hasTouch: true, viewport: { width, height: 800 } });
-      await openMovingPage(page, "/login");
       await summary(page).tap();
       await expect(faq(page)).toBeVisible();
       await summary(page).tap();
@@ -66,14 +57,13 @@ for (const { name, width } of [
       await expect(faq(page)).toBeVisible();
       await page.touchscreen.tap(20, 700);
       await expect(faq(page)).toHaveCount(0);
-      await page.close();
     });
   });
 }
 
-test("The Resources list opens while hovered, and after a click stays open until a click elsewhere", {
-  tag: "@script",
-}, async ({ page }) => {
+test("The Resources list opens while hovered, and after a click stays open until a click elsewhere", async ({
+  page,
+}) => {
   await page.setViewportSize({ width: 1280, height: 800 });
   await openMovingPage(page, "/login");
   const summary = page.locator("header summary", { hasText: "Resources" });
@@ -97,10 +87,12 @@ test("The Resources list opens while hovered, and after a click stays open until
   await expect(faq).toBeHidden();
 });
 
-test.describe("The streaks", { tag: "@script" }, () => {
+test.describe("The streaks", () => {
   test.use(withMotion);
 
-  test("Fifty streaks load after the page, behind text with a contrast of 7:1", async ({ page }) => {
+  test("Fifty streaks load after the page, behind text with a contrast of 7:1, but not if the device saves data", async ({
+    page,
+  }) => {
     const order: string[] = [];
     page.on("load", () => order.push("the page"));
     page.on("request", (request) => {
@@ -165,65 +157,10 @@ test.describe("The streaks", { tag: "@script" }, () => {
 
     await page.emulateMedia({ media: "print" });
     await expect(page.locator(".streaks")).toBeHidden();
-  });
+    await page.emulateMedia({ media: null });
 
-  test("A device that saves data draws no streaks", async ({ page }) => {
     await page.addInitScript(enableSaveData);
     await openMovingPage(page, "/");
     await expect(page.locator(".streaks")).toHaveCount(0);
   });
-});
-
-test.describe("The header without script", { tag: "@no-script" }, () => {
-  test("Without script the header is solid, all content is visible and no motion button is shown", async ({ page }) => {
-    await page.goto("/");
-    await expect(header(page)).not.toHaveCSS("background-color", transparentColor);
-    for (const client of await page.locator("#testimonials li").all()) {
-      await client.scrollIntoViewIfNeeded();
-      await expect(client).toBeInViewport({ ratio: 1 });
-    }
-    await page.goto("/about");
-    const partners = page.getByRole("region", { name: labels.partners }).getByRole("listitem");
-    await expect(partners).toHaveCount(13);
-    for (const partner of await partners.all()) await expect(partner).toBeVisible();
-    await expect(page.getByRole("button", { name: /pause|next|previous|scene/i })).toHaveCount(0);
-  });
-});
-
-test("The footer is at most 500 px high on a phone and has one row in the portal", { tag: "@no-script" }, async ({
-  page,
-  client,
-}) => {
-  const footer = page.getByRole("contentinfo");
-  const height = async () => (await footer.boundingBox())?.height ?? 0;
-  await page.setViewportSize({ width: 390, height: 844 });
-  await page.goto("/services");
-  expect(await height()).toBeLessThanOrEqual(500);
-  await logInWithoutPage(page, client);
-  await page.setViewportSize({ width: 1440, height: 900 });
-  await page.goto("/portal");
-  expect(await height()).toBeLessThanOrEqual(60);
-});
-
-test("'Chat with us' is visible at every width and covers no content", { tag: "@no-script" }, async ({ page }) => {
-  await page.goto("/services");
-  const chat = page.getByRole("link", { name: "Chat with us" });
-  for (const width of [320, 390, 768, 1279, 1280, 1440]) {
-    await page.setViewportSize({ width, height: 800 });
-    await expect(chat).toHaveCount(1);
-    await page.evaluate(() => scrollTo(0, 900));
-    await expect(chat, `at ${width} px`).toBeInViewport({ ratio: 1 });
-    const inBar = await chat.evaluate((link) => link.closest("header") !== null);
-    expect(inBar).toBe(width < 1280);
-    if (inBar) continue;
-    const box = await chat.boundingBox();
-    const edge = await page.evaluate(() =>
-      Math.max(
-        ...[...document.querySelectorAll("main *, header a, header button, footer p")].map((part) =>
-          part.checkVisibility() && !part.closest("svg") ? part.getBoundingClientRect().right : 0,
-        ),
-      ),
-    );
-    expect(box?.x, `at ${width} px`).toBeGreaterThanOrEqual(edge);
-  }
 });

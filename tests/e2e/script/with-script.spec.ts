@@ -1,7 +1,6 @@
-import { expect, mainLink, openHydrated, test } from "../support/e2e-fixtures.ts";
-import { labels } from "../support/labels.ts";
+import { expect, openHydrated, test } from "../../support/e2e-fixtures.ts";
 
-test("A visitor can show and hide the password", { tag: "@script" }, async ({ page }) => {
+test("A visitor can show and hide the password", async ({ page }) => {
   await page.goto("/login");
   await page.getByLabel("Password", { exact: true }).fill("dhow");
   await page.getByRole("button", { name: "Show password" }).click();
@@ -10,7 +9,7 @@ test("A visitor can show and hide the password", { tag: "@script" }, async ({ pa
   await expect(page.getByLabel("Password", { exact: true })).toHaveAttribute("type", "password");
 });
 
-test("A clicked section stays in place while a section above it closes", { tag: "@script" }, async ({ page }) => {
+test("A clicked section stays in place while a section above it closes", async ({ page }) => {
   await page.setViewportSize({ width: 390, height: 700 });
   for (const path of ["/services", "/resources/faq"]) {
     await test.step(path, async () => {
@@ -36,7 +35,7 @@ test("A clicked section stays in place while a section above it closes", { tag: 
   }
 });
 
-test("A browser parses the site map and the feed as XML", { tag: "@script" }, async ({ page }) => {
+test("A browser parses the site map and the feed as XML", async ({ page }) => {
   await page.goto("/legal");
   for (const [address, name, count] of [
     ["/sitemap.xml", "loc", 19],
@@ -52,28 +51,4 @@ test("A browser parses the site map and the feed as XML", { tag: "@script" }, as
     );
     expect(result, address).toBe(count);
   }
-});
-
-test("A new theme stays on the next page before the response has arrived", { tag: "@script" }, async ({ page }) => {
-  await openHydrated(page, "/");
-  let release = () => {};
-  const released = new Promise<void>((resolve) => {
-    release = resolve;
-  });
-  await page.route("**/actions/theme.data", async (route) => {
-    await released;
-    await route.continue();
-  });
-  await page.getByRole("button", { name: labels.useLightTheme }).click();
-  await mainLink(page, "Services").click();
-  await expect(page).toHaveTitle(/^Our Services/);
-  const answered = page.waitForResponse("**/actions/theme.data");
-  const pageAfterIt = page.waitForResponse("**/services.data*");
-  release();
-  await answered;
-  await pageAfterIt;
-  await expect(page.locator("html")).toHaveClass("light");
-  await mainLink(page, "About").click();
-  await expect(page).toHaveTitle(/^Pioneering/);
-  await expect(page.locator("html")).toHaveClass("light");
 });

@@ -1,9 +1,9 @@
 import type { Page } from "@playwright/test";
-import type { ConnectionProxy } from "../support/connection-proxy.ts";
-import { test as base } from "../support/connection-test.ts";
-import { expect, waitForHydration } from "../support/e2e-fixtures.ts";
-import { labels } from "../support/labels.ts";
-import { holdScripts } from "../support/page-recorder.ts";
+import type { ConnectionProxy } from "../../support/connection-proxy.ts";
+import { test as base } from "../../support/connection-test.ts";
+import { expect, waitForHydration } from "../../support/e2e-fixtures.ts";
+import { holdScripts } from "../../support/held-requests.ts";
+import { labels } from "../../support/labels.ts";
 import {
   cancelButton,
   createPdfPayload,
@@ -13,10 +13,11 @@ import {
   limitUploadSpeed,
   listStoredFiles,
   openHydratedShipment,
+  sendFile,
   uploadButton,
   uploadedToast,
   writeToDisk,
-} from "../support/upload-page.ts";
+} from "../../support/upload-page.ts";
 
 const test = base.extend({ expectedErrors: /net::ERR_|status of 409/ });
 test.beforeEach(({ loggedInClient: _ }) => {});
@@ -64,8 +65,7 @@ async function cancelBeforeScript(
   shipment: string,
   release: () => Promise<void>,
 ) {
-  await fileField(page, "Packing List").setInputFiles(writeToDisk(createPdfPayload("withdrawn.pdf", 1_200_000)));
-  await uploadButton(page, "Packing List").click();
+  await sendFile(page, "Packing List", writeToDisk(createPdfPayload("withdrawn.pdf", 1_200_000)));
   await expect(documentRow(page, "Packing List")).toContainText("0 KB of");
   await replaceUpload(page, "Packing List", createPdfPayload("other.pdf", 20_000));
   const before = connection.requests.length;
@@ -81,7 +81,7 @@ async function cancelBeforeScript(
   expect(listChunkRequests(connection, before)).toEqual([]);
 }
 
-test("A cancelled large upload sends no more bytes after another file was chosen", { tag: "@script" }, async ({
+test("A cancelled large upload sends no more bytes after another file was chosen", async ({
   page,
   connection,
   serviceRole: company,
@@ -106,10 +106,7 @@ test("A cancelled large upload sends no more bytes after another file was chosen
         return digest(...given);
       };
     });
-    await fileField(page, "Commercial Invoice").setInputFiles(
-      writeToDisk(createPdfPayload("withdrawn.pdf", 1_200_000)),
-    );
-    await uploadButton(page, "Commercial Invoice").click();
+    await sendFile(page, "Commercial Invoice", writeToDisk(createPdfPayload("withdrawn.pdf", 1_200_000)));
     await page.waitForFunction(() => "isHeld" in window);
     await replaceUpload(page, "Commercial Invoice", createPdfPayload("other.pdf", 20_000));
     // Waits longer than hashing the file takes. If the cancelled upload wrongly continued, it would have sent a request by
@@ -128,8 +125,7 @@ test("A cancelled large upload sends no more bytes after another file was chosen
     // With a stopped clock, the next attempt does not start by itself.
     await page.clock.install();
     await page.clock.pauseAt(Date.now() + 60_000);
-    await fileField(page, "Bill of Lading").setInputFiles(writeToDisk(createPdfPayload("withdrawn.pdf", 3_000_000)));
-    await uploadButton(page, "Bill of Lading").click();
+    await sendFile(page, "Bill of Lading", writeToDisk(createPdfPayload("withdrawn.pdf", 3_000_000)));
     await expect(documentRow(page, "Bill of Lading")).toContainText(/[1-9][\d.]* MB of 2\.9 MB/);
     connection.cut();
     await expect(documentRow(page, "Bill of Lading")).toContainText(labels.connectionGone);
@@ -150,7 +146,7 @@ test("A cancelled large upload sends no more bytes after another file was chosen
   ]);
 });
 
-test("A large file is sent as a form if the page cannot use resumable uploads", { tag: "@script" }, async ({
+test("A large file is sent as a form if the page cannot use resumable uploads", async ({
   page,
   connection,
   serviceRole: company,
@@ -164,8 +160,7 @@ test("A large file is sent as a form if the page cannot use resumable uploads", 
   });
 
   await test.step("without the upload module", async () => {
-    await fileField(page, "Commercial Invoice").setInputFiles(writeToDisk(createPdfPayload("invoice.pdf", 1_200_000)));
-    await uploadButton(page, "Commercial Invoice").click();
+    await sendFile(page, "Commercial Invoice", writeToDisk(createPdfPayload("invoice.pdf", 1_200_000)));
     await expect(uploadedToast(page, "Commercial Invoice")).toBeVisible();
   });
 
@@ -175,8 +170,7 @@ test("A large file is sent as a form if the page cannot use resumable uploads", 
     await waitForHydration(page);
     const release = await holdUploadScript(page);
     await page.clock.install();
-    await fileField(page, "Insurance Certificate").setInputFiles(writeToDisk(createPdfPayload("other.pdf", 1_200_000)));
-    await uploadButton(page, "Insurance Certificate").click();
+    await sendFile(page, "Insurance Certificate", writeToDisk(createPdfPayload("other.pdf", 1_200_000)));
     await page.clock.runFor(15_000);
     await expect(documentRow(page, "Insurance Certificate")).toContainText("0 KB of");
     await page.clock.runFor(16_000);
@@ -189,8 +183,7 @@ test("A large file is sent as a form if the page cannot use resumable uploads", 
     await page.addInitScript(() => Object.defineProperty(crypto, "subtle", { value: undefined }));
     await page.reload();
     await waitForHydration(page);
-    await fileField(page, "Bill of Lading").setInputFiles(writeToDisk(createPdfPayload("bill.pdf", 1_200_000)));
-    await uploadButton(page, "Bill of Lading").click();
+    await sendFile(page, "Bill of Lading", writeToDisk(createPdfPayload("bill.pdf", 1_200_000)));
     await expect(uploadedToast(page, "Bill of Lading")).toBeVisible();
   });
 
@@ -203,14 +196,14 @@ test("A large file is sent as a form if the page cannot use resumable uploads", 
   ]);
 });
 
-test("A file is sent even if the progress module does not load, and a file chosen before hydration is checked", {
-  tag: "@script",
-}, async ({ page, serviceRole: company }) => {
+test("A file is sent even if the progress module does not load, and a file chosen before hydration is checked", async ({
+  page,
+  serviceRole: company,
+}) => {
   await page.route("**/assets/upload-progress-*.js", (route) => route.abort());
   const shipment = await openHydratedShipment(page);
   await limitUploadSpeed(page, 15_000);
-  await fileField(page, "Packing List").setInputFiles(createPdfPayload("list.pdf", 20_000));
-  await uploadButton(page, "Packing List").click();
+  await sendFile(page, "Packing List", createPdfPayload("list.pdf", 20_000));
   await expect(documentRow(page, "Packing List")).toContainText("Uploading…");
   await expect(uploadedToast(page, "Packing List")).toBeVisible();
   expect(await listStoredFiles(company, shipment)).toEqual(["packing-list-list.pdf"]);
